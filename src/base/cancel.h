@@ -1,9 +1,9 @@
-// A piece of work: whether anybody still waits for it, and how far it is.
+// Cancellation and progress of one piece of work.
 //
-// Whoever starts long work for somebody else opens a CancelScope around it and may cancel it later, from another
-// thread; outside of any scope it is the program's own, which Ctrl-C cancels. Long loops ask cancelled() now and then
-// and end early with what they have; whoever cancelled decides whether that is worth anything. A thread of one's own is
-// handed cancellation() of the thread that starts it. How far work is, LongWork tells (long_work.h).
+// Code that starts long work opens a CancelScope around it and can cancel it later from another thread. Work outside
+// any scope belongs to the program and is cancelled by Ctrl-C. Long loops check cancelled() and return early with what
+// they have; the caller decides whether a partial result is useful. A new thread must be given the cancellation() of
+// the thread that starts it. LongWork (long_work.h) reports progress.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class Work {
     std::string what;
     std::uint64_t done = 0, total = 0;
   };
-  // Nothing where no LongWork is under way.
+  // Empty unless a LongWork exists.
   std::optional<Progress> progress() const;
   bool is_counted() const { return under_way_.load() > 0; }
 

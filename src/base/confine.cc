@@ -25,7 +25,7 @@ void confine_files(const std::vector<std::string>& folders) {
   std::vector<fs::path> real;
   std::error_code failed;
   for (const std::string& folder : folders) {
-    fs::path path = fs::canonical(folder, failed);
+    fs::path path = fs::weakly_canonical(folder, failed);  // it may be created later
     if (!failed) real.push_back(std::move(path));
   }
   allowed() = std::move(real);

@@ -1,4 +1,4 @@
-// Which files may be read, for a program that runs on behalf of others.
+// Restricts which files may be read, for a program that runs on behalf of others.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace rightsize {
 
-// From here on read_file() reads only what lies in these folders, whatever links or ".." a path holds, and not standard
-// input. For the whole program; before any thread that reads is started.
+// After this call, read_file() reads only files inside these folders, after resolving links and "..", and refuses
+// standard input. Applies to the whole program; call it before starting threads that read files.
 void confine_files(const std::vector<std::string>& folders);
 
 bool may_read(const std::string& path);

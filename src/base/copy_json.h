@@ -1,4 +1,4 @@
-// Parsed JSON as JSON to be written again.
+// Converts parsed JSON into JSON that can be written.
 #pragma once
 
 #include "base/json.h"

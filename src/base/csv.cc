@@ -4,54 +4,34 @@
 
 #include <fmt/format.h>
 
+#include "base/csv_reader.h"
 #include "base/text.h"
 
 namespace rightsize {
 namespace {
 
-// Reads the cells of one record from `pos`; leaves `pos` after its line end. False when a quote is never closed.
-bool read_record(std::string_view text, std::size_t& pos, CsvRow& row, std::vector<std::vector<char>>& unescaped) {
-  while (true) {
-    row.offsets.push_back(pos);
-    std::size_t begin = pos;
-    if (pos < text.size() && text[pos] == '"') {
-      bool doubled = false;
-      std::size_t end = pos + 1;
-      while (true) {
-        end = text.find('"', end);
-        if (end == std::string_view::npos) return false;
-        if (end + 1 < text.size() && text[end + 1] == '"') {
-          doubled = true;
-          end += 2;
-        } else {
-          break;
-        }
-      }
-      std::string_view inside = text.substr(begin + 1, end - begin - 1);
-      if (doubled) {
-        std::vector<char>& copy = unescaped.emplace_back();
-        copy.reserve(inside.size());
-        for (std::size_t i = 0; i < inside.size(); ++i) {
-          copy.push_back(inside[i]);
-          if (inside[i] == '"') ++i;
-        }
-        inside = {copy.data(), copy.size()};
-      }
-      row.cells.push_back(inside);
-      pos = text.find_first_of(",\n", end + 1);  // anything between the closing quote and the separator is ignored
-    } else {
-      pos = text.find_first_of(",\n", begin);
-      row.cells.push_back(trim(text.substr(begin, pos == std::string_view::npos ? pos : pos - begin)));
+// A record as a row; cells with doubled quotes are copied to `unescaped`.
+CsvRow row_of(std::string_view text, std::string_view record, std::size_t columns, int line,
+              std::vector<std::vector<char>>& unescaped) {
+  CsvRow row;
+  row.line = line;
+  row.cells.reserve(columns);
+  split_csv(record, row.cells);
+  row.offsets.reserve(row.cells.size());
+  for (std::string_view& cell : row.cells) {
+    const auto offset = static_cast<std::size_t>(cell.data() - text.data());
+    const bool quoted = offset > 0 && text[offset - 1] == '"';
+    row.offsets.push_back(offset - (quoted ? 1 : 0));
+    if (!quoted || cell.find('"') == std::string_view::npos) continue;
+    std::vector<char>& copy = unescaped.emplace_back();
+    for (std::size_t i = 0; i < cell.size(); ++i) {
+      copy.push_back(cell[i]);
+      if (cell[i] == '"') ++i;
     }
-    if (pos == std::string_view::npos) {
-      pos = text.size();
-      return true;
-    }
-    if (text[pos++] == '\n') return true;
+    cell = {copy.data(), copy.size()};
   }
+  return row;
 }
-
-bool is_blank(std::string_view line) { return trim(line).empty(); }
 
 }  // namespace
 
@@ -59,52 +39,50 @@ Checked<Csv> Csv::parse(std::string file, std::string text) {
   Csv csv;
   csv.file_ = std::move(file);
   csv.text_.assign(text.begin(), text.end());
-  std::string_view all = csv.text();
+  const std::string_view all = csv.text();
   std::size_t pos = all.starts_with("\xEF\xBB\xBF") ? 3 : 0;
-  int line = 1;
-  bool have_header = false;
   Errors errors;
-
-  while (pos < all.size()) {
-    std::size_t end = std::min(all.find('\n', pos), all.size());
-    std::string_view this_line = all.substr(pos, end - pos);
-    if (is_blank(this_line) || (!have_header && this_line.starts_with('#'))) {
-      pos = end + 1;
+  for (int line = 1; pos < all.size();) {
+    if (csv.header_.empty() && all[pos] == '#') {  // quotes in a comment mean nothing
+      pos = std::min(all.find('\n', pos), all.size() - 1) + 1;
       ++line;
       continue;
     }
-    CsvRow row;
-    row.line = line;
-    row.cells.reserve(csv.header_.size());
-    row.offsets.reserve(csv.header_.size());
+    CsvRecordEnd end;
+    const bool whole = end.find(all.substr(pos));
     const std::size_t start = pos;
-    if (!read_record(all, pos, row, csv.unescaped_)) {
+    const std::string_view record = all.substr(pos, whole ? end.seen - 1 : all.size() - pos);
+    pos += whole ? end.seen : record.size();
+    const int this_line = line;
+    line += static_cast<int>(end.lines);
+    if (trim(record).empty()) continue;
+    CsvRow row = row_of(all, record, csv.header_.size(), this_line, csv.unescaped_);
+    if (!whole && is_quote_open(record)) {
+      const auto open = std::find_if(row.offsets.rbegin(), row.offsets.rend(),
+                                     [&](std::size_t offset) { return offset < all.size() && all[offset] == '"'; });
       errors.push_back(bad_input("this quote is never closed")
-                           .at(place_in(csv.file_, all, row.offsets.back()))
+                           .at(place_in(csv.file_, all, open == row.offsets.rend() ? start : *open))
                            .with_hint("a quote inside a quoted cell is written twice"));
       break;
     }
-    line += static_cast<int>(std::count(all.begin() + static_cast<std::ptrdiff_t>(start),
-                                        all.begin() + static_cast<std::ptrdiff_t>(pos), '\n'));
-    if (!have_header) {
-      have_header = true;
+    if (csv.header_.empty()) {
       csv.header_.assign(row.cells.begin(), row.cells.end());
       csv.header_offsets_ = row.offsets;
       for (std::size_t i = 0; i < csv.header_.size(); ++i) {
-        if (std::find(csv.header_.begin(), csv.header_.begin() + static_cast<std::ptrdiff_t>(i), csv.header_[i]) !=
-            csv.header_.begin() + static_cast<std::ptrdiff_t>(i)) {
-          errors.push_back(
-              bad_input(fmt::format("column '{}' is named twice", csv.header_[i])).at(csv.header_place(i)));
-        }
+        const auto here = csv.header_.begin() + static_cast<std::ptrdiff_t>(i);
+        if (std::find(csv.header_.begin(), here, *here) == here) continue;
+        errors.push_back(bad_input(fmt::format("column '{}' is named twice", *here)).at(csv.header_place(i)));
       }
     } else if (row.cells.size() != csv.header_.size()) {
-      errors.push_back(bad_input(fmt::format("{} cells in a table of {} columns", row.cells.size(), csv.header_.size()))
-                           .at(place_in(csv.file_, all, start, end - start)));
+      errors.push_back(
+          bad_input(fmt::format("{} cells in a table of {} columns", row.cells.size(), csv.header_.size()))
+              .at(place_in(csv.file_, all, start,
+                           record.find('\n') == std::string_view::npos ? record.size() : record.find('\n'))));
     } else {
       csv.rows_.push_back(std::move(row));
     }
   }
-  if (!have_header && errors.empty()) {
+  if (csv.header_.empty() && errors.empty()) {
     errors.push_back(bad_input("no header row: the file is empty").at(Place{csv.file_, 1, 0, 1, {}}));
   }
   if (!errors.empty()) return fail(std::move(errors));

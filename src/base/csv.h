@@ -35,10 +35,10 @@ class Csv {
   // The cell of a named column, trimmed; empty where the column is missing.
   std::string_view cell(const CsvRow& row, std::string_view column) const;
 
-  // Where that cell stands; the start of the row where the column is missing.
+  // The place of that cell; the start of the row if the column is missing.
   Place place(const CsvRow& row, std::string_view column) const;
 
-  // Where a column's name stands in the header.
+  // The place of a column's name in the header.
   Place header_place(std::size_t column) const;
 
  private:

@@ -1,4 +1,4 @@
-// Calendar days, for the age of a fact.
+// Calendar days.
 #pragma once
 
 #include <compare>

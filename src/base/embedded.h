@@ -1,4 +1,4 @@
-// The files of data/ inside the program, byte for byte.
+// The files of data/, embedded in the program byte for byte.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ struct EmbeddedFile {
 // Every file, in name order.
 const std::vector<EmbeddedFile>& embedded_files();
 
-// The content of one; empty when there is none of that name.
+// The content of one file; empty if there is none with that name.
 std::string_view embedded_file(std::string_view name);
 
 }  // namespace rightsize

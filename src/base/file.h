@@ -7,11 +7,11 @@
 
 namespace rightsize {
 
-// The whole of a file, or of standard input when the path is "-". kUnreadableSource with the system's reason when it
-// cannot be read, or when it is larger than `limit` bytes (small inputs only come through here).
+// Reads a whole file, or standard input if the path is "-". Fails with kUnreadableSource and the system's reason if it
+// cannot be read or is larger than `limit` bytes.
 Result<std::string> read_file(const std::string& path, std::size_t limit = 256u << 20);
 
-// Writes a file whole, through a temporary beside it, so that a failure leaves what was there.
+// Writes a whole file through a temporary file next to it, so that a failure leaves the old content.
 Result<> write_file(const std::string& path, const std::string& content);
 
 }  // namespace rightsize

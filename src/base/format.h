@@ -1,4 +1,4 @@
-// How quantities are written for people: one family, used by every table, sentence and report.
+// Formats quantities for people, in every table, sentence and report.
 // Three significant digits, a space before the unit, binary units for memory, decimal for rates, commas in thousands.
 #pragma once
 

@@ -5,24 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
+
 namespace rightsize {
 namespace {
-
-// Bytes of the UTF-8 sequence that begins `text` (RFC 3629: no overlong forms, no surrogates); 0 where none does.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  const unsigned char second = byte(1);
-  const bool wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-                     (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-  return wrong ? 0 : length;
-}
 
 void write_control(std::string& out, char sign) {
   constexpr std::string_view kSigns = "\b\f\n\r\t", kLetters = "bfnrt";
@@ -38,7 +24,7 @@ void write_text(std::string& out, std::string_view text) {
   out += '"';
   for (std::size_t i = 0; i < text.size();) {
     const char sign = text[i];
-    const std::size_t length = sequence_length(text.substr(i));
+    const std::size_t length = utf8_length(text.substr(i));
     if (length == 0) {
       out += "\xEF\xBF\xBD";
     } else if (sign == '"' || sign == '\\') {
@@ -154,7 +140,7 @@ std::string Json::dump() const {
 }
 
 void Json::write(std::string& out, std::size_t indent) const {
-  // What stands between brackets: an entry a line, written by `entry`.
+  // Brackets around one entry per line, each written by `entry`.
   const auto lines = [&](char open, char close, const auto& entries, const auto& entry) {
     out += open;
     bool first = true;

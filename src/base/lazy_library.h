@@ -1,5 +1,12 @@
-// A shared library that is loaded when it is first asked for: most commands need no network, no server of a database
-// and no solver, and loading those libraries with all they depend on takes longer than most answers.
+// A shared library that is loaded on first use: most commands need no network, database server or solver, and loading
+// those libraries with all their dependencies takes longer than most answers.
+//
+//   struct Libpq : LazyLibrary {
+//     Libpq() : LazyLibrary("libpq.so.5") {}
+//     RIGHTSIZE_SYMBOL(PQ, clear);  // a pointer named `clear` to PQclear
+//   };
+//
+// Nothing may be called before loaded() was checked: where it failed, the pointers are null.
 #pragma once
 
 #include <string>
@@ -13,13 +20,13 @@ class LazyLibrary {
   // `name` as the loader knows it: "libcurl.so.4".
   explicit LazyLibrary(const char* name);
 
-  // Why it could not be loaded; nothing when it was.
+  // kUnreadableSource where the library, or one of its functions, is missing.
   const Result<>& loaded() const { return loaded_; }
 
-  // Sets a pointer to a function by its name. A library without it counts as not loaded.
+ protected:
   template <class Function>
-  void find(Function*& function, const char* name) {
-    function = reinterpret_cast<Function*>(symbol(name));
+  Function* find(const char* name) {
+    return reinterpret_cast<Function*>(symbol(name));
   }
 
  private:
@@ -31,3 +38,5 @@ class LazyLibrary {
 };
 
 }  // namespace rightsize
+
+#define RIGHTSIZE_SYMBOL(prefix, name) decltype(::prefix##name)* name = find<decltype(::prefix##name)>(#prefix #name)

@@ -1,271 +1,51 @@
 #include "base/located_json.h"
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_map>
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
+#include "base/json_reader.h"
 #include "base/suggest.h"
+#include "base/utf8.h"
 
 namespace rightsize {
 namespace {
 
-namespace ondemand = simdjson::ondemand;
-
-constexpr int kDeepestNesting = 64;
 constexpr std::size_t kLongestText = 64u << 20;
 constexpr std::size_t kLongestShown = 40;
 
-// simdjson's codes in words a person can act on.
-std::string explain(simdjson::error_code code) {
-  switch (code) {
-    case simdjson::EMPTY:
-      return "the file is empty: a JSON object was expected";
-    case simdjson::UNCLOSED_STRING:
-      return "a string is not closed: its final '\"' is missing";
-    case simdjson::UNESCAPED_CHARS:
-      return "a string holds a control character: write it as an escape such as \\n";
-    case simdjson::UTF8_ERROR:
-      return "the text is not valid UTF-8";
-    case simdjson::STRING_ERROR:
-      return "a string holds an escape JSON does not know";
-    case simdjson::INCOMPLETE_ARRAY_OR_OBJECT:
-      return "the text ends too early: a ']' or '}' is missing";
-    case simdjson::N_ATOM_ERROR:
-      return "this is not a JSON value ('null' is; NaN is not)";
-    case simdjson::T_ATOM_ERROR:
-    case simdjson::F_ATOM_ERROR:
-      return "this is not a JSON value ('true' and 'false' are, in lower case)";
-    case simdjson::MEMALLOC:
-      return "not enough memory to read this JSON";
-    default:
-      return "this is not valid JSON: a comma, colon, quote or bracket is missing or too many";
+std::size_t first_that_is_not_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const bool ascii = static_cast<unsigned char>(text[at]) < 0x80;
+    const std::size_t length = ascii ? 1 : utf8_length(text.substr(at));
+    if (length == 0) return at;
+    at += length;
   }
+  return std::string_view::npos;
 }
 
-// Builds the tree from one forward pass of simdjson. simdjson hands out raw tokens as pointers into its buffer; their
-// distance from its start is the offset in our text, which is what places are made of.
-class TreeBuilder {
- public:
-  TreeBuilder(std::string_view file, std::string_view text) : file_(file), text_(text), padded_(text) {}
-
-  JsonValue build() {
-    JsonValue root;
-    ondemand::parser parser;
-    ondemand::document document;
-    if (auto code = parser.iterate(padded_).get(document)) {
-      // The first pass over the text knows no place of its own; an unclosed string or early end is an end-of-text
-      // mistake.
-      fail(code == simdjson::EMPTY ? 0 : end_of_text(), 1, explain(code));
-      return root;
+// Every name that an object has twice.
+void refuse_duplicates(const LocatedJson& json, const JsonValue& value, Errors& errors) {
+  for (const JsonValue& item : value.items) refuse_duplicates(json, item, errors);
+  std::unordered_map<std::string_view, const JsonMember*> seen;
+  for (const JsonMember& member : value.members) {
+    const auto [first, added] = seen.emplace(member.name, &member);
+    if (!added) {
+      errors.push_back(bad_input(fmt::format("'{}' is given twice", member.name.substr(0, kLongestShown)))
+                           .at(json.place(member))
+                           .with_hint(fmt::format("it was given first on line {}: keep one of the two",
+                                                  json.place(*first->second).line)));
     }
-    document_ = &document;
-    if (is_scalar(document)) {
-      fail(0, 1, "a JSON object '{...}' was expected");
-      return root;
-    }
-    ondemand::value top;
-    if (auto code = document.get_value().get(top)) {
-      fail_here(code);
-      return root;
-    }
-    read(top, root, 0);
-    const char* rest = nullptr;
-    bool more = errors.empty() && document.current_location().get(rest) == simdjson::SUCCESS;
-    if (more) fail_here(simdjson::TAPE_ERROR, "there is more text after the end of the object");
-    return root;
+    refuse_duplicates(json, member.value, errors);
   }
-
-  Errors errors;
-
- private:
-  // A number or string as the whole document; simdjson reads those through another interface, and no file of ours is
-  // one.
-  bool is_scalar(ondemand::document& document) const {
-    bool scalar = false;
-    return document.is_scalar().get(scalar) == simdjson::SUCCESS && scalar;
-  }
-
-  std::size_t end_of_text() const {
-    std::size_t last = text_.find_last_not_of(" \t\r\n");
-    return last == std::string_view::npos ? 0 : last;
-  }
-
-  void fail(std::size_t offset, std::size_t length, std::string message, std::string hint = {}) {
-    errors.push_back(
-        bad_input(std::move(message)).at(place_in(file_, text_, offset, length)).with_hint(std::move(hint)));
-  }
-
-  // At the token simdjson stopped at; at the end of the text when it cannot say.
-  bool fail_here(simdjson::error_code code, const char* message = nullptr) {
-    const char* location = nullptr;
-    std::size_t offset = end_of_text();
-    if (document_->current_location().get(location) == simdjson::SUCCESS && location >= padded_.data() &&
-        location < padded_.data() + text_.size()) {
-      offset = static_cast<std::size_t>(location - padded_.data());
-    }
-    fail(offset, 1, message ? message : explain(code));
-    return false;
-  }
-
-  // At a value. One that runs into the end of the text was cut off, whatever it would have become.
-  bool fail_at(const JsonValue& value, simdjson::error_code code) {
-    const bool cut_off = value.offset + value.length > end_of_text();
-    const std::string_view token = text_.substr(value.offset, std::min(value.length, kLongestShown));
-    if (cut_off) {
-      fail(value.offset, value.length, explain(simdjson::INCOMPLETE_ARRAY_OR_OBJECT));
-    } else if (value.type == JsonType::kNumber) {
-      fail(value.offset, value.length, fmt::format("'{}' is not a JSON number, or one too large to hold", token));
-    } else {
-      fail(value.offset, value.length, explain(code));
-    }
-    return false;
-  }
-
-  std::size_t offset_of(const char* inside) const { return static_cast<std::size_t>(inside - padded_.data()); }
-
-  // Every reader returns false once the text cannot be followed any further.
-  bool read(ondemand::value value, JsonValue& into, int depth) {
-    std::string_view token = value.raw_json_token();
-    into.offset = offset_of(token.data());
-    while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
-    into.length = std::max<std::size_t>(1, token.size());
-    ondemand::json_type type{};
-    if (value.type().get(type) != simdjson::SUCCESS) {
-      fail(into.offset, into.length, fmt::format("'{}' is not a JSON value", token.substr(0, kLongestShown)));
-      return false;
-    }
-    switch (type) {
-      case ondemand::json_type::object:
-        return read_object(value, into, depth);
-      case ondemand::json_type::array:
-        return read_array(value, into, depth);
-      case ondemand::json_type::string:
-        return read_string(value, into);
-      case ondemand::json_type::number:
-        return read_number(value, into);
-      case ondemand::json_type::boolean:
-        return read_bool(value, into);
-      default:
-        return read_null(value, into);
-    }
-  }
-
-  bool too_deep(const JsonValue& at, int depth) {
-    if (depth < kDeepestNesting) return false;
-    fail(at.offset, 1, fmt::format("nested more than {} levels deep", kDeepestNesting));
-    return true;
-  }
-
-  bool read_array(ondemand::value value, JsonValue& into, int depth) {
-    into.type = JsonType::kArray;
-    into.length = 1;
-    if (too_deep(into, depth)) return false;
-    ondemand::array array;
-    if (auto code = value.get_array().get(array)) return fail_here(code);
-    for (simdjson::simdjson_result<ondemand::value> element : array) {
-      ondemand::value item;
-      if (auto code = element.get(item)) return fail_here(code);
-      if (!read(item, into.items.emplace_back(), depth + 1)) return false;
-    }
-    return true;
-  }
-
-  bool read_object(ondemand::value value, JsonValue& into, int depth) {
-    into.type = JsonType::kObject;
-    into.length = 1;
-    if (too_deep(into, depth)) return false;
-    ondemand::object object;
-    if (auto code = value.get_object().get(object)) return fail_here(code);
-    std::unordered_map<std::string, std::size_t> seen;
-    for (simdjson::simdjson_result<ondemand::field> entry : object) {
-      ondemand::field field;
-      if (auto code = std::move(entry).get(field)) return fail_here(code);
-      JsonMember& member = into.members.emplace_back();
-      if (!read_name(field, member)) return false;
-      if (!read(field.value(), member.value, depth + 1)) return false;
-      auto [first, added] = seen.emplace(member.name, member.offset);
-      if (!added) refuse_duplicate(into, first->second);
-    }
-    return true;
-  }
-
-  bool read_name(ondemand::field& field, JsonMember& member) {
-    const char* raw = field.key().raw();
-    member.offset = offset_of(raw) - 1;
-    std::size_t end = offset_of(raw);
-    while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
-    member.length = end + 1 - member.offset;
-    std::string_view name;
-    if (auto code = field.unescaped_key().get(name)) {
-      fail(member.offset, member.length, explain(code));
-      return false;
-    }
-    member.name = name;
-    return true;
-  }
-
-  // Keeps the first of the two: the error ends the reading anyway.
-  void refuse_duplicate(JsonValue& object, std::size_t first_offset) {
-    const JsonMember& again = object.members.back();
-    int line = place_in(file_, text_, first_offset).line;
-    fail(again.offset, again.length, fmt::format("'{}' is given twice", again.name.substr(0, kLongestShown)),
-         fmt::format("it was given first on line {}: keep one of the two", line));
-    object.members.pop_back();
-  }
-
-  bool read_string(ondemand::value& value, JsonValue& into) {
-    into.type = JsonType::kString;
-    std::string_view text;
-    if (auto code = value.get_string().get(text)) return fail_at(into, code);
-    into.text = text;
-    return true;
-  }
-
-  bool read_number(ondemand::value& value, JsonValue& into) {
-    into.type = JsonType::kNumber;
-    std::int64_t whole = 0;
-    if (value.get_int64().get(whole) == simdjson::SUCCESS) {
-      into.integer = whole;
-      into.number = static_cast<double>(whole);
-      return true;
-    }
-    if (auto code = value.get_double().get(into.number)) return fail_at(into, code);
-    // Exact up to 2^53: beyond that a double may not be the number that was written.
-    constexpr double kExact = 9007199254740992.0;
-    if (std::abs(into.number) <= kExact && into.number == std::floor(into.number)) {
-      into.integer = static_cast<std::int64_t>(into.number);
-    }
-    return true;
-  }
-
-  bool read_bool(ondemand::value& value, JsonValue& into) {
-    into.type = JsonType::kBool;
-    if (auto code = value.get_bool().get(into.boolean)) return fail_at(into, code);
-    return true;
-  }
-
-  bool read_null(ondemand::value& value, JsonValue& into) {
-    bool null = false;
-    if (auto code = value.is_null().get(null)) return fail_at(into, code);
-    return null ? true : fail_at(into, simdjson::N_ATOM_ERROR);
-  }
-
-  std::string_view file_;
-  std::string_view text_;
-  simdjson::padded_string padded_;
-  ondemand::document* document_ = nullptr;
-};
+}
 
 }  // namespace
 
 const JsonMember* JsonValue::find(std::string_view name) const {
-  for (const JsonMember& member : members) {
-    if (member.name == name) return &member;
-  }
-  return nullptr;
+  const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& m) { return m.name == name; });
+  return found == members.end() ? nullptr : &*found;
 }
 
 std::string describe_value(const JsonValue& value) {
@@ -289,22 +69,30 @@ std::string describe_value(const JsonValue& value) {
 }
 
 Checked<LocatedJson> LocatedJson::parse(std::string file, std::string text) {
-  if (text.size() > kLongestText) {
-    Place place;
-    place.file = std::move(file);
-    return rightsize::fail(
-        Errors{bad_input("larger than 64 MiB: this is not a configuration file").at(std::move(place))});
-  }
-  // Blanked rather than cut, so that offsets stay those of the file; a terminal shows the mark as nothing.
-  if (text.starts_with("\xef\xbb\xbf")) text.replace(0, 3, "   ");
+  LocatedJson document;
   auto content = std::make_shared<Content>();
+  // Blanked rather than cut, so that offsets stay those of the file; a terminal does not show the mark.
+  if (text.starts_with("\xef\xbb\xbf")) text.replace(0, 3, "   ");
   content->file = std::move(file);
   content->text = std::move(text);
-  TreeBuilder builder(content->file, content->text);
-  content->root = builder.build();
-  if (!builder.errors.empty()) return rightsize::fail(std::move(builder.errors));
-  LocatedJson document;
-  document.content_ = std::move(content);
+  document.content_ = content;
+  const auto refused = [&](std::size_t offset, const char* message) {
+    return fail(Errors{bad_input(message).at(place_in(content->file, content->text, offset))});
+  };
+  if (content->text.size() > kLongestText) return refused(0, "larger than 64 MiB: this is not a configuration file");
+  if (const std::size_t at = first_that_is_not_utf8(content->text); at != std::string_view::npos)
+    return refused(at, "the text is not valid UTF-8");
+  const std::unique_ptr<ByteSource> source = bytes_of(content->text);
+  JsonReader reader(*source, content->file);
+  const char first = reader.peek();
+  if (first == '\0' && reader.at_end()) return refused(0, "the file is empty: a JSON object was expected");
+  if (first != '{' && first != '[') return refused(content->text.find(first), "a JSON object '{...}' was expected");
+  if (!reader.read_value(content->root)) return fail(Errors{reader.error()});
+  reader.expect_end();
+  if (reader.failed()) return fail(Errors{reader.error()});
+  Errors errors;
+  refuse_duplicates(document, content->root, errors);
+  if (!errors.empty()) return fail(std::move(errors));
   return document;
 }
 

@@ -1,6 +1,6 @@
-// JSON in which every value knows where it stands, so that a mistake in a user's file is shown at its line and column.
+// JSON in which every value knows its place, so that a mistake in a user's file is shown at its line and column.
 //
-// parse() gives a small tree. JsonObject wraps one object of it with typed getters that append an Error for each value
+// parse() returns a tree. JsonObject wraps one object of it with typed getters that append an Error for each value
 // of the wrong type or out of range and go on, so that one run shows every mistake. null counts as absent everywhere.
 #pragma once
 
@@ -42,14 +42,15 @@ struct JsonMember {
   JsonValue value;
 };
 
-// "an object", "the string 'abc'", "-3": how an error speaks of a value.
+// "an object", "the string 'abc'", "-3": how an error names a value.
 std::string describe_value(const JsonValue& value);
 
 // A parsed text. Moving it keeps views and references into it valid.
 class LocatedJson {
  public:
   // Fails on text that is not JSON (the place is where reading stopped), on a name given twice in one object, on
-  // nesting deeper than 64 and on texts over 64 MiB. A byte-order mark is ignored. `file` is used in places only.
+  // nesting deeper than 64, on texts over 64 MiB and on more than 4 million values. A byte-order mark is ignored.
+  // `file` is used in places only.
   static Checked<LocatedJson> parse(std::string file, std::string text);
 
   const JsonValue& root() const { return content_->root; }
@@ -81,7 +82,7 @@ class FieldNames {
   std::vector<std::string_view> names_;
 };
 
-// One object of a document, read field by field. Mistakes go to the `errors` given, which must outlive it.
+// One object of a document, read field by field. Mistakes are appended to `errors`, which must outlive it.
 class JsonObject {
  public:
   JsonObject(const LocatedJson& document, const JsonValue& object, Errors& errors);
@@ -96,23 +97,23 @@ class JsonObject {
   std::optional<std::vector<std::int64_t>> get_ints(const FieldNames& names, std::int64_t min, std::int64_t max) const;
   std::optional<std::vector<std::string>> get_strings(const FieldNames& names) const;
 
-  // A value that must be there. When it is absent or wrong an Error is noted and `min` comes back, so that reading can
-  // go on without a second mistake following from the first.
+  // A required value. When it is absent or wrong an Error is noted and `min` is returned, so that reading can continue
+  // without a second mistake that follows from the first.
   std::int64_t require_int(const FieldNames& names, std::int64_t min, std::int64_t max) const;
 
   // The member itself, whatever its type; null when absent or null.
   const JsonMember* find(const FieldNames& names) const;
   bool has(const FieldNames& names) const { return find(names) != nullptr; }
 
-  // Notes a mistake about a field that is there (at its value), or about the object when the field is absent. Says
-  // nothing when that value has a mistake already: a second would only follow from the first.
+  // Notes a mistake about a field that is present (at its value), or about the object when the field is absent. Does
+  // nothing when that value already has a mistake: a second would only follow from the first.
   void fail_at(const FieldNames& names, std::string message, std::string hint = {}) const;
 
   // Whether a mistake was noted at the field's value, or the field is required and missing.
   bool is_wrong(const FieldNames& names) const;
 
-  // Notes an Error for each member nobody asked for whose name is one slip away from a field that was asked for and is
-  // absent. Call after reading: a misspelt optional field would otherwise be dropped without a word.
+  // Notes an Error for each unread member whose name is one letter away from a field that was read and is absent. Call
+  // after reading: a misspelt optional field would otherwise be ignored silently.
   void refuse_misspelt() const;
 
   Place place() const { return document_->place(*object_); }

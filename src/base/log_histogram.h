@@ -1,4 +1,4 @@
-// Quantiles of a stream in bounded memory: the program's one sketch.
+// Quantiles of a stream in bounded memory.
 //
 // Numbers are counted in buckets whose width is at most 1/2^bits of their value, so that a quantile is off by no more
 // than that share, whatever the range and however many there are. A bucket is the exponent and the leading bits of the

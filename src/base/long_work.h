@@ -1,9 +1,9 @@
-// Work that may take long says how far it is.
+// Progress of long work.
 //
 //   LongWork counted("settings", settings.size());
 //   for (...) { if (cancelled()) break; ...; LongWork::step(); }
 //
-// Counting costs an atomic addition; who shows it (a terminal, a page) and who asks to stop is not known here.
+// Counting costs one atomic addition. The front end (a terminal, a page) shows it.
 #pragma once
 
 #include "base/cancel.h"
@@ -12,7 +12,7 @@ namespace rightsize {
 
 class LongWork {
  public:
-  // `what` there is so much of, for people: "settings", "MB read". One at a time: the last one begun counts.
+  // `what` is being counted, for people: "settings", "MB read". The LongWork started last is the one shown.
   LongWork(std::string what, std::uint64_t total);
   ~LongWork();
   LongWork(const LongWork&) = delete;

@@ -7,8 +7,8 @@ namespace rightsize {
 
 bool memory_is_limited();
 
-// Whether so many bytes can be had at this moment. For what cannot fail but only end the program without them: the
-// growing stack of the first thread, libraries that do not look at whether they got memory.
+// Whether this many bytes can be allocated now. For allocations whose failure ends the program: the stack of the main
+// thread, and libraries that do not check.
 bool has_memory(std::size_t bytes);
 
 }  // namespace rightsize

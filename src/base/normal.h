@@ -3,7 +3,7 @@
 
 namespace rightsize {
 
-// The value a share (0 to 1, both excluded) of a standard normal is below.
+// The quantile of the standard normal distribution at a share in (0, 1).
 double normal_quantile(double share);
 
 }  // namespace rightsize

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
+#include "base/slurm_time.h"
 #include "base/text.h"
 
 namespace rightsize {
@@ -176,7 +177,7 @@ Result<Usd> parse_usd(std::string_view text) {
                                     {"k", 1e3}, {"k USD", 1e3}, {"MUSD", 1e6}, {"M", 1e6},     {"M USD", 1e6}};
   text = trim(text);
   if (text.starts_with('$')) return parse(text.substr(1), kDollarUnits).map(usd);
-  // What is left of $500 when a shell has put in the value of its variable $5.
+  // "$500" unquoted becomes "00": the shell expands $5.
   if (text.size() > 1 && text.find_first_not_of('0') == std::string_view::npos) {
     return fail(bad_input(fmt::format("'{}' is not an amount of money; the shell may have expanded the $", text))
                     .with_hint("write 500, 500USD, or '$500' in quotes"));
@@ -232,6 +233,9 @@ std::size_t next_number(std::string_view text) {
 
 Result<Seconds> parse_duration(std::string_view text) {
   text = trim(text);
+  if (text.find(':') != std::string_view::npos) {
+    if (const std::optional<Seconds> time = parse_slurm_time(text)) return *time;
+  }
   const std::size_t rest = next_number(text);
   if (rest == 0) {
     Result<Seconds> whole = parse(text, kTimeUnits).map(seconds);
@@ -247,42 +251,6 @@ Result<Seconds> parse_duration(std::string_view text) {
   RIGHTSIZE_TRY(const double first, parse(text.substr(0, rest), kTimeUnits));
   RIGHTSIZE_TRY(const Seconds others, parse_duration(text.substr(rest)));
   return seconds(first) + others;
-}
-
-Result<Seconds> parse_slurm_time(std::string_view text) {
-  text = trim(text);
-  const auto malformed = [text] {
-    return fail(bad_input(fmt::format("{} is not a Slurm time", quote(text)))
-                    .with_hint("Slurm times are MM, MM:SS, HH:MM:SS, D-HH, D-HH:MM or D-HH:MM:SS"));
-  };
-  const std::size_t dash = text.find('-');
-  const bool with_days = dash != std::string_view::npos;
-  std::vector<double> fields;  // days first where there are any, then from the largest unit down
-  std::string_view rest = with_days ? text.substr(dash + 1) : text;
-  for (std::size_t begin = 0; begin <= rest.size();) {
-    const std::size_t end = std::min(rest.find(':', begin), rest.size());
-    double value = 0;
-    const std::string_view field = rest.substr(begin, end - begin);
-    // sacct writes fractions of a second behind the last field.
-    const bool digits = !field.empty() && field.find_first_not_of("0123456789.") == std::string_view::npos;
-    const auto [stop, code] = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (!digits || code != std::errc{} || stop != field.data() + field.size()) return malformed();
-    fields.push_back(value);
-    begin = end + 1;
-  }
-  if (fields.size() > 3) return malformed();
-  // Behind days the first field is hours; of three fields it is hours too; otherwise it is minutes.
-  double unit = with_days || fields.size() == 3 ? 3600 : 60, total = 0;
-  for (const double field : fields) {
-    total += field * unit;
-    unit /= 60;
-  }
-  if (with_days) {
-    RIGHTSIZE_TRY(const std::int64_t whole_days, parse_integer(text.substr(0, dash)));
-    if (whole_days < 0) return malformed();
-    total += static_cast<double>(whole_days) * in_seconds(days(1));
-  }
-  return seconds(total);
 }
 
 namespace {

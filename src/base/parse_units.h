@@ -20,8 +20,7 @@ Result<Watts> parse_power(std::string_view text);                               
 Result<UsdPerGpuSecond> parse_usd_per_gpu_hour(std::string_view text);          // USD/h, $2.49/h
 Result<UsdPerMachineSecond> parse_usd_per_machine_hour(std::string_view text);  // the same for a whole machine
 Result<Usd> parse_usd(std::string_view text);                                   // 500, $12.50, 10k USD
-Result<Seconds> parse_duration(std::string_view text);                          // ns us ms s min h d w, 2h30m, 2 weeks
-Result<Seconds> parse_slurm_time(std::string_view text);              // MM, MM:SS, HH:MM:SS, D-HH, D-HH:MM[:SS]
+Result<Seconds> parse_duration(std::string_view text);                // ns us ms s min h d w, 2h30m, 2 weeks, 1-12:00
 Result<RequestsPerSecond> parse_request_rate(std::string_view text);  // 20, 20/s, 90k/h, 1M/2h; bare: per second
 Result<double> parse_per_hour(std::string_view text);                 // the same in events per hour; bare: per hour
 Result<Ratio> parse_share(std::string_view text);                     // 0.7 or 70%

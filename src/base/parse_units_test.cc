@@ -77,26 +77,11 @@ TEST(ParseUnits, TellsBitsFromBytes) {
   EXPECT_DOUBLE_EQ(in_bytes(*parse_bytes("80gb")), 80e9);
 }
 
-TEST(ParseUnits, ReadsSlurmTimesAsSbatchDoes) {
-  const std::pair<const char*, double> kTimes[] = {
-      {"30", 30 * 60},         {"90:30", 90 * 60 + 30},
-      {"24:00:00", 86'400},    {"1-12", 36 * 3'600},
-      {"1-12:00", 36 * 3'600}, {"2-03:04:05", 2 * 86'400 + 3 * 3'600 + 4 * 60 + 5},
-      {"00:00:01.250", 1.25},  {"0", 0}};
-  for (const auto& [text, expected] : kTimes) {
-    const Result<Seconds> time = parse_slurm_time(text);
-    ASSERT_TRUE(time) << text;
-    EXPECT_DOUBLE_EQ(in_seconds(*time), expected) << text;
-  }
-  for (const char* text : {"", "-", "1-", "1:2:3:4", "a", "1:", ":1", "-1-2", "1h", "1--2"})
-    EXPECT_FALSE(parse_slurm_time(text)) << text;
-}
-
-RC_GTEST_PROP(ParseUnits, SlurmTimesReadWhatSlurmPrints, ()) {
+RC_GTEST_PROP(ParseUnits, DurationsReadWhatSlurmPrints, ()) {
   const int total = *rc::gen::inRange(0, 100 * 86'400);
   const std::string text =
       fmt::format("{}-{:02}:{:02}:{:02}", total / 86'400, total / 3'600 % 24, total / 60 % 60, total % 60);
-  RC_ASSERT(in_seconds(*parse_slurm_time(text)) == total);
+  RC_ASSERT(in_seconds(*parse_duration(text)) == total);
 }
 
 RC_GTEST_PROP(ParseUnits, RatesMayCountTheirDenominator, ()) {

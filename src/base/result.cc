@@ -5,34 +5,19 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace rightsize {
 namespace {
 
 constexpr std::size_t kExcerptWidth = 160;
 
-// The length of the UTF-8 sequence that begins at `at`; 0 where there is none.
-std::size_t sequence_at(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(at);
-  const std::size_t length = lead < 0x80                   ? 1
-                             : lead >= 0xc2 && lead < 0xe0 ? 2
-                             : lead >= 0xe0 && lead < 0xf0 ? 3
-                             : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                           : 0;
-  if (length == 0 || at + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xc0) != 0x80) return 0;
-  }
-  return length;
-}
-
-// What a terminal can show without harm: bytes that are no UTF-8 and control characters become `control` (empty: an
+// What a terminal can show without harm: bytes that are not UTF-8 and control characters become `control` (empty: an
 // escape such as \x1b).
 std::string printable(std::string_view text, std::string_view control) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = sequence_at(text, at);
+    const std::size_t length = utf8_length(text.substr(at));
     const auto first = static_cast<unsigned char>(text[at]);
     // C1 controls are two bytes in UTF-8: c2 80 to c2 9f.
     const bool c1 = length == 2 && first == 0xc2 && static_cast<unsigned char>(text[at + 1]) < 0xa0;

@@ -1,8 +1,8 @@
 // Result<T>: a value, or an Error that says what is wrong, where, and what to try.
 //
-// Nothing of ours throws; exceptions of libraries become Errors in the one file that calls the library. "Does not
-// fit" and "no feasible plan" are ordinary values with reasons, not Errors: only the program turns them into an exit
-// code. This header is the only place that knows tl::expected, so a later move to std::expected touches nothing else.
+// Functions report failures as Errors. The few exceptions (yaml-cpp's, out of memory) are caught in the file that calls
+// the library, or in main.cc. "Does not fit" and "no feasible plan" are ordinary values with reasons, not Errors: the
+// program turns them into exit codes.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@
 
 namespace rightsize {
 
-// Few codes, each with the exit code the program ends with.
+// Each code has an exit code.
 enum class ErrorCode {
   kBadInput,          // the user's text or flags; exit 1
   kUnreadableSource,  // a file, server or device could not be read; exit 3
-  kBug,               // ours; exit 70
+  kBug,               // a defect of the program; exit 70
 };
 
 // A place in a text the user can open. Lines and columns count from 1; 0 means unknown. `excerpt` is the line itself,
@@ -53,8 +53,8 @@ inline Error bad_input(std::string message) { return {ErrorCode::kBadInput, std:
 inline Error unreadable(std::string message) { return {ErrorCode::kUnreadableSource, std::move(message), {}, {}}; }
 inline Error bug(std::string message) { return {ErrorCode::kBug, std::move(message), {}, {}}; }
 
-// All mistakes of one input, in the order they were met. One mistake alone is a list too, so that RIGHTSIZE_TRY takes
-// a Result in a function that returns Checked.
+// All errors of one input, in order. A single Error converts, so that RIGHTSIZE_TRY works on a Result in a function
+// that returns Checked.
 struct Errors : std::vector<Error> {
   Errors() = default;
   Errors(Error error) { push_back(std::move(error)); }
@@ -63,7 +63,7 @@ struct Errors : std::vector<Error> {
 template <class T = void>
 using Result = tl::expected<T, Error>;
 
-// For readers of whole files: the value, or every mistake at once.
+// For readers of whole files: the value, or all errors.
 template <class T = void>
 using Checked = tl::expected<T, Errors>;
 

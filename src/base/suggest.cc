@@ -33,7 +33,7 @@ std::string fold_name(std::string_view name) {
 }
 
 std::vector<std::string> suggest(std::string_view typed, std::span<const std::string> candidates, std::size_t most) {
-  constexpr std::size_t kLongestName = 64;  // beyond this a typed name is not a mistyped one
+  constexpr std::size_t kLongestName = 64;  // longer text is not a typo of a name
   std::string want = fold_name(typed.substr(0, kLongestName));
   if (want.empty() || typed.size() > kLongestName) return {};
 

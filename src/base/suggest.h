@@ -1,4 +1,4 @@
-// "did you mean ...?" for every wrong name.
+// "did you mean ...?" for unknown names.
 #pragma once
 
 #include <span>

@@ -7,7 +7,7 @@
 
 namespace rightsize {
 
-// Without spaces, tabs and line ends at either end.
+// Removes spaces, tabs and line ends from both ends.
 std::string_view trim(std::string_view text);
 
 // The parts between separators, trimmed; empty parts are dropped, so "" gives none.
@@ -15,7 +15,7 @@ std::vector<std::string_view> split_list(std::string_view text, char separator);
 
 std::string to_lower(std::string_view text);
 
-// Columns a terminal shows for UTF-8 text: code points, without colour codes. Wide scripts are not used by our tables.
+// Terminal columns of UTF-8 text: code points without colour codes. Double-width characters are not supported.
 std::size_t display_width(std::string_view utf8);
 
 }  // namespace rightsize

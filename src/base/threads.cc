@@ -5,12 +5,15 @@
 #include <thread>
 #include <vector>
 
+#include "base/cancel.h"
+
 namespace rightsize {
 
 void in_threads(unsigned threads, const std::function<void()>& work) {
   std::mutex mutex;
   std::exception_ptr problem;
-  const auto guarded = [&] {
+  const auto guarded = [&, handed = cancellation()] {
+    const CancelScope scope(handed);
     try {
       work();
     } catch (...) {

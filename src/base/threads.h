@@ -5,8 +5,8 @@
 
 namespace rightsize {
 
-// Calls work() on as many threads at once, this one among them; on fewer where the system has no more. What one of them
-// throws, as where memory runs out, is thrown here when all have ended.
+// Calls work() on `threads` threads, this one included, or on fewer if the system has no more. The threads share the
+// cancellation of this one. An exception of any of them is rethrown here when all have ended.
 void in_threads(unsigned threads, const std::function<void()>& work);
 
 }  // namespace rightsize

@@ -122,8 +122,8 @@ constexpr Seconds milliseconds(double v) { return seconds(v * 1e-3); }
 constexpr Seconds microseconds(double v) { return seconds(v * 1e-6); }
 constexpr Seconds hours(double v) { return seconds(v * 3600.0); }
 constexpr Seconds days(double v) { return hours(v * 24.0); }
-// A year is 365 days and a month its twelfth, 730 hours: the month of the clouds' own price calculators. Nothing else
-// in the program says how long either is.
+// A year is 365 days and a month a twelfth of it, 730 hours, as in the clouds' price calculators. These are the only
+// definitions in the program.
 inline constexpr Seconds kYear = days(365);
 inline constexpr Seconds kMonth = kYear / 12;
 constexpr Usd usd(double v) { return Usd::from_base(v); }
@@ -171,7 +171,7 @@ constexpr double in_usd_per_hour(UsdPerSecond v) { return v.in_base() * 3600.0; 
 constexpr double in_usd_per_machine_hour(UsdPerMachineSecond v) { return v.in_base() * 3600.0; }
 constexpr double in_usd_per_gpu_hour(UsdPerGpuSecond v) { return v.in_base() * 3600.0; }
 
-// A share of a whole. Telemetry mixes 0-1 and 0-100; this type makes the reader say which.
+// A share of a whole. Telemetry mixes 0-1 and 0-100; this type makes the scale explicit.
 class Ratio {
  public:
   constexpr Ratio() = default;

@@ -1,7 +1,7 @@
-// Units that records of use and bills speak of, beside those of units.h: moments, GPU-time, energy, dollars a month.
+// Units of usage records and bills: points in time, GPU-hours, energy, dollars per month.
 //
 //   TimePoint end = job.start + hours(3);
-//   Seconds length = end - job.start;             // two moments do not add, and a moment is no length
+//   Seconds length = end - job.start;             // two points in time do not add
 //   Usd bill = usd_per_gpu_hour(2.49) * (gpus(8) * length);
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace rightsize {
 
-// A moment: seconds since 1970 (UTC), or since the beginning of a recording without dates.
+// A point in time: seconds since 1970 (UTC), or since the start of a recording without dates.
 class TimePoint {
  public:
   constexpr TimePoint() = default;
@@ -37,7 +37,7 @@ constexpr double in_gpu_hours(GpuTime v) { return in_hours(v / gpus(1)); }
 constexpr Joules joules(double v) { return watts(v) * seconds(1); }
 constexpr double in_joules(Joules v) { return in_watts(v / seconds(1)); }
 
-// What is paid or saved again and again, told by the month.
+// Recurring cost or savings, per month.
 constexpr UsdPerSecond usd_per_month(double v) { return usd(v) / kMonth; }
 constexpr double in_usd_per_month(UsdPerSecond v) { return in_usd(v * kMonth); }
 

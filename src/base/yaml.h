@@ -1,4 +1,4 @@
-// YAML text with a place for every mistake. The only file that calls yaml-cpp and meets its exceptions is yaml.cc.
+// YAML text with a position for every error. Only yaml.cc calls yaml-cpp and catches its exceptions.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ struct YamlValue {
   std::vector<std::pair<YamlValue, YamlValue>> mapping;
   std::size_t line = 0, column = 0;  // from 0, as yaml-cpp counts
 
-  // Where pairs of it are complete: clang looks into them as soon as one of these is made up.
+  // Defined where the pair type is complete; clang needs that as soon as one is constructed.
   YamlValue();
   YamlValue(const YamlValue&);
   YamlValue(YamlValue&&) noexcept;
@@ -63,7 +63,7 @@ class YamlDocument {
   YamlValue root_;
 };
 
-// Calls `read(key, value)` for every entry; keys that are no scalars, and keys written twice, become errors.
+// Calls `read(key, value)` for every entry; keys that are not scalars and duplicate keys become errors.
 void for_each_entry(const YamlDocument& document, const YamlValue& mapping, Errors& errors,
                     const std::function<void(const YamlValue& key, const YamlValue& value)>& read);
 

@@ -1,5 +1,5 @@
-// The built-in prices without what user files need: thousands of rows are read at every start, and a test of ours
-// (catalog_test.cc) has checked each of them the long way.
+// A fast reader for the built-in prices: thousands of rows are read at every start, and catalog_test.cc has validated
+// each of them with the full reader.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace rightsize::catalog {
 
-// The rows of an embedded data/prices/<provider>.csv. Nothing where a row is not as the test left it: the long way then
-// says what is wrong.
+// The rows of an embedded data/prices/<provider>.csv. Nothing where a row is not in the expected form: the full reader
+// then reports what is wrong.
 std::optional<std::vector<Price>> read_built_in_prices(const std::string& provider, std::string_view text);
 
 }  // namespace rightsize::catalog

@@ -1,5 +1,5 @@
-// The catalogue: GPUs, how they can be cut, machines that hold them, and what those cost. Facts, each with its source
-// and date; nothing here computes.
+// The catalogue: GPUs, their MIG profiles, machines that hold them, and prices. Facts, each with its source and date;
+// nothing here computes.
 //
 //   auto catalog = load_catalog(overlay_directory);      // built-in facts, overlaid by the user's own files
 //   auto gpu = catalog->find_gpu("A100-SXM4-80GB");      // names, aliases; an unknown name gets a suggestion
@@ -77,7 +77,7 @@ struct Gpu {
   std::optional<FlopsPerSecond> half_rate() const;
 };
 
-// One way to cut a GPU. A slice of `memory_slices` may begin at each of `placements`.
+// A MIG profile. A slice of `memory_slices` may begin at each of `placements`.
 struct MigProfile {
   std::string gpu;
   std::string profile;  // "1g.10gb"
@@ -104,11 +104,11 @@ struct Machine {
   std::optional<BytesPerSecond> network;
   std::string fabric;
   bool retired = false;
-  bool community = false;  // of peers or hosts whose machines the provider resells, not of its own data centres
+  bool community = false;  // peer-hosted or resold, not in the provider's data centres
   Provenance provenance;
 };
 
-// A block is a cluster booked ahead for some days, paid before (AWS Capacity Blocks).
+// A block is a cluster booked in advance for some days and paid upfront (AWS Capacity Blocks).
 enum class Purchase { kOnDemand, kSpot, kOneYear, kThreeYears, kBlock };
 inline constexpr Purchase kPurchases[] = {Purchase::kOnDemand, Purchase::kSpot, Purchase::kOneYear,
                                           Purchase::kThreeYears, Purchase::kBlock};
@@ -122,13 +122,13 @@ struct Price {
   std::string zone;    // empty: one price for the whole region
   Purchase purchase = Purchase::kOnDemand;
   UsdPerMachineSecond machine_price;
-  std::optional<int> available = {};  // at most so many machines at this price: the user's own, a reservation
+  std::optional<int> available = {};  // machines at this price: the user's machines, a reservation
   std::optional<Date> since = {};     // the first day this offer is known to have had a price; nothing: no history
   Provenance provenance;
 };
 
-// Spend a company has committed to with a provider and will not use otherwise: it is billed whether used or not, so
-// that what is drawn from it costs no new money. Names that are empty mean any.
+// Spend that a company has committed to: it is billed whether used or not, so that drawing from it costs nothing more.
+// Empty names match anything.
 struct CommittedSpend {
   std::string account, provider, instance, gpu, region;
   std::optional<Purchase> purchase;
@@ -148,8 +148,8 @@ class Catalog {
   // One GPU by name or alias. Case, '-', '_' and spaces do not matter. An unknown or ambiguous name fails with a hint.
   Result<const Gpu*> find_gpu(std::string_view name) const;
 
-  // Every GPU a filter means: a name, an alias, a family such as "a100" or "h100" (the first parts of a name), an
-  // architecture ("hopper") or a maker ("amd").
+  // Every GPU that matches a filter: a name, an alias, a family such as "a100" or "h100" (the first parts of a name),
+  // an architecture ("hopper") or a maker ("amd").
   Result<std::vector<const Gpu*>> match_gpus(std::string_view filter) const;
 
   const Machine* find_machine(std::string_view provider, std::string_view instance) const;

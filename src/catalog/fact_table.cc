@@ -69,7 +69,7 @@ void FactTable::add(const std::string& file, std::string text, bool overlay) {
       other = fact;
     } else {
       errors_.push_back(
-          bad_input(fmt::format("the same {} stands in line {} already", fmt::join(schema_.key, " and "), other.line()))
+          bad_input(fmt::format("the same {} is in line {} already", fmt::join(schema_.key, " and "), other.line()))
               .at(fact.place(schema_.key[0])));
     }
   }
@@ -94,7 +94,7 @@ std::string FactReader::choice(std::string_view column, const std::vector<std::s
   if (!value.empty() && std::find(words.begin(), words.end(), value) == words.end()) {
     mistake(column, bad_input(fmt::format("'{}' is not a known {}", value, column))
                         .with_hint(did_you_mean(value, words))
-                        .with_hint(fmt::format("known are {}", fmt::join(words, ", "))));
+                        .with_hint(fmt::format("known: {}", fmt::join(words, ", "))));
   }
   return value;
 }

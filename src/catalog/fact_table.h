@@ -1,4 +1,4 @@
-// A table of facts: the built-in file and the user's overlay of it, merged row by row before any cell is understood.
+// A table of facts: the built-in file and the user's overlay, merged row by row before cells are parsed.
 #pragma once
 
 #include <deque>
@@ -13,12 +13,12 @@
 
 namespace rightsize::catalog {
 
-// What a file must look like.
+// The columns of a file.
 struct FactSchema {
-  std::vector<std::string> columns;    // every column that may stand in the file
-  std::vector<std::string> key;        // those that tell rows apart; every file needs them
-  std::vector<std::string> own;        // those an overlay row never takes over from the row it replaces
-  std::vector<std::string> part = {};  // that also tells rows apart, in files that have it: a zone of a region
+  std::vector<std::string> columns;    // every column the file may have
+  std::vector<std::string> key;        // those that identify a row; every file needs them
+  std::vector<std::string> own;        // those an overlay row never inherits from the row it replaces
+  std::vector<std::string> part = {};  // also part of the identity where present: a zone of a region
 };
 
 // One merged row: the overlay's cell where the overlay file has that column, else the built-in one.
@@ -65,7 +65,7 @@ class FactTable {
   std::unordered_map<std::string, std::size_t> row_of_key_;
 };
 
-// Understands the cells of one row, collecting every mistake with its place.
+// Parses the cells of one row, collecting every mistake with its place.
 class FactReader {
  public:
   FactReader(const FactRow& row, Errors& errors) : row_(row), errors_(errors) {}

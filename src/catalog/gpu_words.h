@@ -1,4 +1,4 @@
-// GPUs as people write them: a family for its usual member, a number of GPUs with the name.
+// GPUs as users write them: a family name for its usual member, a count with the name.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ struct CountedGpu {
 };
 CountedGpu split_gpu_count(std::string_view text);
 
-// One GPU. Of a family ("h100") the member people usually mean: the SXM module, of several the one most machines of the
-// catalogue have. `others` names the rest of the family, so that the choice can be said.
+// One GPU. For a family ("h100") the member usually meant: the SXM module, or the one most machines in the catalogue
+// have. `others` names the rest of the family, so that the choice can be reported.
 struct UsualGpu {
   const Gpu* gpu = nullptr;
   std::vector<std::string> others;

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A row that replaces another has its own origin, and a price of a machine its own price per GPU.
+// A row that replaces another has its own source, and a machine price its own price per GPU.
 const FactSchema kSources{{"key", "title", "address", "licence", "retrieved", "note"}, {"key"}, {}, {}};
 const FactSchema kGpus{{"name",          "vendor",        "architecture",
                         "year",          "memory",        "usable_memory",
@@ -403,7 +403,7 @@ Result<std::string> overlay_target(std::string_view flag) {
   if (!flag.empty()) return std::string(flag);
   if (const char* variable = environment("RIGHTSIZE_CATALOG")) return std::string(variable);
   const std::string usual = usual_overlay();
-  if (usual.empty()) return fail(bad_input("there is no home folder to write to").with_hint("name one with --catalog"));
+  if (usual.empty()) return fail(bad_input("no home folder to write to").with_hint("name one with --catalog"));
   return usual;
 }
 

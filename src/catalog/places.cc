@@ -1,7 +1,6 @@
 #include "catalog/places.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include <fmt/format.h>
@@ -12,174 +11,73 @@
 namespace rightsize::catalog {
 namespace {
 
-struct PlaceName {
-  std::string_view name, part;
+// Names that mean the same, separated by spaces.
+struct Names {
+  std::string_view meaning, names;
 };
 
-// Names of countries and cities that stand anywhere in a region's name: "westeurope", "tokyo-japan-5", "FIN-01".
-constexpr PlaceName kInside[] = {
-    {"europe", "europe"},
-    {"uksouth", "europe"},
-    {"ukwest", "europe"},
-    {"france", "europe"},
-    {"germany", "europe"},
-    {"sweden", "europe"},
-    {"norway", "europe"},
-    {"poland", "europe"},
-    {"italy", "europe"},
-    {"spain", "europe"},
-    {"switzerland", "europe"},
-    {"finland", "europe"},
-    {"iceland", "europe"},
-    {"netherlands", "europe"},
-    {"austria", "europe"},
-    {"belgium", "europe"},
-    {"denmark", "europe"},
-    {"ireland", "europe"},
-    {"frankfurt", "europe"},
-    {"london", "europe"},
-    {"amsterdam", "europe"},
-    {"paris", "europe"},
-    {"japan", "asia"},
-    {"tokyo", "asia"},
-    {"osaka", "asia"},
-    {"korea", "asia"},
-    {"seoul", "asia"},
-    {"india", "asia"},
-    {"mumbai", "asia"},
-    {"asia", "asia"},
-    {"singapore", "asia"},
-    {"taiwan", "asia"},
-    {"hongkong", "asia"},
-    {"indonesia", "asia"},
-    {"malaysia", "asia"},
-    {"jioindia", "asia"},
-    {"australia", "oceania"},
-    {"sydney", "oceania"},
-    {"newzealand", "oceania"},
-    {"canada", "canada"},
-    {"toronto", "canada"},
-    {"montreal", "canada"},
-    {"brazil", "latin-america"},
-    {"chile", "latin-america"},
-    {"mexico", "latin-america"},
-    {"southamerica", "latin-america"},
-    {"uae", "middle-east"},
-    {"qatar", "middle-east"},
-    {"israel", "middle-east"},
-    {"saudi", "middle-east"},
+// Countries and cities anywhere in a region's name: "westeurope", "tokyo-japan-5".
+constexpr Names kInside[] = {
+    {"europe",
+     "europe uksouth ukwest france germany sweden norway poland italy spain switzerland finland iceland netherlands "
+     "austria belgium denmark ireland frankfurt london amsterdam paris"},
+    {"asia", "japan tokyo osaka korea seoul india mumbai asia singapore taiwan hongkong indonesia malaysia jioindia"},
+    {"oceania", "australia sydney newzealand"},
+    {"canada", "canada toronto montreal northamerica"},
+    {"latin-america", "brazil chile mexico southamerica"},
+    {"middle-east", "uae qatar israel saudi"},
     {"africa", "africa"},
-    {"northamerica", "canada"},
-    {"usa", "us"},
-    {"eastcoast", "us"},
-    {"westcoast", "us"},
+    {"us", "usa eastcoast westcoast"},
 };
 
-// Codes that are a word of their own: "eu-west-1", "US-1", "fr-par", "tor1".
-constexpr PlaceName kWords[] = {
-    {"us", "us"},
-    {"usw", "us"},
-    {"use", "us"},
-    {"nyc", "us"},
-    {"sfo", "us"},
-    {"atl", "us"},
-    {"ric", "us"},
-    {"eu", "europe"},
-    {"uk", "europe"},
-    {"gb", "europe"},
-    {"de", "europe"},
-    {"fr", "europe"},
-    {"fi", "europe"},
-    {"fin", "europe"},
-    {"no", "europe"},
-    {"se", "europe"},
-    {"it", "europe"},
-    {"es", "europe"},
-    {"pl", "europe"},
-    {"nl", "europe"},
-    {"is", "europe"},
-    {"ch", "europe"},
-    {"at", "europe"},
-    {"be", "europe"},
-    {"cz", "europe"},
-    {"ro", "europe"},
-    {"bg", "europe"},
-    {"pt", "europe"},
-    {"ie", "europe"},
-    {"dk", "europe"},
-    {"ams", "europe"},
-    {"fra", "europe"},
-    {"gra", "europe"},
-    {"waw", "europe"},
-    {"sbg", "europe"},
-    {"lon", "europe"},
-    {"lhr", "europe"},
-    {"ap", "asia"},
-    {"asia", "asia"},
-    {"jp", "asia"},
-    {"kr", "asia"},
-    {"in", "asia"},
-    {"sg", "asia"},
-    {"tw", "asia"},
-    {"hk", "asia"},
-    {"id", "asia"},
-    {"my", "asia"},
-    {"tyo", "asia"},
-    {"sgp", "asia"},
-    {"blr", "asia"},
-    {"ca", "canada"},
-    {"bhs", "canada"},
-    {"tor", "canada"},
-    {"au", "oceania"},
-    {"syd", "oceania"},
-    {"nz", "oceania"},
-    {"sa", "latin-america"},
-    {"br", "latin-america"},
-    {"mx", "latin-america"},
-    {"cl", "latin-america"},
-    {"me", "middle-east"},
-    {"il", "middle-east"},
-    {"ae", "middle-east"},
-    {"af", "africa"},
-    {"za", "africa"},
+// Codes that a region's name begins with: "eu-west-1", "US-1", "fr-par", "tor1".
+constexpr Names kCodes[] = {
+    {"us", "us usw use nyc sfo atl ric"},
+    {"europe", "eu uk gb de fr fi fin no se it es pl nl is ch at be cz ro bg pt ie dk ams fra gra waw sbg lon lhr"},
+    {"asia", "ap asia jp kr in sg tw hk id my tyo sgp blr"},
+    {"canada", "ca bhs tor"},
+    {"oceania", "au syd nz"},
+    {"latin-america", "sa br mx cl"},
+    {"middle-east", "me il ae"},
+    {"africa", "af za"},
 };
 
-// AWS and OCI count Australia to ap; Azure writes the country behind the direction.
-constexpr PlaceName kWhole[] = {{"ap-southeast-2", "oceania"}, {"ap-southeast-4", "oceania"},
-                                {"ap-southeast-6", "oceania"}, {"ap-sydney-1", "oceania"},
-                                {"ap-melbourne-1", "oceania"}, {"me-west1", "middle-east"}};
+// AWS and OCI put Australia into ap; Google's me-west1 is Tel Aviv.
+constexpr Names kWholeNames[] = {
+    {"oceania", "ap-southeast-2 ap-southeast-4 ap-southeast-6 ap-sydney-1 ap-melbourne-1"},
+    {"middle-east", "me-west1"},
+};
 
-// What people call the parts.
-constexpr PlaceName kCalled[] = {{"us", "us"},
-                                 {"usa", "us"},
-                                 {"unitedstates", "us"},
-                                 {"america", "us"},
-                                 {"eu", "europe"},
-                                 {"europe", "europe"},
-                                 {"emea", "europe"},
-                                 {"asia", "asia"},
-                                 {"apac", "asia"},
-                                 {"ap", "asia"},
-                                 {"asiapacific", "asia"},
-                                 {"ca", "canada"},
-                                 {"canada", "canada"},
-                                 {"oceania", "oceania"},
-                                 {"au", "oceania"},
-                                 {"australia", "oceania"},
-                                 {"me", "middle-east"},
-                                 {"middleeast", "middle-east"},
-                                 {"africa", "africa"},
-                                 {"sa", "latin-america"},
-                                 {"latam", "latin-america"},
-                                 {"southamerica", "latin-america"},
-                                 {"latinamerica", "latin-america"}};
+// What people call the parts of the world.
+constexpr Names kPartNames[] = {
+    {"us", "us usa unitedstates america"},
+    {"europe", "eu europe emea"},
+    {"asia", "asia apac ap asiapacific"},
+    {"canada", "ca canada"},
+    {"oceania", "oceania au australia"},
+    {"middle-east", "me middleeast"},
+    {"africa", "africa"},
+    {"latin-america", "sa latam southamerica latinamerica"},
+};
 
-template <std::size_t N>
-std::string_view look_up(const PlaceName (&table)[N], std::string_view name) {
-  for (const PlaceName& row : table) {
-    if (row.name == name) return row.part;
+constexpr Names kCompanies[] = {
+    {"aws", "amazon ec2"},  {"gcp", "google gce googlecloud"},    {"azure", "microsoft"},  {"oci", "oracle"},
+    {"do", "digitalocean"}, {"lambda", "lambdalabs lambdacloud"}, {"verda", "datacrunch"}, {"ovhcloud", "ovh"},
+};
+
+// The meaning of the first name for which `matches` holds; empty where there is none. Earlier rows win.
+template <std::size_t N, class Matches>
+std::string_view meaning_of(const Names (&table)[N], const Matches& matches) {
+  for (const Names& row : table) {
+    for (std::string_view name : split_list(row.names, ' ')) {
+      if (matches(name)) return row.meaning;
+    }
   }
   return {};
+}
+template <std::size_t N>
+std::string_view meaning_of(const Names (&table)[N], const std::string& word) {
+  return meaning_of(table, [&](std::string_view name) { return name == word; });
 }
 
 // The first run of letters: "us" of "us-east-1", "tor" of "tor1".
@@ -194,25 +92,12 @@ bool ends_in_us(std::string name) {
   return name.ends_with("us") && name.find_first_of("-_ ") == std::string::npos;
 }
 
-constexpr std::array<PlaceName, 12> kCompanies{{{"amazon", "aws"},
-                                                {"ec2", "aws"},
-                                                {"google", "gcp"},
-                                                {"gce", "gcp"},
-                                                {"googlecloud", "gcp"},
-                                                {"microsoft", "azure"},
-                                                {"oracle", "oci"},
-                                                {"digitalocean", "do"},
-                                                {"lambdalabs", "lambda"},
-                                                {"lambdacloud", "lambda"},
-                                                {"datacrunch", "verda"},
-                                                {"ovh", "ovhcloud"}}};
-
 Error unknown(const char* what, std::string_view word, const std::set<std::string>& known) {
   const std::vector<std::string> names(known.begin(), known.end());
   constexpr std::size_t kFew = 30;
   Error error = bad_input(fmt::format("unknown {} '{}'", what, word)).with_hint(did_you_mean(word, names));
   if (error.hints.empty() && names.size() <= kFew)
-    error.hints.push_back(fmt::format("known are {}", fmt::join(names, ", ")));
+    error.hints.push_back(fmt::format("known: {}", fmt::join(names, ", ")));
   return error;
 }
 
@@ -220,12 +105,11 @@ Error unknown(const char* what, std::string_view word, const std::set<std::strin
 
 std::string_view part_of_world(std::string_view region) {
   const std::string name = to_lower(trim(region));
-  if (const auto part = look_up(kWhole, name); !part.empty()) return part;
+  if (const auto part = meaning_of(kWholeNames, name); !part.empty()) return part;
   const std::string folded = fold_name(name);
-  for (const PlaceName& row : kInside) {
-    if (folded.find(row.name) != std::string::npos) return row.part;
-  }
-  if (const auto part = look_up(kWords, first_word(name)); !part.empty()) return part;
+  const auto inside = [&](std::string_view place) { return folded.find(place) != std::string::npos; };
+  if (const auto part = meaning_of(kInside, inside); !part.empty()) return part;
+  if (const auto part = meaning_of(kCodes, first_word(name)); !part.empty()) return part;
   return ends_in_us(name) ? "us" : "";
 }
 
@@ -233,7 +117,7 @@ Result<std::vector<std::string>> match_regions(std::string_view words, const std
   std::vector<std::string> chosen;
   for (std::string_view word : split_list(words, ',')) {
     const std::string wanted = to_lower(word);
-    const std::string_view part = look_up(kCalled, fold_name(wanted));
+    const std::string_view part = meaning_of(kPartNames, fold_name(wanted));
     const std::size_t before = chosen.size();
     for (const std::string& name : known) {
       const bool everywhere = name == kAnyRegion;
@@ -253,9 +137,7 @@ Result<std::vector<std::string>> match_providers(std::string_view words, const s
   std::vector<std::string> chosen;
   for (std::string_view word : split_list(words, ',')) {
     std::string wanted = fold_name(word);
-    for (const PlaceName& company : kCompanies) {
-      if (company.name == wanted) wanted = company.part;
-    }
+    if (const std::string_view ours = meaning_of(kCompanies, wanted); !ours.empty()) wanted = ours;
     const auto found =
         std::find_if(known.begin(), known.end(), [&](const std::string& name) { return fold_name(name) == wanted; });
     if (found == known.end()) return fail(unknown("provider", word, known));

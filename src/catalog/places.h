@@ -1,4 +1,4 @@
-// Where machines stand, as people write it: names of providers, of regions, and of parts of the world.
+// Providers, regions and parts of the world as users write them.
 #pragma once
 
 #include <set>
@@ -14,7 +14,7 @@ namespace rightsize::catalog {
 // "middle-east", "africa"; empty where its name does not tell.
 std::string_view part_of_world(std::string_view region);
 
-// The region of a price that is the same wherever its provider sells.
+// The region of a price that is the same everywhere.
 inline constexpr std::string_view kAnyRegion = "any";
 
 // The regions a list of words means, comma-separated: whole names, their beginnings (us-east), or parts of the world

@@ -1,4 +1,4 @@
-// Terms of purchase as people name them.
+// Terms of purchase as users name them.
 #pragma once
 
 #include "base/result.h"
@@ -6,7 +6,7 @@
 
 namespace rightsize::catalog {
 
-// "spot", "1y"; any case. Another word fails with a suggestion and the list of those that are known.
+// "spot", "1y"; any case. Other words fail with a suggestion and the list of terms.
 Result<Purchase> read_purchase(std::string_view word);
 
 }  // namespace rightsize::catalog

@@ -55,12 +55,12 @@ std::string_view origin(std::string_view url) {
 Result<std::string> next_page(const std::string& page, const std::string& url) {
   const Checked<LocatedJson> json = LocatedJson::parse(http::shown_url(url), page);
   if (!json || json->root().find("Items") == nullptr)
-    return fail(unreadable(fmt::format("{} does not answer with a page of prices", http::shown_url(url))));
+    return fail(unreadable(fmt::format("{} did not return a page of prices", http::shown_url(url))));
   const JsonMember* link = json->root().find("NextPageLink");
   const std::string next = link == nullptr ? "" : link->value.text;
   if (!next.empty() && origin(next) != origin(url))
     return fail(unreadable(
-        fmt::format("{} names a next page on another server, {}", http::shown_url(url), http::shown_url(next))));
+        fmt::format("{} refers to a next page on another server, {}", http::shown_url(url), http::shown_url(next))));
   return next;
 }
 
@@ -114,10 +114,9 @@ Result<std::vector<Download>> downloads_of(const std::string& feed, const std::v
     if (!regions.empty()) return fail(bad_input("--region goes with --feed aws: Azure's answer holds all regions"));
     all.push_back({feed, "azure", from(kAzure), "azure", true});
   } else {
-    return fail(
-        bad_input(fmt::format("'prices update' cannot fetch '{}'", feed))
-            .with_hint("it fetches skypilot, aws and azure; for the others fetch the file with the provider's own "
-                       "tool, then 'prices import'"));
+    return fail(bad_input(fmt::format("'prices update' cannot fetch '{}'", feed))
+                    .with_hint("it fetches skypilot, aws and azure; download others with the provider's tool, then use "
+                               "'prices import'"));
   }
   if (feed != "skypilot" && !providers.empty())
     return fail(bad_input(fmt::format("--provider goes with --feed skypilot, not with {}", feed)));
@@ -127,7 +126,7 @@ Result<std::vector<Download>> downloads_of(const std::string& feed, const std::v
 Result<std::string> fetch(const Download& download, const std::string& folder) {
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
-  if (problem) return fail(unreadable(fmt::format("cannot make {}: {}", folder, problem.message())));
+  if (problem) return fail(unreadable(fmt::format("cannot create {}: {}", folder, problem.message())));
   const std::string file = file_for(download, folder);
   if (download.paged) {
     if (Result<> done = fetch_pages(download.url, file); !done) return fail(std::move(done).error());

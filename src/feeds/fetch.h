@@ -1,7 +1,7 @@
 // Fetching public price files over HTTPS: SkyPilot's catalogue, AWS's price lists and spot advisor, Azure's retail
 // prices.
 //
-// What is fetched lies in a folder until it is imported. A fetch that is cut off goes on where it stopped.
+// Files are kept in a folder until they are imported. An interrupted download resumes.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace rightsize::feeds {
 // One file to fetch and the feed it is then read with.
 struct Download {
   std::string feed;      // "skypilot", "aws", "azure"
-  std::string provider;  // where the file does not say
+  std::string provider;  // for files that do not name it
   std::string url;
   std::string what;    // "aws", "azure", "aws us-east-1", "aws spot advisor"
   bool paged = false;  // pages that name the next one
@@ -28,10 +28,10 @@ const std::vector<std::string>& catalogue_clouds();
 Result<std::vector<Download>> downloads_of(const std::string& feed, const std::vector<std::string>& providers,
                                            const std::vector<std::string>& regions, const std::string& url);
 
-// The file it came to, in `folder`. What does not come whole is not returned and stays there for the next time.
+// The downloaded file in `folder`. An incomplete download is kept for the next attempt.
 Result<std::string> fetch(const Download& download, const std::string& folder);
 
-// Removes what `fetch` left there.
+// Removes what fetch() left there.
 void forget_fetched(const std::string& file);
 
 }  // namespace rightsize::feeds

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,9 @@ using catalog::Machine;
 using catalog::Price;
 using catalog::Purchase;
 
-void note(Findings& findings, const std::string& why, std::string example) {
+// Reasons may quote the feed, so their number is bounded.
+void note(Findings& findings, std::string why, std::string example) {
+  if (findings.size() >= 1000 && !findings.contains(why)) why = "other reasons";
   Finding& finding = findings[why];
   ++finding.count;
   if (finding.examples.size() < 5) finding.examples.push_back(std::move(example));
@@ -36,13 +39,6 @@ double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t n = values.size();
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
-void doubt(Price& price, const std::string& why) {
-  price.provenance.unverified = {"price"};
-  if (price.provenance.note.find(why) == std::string::npos) {
-    price.provenance.note += (price.provenance.note.empty() ? "" : "; ") + why;
-  }
 }
 
 std::string interconnect_of(const catalog::Gpu& gpu, int gpus) {
@@ -82,6 +78,8 @@ void Importer::take(FeedRow row) {
   }
   const Machine* machine = machine_of(row);
   if (machine == nullptr || !is_plausible(row, *machine)) return;
+  if (prices_.size() >= kMostPrices || new_machines_.size() >= kMostPrices)
+    return refuse("more prices than any provider has", where(row), row.line);
   if (!row.corrected.empty()) note(import_.audit.corrected, row.corrected, where(row));
   keep(row);
 }
@@ -92,6 +90,11 @@ const Machine* Importer::machine_of(const FeedRow& row) {
   const auto added = new_machines_.find({row.provider, row.instance});
   if (added != new_machines_.end()) return &added->second;
   return new_machine(row);
+}
+
+const Machine& Importer::machine_of(const Price& price) const {
+  const auto known = machines_.find({price.provider, price.instance});
+  return known != machines_.end() ? *known->second : new_machines_.at({price.provider, price.instance});
 }
 
 const Machine* Importer::new_machine(const FeedRow& row) {
@@ -117,7 +120,8 @@ const Machine* Importer::new_machine(const FeedRow& row) {
   machine.provenance.date = date_;
   machine.provenance.unverified = {"interconnect"};
   if (resolved->assumed) machine.provenance.unverified.emplace_back("gpu");
-  if (resolved->assumed) machine.provenance.note = "the source does not say SXM or PCIe: the slower is assumed";
+  if (resolved->assumed)
+    machine.provenance.note = "the source does not say whether it is SXM or PCIe; the slower is assumed";
   return &new_machines_.emplace(MachineKey{row.provider, row.instance}, std::move(machine)).first->second;
 }
 
@@ -130,7 +134,7 @@ bool Importer::is_plausible(const FeedRow& row, const Machine& machine) {
            row.line);
     return false;
   }
-  // Boards on an NVSwitch come in eights, sixteen of them once (a2-megagpu-16g); no server holds twelve.
+  // NVSwitch machines hold eight GPUs, once sixteen (a2-megagpu-16g), never twelve.
   if (gpu != catalog_.gpus.end() && gpu->nvlink_kind == "switch" && machine.gpus > 8 && machine.gpus != 16 &&
       !machine.instance.starts_with("tpu")) {
     refuse(fmt::format("no machine holds {} of these GPUs", machine.gpus), where(row), row.line);
@@ -162,90 +166,108 @@ void Importer::keep(const FeedRow& row) {
   price.provenance.date = row.date.value_or(date_);
   price.provenance.note = row.note;
   price.provenance.line = static_cast<int>(row.line);
-  const auto [at, is_new] =
-      prices_.try_emplace(Key{row.provider, row.instance, row.region, row.zone, row.purchase}, price);
+  const auto [at, is_new] = prices_.insert(price);
   if (is_new) return;
-  // Twice the same: the newer, of one day the cheaper (hosts of a marketplace, a reservation beside a savings plan).
-  Price& kept = at->second;
+  // Listed twice: the newer counts, of one day the cheaper (hosts of a marketplace, a reservation and a savings plan).
   const auto rank = [](const Price& one) { return std::pair(one.provenance.date->day, -dollars(one)); };
-  if (rank(price) > rank(kept)) kept = price;
+  if (rank(price) > rank(*at)) prices_.insert(prices_.erase(at), std::move(price));
+}
+
+bool Importer::ByOffer::operator()(const Price& a, const Price& b) const {
+  return std::tie(a.provider, a.instance, a.purchase, a.region, a.zone) <
+         std::tie(b.provider, b.instance, b.purchase, b.region, b.zone);
 }
 
 void Importer::suspect(const std::string& why, const Price& price) {
   note(import_.audit.suspicious, why, where(price));
 }
 
+void Importer::doubt(const Price& price, const std::string& why) {
+  auto node = prices_.extract(prices_.find(price));
+  catalog::Provenance& from = node.value().provenance;
+  from.unverified = {"price"};
+  if (from.note.find(why) == std::string::npos) from.note += (from.note.empty() ? "" : "; ") + why;
+  prices_.insert(std::move(node));
+}
+
+void Importer::refuse_prices(const std::string& why, const std::function<bool(const Price&)>& wrong) {
+  std::erase_if(prices_, [&](const Price& price) {
+    if (!wrong(price)) return false;
+    refuse(why, where(price), 0);
+    --import_.audit.taken;
+    return true;
+  });
+}
+
 void Importer::check_spot() {
-  std::vector<Key> placeholders;
-  for (auto& [key, price] : prices_) {
-    if (price.purchase != Purchase::kSpot) continue;
-    const auto& [provider, instance, region, zone, purchase] = key;
-    auto list = prices_.find({provider, instance, region, zone, Purchase::kOnDemand});
-    if (list == prices_.end()) list = prices_.find({provider, instance, region, "", Purchase::kOnDemand});
-    if (list == prices_.end()) continue;
-    const double ratio = dollars(price) / dollars(list->second);
+  // The listed price on demand over the spot price, in the zone or the region; 0 where there is none.
+  const auto ratio_of = [&](const Price& spot) {
+    Price list = spot;
+    list.purchase = Purchase::kOnDemand;
+    auto found = prices_.find(list);
+    list.zone.clear();
+    if (found == prices_.end()) found = prices_.find(list);
+    return spot.purchase != Purchase::kSpot || found == prices_.end() ? 0 : dollars(spot) / dollars(*found);
+  };
+  std::vector<const Price*> above;
+  for (const Price& price : prices_) {
+    const double ratio = ratio_of(price);
     if (ratio > 1.001) {
       suspect("spot above on-demand", price);
-      doubt(price, "spot above on-demand");
-    } else if (ratio > 0.999 && provider != "aws") {
-      // AWS caps spot there when capacity is scarce; elsewhere the column is filled with the list price.
-      placeholders.push_back(key);
-    } else if (ratio > 0.999) {
+      above.push_back(&price);
+    } else if (ratio > 0.999 && price.provider == "aws") {
       suspect("spot equal to on-demand", price);
     } else if (std::fabs(ratio - 0.1) < 5e-5) {
       suspect("spot at the floor of a tenth of on-demand", price);
     }
   }
-  for (const Key& key : placeholders) {
-    refuse("spot price is the list price: no spot offered", where(prices_.at(key)), 0);
-    --import_.audit.taken;
-    prices_.erase(key);
-  }
+  for (const Price* price : above) doubt(*price, "spot above on-demand");
+  // AWS caps spot there when capacity is scarce; elsewhere the column is filled with the list price.
+  refuse_prices("spot price is the list price: no spot offered", [&](const Price& price) {
+    const double ratio = ratio_of(price);
+    return ratio > 0.999 && ratio <= 1.001 && price.provider != "aws";
+  });
 }
 
-// Against what other providers ask for the same GPU on the same terms, each provider counted once however many regions
-// it has: a price far outside is a mistake or a bait, one beyond all reason cannot be true.
+// Compared with what other providers ask for the same GPU on the same terms, each provider counted once however many
+// regions it has: a price far outside is a mistake or a bait, one beyond all reason cannot be true.
 void Importer::check_band() {
-  std::map<MachineKey, const Machine*> machines = machines_;
-  for (const auto& [key, machine] : new_machines_) machines[key] = &machine;
-  std::map<std::pair<std::string, Purchase>, std::map<std::string, std::vector<double>>> known;  // by provider
+  using Terms = std::pair<std::string, Purchase>;                     // GPU
+  std::map<Terms, std::map<std::string, std::vector<double>>> known;  // by provider
   for (const Price& price : catalog_.prices) {
-    const auto machine = machines.find({price.provider, price.instance});
-    if (machine == machines.end() || !price.provenance.unverified.empty()) continue;
+    const auto machine = machines_.find({price.provider, price.instance});
+    if (machine == machines_.end() || !price.provenance.unverified.empty()) continue;
     known[{machine->second->gpu, price.purchase}][price.provider].push_back(dollars(price) / machine->second->gpus);
   }
-  std::map<std::pair<std::string, Purchase>, double> usual;
+  std::map<Terms, double> usual;
   for (const auto& [what, providers] : known) {
     std::vector<double> each;
     for (const auto& [provider, prices] : providers) each.push_back(median_of(prices));
     usual[what] = median_of(each);
   }
-  std::vector<Key> impossible;
-  for (auto& [key, price] : prices_) {
-    const Machine& machine = *machines.at({price.provider, price.instance});
+  const auto ratio_of = [&](const Price& price) {
+    const Machine& machine = machine_of(price);
     const auto others = usual.find({machine.gpu, price.purchase});
-    if (others == usual.end()) continue;
-    const double ratio = dollars(price) / machine.gpus / others->second;
-    if (ratio < 0.03 || ratio > 30) {
-      impossible.push_back(key);
-    } else if (ratio < 0.3) {
-      const std::string why = "under 30 % of what others ask for this GPU";
-      suspect(why, price);
-      if (price.purchase != Purchase::kSpot) doubt(price, why);
-    } else if (ratio > 4) {
-      suspect("over four times what others ask for this GPU", price);
-    }
+    return others == usual.end() ? 1 : dollars(price) / machine.gpus / others->second;
+  };
+  refuse_prices("price beyond all reason for this GPU", [&](const Price& price) {
+    const double ratio = ratio_of(price);
+    return ratio < 0.03 || ratio > 30;
+  });
+  const std::string low = "under 30 % of what others ask for this GPU";
+  std::vector<const Price*> doubtful;
+  for (const Price& price : prices_) {
+    const double ratio = ratio_of(price);
+    if (ratio < 0.3) suspect(low, price);
+    if (ratio < 0.3 && price.purchase != Purchase::kSpot) doubtful.push_back(&price);
+    if (ratio > 4) suspect("over four times what others ask for this GPU", price);
   }
-  for (const Key& key : impossible) {
-    refuse("price beyond all reason for this GPU", where(prices_.at(key)), 0);
-    --import_.audit.taken;
-    prices_.erase(key);
-  }
+  for (const Price* price : doubtful) doubt(*price, low);
 }
 
 void Importer::check_zones() {
   std::map<MachineKey, std::vector<const Price*>> spot;
-  for (const auto& [key, price] : prices_) {
+  for (const Price& price : prices_) {
     if (price.purchase == Purchase::kSpot) spot[{price.provider, price.instance}].push_back(&price);
   }
   for (const auto& [machine, rows] : spot) {
@@ -261,64 +283,66 @@ void Importer::check_zones() {
 
 void Importer::check_jumps() {
   for (const Price& before : catalog_.prices) {
-    auto now = prices_.find({before.provider, before.instance, before.region, before.zone, before.purchase});
+    const auto now = prices_.find(before);
     if (now == prices_.end() || before.purchase == Purchase::kSpot) continue;
-    const double ratio = dollars(now->second) / dollars(before);
+    const double ratio = dollars(*now) / dollars(before);
     if (ratio < 0.67 || ratio > 1.5) {
       note(import_.audit.suspicious, "jump against the last price",
-           fmt::format("{}, was ${:.4g}/h", where(now->second), dollars(before)));
+           fmt::format("{}, was ${:.4g}/h", where(*now), dollars(before)));
     }
   }
 }
 
-// Zones of a region with one price are the region's. A spot price of a single zone stays that zone's: of the others
-// nothing is known.
-void Importer::merge_zones() {
-  std::map<std::tuple<std::string, std::string, std::string, Purchase>, std::vector<Key>> regions;
-  for (const auto& [key, price] : prices_) {
-    regions[{price.provider, price.instance, price.region, price.purchase}].push_back(key);
+void Importer::merge_groups(const std::function<bool(const Price&, const Price&)>& same_group,
+                            const std::function<std::optional<Price>(const std::vector<const Price*>&)>& merge) {
+  Prices merged;
+  for (auto at = prices_.begin(); at != prices_.end();) {
+    std::vector<const Price*> group;
+    for (const Price& first = *at; at != prices_.end() && same_group(first, *at); ++at) group.push_back(&*at);
+    if (std::optional<Price> whole = merge(group)) {
+      merged.insert(merged.end(), *std::move(whole));
+    } else {
+      for (const Price* price : group) merged.insert(merged.end(), *price);
+    }
   }
-  for (const auto& [region, keys] : regions) {
-    const Price first = prices_.at(keys.front());
-    const bool alike = std::all_of(
-        keys.begin(), keys.end(), [&](const Key& key) { return prices_.at(key).machine_price == first.machine_price; });
-    const bool alone = keys.size() == 1 && first.purchase == Purchase::kSpot;
-    if (!alike || alone || first.zone.empty()) continue;
-    for (const Key& key : keys) prices_.erase(key);
-    Price whole = first;
-    whole.zone.clear();
-    prices_[{whole.provider, whole.instance, whole.region, "", whole.purchase}] = whole;
-  }
-}
-
-// A provider that asks the same everywhere has one price: at least five regions, none different.
-void Importer::merge_regions() {
-  std::map<std::tuple<std::string, std::string, Purchase>, std::vector<Key>> machines;
-  for (const auto& [key, price] : prices_) machines[{price.provider, price.instance, price.purchase}].push_back(key);
-  for (const auto& [machine, keys] : machines) {
-    const Price first = prices_.at(keys.front());
-    const bool alike = keys.size() >= 5 && std::all_of(keys.begin(), keys.end(), [&](const Key& key) {
-                         const Price& price = prices_.at(key);
-                         return price.zone.empty() && price.machine_price == first.machine_price;
-                       });
-    const bool hyperscaler = first.provider == "aws" || first.provider == "gcp" || first.provider == "azure";
-    if (!alike || hyperscaler) continue;  // theirs are alike by chance, and a region without the machine matters
-    for (const Key& key : keys) prices_.erase(key);
-    Price whole = first;
-    whole.region = "any";
-    if (whole.provenance.note.empty()) whole.provenance.note = fmt::format("the same in {} regions", keys.size());
-    prices_[{whole.provider, whole.instance, "any", "", whole.purchase}] = whole;
-  }
+  prices_ = std::move(merged);
 }
 
 Import Importer::finish() {
   check_spot();
   check_band();
   check_zones();
-  merge_zones();
-  merge_regions();
+  const auto alike = [](const std::vector<const Price*>& group) {
+    return std::ranges::all_of(group, [&](const Price* p) { return p->machine_price == group[0]->machine_price; });
+  };
+  const auto same_machine = [](const Price& a, const Price& b) {
+    return a.provider == b.provider && a.instance == b.instance && a.purchase == b.purchase;
+  };
+  // Zones of a region with one price are the region's. A spot price of a single zone stays that zone's: nothing is
+  // known about the others.
+  merge_groups([&](const Price& a, const Price& b) { return same_machine(a, b) && a.region == b.region; },
+               [&](const std::vector<const Price*>& zones) -> std::optional<Price> {
+                 const Price& first = *zones.front();
+                 const bool alone = zones.size() == 1 && first.purchase == Purchase::kSpot;
+                 if (!alike(zones) || alone || first.zone.empty()) return std::nullopt;
+                 Price whole = first;
+                 whole.zone.clear();
+                 return whole;
+               });
+  // A provider that asks the same everywhere has one price: at least five regions, none different. Those of the large
+  // clouds are alike by chance, and a region without the machine matters.
+  merge_groups(same_machine, [&](const std::vector<const Price*>& regions) -> std::optional<Price> {
+    const Price& first = *regions.front();
+    const bool hyperscaler = first.provider == "aws" || first.provider == "gcp" || first.provider == "azure";
+    const bool zones = std::ranges::any_of(regions, [](const Price* price) { return !price->zone.empty(); });
+    if (regions.size() < 5 || hyperscaler || zones || !alike(regions)) return std::nullopt;
+    Price whole = first;
+    whole.region = "any";
+    if (whole.provenance.note.empty()) whole.provenance.note = fmt::format("the same in {} regions", regions.size());
+    return whole;
+  });
   check_jumps();
-  for (auto& [key, price] : prices_) import_.prices.push_back(std::move(price));
+  while (!prices_.empty()) import_.prices.push_back(std::move(prices_.extract(prices_.begin()).value()));
   for (auto& [key, machine] : new_machines_) import_.machines.push_back(std::move(machine));
   return std::move(import_);
 }

@@ -1,15 +1,17 @@
-// From feed rows to prices the catalogue can use, with an account of every row.
+// From feed rows to prices the catalogue can use, with a count and reason for every row.
 //
 //   Importer importer(catalog, today(), "skypilot");
 //   read_feed("skypilot", path, {.provider = "aws", .catalog = &catalog}, importer);
 //   const Import import = importer.finish();
 //
-// A row is taken, passed over (not a GPU machine), or refused with a reason. What is taken but should not be trusted
-// alone is suspicious: the audit names it, and where the price itself is in doubt the row says so (`unverified`), so
-// that no recommendation puts it first.
+// A row is taken, passed over (not a GPU machine), or refused with a reason. Prices that are taken but doubtful are
+// listed as suspicious; where the price itself is in doubt the row says so (`unverified`), so that no recommendation
+// puts it first. Memory is bounded whatever the feed: rows beyond kMostPrices are refused.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -20,7 +22,10 @@
 
 namespace rightsize::feeds {
 
-// How often something happened and the first few times it did.
+// No provider lists more prices of GPU machines than this; a feed that does is damaged or not a price list.
+inline constexpr std::size_t kMostPrices = 500'000;
+
+// How often something happened, with the first examples.
 struct Finding {
   long count = 0;
   std::vector<std::string> examples;  // at most five
@@ -31,13 +36,13 @@ struct Audit {
   long taken = 0, passed = 0, refused_rows = 0;
   Findings refused;     // not taken
   Findings suspicious;  // taken
-  Findings corrected;   // mistakes of the feed that were undone
-  long withdrawn = 0;   // prices of the provider that the feed no longer names
+  Findings corrected;   // mistakes in the feed
+  long withdrawn = 0;   // prices of the provider that the feed no longer lists
 };
 
 struct Import {
-  std::vector<catalog::Price> prices;      // one a key, by provider, instance, region, zone and purchase
-  std::vector<catalog::Machine> machines;  // that the catalogue does not know yet
+  std::vector<catalog::Price> prices;      // one per provider, instance, terms, region and zone, in that order
+  std::vector<catalog::Machine> machines;  // that are not in the catalogue
   std::vector<InterruptionRow> interruptions;
   std::set<std::string> providers;
   Audit audit;
@@ -45,8 +50,7 @@ struct Import {
 
 class Importer : public FeedSink {
  public:
-  // Rows without a date of their own are of `date`. `catalog` must outlive the importer; its prices are what jumps are
-  // measured against.
+  // Rows without a date get `date`. `catalog` must outlive the importer; new prices are compared with its prices.
   Importer(const catalog::Catalog& catalog, Date date, std::string source);
 
   void take(FeedRow row) override;
@@ -57,27 +61,37 @@ class Importer : public FeedSink {
   Import finish();
 
  private:
-  using MachineKey = std::pair<std::string, std::string>;                                         // provider, instance
-  using Key = std::tuple<std::string, std::string, std::string, std::string, catalog::Purchase>;  // + region, zone
+  using MachineKey = std::pair<std::string, std::string>;  // provider, instance
+  // By provider, instance, terms, region and zone: prices that may be merged are neighbours.
+  struct ByOffer {
+    bool operator()(const catalog::Price& a, const catalog::Price& b) const;
+  };
+  using Prices = std::set<catalog::Price, ByOffer>;
 
   const catalog::Machine* machine_of(const FeedRow& row);
   const catalog::Machine* new_machine(const FeedRow& row);
+  const catalog::Machine& machine_of(const catalog::Price& price) const;
   bool is_plausible(const FeedRow& row, const catalog::Machine& machine);
   void keep(const FeedRow& row);
   void suspect(const std::string& why, const catalog::Price& price);
+  void doubt(const catalog::Price& price, const std::string& why);
+  // Removes and refuses every price for which `wrong` holds.
+  void refuse_prices(const std::string& why, const std::function<bool(const catalog::Price&)>& wrong);
   void check_spot();
   void check_band();
   void check_zones();
   void check_jumps();
-  void merge_zones();
-  void merge_regions();
+  // Replaces neighbours that `same_group` puts together by what `merge` makes of them.
+  void merge_groups(
+      const std::function<bool(const catalog::Price&, const catalog::Price&)>& same_group,
+      const std::function<std::optional<catalog::Price>(const std::vector<const catalog::Price*>&)>& merge);
 
   const catalog::Catalog& catalog_;
   Date date_;
   std::string source_;
   std::map<MachineKey, const catalog::Machine*> machines_;  // of the catalogue
   std::map<MachineKey, catalog::Machine> new_machines_;
-  std::map<Key, catalog::Price> prices_;
+  Prices prices_;
   Import import_;
 };
 

@@ -6,8 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <zlib.h>
 
-#include "feeds/csv_stream.h"
+#include "base/csv_reader.h"
 
 namespace rightsize::feeds {
 namespace {
@@ -85,7 +86,7 @@ TEST(SkyPilot, KnownBadRowsAreCaught) {
       import("skypilot", kSkyHeader + ("y.1,L40S,1,8,64," + gpu_info("L40S", 48) + ",1.2,,r1,\n"), "acme");
   ASSERT_TRUE(gigabytes);
   EXPECT_EQ(gigabytes->audit.taken, 1);
-  EXPECT_THAT(gigabytes->audit.corrected.begin()->first, HasSubstr("GB where MiB"));
+  EXPECT_THAT(gigabytes->audit.corrected.begin()->first, HasSubstr("in GB, labelled MiB"));
   const auto placeholder = import("skypilot", kSkyHeader + std::string("z.8,H100-SXM,8,96,900,,24,24,r1,\n"), "acme");
   ASSERT_TRUE(placeholder);
   EXPECT_EQ(placeholder->prices.size(), 1U);
@@ -305,16 +306,38 @@ TEST(Tables, GpuhuntAndOursKeepWhatTheySay) {
   EXPECT_EQ(ours->audit.refused_rows, 1);
 }
 
+TEST(ReadFeed, CompressedFilesAreDecompressed) {
+  const std::string path = testing::TempDir() + "feed-" + std::to_string(getpid()) + ".csv.gz";
+  const std::string text = "provider,instance,region,purchase,price,gpu,gpus\nacme,box,r,1y,12,h100-sxm,8\n";
+  gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(file);
+  Importer importer(facts(), *parse_date("2026-11-01"), "csv");
+  ASSERT_TRUE(read_feed("csv", path, {"", &facts()}, importer));
+  std::filesystem::remove(path);
+  EXPECT_DOUBLE_EQ(price(importer.finish(), "box", "r", Purchase::kOneYear), 12);
+}
+
+// Reasons may quote the feed: however many there are, the audit stays small.
+TEST(Import, AFeedOfNonsenseDoesNotFillMemory) {
+  std::string text = "provider,instance,region,purchase,price,gpu,gpus\n";
+  for (int i = 0; i < 3000; ++i) text += "acme,box-" + std::to_string(i) + ",r,1y,12,gpu-" + std::to_string(i) + ",8\n";
+  const auto found = import("csv", text);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->audit.refused_rows, 3000);
+  EXPECT_LE(found->audit.refused.size(), 1001U);
+}
+
 TEST(FeedKinds, AnUnknownOneGetsASuggestion) {
   const auto wrong = find_feed_kind("skypilt");
   ASSERT_FALSE(wrong);
   EXPECT_THAT(describe(wrong.error()), HasSubstr("did you mean 'skypilot'?"));
 }
 
-TEST(CsvStream, RecordsMayHoldLineEndsInQuotes) {
+TEST(CsvReader, RecordsMayHoldLineEndsInQuotes) {
   const std::string text = "a,b\n\"x\ny\",2\r\n\n3,\"q\"\"q\"";
-  const auto source = telemetry::bytes_of(text);
-  CsvStream csv(*source, "t");
+  const auto source = bytes_of(text);
+  CsvReader csv(*source, "t");
   std::vector<std::string> records;
   for (std::string_view record; csv.next(record);) records.emplace_back(record);
   EXPECT_FALSE(csv.failed());

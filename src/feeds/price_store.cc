@@ -1,6 +1,7 @@
 #include "feeds/price_store.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <tuple>
@@ -92,6 +93,16 @@ PricePoint point_of(const store::Row& row) {
           catalog::parse_purchase(row.text(4)).value_or(Purchase::kOnDemand),
           {static_cast<int>(row.integer(5))},
           row.number(6)};
+}
+
+// What `make` makes of each row of a query.
+template <class Make, class Made = std::invoke_result_t<Make, const store::Row&>>
+Result<std::vector<Made>> rows_of(store::Database& database, const std::string& query, const std::vector<Value>& values,
+                                  const Make& make) {
+  std::vector<Made> rows;
+  Result<> read = database.query(query, values, [&](const store::Row& row) { rows.push_back(make(row)); });
+  if (!read) return fail(std::move(read).error());
+  return rows;
 }
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, "|")); }
@@ -243,32 +254,35 @@ class Saving {
 
 }  // namespace
 
-std::string PriceStore::url(std::string_view flag) { return store::usual_place(flag, "RIGHTSIZE_STORE", "prices.db"); }
-
-Result<PriceStore> PriceStore::open(const std::string& url) {
-  if (url.empty())
-    return fail(bad_input("there is no home folder for the price store").with_hint("name one with --store"));
-  RIGHTSIZE_TRY(std::unique_ptr<store::Database> database, store::open(url));
-  PriceStore store(std::move(database));
-  if (Result<> ready = store.prepare(); !ready) return fail(std::move(ready).error());
-  return store;
+std::string PriceStore::url(std::string_view flag) {
+  return store::default_location(flag, "RIGHTSIZE_STORE", "prices.db");
 }
 
-Result<> PriceStore::prepare() {
+Result<PriceStore> PriceStore::open(const std::string& url, store::Access access) {
+  if (url.empty())
+    return fail(bad_input("there is no home folder for the price store").with_hint("name one with --store"));
   store::Schema schema{"version",
                        {"offer", "current_price", "machine", "interruption", "import", "price"},
                        {{std::begin(kTables), std::end(kTables)}}};
-  schema.steps.front().push_back(std::string(kHistory) + (database_->is_postgres() ? "" : " WITHOUT ROWID"));
-  Result<store::Readiness> ready = store::bring_up_to_date(*database_, schema);
-  if (!ready) return fail(std::move(ready).error());
-  return {};
+  schema.steps.front().push_back(std::string(kHistory) + (store::is_server(url) ? "" : " WITHOUT ROWID"));
+  RIGHTSIZE_TRY(const bool exists, store::exists(url));
+  const bool reads = access == store::Access::kRead;
+  if (exists || !reads) {
+    RIGHTSIZE_TRY(store::OpenStore opened, store::open(url, access, schema));
+    if (!reads || opened.ready.was > 0) return PriceStore(std::move(opened.database));
+  }
+  // A file or server without our tables reads as an empty store.
+  RIGHTSIZE_TRY(store::OpenStore opened, store::open(":memory:", store::Access::kWrite, schema));
+  return PriceStore(std::move(opened.database));
 }
 
 Result<Audit> PriceStore::save(const Import& import, const ImportLabel& label) {
-  store::Transaction change(*database_);
-  if (Result<> begun = change.start(); !begun) return fail(std::move(begun).error());
-  RIGHTSIZE_TRY(Audit audit, Saving(*database_, import, label).save());
-  if (Result<> done = change.commit(); !done) return fail(std::move(done).error());
+  Audit audit;
+  Result<> saved = store::in_transaction(*database_, [&]() -> Result<> {
+    RIGHTSIZE_TRY(audit, Saving(*database_, import, label).save());
+    return {};
+  });
+  if (!saved) return fail(std::move(saved).error());
   return audit;
 }
 
@@ -341,15 +355,12 @@ Result<std::vector<PricePoint>> PriceStore::history(const PriceFilter& filter) {
   Where conditions = where(filter);
   conditions.day(">=", filter.from);
   conditions.day("<=", filter.until);
-  std::vector<PricePoint> points;
-  Result<> read = database_->query(
-      "SELECT o.provider, o.instance, o.region, o.zone, o.purchase, p.day, p.usd FROM offer o JOIN price p ON p.offer "
-      "= "
-      "o.id" +
+  return rows_of(
+      *database_,
+      "SELECT o.provider, o.instance, o.region, o.zone, o.purchase, p.day, p.usd FROM offer o JOIN price p ON "
+      "p.offer = o.id" +
           conditions.text() + " ORDER BY o.provider, o.instance, o.region, o.zone, o.purchase, p.day",
-      conditions.values(), [&](const store::Row& row) { points.push_back(point_of(row)); });
-  if (!read) return fail(std::move(read).error());
-  return points;
+      conditions.values(), point_of);
 }
 
 Result<std::vector<PriceChange>> PriceStore::diff(const PriceFilter& filter, Date before, Date after) {
@@ -374,39 +385,23 @@ Result<std::vector<PriceChange>> PriceStore::diff(const PriceFilter& filter, Dat
 }
 
 Result<std::vector<InterruptionRow>> PriceStore::interruptions() {
-  std::vector<InterruptionRow> rows;
-  Result<> read = database_->query("SELECT provider, instance, region, least, most FROM interruption", {},
-                                   [&](const store::Row& row) {
-                                     rows.push_back({std::string(row.text(0)), std::string(row.text(1)),
-                                                     std::string(row.text(2)), row.number(3), row.number(4)});
-                                   });
-  if (!read) return fail(std::move(read).error());
-  return rows;
-}
-
-Result<std::vector<StoredImport>> PriceStore::imports() {
-  std::vector<StoredImport> rows;
-  Result<> read = database_->query(
-      "SELECT feed, file, day, taken, refused FROM import ORDER BY id", {}, [&](const store::Row& row) {
-        rows.push_back({std::string(row.text(0)), std::string(row.text(1)), Date{static_cast<int>(row.integer(2))},
-                        row.integer(3), row.integer(4)});
-      });
-  if (!read) return fail(std::move(read).error());
-  return rows;
+  return rows_of(*database_, "SELECT provider, instance, region, least, most FROM interruption", {},
+                 [](const store::Row& row) {
+                   return InterruptionRow{std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2)),
+                                          row.number(3), row.number(4)};
+                 });
 }
 
 Result<std::int64_t> PriceStore::forget_before(Date date) {
   std::int64_t count = 0;
   const std::string old =
       " FROM price WHERE day < $1 AND day < (SELECT MAX(q.day) FROM price q WHERE q.offer = price.offer)";
-  store::Transaction change(*database_);
-  Result<> done = change.start();
-  if (done) {
-    done = database_->query("SELECT COUNT(*)" + old, {std::int64_t{date.day}},
-                            [&](const store::Row& row) { count = row.integer(0); });
-  }
-  if (done) done = database_->run("DELETE" + old, {std::int64_t{date.day}});
-  if (done) done = change.commit();
+  Result<> done = store::in_transaction(*database_, [&] {
+    return database_
+        ->query("SELECT COUNT(*)" + old, {std::int64_t{date.day}},
+                [&](const store::Row& row) { count = row.integer(0); })
+        .and_then([&] { return database_->run("DELETE" + old, {std::int64_t{date.day}}); });
+  });
   if (!done) return fail(std::move(done).error());
   return count;
 }

@@ -1,10 +1,10 @@
-// Prices with their history in a database: what was imported when, what holds now, what changed.
+// Prices with their history in a database: imports, current prices, changes.
 //
-//   PriceStore store = *PriceStore::open(url);
+//   PriceStore store = *PriceStore::open(url, store::Access::kWrite);
 //   store.save(import, {"skypilot", "aws/vms.csv", today(), true});   // all of it or, when anything fails, nothing
 //   store.add_to(catalog);                                            // the newest prices enter every command
 //
-// An import is one transaction: killed at any point, the prices before it stand whole. History keeps one price a day.
+// An import is one transaction: if it is killed, the previous prices stay. History keeps one price per day.
 #pragma once
 
 #include <memory>
@@ -43,20 +43,17 @@ struct PricePoint {
 struct PriceChange {
   PricePoint offer;
   std::optional<double> before, after;
-};
 
-struct StoredImport {
-  std::string feed, file;
-  Date date;
-  std::int64_t taken = 0, refused = 0;
+  // Relative; empty if one side has no price.
+  std::optional<double> ratio() const { return before && after ? std::optional(*after / *before - 1) : std::nullopt; }
 };
 
 class PriceStore {
  public:
   // `flag` when given, else $RIGHTSIZE_STORE, else rightsize/prices.db under the XDG data folder.
   static std::string url(std::string_view flag);
-  // Opens and brings tables to this version; a store of a newer version is refused.
-  static Result<PriceStore> open(const std::string& url);
+  // A store of a newer version is refused. To read, nothing is created or changed: a missing store reads as empty.
+  static Result<PriceStore> open(const std::string& url, store::Access access);
 
   Result<Audit> save(const Import& import, const ImportLabel& label);
   // Newer prices replace the catalogue's of the same machine, region and terms; machines it does not know are added.
@@ -67,15 +64,13 @@ class PriceStore {
   // What held on the two days: the last price at or before each, no older than 400 days.
   Result<std::vector<PriceChange>> diff(const PriceFilter& filter, Date before, Date after);
   Result<std::vector<InterruptionRow>> interruptions();
-  Result<std::vector<StoredImport>> imports();
-  // Forgets days before `date` except each offer's newest; says how many.
+  // Removes prices from before `date` except each offer's newest; returns how many.
   Result<std::int64_t> forget_before(Date date);
 
   store::Database& database() { return *database_; }
 
  private:
   explicit PriceStore(std::unique_ptr<store::Database> database) : database_(std::move(database)) {}
-  Result<> prepare();
 
   std::unique_ptr<store::Database> database_;
 };

@@ -1,20 +1,16 @@
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include "base/decimal.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "feeds/readers.h"
-#include "telemetry/decimal.h"
-#include "telemetry/feeds/uncompress.h"
+#include "feeds/provider.h"
 
 namespace rightsize::feeds {
 namespace {
-
-// AWS publishes CSV and JSON; the first character tells them apart.
-Result<> read_aws(const Source& source, FeedSink& sink, char first) {
-  return first == '{' ? read_aws_json(source, sink) : read_aws_csv(source, sink);
-}
 
 // "aws/vms.csv" and "aws_v7.csv.gz" are of aws.
 std::string provider_of(const std::string& path) {
@@ -25,61 +21,131 @@ std::string provider_of(const std::string& path) {
   return to_lower(name.substr(0, name.find('_')));
 }
 
-}  // namespace
-
-const std::vector<FeedKind>& feed_kinds() {
-  static const std::vector<FeedKind> kKinds = {
-      {"skypilot", "SkyPilot catalogue: vms.csv of a cloud", true},
-      {"aws", "AWS price list (CSV, JSON), Savings Plans, spot price history, spot advisor", false},
-      {"azure", "Azure Retail Prices, pages of JSON", false},
-      {"gcp", "Google Cloud Billing SKUs, summed into machines", false},
-      {"gpuhunt", "gpuhunt catalogue, CSV", true},
-      {"runpod", "RunPod's gpuTypes, JSON", true},
-      {"vast", "Vast offers, JSON", true},
-      {"csv", "a table of yours: provider,instance,region,purchase,price[,zone,date,gpu,gpus,note]", false},
-  };
-  return kKinds;
+bool read_lists(JsonReader& json, std::string_view list, const std::function<void()>& take) {
+  if (json.peek() == '[') return json.each_item(take);
+  bool found = false;
+  json.each_member([&](const std::string& name) {
+    if (json.peek() == '{' || (name == list && json.peek() == '[')) {
+      found = read_lists(json, list, take) || found;
+    } else {
+      json.skip();
+    }
+  });
+  return found;
 }
 
-Result<const FeedKind*> find_feed_kind(std::string_view name) {
+}  // namespace
+
+bool resells(std::string_view provider) {
+  static constexpr std::string_view kResellers[] = {"cudo",      "hyperbolic", "mithril", "primeintellect",
+                                                    "shadeform", "vast",       "yotta"};
+  return std::ranges::find(kResellers, provider) != std::end(kResellers);
+}
+
+std::vector<FeedKind> feed_kinds() { return {all_feeds().begin(), all_feeds().end()}; }
+
+Result<FeedKind> find_feed_kind(std::string_view name) {
   std::vector<std::string> names;
-  for (const FeedKind& kind : feed_kinds()) {
-    if (kind.name == name) return &kind;
-    names.emplace_back(kind.name);
+  for (const Feed& feed : all_feeds()) {
+    if (feed.name == name) return feed;
+    names.push_back(feed.name);
   }
   return fail(bad_input(fmt::format("unknown feed '{}'", name))
                   .with_hint(did_you_mean(name, names))
                   .with_hint(fmt::format("feeds are {}", fmt::join(names, ", "))));
 }
 
-Result<> read_feed(std::string_view kind, const std::string& path, FeedOptions options, FeedSink& sink) {
-  RIGHTSIZE_TRY(std::unique_ptr<telemetry::ByteSource> opened, telemetry::open_bytes(path));
-  RIGHTSIZE_TRY(std::unique_ptr<telemetry::ByteSource> plain, telemetry::uncompress(path, std::move(opened)));
-  RIGHTSIZE_TRY(std::string beginning, telemetry::read_beginning(*plain, 256));
-  const std::string_view text =
-      trim(std::string_view(beginning).starts_with("\xEF\xBB\xBF") ? std::string_view(beginning).substr(3)
-                                                                   : std::string_view(beginning));
-  const char first = text.empty() ? '\0' : text.front();
-  const std::unique_ptr<telemetry::ByteSource> bytes = telemetry::put_back(std::move(beginning), std::move(plain));
-  const bool named_by_file = kind == "skypilot" || kind == "gpuhunt";
-  if (options.provider.empty() && named_by_file && path != "-") options.provider = provider_of(path);
-  const Source source{*bytes, path, options};
-  if (kind == "skypilot") return read_skypilot(source, sink);
-  if (kind == "aws") return read_aws(source, sink, first);
-  if (kind == "azure") return read_azure(source, sink);
-  if (kind == "gcp") return read_gcp(source, sink);
-  if (kind == "gpuhunt") return read_gpuhunt(source, sink);
-  if (kind == "runpod") return read_runpod(source, sink);
-  if (kind == "vast") return read_vast(source, sink);
-  return read_own_csv(source, sink);
+Result<> read_feed(std::string_view kind, std::unique_ptr<ByteSource> bytes, const std::string& file,
+                   const FeedOptions& options, FeedSink& sink) {
+  RIGHTSIZE_TRY(const FeedKind known, find_feed_kind(kind));
+  const Feed& feed = *std::ranges::find(all_feeds(), known.name, &Feed::name);
+  RIGHTSIZE_TRY(std::string beginning, read_beginning(*bytes, 256));
+  const std::size_t first = beginning.find_first_not_of("\xEF\xBB\xBF \t\r\n");
+  const char first_character = first == std::string::npos ? '\0' : beginning[first];
+  bytes = put_back(std::move(beginning), std::move(bytes));
+  FeedInput input{*bytes, file, options.provider, *options.catalog, first_character};
+  if (input.provider.empty() && feed.provider_in_file_name && file != "-") input.provider = provider_of(file);
+  return feed.read(input, sink);
+}
+
+Result<> read_feed(std::string_view kind, const std::string& path, const FeedOptions& options, FeedSink& sink) {
+  RIGHTSIZE_TRY(std::unique_ptr<ByteSource> bytes, open_bytes(path));
+  return read_feed(kind, std::move(bytes), path, options, sink);
+}
+
+Result<> read_entries(const FeedInput& input, std::string_view list, const char* what,
+                      const std::function<void(const JsonValue&)>& take) {
+  JsonReader json(input.bytes, input.file);
+  bool found = false;
+  JsonValue entry;
+  const auto take_entry = [&] {
+    // Pages may themselves be in a list: {"Items": [...]} is then not an entry.
+    if (json.peek() != '{' || !json.read_value(entry)) return json.skip();
+    const std::vector<JsonValue>& page = items_at(entry, list);
+    for (const JsonValue& item : page) take(item);
+    if (page.empty()) take(entry);
+  };
+  do {
+    found = read_lists(json, list, take_entry) || found;
+  } while (json.next_document());
+  if (json.failed()) return fail(json.error());
+  if (!found) return fail(bad_input(fmt::format("{}: not {}: no list {}", input.file, what, list)));
+  return {};
+}
+
+std::optional<double> TableRow::number(std::string_view column) const { return cell_number((*this)[column]); }
+
+Result<> read_rows(const FeedInput& input, std::initializer_list<const char*> needed, const char* what,
+                   const std::function<void(const TableRow&)>& take) {
+  CsvReader csv(input.bytes, input.file);
+  std::string_view record;
+  while (csv.next(record) && record.starts_with('#')) continue;
+  if (csv.failed()) return fail(csv.error());
+  if (record.empty()) return fail(bad_input(input.file + ": the file is empty"));
+  const CsvColumns columns(record);
+  for (const char* name : needed) {
+    if (columns.has(name)) continue;
+    return fail(bad_input(fmt::format("not {}: no column {}", what, name))
+                    .at({input.file, static_cast<int>(csv.line()), 1, 1, std::string(record.substr(0, 100))}));
+  }
+  for (std::vector<std::string_view> cells; csv.next(record);) {
+    split_csv(record, cells);
+    take({columns, cells, csv.line()});
+  }
+  if (csv.failed()) return fail(csv.error());
+  return {};
+}
+
+FeedRow row_of(const TableRow& table, const RowColumns& columns, std::string provider) {
+  FeedRow row;
+  row.provider = std::move(provider);
+  row.instance = table[columns.instance];
+  row.region = table[columns.region];
+  row.zone = table[columns.zone];
+  row.gpu = table[columns.gpu];
+  row.gpus = table.number(columns.gpus);
+  row.vcpus = table.number(columns.vcpus);
+  row.memory_gib = table.number(columns.memory_gib);
+  row.gpu_memory_gib = table.number(columns.gpu_memory_gib);
+  row.line = table.line();
+  return row;
+}
+
+FeedRow row_of(const catalog::Machine& machine, std::string_view region, double usd_per_hour) {
+  FeedRow row;
+  row.provider = machine.provider;
+  row.instance = machine.instance;
+  row.region = region;
+  row.usd_per_hour = usd_per_hour;
+  return row;
 }
 
 std::optional<double> cell_number(std::string_view cell) {
   cell = trim(cell);
   double value = 0;
   const char* end = cell.data() + cell.size();
-  if (cell.empty() || telemetry::parse_decimal(cell.data(), end, value) != end) return std::nullopt;
-  return value == value ? std::optional(value) : std::nullopt;
+  if (cell.empty() || parse_decimal(cell.data(), end, value) != end || std::isnan(value)) return std::nullopt;
+  return value;
 }
 
 KnownMachines::KnownMachines(const catalog::Catalog& catalog, std::string_view provider) {

@@ -26,7 +26,7 @@ std::string plain(std::string_view text) {
   return letters;
 }
 
-// Spellings of feeds that are no name of the GPU: the memory in gigabytes, the vendor, "NVIDIA ", "-80G-".
+// Without what feeds add to the name of a GPU: memory in gigabytes, the vendor, "NVIDIA ", "-80G-".
 std::vector<std::string> spellings(std::string_view name) {
   std::vector<std::string> all{std::string(name)};
   std::string shorter(name);
@@ -46,7 +46,7 @@ std::vector<std::string> spellings(std::string_view name) {
 
 bool is_form(const Gpu& gpu, std::string_view form) { return gpu.name.find(form) != std::string::npos; }
 
-// What the texts say of the form, as our names write it.
+// The form factor in the texts, as our names write it.
 std::string form_of(const FeedRow& row) {
   const std::string text = plain(row.gpu) + " " + plain(row.instance);
   for (const char* form : {"pcie", "nvl", "sxm"}) {
@@ -92,7 +92,7 @@ Result<ResolvedGpu> resolve_gpu(const catalog::Catalog& catalog, const FeedRow& 
     if (found.empty()) return fail(bad_input("memory contradicts the GPU"));
   }
   const std::string form = form_of(row);
-  // One that has another form than the text says, or a form where the text says none, is the nearest we know.
+  // A GPU with another form factor than stated, or with one where none is stated, is the closest match.
   const auto has_form = [](const Gpu& gpu) { return is_form(gpu, "-sxm") || is_form(gpu, "-pcie"); };
   if (found.size() == 1) {
     const bool stated = !form.empty() && is_form(*found[0], "-" + form);

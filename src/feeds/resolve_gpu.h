@@ -1,4 +1,4 @@
-// Which GPU of the catalogue a feed means by its spelling.
+// Finds the GPU of the catalogue for a feed's spelling.
 #pragma once
 
 #include "base/result.h"

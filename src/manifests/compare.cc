@@ -8,7 +8,7 @@ namespace {
 
 using Same = std::function<bool(const GpuRequest&, const GpuRequest&)>;
 
-// From the surest sign that two requests are one to the weakest.
+// Ways to recognise a request in the other version, the surest first.
 const std::vector<Same>& signs() {
   static const std::vector<Same> kAll = {
       [](const auto& a, const auto& b) {

@@ -1,5 +1,6 @@
 #include "manifests/hcl.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 
@@ -12,14 +13,6 @@ namespace {
 
 constexpr int kDeepest = 64;
 
-template <class Entries>
-auto* find_in(const Entries& entries, std::string_view name) {
-  for (const auto& [key, value] : entries) {
-    if (key == name) return &value;
-  }
-  return static_cast<decltype(&entries.front().second)>(nullptr);
-}
-
 bool starts_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool in_word(char c) { return starts_word(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '-'; }
 
@@ -27,8 +20,9 @@ class Parser {
  public:
   Parser(const std::string& file, std::string_view text) : file_(file), text_(text) {}
 
-  Result<HclBlock> parse() {
-    HclBlock root;
+  Result<HclValue> parse() {
+    HclValue root;
+    root.kind = HclValue::Kind::kObject;
     root.line = 1;
     body(root, 0, false);
     if (!mistake_.empty()) return fail(bad_input(mistake_).at(place_in(file_, text_, mistake_at_)));
@@ -58,7 +52,7 @@ class Parser {
     const std::size_t begin = at_;
     for (at_ += 2; !(here() == '*' && next() == '/'); step()) {
       if (at_ >= text_.size()) {
-        wrong("a comment that never ends", begin);
+        wrong("a comment never ends", begin);
         return true;
       }
     }
@@ -79,7 +73,7 @@ class Parser {
     return std::string(text_.substr(begin, at_ - begin));
   }
 
-  // From the opening quote to behind the closing one. Quotes within ${ } belong to expressions of their own.
+  // From the opening quote to behind the closing one. ${ } holds an expression that may itself contain quotes.
   void pass_string() {
     const std::size_t begin = at_;
     step();
@@ -96,18 +90,18 @@ class Parser {
         step();
       }
     }
-    if (here() != '"') return wrong("a string that never ends", begin);
+    if (here() != '"') return wrong("a string never ends", begin);
     step();
   }
-  // Behind the bracket that closes one already open.
+  // To behind the bracket that closes an open one.
   void pass_until(char close, std::size_t begin) {
-    if (++depth_ > kDeepest) return wrong("brackets nested too deep", begin);
+    if (++depth_ > kDeepest) return wrong("brackets are nested too deeply", begin);
     while (!done() && here() != close) {
       if (comment()) continue;
       pass_one(begin);
     }
     --depth_;
-    if (done()) return wrong("a bracket that is never closed", begin);
+    if (done()) return wrong("a bracket is never closed", begin);
     step();
   }
   void pass_one(std::size_t begin) {
@@ -120,7 +114,7 @@ class Parser {
     if (c == '(') return pass_until(')', begin);
   }
 
-  // <<EOT ... EOT, <<-EOT. Its text, or nothing where this is no heredoc.
+  // <<EOT ... EOT, <<-EOT. Its text; empty where this is not a heredoc.
   std::string heredoc() {
     const std::size_t begin = at_;
     at_ += 2;
@@ -138,7 +132,7 @@ class Parser {
       }
       if (at_ < text_.size()) step();
     }
-    wrong(fmt::format("text that begins with <<{} and never ends", mark), begin);
+    wrong(fmt::format("text after <<{} never ends", mark), begin);
     return {};
   }
 
@@ -155,7 +149,7 @@ class Parser {
     return plain;
   }
 
-  // Whether an expression ends here: nothing may follow on the line but a comment, a comma or what closes it.
+  // Whether an expression ends here: only a comment, a comma or a closing bracket may follow on the line.
   bool at_end() const {
     const char c = here();
     return at_ >= text_.size() || c == '\n' || c == ',' || c == ']' || c == '}' || c == ')' || c == '#' ||
@@ -171,7 +165,7 @@ class Parser {
       skip(false);
       if (at_end()) return value;
     }
-    // Not a literal: as written, to the end of the line or of what it stands in.
+    // Not a literal: kept as written, to the end of the line or of the enclosing brackets.
     at_ = begin, line_ = begin_line;
     value = {};
     value.kind = HclValue::Kind::kExpression;
@@ -233,46 +227,42 @@ class Parser {
     return found;
   }
 
-  bool list(HclValue& value) {
+  // Entries up to the closing bracket, each read by `entry`. False where it is not a literal.
+  template <class Entry>
+  bool bracketed(HclValue& value, HclValue::Kind kind, char close, const Entry& read_entry) {
     const std::size_t begin = at_;
     step();
     if (is_for() || ++depth_ > kDeepest) return false;
-    value.kind = HclValue::Kind::kList;
-    for (skip(true); !done() && here() != ']'; skip(true)) {
+    value.kind = kind;
+    for (skip(true); !done() && here() != close; skip(true)) {
       const std::size_t before = at_;
-      value.items.push_back(expression());
-      skip(true);
+      read_entry();
       if (here() == ',') step();
       if (at_ == before) step();
     }
     --depth_;
-    if (done()) return wrong("a bracket that is never closed", begin), true;
+    if (done()) return wrong("a bracket is never closed", begin), true;
     step();
     return true;
   }
 
+  bool list(HclValue& value) {
+    return bracketed(value, HclValue::Kind::kList, ']', [&] {
+      value.items.push_back(expression());
+      skip(true);
+    });
+  }
+
   bool object(HclValue& value) {
-    const std::size_t begin = at_;
-    step();
-    if (is_for() || ++depth_ > kDeepest) return false;
-    value.kind = HclValue::Kind::kObject;
-    for (skip(true); !done() && here() != '}'; skip(true)) {
-      const std::size_t before = at_;
+    return bracketed(value, HclValue::Kind::kObject, '}', [&] {
       std::string key = object_key();
       skip(false);
-      if (here() == '=' || here() == ':') {
-        step();
-        skip(false);
-        value.members.emplace_back(std::move(key), expression());
-        skip(false);
-      }
-      if (here() == ',') step();
-      if (at_ == before) step();
-    }
-    --depth_;
-    if (done()) return wrong("a bracket that is never closed", begin), true;
-    step();
-    return true;
+      if (here() != '=' && here() != ':') return;
+      step();
+      skip(false);
+      value.members.emplace_back(std::move(key), expression());
+      skip(false);
+    });
   }
 
   std::string object_key() {
@@ -288,9 +278,9 @@ class Parser {
     return word();
   }
 
-  void body(HclBlock& into, int depth, bool closes) {
+  void body(HclValue& into, int depth, bool closes) {
     const std::size_t begin = at_;
-    if (depth > kDeepest) return wrong("blocks nested too deep", begin);
+    if (depth > kDeepest) return wrong("blocks are nested too deeply", begin);
     for (skip(true); !done(); skip(true)) {
       if (here() == '}' && closes) {
         step();
@@ -300,11 +290,11 @@ class Parser {
       entry(into, depth);
       if (at_ == before) step();
     }
-    if (closes && mistake_.empty()) wrong("a block that is never closed", begin == 0 ? 0 : begin - 1);
+    if (closes && mistake_.empty()) wrong("a block is never closed", begin == 0 ? 0 : begin - 1);
   }
 
   // An attribute, or a block.
-  void entry(HclBlock& into, int depth) {
+  void entry(HclValue& into, int depth) {
     const int line = line_;
     const std::string name = here() == '"' ? object_key() : word();
     if (name.empty()) return;
@@ -312,11 +302,12 @@ class Parser {
     if (here() == '=' && next() != '=') {
       step();
       skip(false);
-      into.attributes.emplace_back(name, expression());
+      into.members.emplace_back(name, expression());
       return;
     }
-    HclBlock block;
-    block.type = name;
+    HclValue block;
+    block.kind = HclValue::Kind::kObject;
+    block.is_block = true;
     block.line = line;
     while (!done() && here() != '{' && here() != '\n') {
       if (here() == '"' || starts_word(here())) {
@@ -329,7 +320,7 @@ class Parser {
     if (here() != '{') return;
     step();
     body(block, depth + 1, true);
-    into.blocks.push_back(std::move(block));
+    into.members.emplace_back(name, std::move(block));
   }
 
   const std::string& file_;
@@ -342,9 +333,12 @@ class Parser {
 
 }  // namespace
 
-const HclValue* HclValue::find(std::string_view name) const { return find_in(members, name); }
-const HclValue* HclBlock::find(std::string_view name) const { return find_in(attributes, name); }
+const HclValue* HclValue::find(std::string_view name) const {
+  const auto found =
+      std::ranges::find(members, name, [](const auto& member) { return std::string_view(member.first); });
+  return found == members.end() ? nullptr : &found->second;
+}
 
-Result<HclBlock> parse_hcl(const std::string& file, std::string_view text) { return Parser(file, text).parse(); }
+Result<HclValue> parse_hcl(const std::string& file, std::string_view text) { return Parser(file, text).parse(); }
 
 }  // namespace rightsize::manifests

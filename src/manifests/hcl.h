@@ -1,6 +1,6 @@
-// A tolerant reader of HashiCorp's configuration language: blocks, attributes, literals. What is not a literal is kept
-// as its text, so that whoever needs it can say that it is not known. Only text that no reader could follow (a string
-// or bracket that never ends) is a mistake.
+// A tolerant reader of HashiCorp's configuration language: blocks, attributes, literals. Whatever is not a literal is
+// kept as its text, so that a caller can report it as unknown. Only text that cannot be followed (a string or bracket
+// that never ends) is a mistake.
 #pragma once
 
 #include <string>
@@ -19,23 +19,17 @@ struct HclValue {
   double number = 0;
   bool boolean = false;
   std::vector<HclValue> items = {};
+  // Of objects and blocks. A block is an object under its type; several of one type are several members.
   std::vector<std::pair<std::string, HclValue>> members = {};
+  bool is_block = false;
+  std::vector<std::string> labels = {};  // of blocks: resource "aws_instance" "train"
   int line = 0;
 
+  // The first member of that name, or null.
   const HclValue* find(std::string_view name) const;
 };
 
-struct HclBlock {
-  std::string type = {};
-  std::vector<std::string> labels = {};
-  std::vector<std::pair<std::string, HclValue>> attributes = {};
-  std::vector<HclBlock> blocks = {};
-  int line = 0;
-
-  const HclValue* find(std::string_view name) const;
-};
-
-// The file as a block without type.
-Result<HclBlock> parse_hcl(const std::string& file, std::string_view text);
+// The file as an object.
+Result<HclValue> parse_hcl(const std::string& file, std::string_view text);
 
 }  // namespace rightsize::manifests

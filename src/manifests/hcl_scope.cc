@@ -26,17 +26,15 @@ std::string text_of(const HclValue& value) {
 
 }  // namespace
 
-void HclScope::add_file(const HclBlock& root, bool values_only) {
-  if (values_only) {
-    for (const auto& [name, value] : root.attributes) given_[name] = value;
-    return;
-  }
-  for (const HclBlock& block : root.blocks) {
-    if (block.type == "variable" && block.labels.size() == 1) {
-      const HclValue* otherwise = block.find("default");
-      if (otherwise != nullptr && otherwise->kind != HclValue::Kind::kNull) defaults_[block.labels[0]] = *otherwise;
-    } else if (block.type == "locals") {
-      for (const auto& [name, value] : block.attributes) locals_[name] = value;
+void HclScope::add_file(const HclValue& root, bool values_only) {
+  for (const auto& [name, value] : root.members) {
+    if (values_only) {
+      given_[name] = value;
+    } else if (name == "variable" && value.labels.size() == 1) {
+      const HclValue* otherwise = value.find("default");
+      if (otherwise != nullptr && otherwise->kind != HclValue::Kind::kNull) defaults_[value.labels[0]] = *otherwise;
+    } else if (name == "locals") {
+      for (const auto& [local, expression] : value.members) locals_[local] = expression;
     }
   }
 }

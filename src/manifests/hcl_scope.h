@@ -1,4 +1,4 @@
-// What names mean within one Terraform module: variables with their defaults and given values, locals.
+// The names of one Terraform module: variables with their defaults and given values, locals.
 #pragma once
 
 #include <map>
@@ -11,9 +11,9 @@ namespace rightsize::manifests {
 
 class HclScope {
  public:
-  void add_file(const HclBlock& root, bool values_only);  // values_only: a .tfvars file
+  void add_file(const HclValue& root, bool values_only);  // values_only: a .tfvars file
 
-  // A literal: the value itself, or what a variable, a local, or text with these in it comes to. Nothing: not known.
+  // A literal: the value itself, or that of a variable, a local, or text that contains them. Nothing: unknown.
   std::optional<HclValue> resolve(const HclValue& value) const { return resolve(value, 0); }
 
  private:

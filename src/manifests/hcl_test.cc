@@ -20,9 +20,9 @@ resource "aws_instance" "train" {  // another
   ebs { size = 100 }
 })");
   ASSERT_TRUE(root);
-  ASSERT_EQ(root->blocks.size(), 1u);
-  const HclBlock& block = root->blocks[0];
-  EXPECT_EQ(block.type, "resource");
+  ASSERT_EQ(root->members.size(), 1u);
+  EXPECT_EQ(root->members[0].first, "resource");
+  const HclValue& block = root->members[0].second;
   EXPECT_EQ(block.labels, (std::vector<std::string>{"aws_instance", "train"}));
   EXPECT_EQ(block.find("count")->number, 2);
   EXPECT_EQ(block.find("instance_type")->text, "p5.48xlarge");
@@ -31,12 +31,11 @@ resource "aws_instance" "train" {  // another
   EXPECT_EQ(block.find("tags")->find("a b")->kind, HclValue::Kind::kNull);
   ASSERT_EQ(block.find("list")->items.size(), 2u);
   EXPECT_EQ(block.find("list")->items[1].text, "b");
-  ASSERT_EQ(block.blocks.size(), 1u);
-  EXPECT_EQ(block.blocks[0].find("size")->number, 100);
+  EXPECT_EQ(block.find("ebs")->find("size")->number, 100);
   EXPECT_EQ(block.line, 3);
 }
 
-TEST(Hcl, WhatIsNoLiteralIsKeptAsWritten) {
+TEST(Hcl, ExpressionsAreKeptAsWritten) {
   const auto root = parse_hcl("a.tf", R"(
 a = var.size
 b = "x-${var.size}"

@@ -1,17 +1,15 @@
-#include "manifests/kubernetes.h"
-
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "manifests/node_choice.h"
+#include "manifests/readers.h"
 
 namespace rightsize::manifests {
 namespace {
 
-// Resources that stand for accelerators: nvidia.com/gpu, nvidia.com/mig-1g.10gb, amd.com/gpu, google.com/tpu ...
+// Resources that are accelerators: nvidia.com/gpu, nvidia.com/mig-1g.10gb, amd.com/gpu, google.com/tpu ...
 bool is_accelerator(std::string_view key) {
   for (const char* prefix : {"nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi",
                              "aws.amazon.com/neuron", "google.com/tpu"}) {
@@ -22,7 +20,7 @@ bool is_accelerator(std::string_view key) {
 
 constexpr std::string_view kMig = "nvidia.com/mig-";
 
-// The object the walk is in, and how many of what is below it there are.
+// The enclosing object, and how many copies of what is below it there are.
 struct Where {
   GpuRequest base = {};                 // file, kind, name, part, job, units so far
   const YamlValue* fraction = nullptr;  // of a GPU, for each pod below
@@ -101,7 +99,7 @@ class Walk {
     base.name = space.empty() ? name : space + "/" + name;
   }
 
-  // How many of what is below: the fields that multiply, wherever they stand.
+  // Fields that multiply what is below them.
   void count_here(const YamlValue& value, Where& where) {
     GpuRequest& base = where.base;
     if (is_scalar(value.find("groupName"))) base.part = doc_.text(value.find("groupName"));
@@ -127,7 +125,7 @@ class Walk {
     }
   }
 
-  // A LeaderWorkerSet's group: `size` pods, one of them the leader, which may have a template of its own.
+  // A LeaderWorkerSet's group: `size` pods, one of which is the leader and may have its own template.
   static bool is_group(const YamlValue& value) { return value.find("workerTemplate") != nullptr; }
   void count_group(const YamlValue& value, std::string_view key, Where& inner) {
     const bool own_leader = value.find("leaderTemplate") != nullptr;
@@ -184,7 +182,7 @@ class Walk {
     Amounts sum;
     const GpuRequest& base = where.base;
     std::string command;
-    // Init containers run one after the other before the rest; those that stay (sidecars) ask for no GPU in practice.
+    // Init containers run in sequence before the rest; sidecars do not request GPUs in practice.
     for (const auto& [list, at_once] : {std::pair{"containers", true}, std::pair{"initContainers", false}}) {
       const YamlValue* containers = pod.find(list);
       if (!is_list(containers)) continue;
@@ -227,10 +225,10 @@ class Walk {
     if (key.starts_with(kMig)) request.mig_profile = key.substr(kMig.size());
     if (request.kind == "DaemonSet") {
       request.units = std::nullopt;
-      request.unresolved.emplace_back("how many nodes there are: a DaemonSet has a pod on each");
+      request.unresolved.emplace_back("the number of nodes: a DaemonSet has a pod on each");
     }
     if (key.find("shared") != std::string::npos) {
-      request.unresolved.emplace_back("nvidia.com/gpu.shared: how many share a GPU is set on the nodes");
+      request.unresolved.emplace_back("nvidia.com/gpu.shared: the number of pods per GPU is set on the nodes");
     }
     request.command = command;
     read_node_choice(doc_, pod, request);
@@ -246,7 +244,7 @@ class Walk {
     }
   }
 
-  // Machines by type, as cluster configurations name them.
+  // Machine types in cluster configurations.
   void read_machines(const YamlValue& value, const GpuRequest& base) {
     for (const char* key : {"instanceType", "vmSize", "machineType"}) {
       const YamlValue* type = value.find(key);
@@ -279,7 +277,7 @@ class Walk {
     request.resource = doc_.text(type);
     const YamlValue* count = value.find("count");
     request.per_unit = count == nullptr ? std::optional(1.0) : doc_.number(count, "count", request);
-    request.unresolved.emplace_back("how many pods make this claim");
+    request.unresolved.emplace_back("the number of pods with this claim");
     request.units = std::nullopt;
     found_.requests.push_back(std::move(request));
   }
@@ -312,7 +310,7 @@ class Walk {
       request.resource = machines                        ? request.machines.front()
                          : gpus && !request.gpus.empty() ? request.gpus.front()
                                                          : "GPUs";
-      request.unresolved.emplace_back("no limit on GPUs: what the pool may cost is not bounded");
+      request.unresolved.emplace_back("no limit on GPUs: the cost of the pool is unbounded");
     }
     found_.requests.push_back(std::move(request));
   }

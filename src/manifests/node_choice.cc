@@ -1,10 +1,9 @@
-#include "manifests/node_choice.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "manifests/readers.h"
 
 namespace rightsize::manifests {
 namespace {
@@ -75,7 +74,7 @@ class Labels {
     }
     if (text.ends_with("-SHARED")) {
       text.resize(text.size() - 7);
-      request_.unresolved.emplace_back("the GPU is shared: how many share it is set on the nodes");
+      request_.unresolved.emplace_back("the GPU is shared: the number of pods per GPU is set on the nodes");
     }
     request_.gpus.push_back(std::move(text));
   }

@@ -37,7 +37,7 @@ class Pricing {
     return machine.instance == name;
   }
 
-  // Machines any of the types names; a type with guest accelerators is "n1-standard-8+1xT4" to the catalogue.
+  // Machines of any of the types; one with guest accelerators is "n1-standard-8+1xT4" in the catalogue.
   std::vector<const Machine*> machines() const {
     std::vector<const Machine*> found;
     for (const Machine& machine : book_.catalog().machines) {
@@ -57,7 +57,7 @@ class Pricing {
     return std::any_of(all.begin(), all.end(), [&](const Gpu* each) { return each->name == gpu; });
   }
 
-  // GPUs any of the names means; names that are no GPU (a constraint such as "ib") are passed over.
+  // GPUs of any of the names; names that are not GPUs (a constraint such as "ib") are skipped.
   std::vector<const Gpu*> gpus() const {
     std::vector<const Gpu*> found;
     for (const std::string& name : request_.gpus) {
@@ -85,17 +85,17 @@ class Pricing {
     const Result<const Gpu*> gpu = book_.catalog().find_gpu(chosen->gpu);
     cost_.gpu = gpu ? *gpu : nullptr;
     cost_.source = best->source();
-    if (known > 1) cost_.doubts.push_back(fmt::format("the cheapest of {} machine types is counted", known));
+    if (known > 1) cost_.doubts.push_back(fmt::format("priced as the cheapest of {} machine types", known));
     if (request_.spot && best->offer && best->offer->price->purchase != Purchase::kSpot) {
-      cost_.doubts.emplace_back("no spot price is known: on-demand is counted");
+      cost_.doubts.emplace_back("no spot price on file: priced on demand");
     }
     const double each = request_.per_unit.value_or(chosen->gpus);
     if (!request_.ceiling && !request_.whole_machines && each > chosen->gpus) {
       cost_.misfits.push_back(
-          fmt::format("a pod asks for {:.0f} GPUs, {} has {}", each, chosen->instance, chosen->gpus));
+          fmt::format("a pod requests {:.0f} GPUs, {} has {}", each, chosen->instance, chosen->gpus));
     }
     if (!check_slice()) return true;
-    // Whole machines are paid for as they are; pods pay their share of the machine they may run on.
+    // Whole machines are paid in full; pods pay their share of the machine they run on.
     const double machines_each = request_.whole_machines ? 1 : each * slice_share_ / chosen->gpus;
     set_rate(best->rate * rightsize::machines(machines_each), request_.whole_machines ? chosen->gpus : each);
     return true;
@@ -108,7 +108,7 @@ class Pricing {
     if (candidates.empty() && !request_.hint.empty()) {
       candidates = gpus_by_hint();
       if (!candidates.empty()) {
-        cost_.doubts.push_back(fmt::format("which GPU is read off the name of the partition {}", request_.hint));
+        cost_.doubts.push_back(fmt::format("the GPU is inferred from the partition name {}", request_.hint));
       }
     }
     if (candidates.empty() && request_.machines.empty() && assumptions_.gpu != nullptr) {
@@ -131,9 +131,9 @@ class Pricing {
     }
     if (!best) return false;
     cost_.source = best->source();
-    if (assumed) cost_.doubts.push_back(fmt::format("the file does not name the GPU: {} assumed", cost_.gpu->name));
+    if (assumed) cost_.doubts.push_back(fmt::format("the file does not name the GPU; {} assumed", cost_.gpu->name));
     if (candidates.size() > 1) {
-      cost_.doubts.push_back(fmt::format("several GPUs may serve it: the cheapest, {}, is counted", cost_.gpu->name));
+      cost_.doubts.push_back(fmt::format("several GPUs can serve it; priced as the cheapest, {}", cost_.gpu->name));
     }
     if (!check_slice()) return true;
     if (request_.per_unit)
@@ -141,13 +141,13 @@ class Pricing {
     return true;
   }
 
-  // "gpu_h100", "a100-long": a word of the name that is a GPU's.
+  // "gpu_h100", "a100-long": a part of the name that is a GPU's.
   std::vector<const Gpu*> gpus_by_hint() const {
     std::string words = request_.hint;
     std::replace_if(
         words.begin(), words.end(), [](char c) { return c == '_' || c == '-' || c == ','; }, ' ');
     for (std::string_view word : split_list(words, ' ')) {
-      // Words such as "gpu" or "long" are no GPU; a GPU's name has a digit.
+      // Words such as "gpu" or "long" are not GPUs; a GPU's name has a digit.
       if (word.find_first_of("0123456789") == std::string_view::npos) continue;
       if (const auto found = book_.catalog().match_gpus(word)) return *found;
     }
@@ -163,14 +163,14 @@ class Pricing {
     return found;
   }
 
-  // A slice counts as the share of a GPU of which there can be so many at once.
+  // A slice is priced as one over the number that fit on a GPU.
   bool check_slice() {
     if (request_.mig_profile.empty() || cost_.gpu == nullptr) return true;
     for (const catalog::MigProfile& profile : book_.catalog().mig) {
       if (profile.gpu != cost_.gpu->name || profile.profile != request_.mig_profile || profile.instances == 0) continue;
       slice_share_ = 1.0 / profile.instances;
       cost_.doubts.push_back(
-          fmt::format("a slice {} is counted as 1/{} of {}", profile.profile, profile.instances, profile.gpu));
+          fmt::format("MIG slice {} priced as 1/{} of {}", profile.profile, profile.instances, profile.gpu));
       return true;
     }
     cost_.misfits.push_back(fmt::format("{} has no MIG profile {}", cost_.gpu->name, request_.mig_profile));
@@ -188,7 +188,7 @@ class Pricing {
     if (!cost_.rate) return;
     cost_.monthly = cost_.rate;
     if (request_.ceiling) {
-      // What runs within it is counted where it is asked for.
+      // What runs within the limit is counted with its own request.
       cost_.most = cost_.rate;
       cost_.monthly = UsdPerSecond{};
     }
@@ -203,11 +203,11 @@ class Pricing {
 
   void explain_unpriced() {
     if (!request_.machines.empty()) {
-      cost_.doubts.push_back(fmt::format("the catalogue has no price of {}", request_.machines.front()));
+      cost_.doubts.push_back(fmt::format("no price on file for {}", request_.machines.front()));
     } else if (!request_.gpus.empty()) {
-      cost_.doubts.push_back(fmt::format("the catalogue knows no GPU '{}' with a price", request_.gpus.front()));
+      cost_.doubts.push_back(fmt::format("no GPU '{}' with a price in the catalogue", request_.gpus.front()));
     } else if (request_.unresolved.empty()) {
-      cost_.doubts.emplace_back("the file does not name the GPU: pass --gpu");
+      cost_.doubts.emplace_back("the file does not name the GPU; pass --gpu");
     }
   }
 

@@ -1,4 +1,4 @@
-// What a request costs and whether it can be had as asked.
+// What a request costs and whether it can run as written.
 #pragma once
 
 #include <optional>
@@ -18,16 +18,16 @@ struct Assumptions {
 };
 
 struct Cost {
-  std::optional<UsdPerSecond> rate = {};     // while it runs; nothing: not known, see `doubts`
-  std::optional<UsdPerSecond> most = {};     // where something scales it
-  std::optional<UsdPerSecond> monthly = {};  // with a job's time in a month; all month where that is not known
-  bool all_month_assumed = false;            // a job whose time nobody says
+  std::optional<UsdPerSecond> rate = {};     // while it runs; nothing: unknown, see `doubts`
+  std::optional<UsdPerSecond> most = {};     // when scaled up
+  std::optional<UsdPerSecond> monthly = {};  // with a job's hours in a month; all month where they are unknown
+  bool all_month_assumed = false;            // a job without a time limit
   std::optional<Usd> run = {};               // of a job with a time limit, at most
-  const catalog::Gpu* gpu = nullptr;         // what it is priced as
+  const catalog::Gpu* gpu = nullptr;         // the GPU it is priced as
   std::optional<double> gpus = {};           // of the whole request; a slice counts as its share
   std::string source = {};                   // of the price
-  std::vector<std::string> doubts = {};      // why it is not known, or what it rests on
-  std::vector<std::string> misfits = {};     // why it cannot run as asked
+  std::vector<std::string> doubts = {};      // assumptions, or why it is unknown
+  std::vector<std::string> misfits = {};     // why it cannot run as written
 };
 
 Cost price_of(const GpuRequest& request, const market::PriceBook& book, const Assumptions& assumptions);

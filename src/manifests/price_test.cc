@@ -73,7 +73,7 @@ TEST_F(PriceTest, WhatIsNotKnownIsNotPriced) {
   EXPECT_EQ(price(partition).gpu->name.substr(0, 4), "h100");
   GpuRequest unknown;
   unknown.machines = {"p99.metal"}, unknown.provider = "aws", unknown.whole_machines = true;
-  EXPECT_THAT(price(unknown).doubts.at(0), HasSubstr("no price of p99.metal"));
+  EXPECT_THAT(price(unknown).doubts.at(0), HasSubstr("no price on file for p99.metal"));
 }
 
 TEST_F(PriceTest, ALimitCostsNothingByItself) {

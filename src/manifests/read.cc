@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "manifests/slurm.h"
-#include "manifests/terraform.h"
-#include "manifests/yaml_file.h"
+#include <fmt/format.h>
+
+#include "base/utf8.h"
+#include "manifests/readers.h"
 
 namespace rightsize::manifests {
 namespace {
@@ -26,8 +27,11 @@ bool may_hold_requests(std::string_view path) { return is_terraform(path) || is_
 Found read_files(const std::map<std::string, std::string>& texts) {
   Found found;
   std::map<std::string, std::vector<TerraformFile>> modules;
-  for (const auto& [file, text] : texts) {
-    if (is_terraform(file)) {
+  for (const auto& [file, bytes] : texts) {
+    const std::string text = to_utf8(bytes);
+    if (text.find('\0') != std::string::npos) {
+      found.notes.push_back(fmt::format("{}: not read: it is not text in UTF-8 or UTF-16", file));
+    } else if (is_terraform(file)) {
       const std::size_t slash = file.rfind('/');
       modules[slash == std::string::npos ? "" : file.substr(0, slash)].push_back({file, text});
     } else if (is_batch_script(text)) {

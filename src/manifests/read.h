@@ -1,4 +1,4 @@
-// Any file another tool reads -> the requests for GPUs in it.
+// Finds GPU requests in the files of other tools.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace rightsize::manifests {
 // Whether a file may hold requests: YAML, Terraform, scripts, by its name.
 bool may_hold_requests(std::string_view path);
 
-// Files by path. Those that are none of ours are passed over; Terraform files of one folder are read together.
+// Files by path, in UTF-8 or UTF-16. Files of other kinds are skipped; Terraform files of one folder are read together.
 Found read_files(const std::map<std::string, std::string>& texts);
 
 }  // namespace rightsize::manifests

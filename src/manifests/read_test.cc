@@ -382,5 +382,29 @@ TEST(SkyPilot, AnyOfOrderedAndServices) {
   EXPECT_TRUE(read("other.yaml", "resources: {cpus: 4}\nrun: x\n").empty());
 }
 
+// A file in UTF-16 holds the same requests as in UTF-8; what is not text is reported, never ignored.
+TEST(ReadFiles, EncodingsDoNotHideRequests) {
+  const std::string yaml =
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: caf\xC3\xA9}\nspec:\n  containers:\n"
+      "  - {name: a, resources: {limits: {nvidia.com/gpu: 8}}}\n";
+  const std::u16string wide =
+      u"apiVersion: v1\nkind: Pod\nmetadata: {name: caf\u00e9}\nspec:\n  containers:\n"
+      u"  - {name: a, resources: {limits: {nvidia.com/gpu: 8}}}\n";
+  const auto plain = read("pod.yaml", yaml);
+  ASSERT_EQ(plain.size(), 1u);
+  for (const bool big : {false, true}) {
+    std::string bytes = big ? "\xFE\xFF" : "\xFF\xFE";
+    for (const char16_t c : wide) {
+      const char low = static_cast<char>(c & 0xFF), high = static_cast<char>(c >> 8);
+      bytes += big ? std::string{high, low} : std::string{low, high};
+    }
+    const auto found = read("pod.yaml", bytes);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].name, plain[0].name);
+    EXPECT_EQ(found[0].per_unit, 8);
+    EXPECT_EQ(read_files({{"pod.yaml", bytes.substr(2)}}).notes.size(), 1u);  // without its mark
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::manifests

@@ -1,8 +1,10 @@
 // A request for GPUs in a file of another tool: a pod, a batch job, a task, a machine.
 //
-// What a file leaves to a template or a variable stays open and is said in `unresolved`; nothing is filled in.
+// What a file leaves to a template or a variable is listed in `unresolved`; nothing is guessed.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,40 +17,43 @@ struct GpuRequest {
   std::string file = {};
   int line = 0;                      // from 1; 0: unknown
   std::string kind = {}, name = {};  // "Deployment", "prod/chat"; "aws_instance", "train"; "sbatch", "train.sbatch"
-  std::string part = {};             // worker group, container, node pool within it; empty: all of it
-  std::string resource = {};         // as the file says: "nvidia.com/gpu", "H100:8", "p5.48xlarge"
+  std::string part = {};             // worker group, container or node pool; empty: the whole
+  std::string resource = {};         // as the file has it: "nvidia.com/gpu", "H100:8", "p5.48xlarge"
 
-  // What may serve the request, as written; any of them does, the first wins where `ordered`.
+  // What can serve the request, as written: any of them, or the first available where `ordered`.
   std::vector<std::string> gpus = {};      // "NVIDIA-H100-80GB-HBM3", "nvidia-tesla-t4"
   std::vector<std::string> machines = {};  // instance types; "p5.*": a family
-  std::string provider = {};               // "aws", "gcp", "azure"; empty: not said
+  std::string provider = {};               // "aws", "gcp", "azure"; empty: not given
   std::string region = {};
   std::string mig_profile = {};  // "1g.10gb"
-  std::string hint = {};         // a name that may say which GPU where nothing else does: a partition's
+  std::string hint = {};         // a partition's name, which may contain that of the GPU
   bool ordered = false;
 
-  // A unit is a pod or a machine. Nothing: not said, or unresolved.
+  // A unit is a pod or a machine. Nothing: not given, or unresolved.
   std::optional<double> per_unit = {};    // GPUs; nothing with a machine: all of its GPUs
   std::optional<double> units = 1;        // pods, machines
   std::optional<double> most_units = {};  // where something scales it
-  bool whole_machines = false;            // units are machines that are paid for whole
+  bool whole_machines = false;            // units are whole machines
 
   bool spot = false;
-  bool ceiling = false;  // a limit others fill, such as a node pool's
-  bool job = false;      // ends by itself; else it runs until somebody stops it
+  bool ceiling = false;  // a limit that other requests use up, such as a node pool's
+  bool job = false;      // ends by itself; otherwise it runs until stopped
   std::optional<Seconds> time_limit = {};
-  std::string command = {};  // what the container runs, as one line
+  std::string command = {};  // the container's command line
 
   std::vector<std::string> unresolved = {};  // "replicas: {{ .Values.replicas }}"
 
   std::optional<double> total() const { return per_unit && units ? std::optional(*per_unit * *units) : std::nullopt; }
 };
 
-// What one file holds. A file that cannot be read whole says why, with what was found before.
+// What one file contains. Where a file cannot be read to its end, a note says why.
 struct Found {
   std::vector<GpuRequest> requests = {};
-  std::vector<std::string> notes = {};  // "values.yaml:3: not YAML we can read: ..."
+  std::vector<std::string> notes = {};  // "values.yaml:3: not valid YAML: ..."
 };
-void append(Found more, Found& all);
+inline void append(Found more, Found& all) {
+  std::move(more.requests.begin(), more.requests.end(), std::back_inserter(all.requests));
+  std::move(more.notes.begin(), more.notes.end(), std::back_inserter(all.notes));
+}
 
 }  // namespace rightsize::manifests

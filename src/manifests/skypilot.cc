@@ -1,11 +1,10 @@
-#include "manifests/skypilot.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "manifests/readers.h"
 
 namespace rightsize::manifests {
 namespace {
@@ -47,7 +46,7 @@ class Task {
     if (most && nodes) request.most_units = *most * *nodes;
   }
 
-  // One set of resources; `any_of` and `ordered` hold several, each over what stands beside them.
+  // One set of resources; `any_of` and `ordered` hold several that override the fields beside them.
   void read_resources(const YamlValue& resources, GpuRequest request) {
     read_one(resources, request);
     for (const char* list : {"any_of", "ordered"}) {
@@ -68,7 +67,7 @@ class Task {
     emit(std::move(request));
   }
 
-  // What the options differ in is said; SkyPilot takes the cheapest, or the first that it gets.
+  // Differences between options are noted; SkyPilot takes the cheapest, or the first that is available.
   static void merge(const GpuRequest& each, GpuRequest& into, bool first) {
     if (first) {
       into = each;
@@ -84,7 +83,7 @@ class Task {
     if (each.provider != into.provider) into.provider.clear();
     if (each.region != into.region) into.region.clear();
     if (each.per_unit != into.per_unit) {
-      into.unresolved.emplace_back("options ask for different numbers of GPUs; the first is counted");
+      into.unresolved.emplace_back("options request different numbers of GPUs; the first is counted");
     }
     into.resource += fmt::format(" or {}", each.resource);
     into.spot = into.spot && each.spot;
@@ -148,7 +147,7 @@ class Task {
     if (first) {
       into.per_unit = each.per_unit;
     } else if (into.per_unit != each.per_unit) {
-      into.unresolved.emplace_back("options ask for different numbers of GPUs; the first is counted");
+      into.unresolved.emplace_back("options request different numbers of GPUs; the first is counted");
     }
   }
 

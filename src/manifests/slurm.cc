@@ -1,5 +1,3 @@
-#include "manifests/slurm.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/parse_units.h"
+#include "base/slurm_time.h"
 #include "base/text.h"
+#include "manifests/readers.h"
 #include "manifests/template_text.h"
 
 namespace rightsize::manifests {
@@ -111,12 +111,12 @@ class Interpreter {
  public:
   Interpreter(const Part& part, GpuRequest& request) : part_(part), request_(request) {}
 
-  // Whether the part asks for GPUs at all.
+  // False where the part does not request GPUs.
   bool read() {
     const double nodes = number("nodes", 1, &request_.units);
     if (!read_gpus(nodes)) return false;
     if (const std::string* time = part_.find("time")) {
-      request_.time_limit = parse_slurm_time(*time);
+      if (const std::optional<Seconds> limit = parse_slurm_time(*time)) request_.time_limit = *limit;
       if (!request_.time_limit && *time != "UNLIMITED" && *time != "INFINITE") open("time", *time);
     }
     if (const std::string* constraint = part_.find("constraint"); constraint != nullptr && request_.gpus.empty()) {
@@ -179,7 +179,7 @@ class Interpreter {
     if (const std::string* node = part_.find("gpus-per-node"))
       return take("gpus-per-node", *node, read_count(*node)), true;
     if (const std::string* all = part_.find("gpus")) {
-      // Of the whole job, wherever its nodes are.
+      // For the whole job.
       take("gpus", *all, read_count(*all));
       if (request_.per_unit && request_.units) *request_.per_unit /= nodes;
       return true;
@@ -192,7 +192,7 @@ class Interpreter {
     if (const std::string* socket = part_.find("gpus-per-socket")) {
       take("gpus-per-socket", *socket, read_count(*socket));
       request_.per_unit = std::nullopt;
-      request_.unresolved.emplace_back("how many sockets a node has");
+      request_.unresolved.emplace_back("the number of sockets per node");
       return true;
     }
     return false;
@@ -203,7 +203,7 @@ class Interpreter {
     return std::max(1.0, number("ntasks", nodes, nullptr) / std::max(1.0, nodes));
   }
 
-  // --array=0-31%4, 1,3,5-9:2: every task is a job of its own.
+  // --array=0-31%4, 1,3,5-9:2: every task is a job.
   void read_array() {
     const std::string* array = part_.find("array");
     if (array == nullptr) return;
@@ -244,34 +244,6 @@ bool is_batch_script(std::string_view text) {
     if (at == 0 || text[at - 1] == '\n') return true;
   }
   return false;
-}
-
-std::optional<Seconds> parse_slurm_time(std::string_view text) {
-  double day_count = 0;
-  const std::size_t dash = text.find('-');
-  const bool with_days = dash != std::string_view::npos;
-  if (with_days) {
-    const auto read = parse_integer(text.substr(0, dash));
-    if (!read || *read < 0) return std::nullopt;
-    day_count = static_cast<double>(*read);
-    text.remove_prefix(dash + 1);
-  }
-  std::vector<double> fields;
-  while (true) {
-    const std::size_t colon = text.find(':');
-    const auto read = parse_integer(text.substr(0, colon));
-    if (!read || *read < 0) return std::nullopt;
-    fields.push_back(static_cast<double>(*read));
-    if (colon == std::string_view::npos) break;
-    text.remove_prefix(colon + 1);
-  }
-  if (fields.size() > 3) return std::nullopt;
-  // With days the first field is hours; alone it is minutes; three are hours, minutes, seconds.
-  const double first = fields[0], second = fields.size() > 1 ? fields[1] : 0, third = fields.size() > 2 ? fields[2] : 0;
-  const Seconds minute = seconds(60);
-  if (with_days) return days(day_count) + hours(first) + minute * second + seconds(third);
-  if (fields.size() == 3) return hours(first) + minute * second + seconds(third);
-  return minute * first + seconds(second);
 }
 
 Found read_batch_script(const std::string& file, std::string_view text) {

@@ -20,7 +20,7 @@ std::size_t hole_length(std::string_view text, std::size_t at) {
   return end == std::string_view::npos ? 0 : end + 2 - at;
 }
 
-// A line of nothing but template expressions: control, or a block put in by a function.
+// A line with only template expressions: control flow, or a block inserted by a function.
 bool is_control(std::string_view line) {
   line = trim(line);
   if (line.empty()) return false;

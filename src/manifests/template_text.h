@@ -1,4 +1,4 @@
-// Text with holes: {{ ... }} of Helm and Jinja, ${...} and $NAME of shells. A hole is never guessed.
+// Text with template expressions: {{ ... }} of Helm and Jinja, ${...} and $NAME of shells. They are never guessed.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class Templated {
 
   const std::string& text() const { return text_; }
   bool has_holes() const { return !holes_.empty(); }
-  // The text of a scalar as it was written: with its holes.
+  // The text of a scalar as it was written, with its expressions.
   std::string original(std::string_view scalar) const;
   static bool is_open(std::string_view scalar);
 
@@ -24,7 +24,7 @@ class Templated {
   std::vector<std::string> holes_;
 };
 
-// Whether a word of a shell script or a template stands for something that is not known here.
+// Whether a word of a shell script or a template contains a variable.
 bool has_variable(std::string_view word);
 
 }  // namespace rightsize::manifests

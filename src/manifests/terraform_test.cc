@@ -1,7 +1,7 @@
-#include "manifests/terraform.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "manifests/readers.h"
 
 namespace rightsize::manifests {
 namespace {
@@ -145,7 +145,7 @@ TEST(Terraform, VariablesAreFollowedOrSaid) {
       "variable \"s\" { default = \"8g\" }\nresource \"google_compute_instance\" \"x\" { machine_type = "
       "\"a3-highgpu-${var.s}\" }");
   EXPECT_THAT(text.machines, ElementsAre("a3-highgpu-8g"));
-  // A machine nobody calls one with GPUs: said, not guessed.
+  // A machine that may or may not have GPUs is noted, not guessed.
   const Found unknown = read_terraform({{"main.tf", "resource \"aws_instance\" \"web\" { instance_type = var.t }"}});
   EXPECT_TRUE(unknown.requests.empty());
   ASSERT_EQ(unknown.notes.size(), 1u);

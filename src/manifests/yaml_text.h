@@ -1,4 +1,4 @@
-// One YAML document with the holes of its template, for the readers of this room.
+// One YAML document with its template expressions, for the readers of this module.
 #pragma once
 
 #include <optional>
@@ -13,22 +13,22 @@ namespace rightsize::manifests {
 
 class YamlText {
  public:
-  YamlText(const std::string& file, const YamlDocument& document, const Templated& text)
-      : file_(file), document_(document), text_(text) {}
+  YamlText(const std::string& file, const YamlValue& root, const Templated& text)
+      : file_(file), root_(root), text_(text) {}
 
   const std::string& file() const { return file_; }
-  const YamlValue& root() const { return document_.root(); }
+  const YamlValue& root() const { return root_; }
   int line_of(const YamlValue& value) const { return static_cast<int>(value.line) + 1; }
 
   // The text of a scalar; empty for anything else.
   std::string text(const YamlValue* value) const;
-  // A whole number. Where it is there but open or no number, `request` says so under `name`.
+  // A number; where the value is a template expression or something else, `request.unresolved` says so under `name`.
   std::optional<double> number(const YamlValue* value, std::string_view name, GpuRequest& request) const;
   bool is_true(const YamlValue* value) const;
 
  private:
   const std::string& file_;
-  const YamlDocument& document_;
+  const YamlValue& root_;
   const Templated& text_;
 };
 

@@ -11,23 +11,23 @@
 
 namespace rightsize::telemetry {
 
-// A process that uses a GPU, as the driver sees it (inside a container its number may be another).
+// A process that uses a GPU, as the driver sees it (its pid inside a container may differ).
 struct GpuProcess {
   unsigned pid = 0;
   std::optional<Bytes> memory;
-  std::string name;  // empty where it cannot be seen
+  std::string name;  // empty where it is not visible
 };
 
 class LiveSource {
  public:
   virtual ~LiveSource() = default;
 
-  // Every GPU, or the MIG instances of a GPU that is cut.
+  // Every GPU, or its MIG instances where it is partitioned.
   virtual const std::vector<Device>& devices() const = 0;
 
   // One reading. Counters over time (GPM) cover the time since the last reading of this device and are missing in the
-  // first; the engine's, which is dear, is read once a second and covers that second. Fails when the GPU no longer
-  // answers: that GPU only, the others go on.
+  // first; the engine counter, which is expensive, is read once a second and covers that second. Fails when this GPU no
+  // longer answers; the others can still be read.
   virtual Result<Sample> read(std::size_t device, TimePoint time) = 0;
 
   virtual std::vector<GpuProcess> processes(std::size_t device) = 0;
@@ -36,11 +36,11 @@ class LiveSource {
   virtual std::string describe() const = 0;
 };
 
-// NVML from the driver's library, found at run time ($RIGHTSIZE_NVML names another file). kUnreadableSource with what
-// to try when there is none, when it is too old, or when no GPU is there.
+// NVML from the driver's library, loaded at run time ($RIGHTSIZE_NVML names another file). kUnreadableSource with a
+// hint when it is missing or too old, or when the machine has no GPU.
 Result<std::unique_ptr<LiveSource>> open_nvml();
 
-// How the GPUs are cut right now.
+// The current MIG partitioning.
 struct MigInstance {
   std::string profile;      // "1g.18gb"
   int id = 0;               // of the GPU instance

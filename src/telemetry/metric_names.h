@@ -1,44 +1,50 @@
-// Every name a source has for a metric, its unit, and which of its values mean "nothing was read".
+// Every name a source has for a metric, its unit, and which of its values mean "nothing was read". The names are facts
+// in data/metric_names.csv.
 //
-//   auto spec = find_metric(Vocabulary::kDcgm, "DCGM_FI_PROF_SM_ACTIVE");
+//   auto spec = find_metric(Vocabulary::kExporter, "DCGM_FI_PROF_SM_ACTIVE");
 //   if (auto value = canonical(*spec, raw)) sample.set(spec->metric, *value);
-//
-// Sources of the tables: NVIDIA's dcgm_fields.h with the old and the 2025 names of a field, the help texts of
-// nvidia-smi and dcgmi, and output captured from them (2026-11).
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "telemetry/sample.h"
 
 namespace rightsize::telemetry {
 
-// Who speaks. A name is looked up in one vocabulary: "sm" is a share of time in dmon and a clock nowhere.
+// Whose name it is. A name is looked up in one vocabulary: "sm" is a share of time in dmon and a clock elsewhere.
 enum class Vocabulary {
   kRecording,  // our own CSV: "sm_pct", "fb_used_mib"
   kSmiQuery,   // nvidia-smi --query-gpu, with or without "[unit]": "utilization.gpu [%]", "power.draw"
   kSmiDmon,    // nvidia-smi dmon, with GPM columns: "sm", "mclk", "smutil"
   kDcgmi,      // dcgmi dmon: "GRACT", "DRAMA"
-  kDcgm,       // dcgm-exporter: "DCGM_FI_DEV_GPU_UTIL", old and new field names; nvidia_smi_* and jobstats names
+  kXml,        // nvidia-smi -q -x, an element and its parent: "utilization/gpu_util"
+  kExporter,   // dcgm-exporter: "DCGM_FI_DEV_GPU_UTIL", old and new field names; nvidia_smi_* and jobstats names
+  kStore,      // monitoring of the clouds: "agent.googleapis.com/gpu/utilization"
 };
+inline constexpr std::size_t kVocabularies = 7;
+
+// Parts of memory, for sources that do not publish the total. They are never in a Sample.
+inline constexpr Metric kMemoryFree{kMetrics}, kMemoryReserved{kMetrics + 1};
 
 struct MetricSpec {
   Metric metric = Metric::kGpuUtil;
-  double scale = 1;     // canonical = raw * scale
-  bool unsure = false;  // a share that sources write 0-1 or 0-100; see ShareScale
+  double scale = 1;                          // canonical = raw * scale
+  bool unsure = false;                       // a share that sources write 0-1 or 0-100; see ShareScale
+  bool counter = false;                      // a total: the metric is its rate
+  std::string label = {}, label_value = {};  // only series with this label; empty: all
+};
+struct MetricName {
+  std::string name;
+  MetricSpec spec;
 };
 
-// The metric of a name, or nothing for names we do not use. Case matters only in kDcgm.
+// The metric of a name, or nothing for names we do not use. Case matters only in exporters and stores.
 std::optional<MetricSpec> find_metric(Vocabulary vocabulary, std::string_view name);
-
-// Memory by parts, for sources that do not say the total: free and reserved bytes. Scale to bytes.
-enum class MemoryPart { kFree, kReserved };
-struct MemoryPartSpec {
-  MemoryPart part = MemoryPart::kFree;
-  double scale = 1;
-};
-std::optional<MemoryPartSpec> find_memory_part(Vocabulary vocabulary, std::string_view name);
+// All names, in the order of the table.
+const std::vector<MetricName>& metric_names(Vocabulary vocabulary);
 
 // DCGM's and NVML's numbers for "no value": INT64 and INT32 from 0x7ffffff0 up, FP64 from 2^47 up, NaN, infinities.
 bool is_blank(double raw);
@@ -49,8 +55,8 @@ bool is_blank(std::string_view text);
 // The value in our unit, or nothing for blanks, for negative values and for shares that cannot be (above 1.05).
 std::optional<double> canonical(const MetricSpec& spec, double raw);
 
-// Finds out whether a share is written 0-1 or 0-100 from the values themselves. A lone 1 means 1 % or 100 %: until
-// another value has settled it, it is left out.
+// Decides from the values whether a share is written 0-1 or 0-100. A lone 1 means 1 % or 100 %: it is left out until
+// another value has settled the question.
 class ShareScale {
  public:
   std::optional<double> read(double raw);

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "base/raw_bytes.h"
 #include "base/text.h"
 #include "telemetry/formats/cell_scan.h"
 #include "telemetry/formats/line_reader.h"
-#include "telemetry/raw_bytes.h"
 
 namespace rightsize::telemetry {
 namespace {
@@ -60,11 +60,10 @@ std::unique_ptr<LineReader> make_reader(Format format, Intake& intake) {
     case Format::kSmiQuery:
       return make_csv_reader(intake, false);
     case Format::kSmiDmon:
-      return make_dmon_reader(intake);
+    case Format::kDcgmiDmon:
+      return make_dmon_reader(intake, format == Format::kDcgmiDmon);
     case Format::kSmiXml:
       return make_xml_reader(intake);
-    case Format::kDcgmiDmon:
-      return make_dcgmi_reader(intake);
     case Format::kExposition:
       return make_exposition_reader(intake);
     default:
@@ -74,84 +73,69 @@ std::unique_ptr<LineReader> make_reader(Format format, Intake& intake) {
 
 Error cannot_read(std::string_view name, Format format) {
   if (format == Format::kJson) {
-    return bad_input(fmt::format("'{}' is JSON: an answer of some monitoring API, not samples in text", name))
+    return bad_input(fmt::format("'{}' is JSON from a monitoring API, not samples in text", name))
         .with_hint("'rightsize fleet --from FILE' reads such files");
   }
   return bad_input(fmt::format("'{}' has an unrecognized format", name))
       .with_hint(
-          "nvidia-smi --query-gpu=... --format=csv (with its header), nvidia-smi dmon, nvidia-smi -q -x, dcgmi "
-          "dmon, dcgm-exporter's text, and recordings of 'rightsize profile --record' are read");
+          "supported: nvidia-smi --query-gpu=... --format=csv (with its header), nvidia-smi dmon, nvidia-smi -q -x, "
+          "dcgmi dmon, dcgm-exporter's text, and recordings of 'rightsize profile --record'");
 }
 
-// The bytes of a source cut into lines, in a buffer that does not grow.
-class Lines {
+// The bytes of a source in a buffer that does not grow.
+class Buffer {
  public:
-  explicit Lines(ByteSource& source) : source_(source), buffer_(kCapacity + kSlack) {}
+  explicit Buffer(ByteSource& source) : source_(source), bytes_(kCapacity + kSlack) {}
 
-  // More bytes behind those not yet taken; false at the end.
+  // More bytes behind those not yet dropped; false at the end.
   Result<bool> fill() {
-    if (begin_ > 0) {
-      std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-      end_ -= begin_;
-      begin_ = 0;
-    }
-    RIGHTSIZE_TRY(const std::size_t got, source_.read(buffer_.from(end_, kCapacity - end_)));
+    std::memmove(bytes_.data(), bytes_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    RIGHTSIZE_TRY(const std::size_t got, source_.read(bytes_.from(end_, kCapacity - end_)));
     end_ += got;
-    bytes_ += got;
+    total_ += got;
     return got > 0;
   }
 
-  std::string_view pending() const { return {buffer_.data() + begin_, end_ - begin_}; }
+  std::string_view pending() const { return {bytes_.data() + begin_, end_ - begin_}; }
   bool full() const { return end_ - begin_ == kCapacity; }
   void drop(std::size_t size) { begin_ += size; }
-  std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t total() const { return total_; }
 
  private:
   static constexpr std::size_t kCapacity = 2 * kChunk;
   ByteSource& source_;
-  RawBytes buffer_;
+  RawBytes bytes_;
   std::size_t begin_ = 0, end_ = 0;
-  std::uint64_t bytes_ = 0;
+  std::uint64_t total_ = 0;
 };
 
-void hand_over(std::string_view line, LineReader& reader, ReadSummary& summary) {
-  ++summary.lines;
-  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  reader.line(line);
-}
-
-// Every whole line there is.
-void take_lines(Lines& lines, LineReader& reader, ReadSummary& summary) {
-  const std::string_view text = lines.pending();
-  std::size_t at = 0;
-  for (;;) {
-    const void* end = std::memchr(text.data() + at, '\n', text.size() - at);
-    if (end == nullptr) break;
-    const auto stop = static_cast<std::size_t>(static_cast<const char*>(end) - text.data());
-    hand_over(text.substr(at, stop - at), reader, summary);
-    at = stop + 1;
-  }
-  lines.drop(at);
-}
-
-Result<> read_all(Lines& lines, Intake& intake, LineReader& reader, ReadSummary& summary) {
+Result<> read_lines(Buffer& buffer, Intake& intake, LineReader& reader, ReadSummary& summary) {
+  const auto take = [&](std::string_view line) {
+    ++summary.lines;
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    reader.line(line);
+  };
   bool skipping = false;  // the rest of a line longer than the buffer
-  for (;;) {
-    if (skipping) {
-      const std::size_t end = lines.pending().find('\n');
-      skipping = end == std::string_view::npos;
-      lines.drop(skipping ? lines.pending().size() : end + 1);
+  for (bool more = true; more;) {
+    const std::string_view text = buffer.pending();
+    std::size_t at = 0;
+    while (const void* end = std::memchr(text.data() + at, '\n', text.size() - at)) {
+      const auto stop = static_cast<std::size_t>(static_cast<const char*>(end) - text.data());
+      if (!skipping) take(text.substr(at, stop - at));
+      skipping = false;
+      at = stop + 1;
     }
-    if (!skipping) take_lines(lines, reader, summary);
-    if (lines.full()) {
-      intake.refuse(lines.pending(), {}, "a line longer than 2 MiB");
+    buffer.drop(skipping ? text.size() : at);
+    if (buffer.full()) {
+      intake.refuse(buffer.pending(), {}, "a line longer than 2 MiB");
       skipping = true;
-      continue;
+      buffer.drop(buffer.pending().size());
     }
-    RIGHTSIZE_TRY(const bool more, lines.fill());
-    if (!more) break;
+    RIGHTSIZE_TRY(more, buffer.fill());
   }
-  if (!lines.pending().empty() && !skipping) hand_over(lines.pending(), reader, summary);
+  if (!buffer.pending().empty() && !skipping) take(buffer.pending());
   reader.finish();
   return {};
 }
@@ -159,25 +143,9 @@ Result<> read_all(Lines& lines, Intake& intake, LineReader& reader, ReadSummary&
 }  // namespace
 
 std::string_view name_of(Format format) {
-  switch (format) {
-    case Format::kUnknown:
-      return "unknown";
-    case Format::kRecording:
-      return "recording";
-    case Format::kSmiQuery:
-      return "nvidia-smi csv";
-    case Format::kSmiDmon:
-      return "nvidia-smi dmon";
-    case Format::kSmiXml:
-      return "nvidia-smi xml";
-    case Format::kDcgmiDmon:
-      return "dcgmi dmon";
-    case Format::kExposition:
-      return "exposition text";
-    case Format::kJson:
-      return "JSON";
-  }
-  return "unknown";
+  static constexpr std::string_view kNames[] = {"unknown",        "recording",  "nvidia-smi csv",  "nvidia-smi dmon",
+                                                "nvidia-smi xml", "dcgmi dmon", "exposition text", "JSON"};
+  return kNames[static_cast<std::size_t>(format)];
 }
 
 Format detect_format(std::string_view beginning) {
@@ -188,7 +156,7 @@ Format detect_format(std::string_view beginning) {
     if (line.front() == '{' || line.front() == '[') return Format::kJson;
     if (line.front() == '<') return Format::kSmiXml;
     if (const Format format = format_of_line(line); format != Format::kUnknown) return format;
-    if (line.front() != '#') return Format::kUnknown;  // a first row that is no header
+    if (line.front() != '#') return Format::kUnknown;  // a first row that is not a header
   }
   return Format::kUnknown;
 }
@@ -239,29 +207,29 @@ void Intake::refuse(std::string_view line, std::string_view what, std::string me
 Result<ReadSummary> read_samples(std::string_view name, ByteSource& source, SampleSink& sink,
                                  const ReadOptions& options) {
   ReadSummary summary;
-  Lines lines(source);
+  Buffer buffer(source);
   summary.format = options.format;
   while (summary.format == Format::kUnknown) {
-    RIGHTSIZE_TRY(const bool more, lines.fill());
-    const std::string_view head = lines.pending();
+    RIGHTSIZE_TRY(const bool more, buffer.fill());
+    const std::string_view head = buffer.pending();
     // A line cut in two could be taken for something else.
     if (!more || head.size() >= kEnoughToDetect || head.find('\n') != std::string_view::npos) {
       summary.format = detect_format(head);
       if (!more || head.size() >= kEnoughToDetect) break;
     }
   }
-  if (lines.pending().starts_with("\xEF\xBB\xBF")) lines.drop(3);
+  if (buffer.pending().starts_with("\xEF\xBB\xBF")) buffer.drop(3);
   Intake intake(name, sink, summary, options.interval);
   std::unique_ptr<LineReader> reader = make_reader(summary.format, intake);
   if (reader == nullptr) {
-    if (trim(lines.pending()).empty()) return fail(bad_input(fmt::format("'{}' is empty", name)));
+    if (trim(buffer.pending()).empty()) return fail(bad_input(fmt::format("'{}' is empty", name)));
     return fail(cannot_read(name, summary.format));
   }
-  RIGHTSIZE_TRY([[maybe_unused]] auto done, read_all(lines, intake, *reader, summary).map([] { return true; }));
-  summary.bytes = lines.bytes();
+  if (Result<> done = read_lines(buffer, intake, *reader, summary); !done) return fail(std::move(done).error());
+  summary.bytes = buffer.total();
   if (summary.samples > 0) return summary;
   if (!summary.reasons.empty()) return fail(summary.reasons.front());
-  return fail(bad_input(fmt::format("'{}' ({}) holds no sample", name, name_of(summary.format))));
+  return fail(bad_input(fmt::format("'{}' ({}) has no samples", name, name_of(summary.format))));
 }
 
 }  // namespace rightsize::telemetry

@@ -1,4 +1,4 @@
-// The front door of the text formats: any file a monitoring tool wrote -> Samples.
+// Reads the text formats of monitoring tools into Samples.
 //
 //   RIGHTSIZE_TRY(auto source, open_bytes("gpu.csv"));                    // "-" is standard input
 //   RIGHTSIZE_TRY(ReadSummary summary, read_samples("gpu.csv", *source, sink));
@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/byte_source.h"
 #include "base/result.h"
-#include "telemetry/byte_source.h"
 #include "telemetry/sample.h"
 
 namespace rightsize::telemetry {
@@ -27,7 +27,7 @@ enum class Format {
   kSmiXml,      // nvidia-smi -q -x, once or repeated with -l
   kDcgmiDmon,   // dcgmi dmon
   kExposition,  // dcgm-exporter's text and that of others, one scrape or many after each other
-  kJson,        // some API's answer: not read here
+  kJson,        // an API answer: not read here
 };
 std::string_view name_of(Format format);
 
@@ -35,7 +35,7 @@ std::string_view name_of(Format format);
 Format detect_format(std::string_view beginning);
 
 struct ReadOptions {
-  Format format = Format::kUnknown;  // unknown: find out
+  Format format = Format::kUnknown;  // unknown: detect it
   Seconds interval = seconds(1);     // between scrapes and rows that carry no time
 };
 

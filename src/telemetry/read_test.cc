@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/csv.h"
+#include "base/embedded.h"
 #include "telemetry/metric_names.h"
 
 namespace rightsize::telemetry {
@@ -231,7 +233,7 @@ TEST(ReadSamples, ImpossibleValuesAreReportedAsUnusable) {
   EXPECT_EQ(std::get<2>(reading.got.unusable[1]), 2);
   auto csv = read("t_s,gpu,gpu_util_pct\n0,0,250\n1,0,50\n2,0,\n");
   ASSERT_TRUE(csv.summary);
-  EXPECT_EQ(csv.got.unusable.size(), 1u) << "an empty cell is no value at all";
+  EXPECT_EQ(csv.got.unusable.size(), 1u) << "an empty cell is not a value";
 }
 
 TEST(ReadSamples, GpusOfOneFileAreToldApartByHostAndIndex) {
@@ -295,7 +297,7 @@ TEST(ReadSamples, UnreadableInputIsExplained) {
   EXPECT_THAT(describe(read("").summary.error()), HasSubstr("is empty"));
   EXPECT_THAT(describe(read("hello world\n").summary.error()), HasSubstr("unrecognized format"));
   EXPECT_THAT(describe(read("{\"status\":\"success\"}").summary.error()), HasSubstr("rightsize fleet"));
-  EXPECT_THAT(describe(read("t_s,gpu_util_pct\n").summary.error()), HasSubstr("holds no sample"));
+  EXPECT_THAT(describe(read("t_s,gpu_util_pct\n").summary.error()), HasSubstr("has no samples"));
   EXPECT_THAT(describe(read("t_s,sm_pct\nabc,5\n").summary.error()), HasSubstr("test:2:1"));
 }
 
@@ -330,9 +332,9 @@ TEST(ReadSamples, ReadsRealCaptures) {
 }
 
 TEST(MetricNames, OldAndNewDcgmNamesMeanTheSameMetric) {
-  EXPECT_EQ(find_metric(Vocabulary::kDcgm, "DCGM_FI_PROF_GR_ENGINE_ACTIVE")->metric, Metric::kGraphicsActive);
-  EXPECT_EQ(find_metric(Vocabulary::kDcgm, "DCGM_FI_PROF_TENSOR_UTIL_RATIO")->metric, Metric::kTensorActive);
-  EXPECT_FALSE(find_metric(Vocabulary::kDcgm, "GPU_UTIL"));
+  EXPECT_EQ(find_metric(Vocabulary::kExporter, "DCGM_FI_PROF_GR_ENGINE_ACTIVE")->metric, Metric::kGraphicsActive);
+  EXPECT_EQ(find_metric(Vocabulary::kExporter, "DCGM_FI_PROF_TENSOR_UTIL_RATIO")->metric, Metric::kTensorActive);
+  EXPECT_FALSE(find_metric(Vocabulary::kExporter, "GPU_UTIL"));
   EXPECT_EQ(find_metric(Vocabulary::kSmiDmon, "sm")->metric, Metric::kGpuUtil);
   EXPECT_EQ(find_metric(Vocabulary::kDcgmi, "SMACT")->metric, Metric::kSmActive);
 }
@@ -347,6 +349,23 @@ TEST(MetricNames, BlankValuesOfDcgmAndNvmlAreRecognised) {
   }
   EXPECT_FALSE(canonical({Metric::kSmActive, 0.01}, 250)) << "a share of 2.5 is none";
   EXPECT_DOUBLE_EQ(*canonical({Metric::kSmActive, 0.01}, 102), 1);
+}
+
+// No row of data/metric_names.csv is ignored, and every name is found under its source.
+TEST(MetricNames, EveryRowIsUnderstood) {
+  const std::string_view text = embedded_file("metric_names.csv");
+  const Csv csv = *Csv::parse("data/metric_names.csv", std::string(text));
+  std::size_t rows = 0;
+  for (std::size_t i = 0; i < kVocabularies; ++i) {
+    for (const auto& [name, spec] : metric_names(static_cast<Vocabulary>(i))) {
+      ++rows;
+      const std::string written = name.starts_with("DCGM ") ? "DCGM_FI_DEV_" + name.substr(5) : name;
+      const auto found = find_metric(static_cast<Vocabulary>(i), written);
+      ASSERT_TRUE(found) << name;
+      EXPECT_EQ(found->metric, spec.metric) << name;
+    }
+  }
+  EXPECT_EQ(rows, csv.rows().size());
 }
 
 }  // namespace

@@ -12,15 +12,7 @@
 namespace rightsize::telemetry {
 namespace {
 
-constexpr const char* kMetricColumns[] = {
-    "gpu_util_pct", "mem_util_pct",     "fb_used_mib",    "power_w",    "sm_mhz",        "graphics_pct",
-    "sm_pct",       "sm_occupancy_pct", "integer_pct",    "tensor_pct", "dfma_pct",      "hmma_pct",
-    "imma_pct",     "dram_bw_pct",      "fp64_pct",       "fp32_pct",   "fp16_pct",      "pcie_tx_mibs",
-    "pcie_rx_mibs", "fb_total_mib",     "power_limit_w",  "mem_mhz",    "temperature_c", "throttle_bits",
-    "energy_j",     "nvlink_tx_mibs",   "nvlink_rx_mibs",
-};
-
-// No comma may stand in a cell: the columns are cut at them without looking for quotes.
+// A cell may not hold a comma: the reader splits at commas without looking for quotes.
 std::string plain(std::string text) {
   for (char& c : text) {
     if (c == ',' || c == '\n' || c == '"') c = ' ';
@@ -35,7 +27,6 @@ struct RecordingWriter::State {
   std::string path;
   bool failed = false;
   std::vector<Device> devices;
-  std::vector<MetricSpec> specs;
   std::string row;
 
   void write(const std::string& text) {
@@ -57,10 +48,7 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::stri
     return fail(unreadable(fmt::format("cannot write '{}': {}", path, std::strerror(errno))));
   }
   std::string header = "t_s,gpu";
-  for (const char* column : kMetricColumns) {
-    header += fmt::format(",{}", column);
-    state->specs.push_back(*find_metric(Vocabulary::kRecording, column));
-  }
+  for (const MetricName& column : metric_names(Vocabulary::kRecording)) header += "," + column.name;
   state->write(header + ",uuid,name\n");
   return std::unique_ptr<RecordingWriter>(new RecordingWriter(std::move(state)));
 }
@@ -76,7 +64,7 @@ void RecordingWriter::add(int device, const Sample& sample) {
   row.clear();
   auto out = std::back_inserter(row);
   fmt::format_to(out, "{:.3f},{}", in_unix_seconds(sample.time), whose.index);
-  for (const MetricSpec& spec : state_->specs) {
+  for (const auto& [name, spec] : metric_names(Vocabulary::kRecording)) {
     row += ',';
     if (auto value = sample.get(spec.metric)) fmt::format_to(out, "{:.9g}", *value / spec.scale);
   }

@@ -1,6 +1,6 @@
-// Our own recordings: a CSV file that read_samples() reads back, one row a GPU and reading.
+// Recordings: a CSV file that read_samples() reads back, one row per GPU and reading.
 //
-// The first 21 columns are fixed (docs/profile.md); the rest may grow. A cell is empty where the source had nothing.
+// The first 21 columns are fixed (docs/profile.md); others may be added. A cell is empty where the source had no value.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class RecordingWriter final : public SampleSink {
   int open(const Device& device) override;
   void add(int device, const Sample& sample) override;
 
-  // Everything out to the file; fails when the disk did not take it.
+  // Flushes the file; fails when the disk did not take everything.
   Result<> finish();
 
  private:

@@ -1,7 +1,7 @@
-// What a GPU was doing at one moment, in one canonical unit whatever the source said. Missing stays missing.
+// What a GPU was doing at one moment, in canonical units whatever the source. Missing values stay missing.
 //
-// Sources differ in what they can see, in units (0-1, 0-100, MiB, mJ) and in names; each reader in this room turns its
-// text into Samples and hands them to a SampleSink, one at a time, so that endless input needs bounded memory.
+// Sources differ in metrics, units (0-1, 0-100, MiB, mJ) and names; each reader of this module turns its text into
+// Samples and passes them to a SampleSink one at a time, so that memory is bounded however long the input.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace rightsize::telemetry {
 
-// Every quantity a source may report, with its canonical unit; shares are 0-1. A value of a metric is a plain number,
-// because what it measures is known at run time only; what leaves this room for good (memory, power) names its unit.
+// Every quantity a source may report, with its canonical unit; shares are 0-1. Values are plain numbers because the
+// metric is only known at run time; quantities that leave this module (memory, power) are typed.
 enum class Metric : std::uint8_t {
   kGpuUtil,         // share of time any kernel ran (nvidia-smi's "utilization.gpu")
   kMemoryUtil,      // share of time memory was being read or written; not bandwidth
@@ -54,7 +54,7 @@ inline constexpr std::size_t kMetrics = 27;
 constexpr bool is_share(Metric metric) {
   return metric <= Metric::kMemoryUtil || (metric >= Metric::kGraphicsActive && metric <= Metric::kDfmaActive);
 }
-inline constexpr double kMostShare = 1.05;  // counters read over a slightly wrong interval; more cannot be
+inline constexpr double kMostShare = 1.05;  // counters read over a slightly wrong interval; more is impossible
 
 // The name in JSON and in recordings' documentation: "sm_active", "memory_used_bytes".
 std::string_view name_of(Metric metric);
@@ -82,7 +82,7 @@ struct Sample {
   std::array<double, kMetrics> values_{};
 };
 
-// A reading of a single metric, for sources that keep each in a series of its own.
+// A reading of a single metric, for sources with one series per metric.
 struct Point {
   TimePoint time;
   double value = 0;
@@ -91,7 +91,7 @@ struct Point {
   auto operator<=>(const Point&) const = default;
 };
 
-// Whose reading it is: a GPU, or one MIG instance of it. Empty means the source did not say.
+// The source of a reading: a GPU, or one MIG instance of it. Empty: unknown.
 struct Device {
   int index = 0;
   std::string uuid = {};
@@ -101,7 +101,7 @@ struct Device {
   std::string mig_id = {};                         // GPU_I_ID
   std::map<std::string, std::string> labels = {};  // pod, namespace, container, job, user, machine type, region ...
 
-  // One text for one device, stable over a file: the uuid where known, else host and index; with the MIG instance.
+  // Identifies the device within a file: the uuid where known, else host and index, with the MIG instance.
   std::string key() const;
 };
 
@@ -112,10 +112,9 @@ class SampleSink {
   virtual ~SampleSink() = default;
   virtual int open(const Device& device) = 0;
   virtual void add(int device, const Sample& sample) = 0;
-  // Readings of one metric in canonical units: the same as a sample each, which is what it does unless a sink knows a
-  // quicker way.
+  // Readings of one metric in canonical units. The default adds one sample per reading; a sink may do it faster.
   virtual void add_points(int device, Metric metric, std::span<const Point> points);
-  // A reading was there, but its value was a blank or cannot be: the device was seen, nothing more.
+  // A reading without a usable value: the device was seen, nothing more.
   virtual void add_unusable(int /*device*/, Metric /*metric*/, TimePoint /*time*/) {}
 };
 

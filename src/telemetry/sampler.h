@@ -1,4 +1,4 @@
-// Reads a LiveSource at a steady pace on a thread of its own.
+// Reads a LiveSource at a steady pace on a separate thread.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,7 @@ struct SamplerReport {
   std::vector<std::set<unsigned>> seen_by;  // per device: processes seen on it
 };
 
-// Between start() and stop() the sink is called from the thread, and from nowhere else. Times count from
-// start().
+// Between start() and stop() only the thread calls the sink. Times count from start().
 class Sampler {
  public:
   Sampler(LiveSource& source, SampleSink& sink, Seconds period) : source_(source), sink_(sink), period_(period) {}

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "http_server/target.h"
-#include "rightsize/page/asked.h"
+#include "rightsize/page/api_request.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
@@ -26,14 +26,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view path = parsed->path;
   const app::Endpoint* named = app::find_endpoint(path.substr(path.rfind('/') + 1));
   const app::Endpoint& endpoint = named != nullptr ? *named : all[size % all.size()];
-  const auto asked = app::read_asked(endpoint, parsed->query, body);
+  const auto asked = app::parse_api_request(endpoint, parsed->query, body);
   if (!asked) {
     if (describe(asked.error()).empty()) std::abort();
     return 0;
   }
-  if (asked->key().empty()) std::abort();
+  if (asked->cache_key().empty()) std::abort();
   bool arguments = false;
-  for (const std::string& word : asked->words()) {
+  for (const std::string& word : asked->arguments()) {
     arguments = arguments || word == "--";
     if (!arguments && (!word.starts_with("--") || word.starts_with("--catalog") || word.starts_with("--store")))
       std::abort();

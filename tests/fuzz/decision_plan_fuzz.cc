@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto decision = decisions::read_plan("fuzz.json", text, {});
   if (!decision && decision.error().empty()) std::abort();
   if (decision) {
-    for (const decisions::Prediction& p : decision->predictions) {
+    for (const decisions::PredictedMetric& p : decision->predictions) {
       if (p.metric.empty()) std::abort();
     }
   }

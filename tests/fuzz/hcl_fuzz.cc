@@ -5,7 +5,7 @@
 #include <string>
 
 #include "manifests/hcl.h"
-#include "manifests/terraform.h"
+#include "manifests/readers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;

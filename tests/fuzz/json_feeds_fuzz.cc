@@ -52,16 +52,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)telemetry::parse_iso_time(text);
   telemetry::CloudWatchQueries queries;
   if (auto parsed = telemetry::parse_cloudwatch_queries("fuzz.json", text)) queries = *parsed;
-  auto source = [&] { return telemetry::bytes_of(text); };
+  auto source = [&] { return bytes_of(text); };
   Watch watch;
-  judge(telemetry::read_prometheus_json(*source(), "fuzz", watch));
-  judge(telemetry::read_cloudwatch_json(*source(), "fuzz", queries, watch));
-  judge(telemetry::read_google_json(*source(), "fuzz", watch));
-  judge(telemetry::read_azure_json(*source(), "fuzz", watch));
+  judge(telemetry::read_store_json(telemetry::JsonFeed::kPrometheus, *source(), "fuzz", watch));
+  judge(telemetry::read_store_json(telemetry::JsonFeed::kCloudWatch, *source(), "fuzz", watch, queries));
+  judge(telemetry::read_store_json(telemetry::JsonFeed::kGoogle, *source(), "fuzz", watch));
+  judge(telemetry::read_store_json(telemetry::JsonFeed::kAzure, *source(), "fuzz", watch));
   Drop drop;
   telemetry::NameMap names;
   telemetry::SeriesToSamples samples(drop, names);
-  judge(telemetry::read_prometheus_json(*source(), "fuzz", samples));
-  judge(telemetry::read_google_json(*source(), "fuzz", samples));
+  judge(telemetry::read_store_json(telemetry::JsonFeed::kPrometheus, *source(), "fuzz", samples));
+  judge(telemetry::read_store_json(telemetry::JsonFeed::kGoogle, *source(), "fuzz", samples));
   return 0;
 }

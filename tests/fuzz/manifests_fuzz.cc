@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/slurm_time.h"
 #include "manifests/read.h"
-#include "manifests/slurm.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
@@ -17,6 +17,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (request.per_unit && *request.per_unit < 0) std::abort();
     }
   }
-  (void)manifests::parse_slurm_time(text);
+  (void)parse_slurm_time(text);
   return 0;
 }

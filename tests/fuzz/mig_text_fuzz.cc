@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!layout && describe(layout.error()).empty()) std::abort();
   if (layout && layout->empty()) std::abort();
 
-  const Checked<mig::Fleet> fleet = mig::read_current("fuzz.txt", text, kGeometry);
+  const Checked<mig::RunningGpus> fleet = mig::read_current("fuzz.txt", text, kGeometry);
   if (!fleet && describe(fleet.error()).empty()) std::abort();
   if (fleet) {
     for (const mig::RunningGpu& gpu : *fleet) {  // what was read can stand side by side

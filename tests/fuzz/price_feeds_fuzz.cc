@@ -4,7 +4,6 @@
 #include <string>
 
 #include "feeds/import.h"
-#include "feeds/readers.h"
 
 namespace {
 
@@ -26,15 +25,15 @@ const rightsize::catalog::Catalog& facts() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize::feeds;
   if (size == 0) return 0;
-  using Reader = rightsize::Result<> (*)(const Source&, FeedSink&);
-  constexpr Reader kReaders[] = {read_skypilot, read_skypilot, read_gpuhunt, read_own_csv, read_aws_csv,
-                                 read_aws_json, read_azure,    read_gcp,     read_runpod,  read_vast};
-  const std::size_t kind = data[0] % std::size(kReaders);
+  const std::vector<FeedKind> kinds = feed_kinds();
+  const std::size_t kind = data[0] % (kinds.size() + 1);  // one more: SkyPilot's file of Google, which has parts
+  const bool google = kind == kinds.size();
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const auto bytes = rightsize::telemetry::bytes_of(text);
-  const FeedOptions options{kind == 1 ? "gcp" : "aws", &facts()};
+  const FeedOptions options{google ? "gcp" : "aws", &facts()};
   Importer importer(facts(), {20'000}, "fuzz");
-  if (const auto read = kReaders[kind]({*bytes, "fuzz", options}, importer); !read) (void)describe(read.error());
+  const auto read =
+      read_feed(google ? "skypilot" : kinds[kind].name, rightsize::bytes_of(text), "fuzz", options, importer);
+  if (!read) (void)describe(read.error());
   for (const rightsize::catalog::Price& price : importer.finish().prices) {
     // Nothing a recommendation could rest on may come of garbage without a price.
     if (!(price.machine_price > rightsize::UsdPerMachineSecond{})) __builtin_trap();

@@ -1,7 +1,6 @@
-// Runs a fuzz target over the files of a corpus folder, each also cut short at many places and damaged: what every
-// build can do without a fuzzing engine. Usage: fuzz_replay TARGET FOLDER [INPUTS] INPUTS: so many damaged inputs over
-// all files instead of the usual 300 a file; `make check` asks for 10,000. The input that ends it is left in the file
-// fuzz-found of the current folder.
+// Runs a fuzz target over the files of a corpus folder, whole, truncated and damaged, without a fuzzing engine.
+// Usage: fuzz_replay TARGET FOLDER [INPUTS], with INPUTS damaged inputs in all instead of 300 per file; `make check` uses
+// 10,000. The input that ends the program is left in the file fuzz-found of the current folder.
 #include <algorithm>
 #include <csignal>
 #include <cstdint>

@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   if (telemetry::expand_hosts(text).size() > 10'000) std::abort();
   (void)telemetry::unpack_jobstats(text);
-  auto source = telemetry::bytes_of(text);
+  auto source = bytes_of(text);
   auto table = telemetry::read_jobs(*source, "fuzz");
   if (!table) {
     if (describe(table.error()).empty()) std::abort();

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own in a temporary folder, reached by a socket there alone."""
+"""A PostgreSQL server in a temporary folder, reachable only through a socket there."""
 import contextlib
 import glob
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""rightsize prices update against a server of our own that cuts answers off, forgets pages, changes files and lies.
+"""rightsize prices update against a test server that cuts responses off, drops pages, changes files and lies.
 Usage: update_test.py PROGRAM"""
 import contextlib
 import http.server

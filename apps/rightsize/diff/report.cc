@@ -1,21 +1,24 @@
 #include "rightsize/diff/report.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "report/fields.h"
 
 namespace rightsize::app {
 namespace {
 
 using manifests::Change;
-using manifests::Cost;
 using manifests::GpuRequest;
 using manifests::Side;
-using report::Align;
-using report::Json;
-using report::json_number;
+using report::cut;
+using report::Fields;
+using report::kTableOnly;
+using report::renamed;
+using report::spare;
 
 std::string per_month(UsdPerSecond rate) { return format_usd(rate * kMonth); }
 
@@ -29,8 +32,8 @@ std::string signed_month(UsdPerSecond rate) {
 
 std::string count(const std::optional<double>& number) { return number ? format_number(*number, 6) : "?"; }
 
-// "4 x 8 nvidia.com/gpu (h100-sxm), spot": what is asked for, in short.
-std::string what_of(const Side& side) {
+// "4 x 8 nvidia.com/gpu (h100-sxm), spot"
+std::string request_words(const Side& side) {
   const GpuRequest& r = side.request;
   std::string text = r.whole_machines && r.gpus.empty()
                          ? fmt::format("{} x {}", count(r.units), r.resource)
@@ -43,23 +46,136 @@ std::string what_of(const Side& side) {
   return text;
 }
 
-std::string name_of(const GpuRequest& r) {
-  std::string name = fmt::format("{} {}", r.kind, r.name);
-  if (!r.part.empty()) name += fmt::format(" ({})", r.part);
-  return name;
+std::string request_name(const GpuRequest& r) {
+  return fmt::format("{} {}{}", r.kind, r.name, r.part.empty() ? "" : fmt::format(" ({})", r.part));
 }
 
-std::string place_of(const GpuRequest& r) { return r.line > 0 ? fmt::format("{}:{}", r.file, r.line) : r.file; }
-
-const Side& newest(const Change& change) { return change.after ? *change.after : *change.before; }
-
-report::Cell month_cell(const std::optional<Side>& side) {
-  if (!side) return report::text_cell("-");
-  if (!side->cost.monthly) return report::unknown_cell();
-  return report::number_cell(per_month(*side->cost.monthly), in_usd_per_month(*side->cost.monthly));
+std::optional<UsdPerSecond> monthly(const std::optional<Side>& side) {
+  return side ? side->cost.monthly : std::nullopt;
+}
+std::string month_cell(const std::optional<Side>& side) {
+  return !side ? "-" : side->cost.monthly ? per_month(*side->cost.monthly) : "?";
 }
 
-std::optional<UsdPerSecond> change_of(const Change& change) {
+const Fields<Side> kSideFields = {
+    {"resource", "what the file asks for", [](const Side& s) { return s.request.resource; }},
+    {"gpu", "the GPU it is priced as",
+     [](const Side& s) { return s.cost.gpu == nullptr ? std::nullopt : std::optional(s.cost.gpu->name); }},
+    {"machines", "machine types named in the file", [](const Side& s) { return s.request.machines; }},
+    {"mig_profile", "MIG profile",
+     [](const Side& s) { return report::when(!s.request.mig_profile.empty(), s.request.mig_profile); }},
+    {"per_unit", "GPUs per pod or machine", [](const Side& s) { return s.request.per_unit; }},
+    {"units", "pods or machines", [](const Side& s) { return s.request.units; }},
+    {"most_units", "pods or machines when scaled up", [](const Side& s) { return s.request.most_units; }},
+    {"gpus", "GPUs of the whole request", [](const Side& s) { return s.cost.gpus; }},
+    {"spot", "on spot", [](const Side& s) { return s.request.spot; }},
+    {"usd_per_hour", "cost while it runs", [](const Side& s) { return s.cost.rate; }},
+    {"usd_per_month", "cost in a month", [](const Side& s) { return s.cost.monthly; }},
+    {"most_usd_per_month", "cost in a month when scaled up", [](const Side& s) { return s.cost.most; }},
+    {"usd_per_run", "cost of one run of a job, up to its time limit", [](const Side& s) { return s.cost.run; }},
+    {"price_source", "source of the price", [](const Side& s) { return s.cost.source; }},
+    {"unresolved", "what templates and variables leave open", [](const Side& s) { return s.request.unresolved; }},
+    {"doubts", "assumptions behind the price, or why there is none", [](const Side& s) { return s.cost.doubts; }},
+    {"misfits", "why it cannot run as requested", [](const Side& s) { return s.cost.misfits; }},
+};
+
+const Fields<ModelFit> kFitFields = {
+    {"model", "the model the container serves", &ModelFit::model},
+    {"fits", "whether it fits the GPUs", &ModelFit::fits},
+    {"words", "the same as a sentence", &ModelFit::words},
+};
+
+const Fields<DiffRow> kRowFields = {
+    {"file", "the file", [](const DiffRow& r) { return r.newest().request.file; }},
+    {"line", "its line there", [](const DiffRow& r) { return r.newest().request.line; }},
+    {"kind", "kind of object", [](const DiffRow& r) { return r.newest().request.kind; }},
+    {"name", "what", "name of the object", [](const DiffRow& r) { return r.newest().request.name; },
+     [](const DiffRow& r) { return request_name(r.newest().request); }},
+    {"part", "part of it: a worker group, a container",
+     [](const DiffRow& r) { return report::when(!r.newest().request.part.empty(), r.newest().request.part); }},
+    {"change", "added, removed or changed",
+     [](const DiffRow& r) { return r.change.is_new()    ? "added"
+                                   : r.change.is_gone() ? "removed"
+                                                        : "changed"; }},
+    {"usd_per_month_change", "difference in a month", &DiffRow::difference},
+    {"before", "the old request", kSideFields, [](const DiffRow& r) { return r.change.before; }},
+    {"after", "the new request", kSideFields, [](const DiffRow& r) { return r.change.after; }},
+    {"fit?", "whether the model in the container fits", kFitFields, &DiffRow::fit},
+    {"full_name", "what", "kind, name and part", [](const DiffRow& r) { return request_name(r.newest().request); },
+     kTableOnly},
+    {"place", "where", "file and line",
+     [](const DiffRow& r) {
+       const GpuRequest& request = r.newest().request;
+       return request.line > 0 ? fmt::format("{}:{}", request.file, request.line) : request.file;
+     },
+     kTableOnly},
+    {"before_words", "before", "the old request",
+     [](const DiffRow& r) { return r.change.before ? request_words(*r.change.before) : "-"; }, kTableOnly},
+    {"after_words", "after", "the new request",
+     [](const DiffRow& r) { return r.change.after ? request_words(*r.change.after) : "removed"; }, kTableOnly},
+    {"before_usd_per_month", "$/month before", "", [](const DiffRow& r) { return monthly(r.change.before); },
+     [](const DiffRow& r) { return month_cell(r.change.before); }, kTableOnly},
+    {"after_usd_per_month", "after", "", [](const DiffRow& r) { return monthly(r.change.after); },
+     [](const DiffRow& r) { return month_cell(r.change.after); }, kTableOnly},
+    {"change_usd_per_month", "change", "", &DiffRow::difference,
+     [](const DiffRow& r) { return r.difference() ? signed_month(*r.difference()) : "?"; }, kTableOnly},
+};
+
+const Fields<DiffResult> kSumFields = {
+    {"before", "of the old files", [](const DiffResult& r) { return in_usd_per_month(r.before); }},
+    {"after", "of the new files", [](const DiffResult& r) { return in_usd_per_month(r.after); }},
+    {"change", "the difference", [](const DiffResult& r) { return in_usd_per_month(r.change()); }},
+};
+const Fields<DiffResult> kDiffFields = {
+    {"usd_per_month", "cost in a month", kSumFields, [](const DiffResult& r) { return &r; }},
+    {"requests", "GPU requests in the new files", &DiffResult::requests},
+    {"unpriced", "changes without a price", &DiffResult::unpriced},
+    {"misfits", "requests that cannot run as written", &DiffResult::misfits},
+    {"jobs_counted_all_month", "jobs are counted as if they ran all month", &DiffResult::jobs_all_month},
+    {"fail_over_usd_per_month", "the limit of --fail-over", &DiffResult::fail_over},
+    {"passed", "false: the exit code is 4", &DiffResult::passed},
+    {"changes", "the requests that differ", kRowFields, &DiffResult::rows},
+    {"notes", "files and lines that could not be read", &DiffResult::notes},
+};
+const report::Document<DiffResult> kDiffDocument("diff", "What a change of GPU requests costs", kDiffFields);
+
+// What a reader must know about one request.
+std::vector<std::string> remarks_of(const DiffRow& row) {
+  std::vector<std::string> remarks;
+  if (!row.change.after) return remarks;
+  const Side& side = *row.change.after;
+  for (const std::string& misfit : side.cost.misfits) remarks.push_back("does not fit: " + misfit);
+  if (row.fit) remarks.push_back(row.fit->words);
+  for (const std::string& doubt : side.cost.doubts) {
+    const std::vector<std::string>& open = side.request.unresolved;
+    remarks.push_back((std::ranges::find(open, doubt) != open.end() ? "unknown: " : "") + doubt);
+  }
+  if (side.cost.most) {
+    remarks.push_back(fmt::format("{} {}/month",
+                                  side.request.ceiling ? "a limit, not counted; when used up" : "scaled up",
+                                  per_month(*side.cost.most)));
+  }
+  if (side.cost.run) remarks.push_back(fmt::format("at most {} per run (its time limit)", format_usd(*side.cost.run)));
+  if (!side.cost.source.empty()) remarks.push_back("price: " + side.cost.source);
+  return remarks;
+}
+
+std::string summary_of(const DiffResult& r) {
+  if (r.rows.empty()) return fmt::format("No GPU request changes ({} found).", r.requests);
+  const std::string in = fmt::format("in {} {}", r.rows.size(), r.rows.size() == 1 ? "GPU request" : "GPU requests");
+  std::string text = signed_month(r.change()) == kSame
+                         ? fmt::format("The same cost, {}/month, {}.", per_month(r.after), in)
+                         : fmt::format("{}/month: {} before, {} after, {}.", signed_month(r.change()),
+                                       per_month(r.before), per_month(r.after), in);
+  if (r.unpriced > 0)
+    text += fmt::format(" {} without a price {} not included.", r.unpriced, r.unpriced == 1 ? "is" : "are");
+  if (r.jobs_all_month) text += " Jobs are counted as running all month; set --job-hours.";
+  return text;
+}
+
+}  // namespace
+
+std::optional<UsdPerSecond> DiffRow::difference() const {
   UsdPerSecond sum;
   for (const auto& [side, sign] : {std::pair{&change.before, -1.0}, std::pair{&change.after, 1.0}}) {
     if (!*side) continue;
@@ -69,174 +185,51 @@ std::optional<UsdPerSecond> change_of(const Change& change) {
   return sum;
 }
 
-report::Table table_of(const std::vector<Change>& changes) {
-  report::Table table;
-  table.columns = {{"what", "name", Align::kLeft, 40},
-                   {"where", "place", Align::kLeft, 40, true},
-                   {"before", "before", Align::kLeft, 48},
-                   {"after", "after", Align::kLeft, 48},
-                   {"$/month", "before_usd_per_month", Align::kRight},
-                   {"now", "after_usd_per_month", Align::kRight},
-                   {"change", "change_usd_per_month", Align::kRight}};
-  for (const Change& change : changes) {
-    const std::optional<UsdPerSecond> by = change_of(change);
-    table.rows.push_back({report::text_cell(name_of(newest(change).request)),
-                          report::text_cell(place_of(newest(change).request)),
-                          report::text_cell(change.before ? what_of(*change.before) : "-"),
-                          report::text_cell(change.after ? what_of(*change.after) : "removed"),
-                          month_cell(change.before), month_cell(change.after),
-                          by ? report::number_cell(signed_month(*by), in_usd_per_month(*by)) : report::unknown_cell()});
-  }
-  return table;
-}
-
-// What a reader must know of one request, each once.
-std::vector<std::string> remarks_of(const Change& change) {
-  std::vector<std::string> remarks;
-  if (!change.after) return remarks;
-  const Side& side = *change.after;
-  for (const std::string& misfit : side.cost.misfits) remarks.push_back("does not fit: " + misfit);
-  if (const auto fit = model_fit(side.request, side.cost)) remarks.push_back(fit->words);
-  for (const std::string& doubt : side.cost.doubts) {
-    const bool open = std::find(side.request.unresolved.begin(), side.request.unresolved.end(), doubt) !=
-                      side.request.unresolved.end();
-    remarks.push_back(open ? "not known: " + doubt : doubt);
-  }
-  if (side.cost.most && side.request.ceiling) {
-    remarks.push_back(fmt::format("a limit, not counted: filled it costs {}/month", per_month(*side.cost.most)));
-  } else if (side.cost.most) {
-    remarks.push_back(fmt::format("scaled up it costs {}/month", per_month(*side.cost.most)));
-  }
-  if (side.cost.run)
-    remarks.push_back(fmt::format("a run costs at most {} (its time limit)", format_usd(*side.cost.run)));
-  if (!side.cost.source.empty()) remarks.push_back("price: " + side.cost.source);
-  return remarks;
-}
-
-std::string summary_of(const DiffResult& result) {
-  const DiffTotals& t = result.totals;
-  if (result.changes.empty()) {
-    return fmt::format("No GPU request changes ({} found).", result.requests);
-  }
-  const std::string in = fmt::format("in {} {}", t.changes, t.changes == 1 ? "GPU request" : "GPU requests");
-  std::string text = signed_month(t.change()) == kSame
-                         ? fmt::format("The same cost, {}/month, {}.", per_month(t.after), in)
-                         : fmt::format("{}/month: {} before, {} after, {}.", signed_month(t.change()),
-                                       per_month(t.before), per_month(t.after), in);
-  if (t.unpriced > 0) {
-    text +=
-        fmt::format(" {} could not be priced and {} not in these sums.", t.unpriced, t.unpriced == 1 ? "is" : "are");
-  }
-  if (t.jobs_all_month) text += " Jobs are counted as if they ran all month (--job-hours says how long they do).";
-  return text;
-}
-
-Json side_json(const std::optional<Side>& side) {
-  if (!side) return nullptr;
-  const GpuRequest& r = side->request;
-  const Cost& c = side->cost;
-  const auto rate = [](const std::optional<UsdPerSecond>& value, double (*reader)(UsdPerSecond)) {
-    return value ? json_number(reader(*value)) : Json(nullptr);
-  };
-  return {{"resource", r.resource},
-          {"gpu", c.gpu == nullptr ? Json(nullptr) : Json(c.gpu->name)},
-          {"machines", r.machines},
-          {"mig_profile", r.mig_profile.empty() ? Json(nullptr) : Json(r.mig_profile)},
-          {"per_unit", json_number(r.per_unit)},
-          {"units", json_number(r.units)},
-          {"most_units", json_number(r.most_units)},
-          {"gpus", json_number(c.gpus)},
-          {"spot", r.spot},
-          {"usd_per_hour", rate(c.rate, in_usd_per_hour)},
-          {"usd_per_month", rate(c.monthly, in_usd_per_month)},
-          {"most_usd_per_month", rate(c.most, in_usd_per_month)},
-          {"usd_per_run", c.run ? json_number(in_usd(*c.run)) : Json(nullptr)},
-          {"price_source", c.source},
-          {"unresolved", r.unresolved},
-          {"doubts", c.doubts},
-          {"misfits", c.misfits}};
-}
-
-Json change_json(const Change& change) {
-  const GpuRequest& r = newest(change).request;
-  const std::optional<UsdPerSecond> by = change_of(change);
-  Json j = {{"file", r.file},
-            {"line", r.line},
-            {"kind", r.kind},
-            {"name", r.name},
-            {"part", r.part.empty() ? Json(nullptr) : Json(r.part)},
-            {"change", change.is_new()    ? "added"
-                       : change.is_gone() ? "removed"
-                                          : "changed"},
-            {"usd_per_month_change", by ? json_number(in_usd_per_month(*by)) : Json(nullptr)}};
-  j["before"] = side_json(change.before);
-  j["after"] = side_json(change.after);
-  if (change.after) {
-    const auto fit = model_fit(change.after->request, change.after->cost);
-    j["fit"] = fit ? Json{{"model", fit->model}, {"fits", fit->fits}, {"words", fit->words}} : Json(nullptr);
-  }
-  return j;
-}
-
-}  // namespace
-
-DiffTotals totals_of(const std::vector<Change>& changes) {
-  DiffTotals totals;
-  totals.changes = changes.size();
-  for (const Change& change : changes) {
-    if (!change_of(change)) {
-      ++totals.unpriced;
+void add_up(DiffResult& result) {
+  for (DiffRow& row : result.rows) {
+    const std::optional<Side>& after = row.change.after;
+    if (row.difference()) {
+      result.before += monthly(row.change.before).value_or(UsdPerSecond{});
+      result.after += monthly(after).value_or(UsdPerSecond{});
     } else {
-      if (change.before) totals.before += *change.before->cost.monthly;
-      if (change.after) totals.after += *change.after->cost.monthly;
+      ++result.unpriced;
     }
-    if (!change.after) continue;
-    const auto fit = model_fit(change.after->request, change.after->cost);
-    if (!change.after->cost.misfits.empty() || (fit && !fit->fits)) ++totals.misfits;
-    totals.jobs_all_month = totals.jobs_all_month || change.after->cost.all_month_assumed;
+    if (!after) continue;
+    row.fit = model_fit(after->request, after->cost);
+    if (!after->cost.misfits.empty() || (row.fit && !row.fit->fits)) ++result.misfits;
+    result.jobs_all_month = result.jobs_all_month || after->cost.all_month_assumed;
   }
-  return totals;
 }
 
 report::Report diff_report(const DiffResult& result) {
   report::Report report;
   report.title = "GPU cost of this change";
+  report.document = kDiffDocument.of(result);
   const auto say = [&](std::string text) { report.blocks.emplace_back(report::Paragraph{std::move(text)}); };
   say(summary_of(result));
-  if (result.fail_over && !result.passed) {
-    say(fmt::format("Over the limit of {}/month more.", per_month(*result.fail_over)));
+  if (result.over_limit()) say(fmt::format("Over the limit of +{}/month.", per_month(*result.fail_over)));
+  if (result.strict && result.incomplete())
+    say("Failed by --strict: not everything fits, has a price and could be read.");
+  if (!result.rows.empty()) {
+    report.blocks.emplace_back(
+        report::table_of(kRowFields, result.rows,
+                         {cut(renamed("full_name", "name"), 40), spare(cut("place", 40)),
+                          cut(renamed("before_words", "before"), 48), cut(renamed("after_words", "after"), 48),
+                          "before_usd_per_month", "after_usd_per_month", "change_usd_per_month"}));
   }
-  if (!result.changes.empty()) report.blocks.emplace_back(table_of(result.changes));
-  // One paragraph in a terminal, one each in Markdown, which would run the lines together.
+  // One paragraph in a terminal, one each in Markdown, which would join the lines.
   report.record = report.blocks;
   std::string remarks;
   const auto remark = [&](std::string line) {
     remarks += (remarks.empty() ? "" : "\n") + line;
     report.record.emplace_back(report::Paragraph{std::move(line)});
   };
-  for (const Change& change : result.changes) {
-    for (const std::string& words : remarks_of(change)) {
-      remark(fmt::format("{}: {}.", name_of(newest(change).request), words));
-    }
+  for (const DiffRow& row : result.rows) {
+    for (const std::string& words : remarks_of(row))
+      remark(fmt::format("{}: {}.", request_name(row.newest().request), words));
   }
   for (const std::string& note : result.notes) remark(note + ".");
   if (!remarks.empty()) say(std::move(remarks));
-  const DiffTotals& t = result.totals;
-  report.document = {
-      {"schema", "rightsize/diff/1"},
-      {"usd_per_month",
-       {{"before", json_number(in_usd_per_month(t.before))},
-        {"after", json_number(in_usd_per_month(t.after))},
-        {"change", json_number(in_usd_per_month(t.change()))}}},
-      {"requests", result.requests},
-      {"unpriced", t.unpriced},
-      {"misfits", t.misfits},
-      {"jobs_counted_all_month", t.jobs_all_month},
-      {"fail_over_usd_per_month", result.fail_over ? json_number(in_usd_per_month(*result.fail_over)) : Json(nullptr)},
-      {"passed", result.passed}};
-  report.document["changes"] = Json::array();
-  for (const Change& change : result.changes) report.document["changes"].push_back(change_json(change));
-  report.document["notes"] = result.notes;
   return report;
 }
 

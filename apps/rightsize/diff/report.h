@@ -11,24 +11,34 @@
 
 namespace rightsize::app {
 
-struct DiffTotals {
-  UsdPerSecond before, after;
-  std::size_t changes = 0, unpriced = 0, misfits = 0;
-  bool jobs_all_month = false;  // a job was counted as if it ran all month
+struct DiffRow {
+  manifests::Change change;
+  std::optional<ModelFit> fit = {};  // of the new version
 
-  UsdPerSecond change() const { return after - before; }
+  const manifests::Side& newest() const { return change.after ? *change.after : *change.before; }
+  // Nothing where a side has no price.
+  std::optional<UsdPerSecond> difference() const;
 };
 
 struct DiffResult {
-  std::vector<manifests::Change> changes;  // that differ
-  std::vector<std::string> notes;
+  std::vector<DiffRow> rows = {};
+  std::vector<std::string> notes = {};
   std::size_t requests = 0;  // found in the new files
-  DiffTotals totals;
-  std::optional<UsdPerSecond> fail_over;
-  bool passed = true;
+  std::optional<UsdPerSecond> fail_over = {};
+  bool strict = false;
+
+  // Set by add_up().
+  UsdPerSecond before = {}, after = {};
+  std::size_t unpriced = 0, misfits = 0;
+  bool jobs_all_month = false;  // a job was counted as if it ran all month
+
+  UsdPerSecond change() const { return after - before; }
+  bool over_limit() const { return fail_over && change() > *fail_over; }
+  bool incomplete() const { return unpriced > 0 || misfits > 0 || !notes.empty(); }
+  bool passed() const { return !over_limit() && !(strict && incomplete()); }
 };
 
-DiffTotals totals_of(const std::vector<manifests::Change>& changes);
+void add_up(DiffResult& result);
 report::Report diff_report(const DiffResult& result);
 
 }  // namespace rightsize::app

@@ -1,4 +1,4 @@
-// rightsize prices compare: the same GPU across clouds and terms, with what differs beside the price.
+// rightsize prices compare: the same GPU across providers and terms, with network and egress.
 #include <algorithm>
 #include <map>
 
@@ -8,6 +8,7 @@
 #include "base/embedded.h"
 #include "base/format.h"
 #include "base/parse_units.h"
+#include "report/fields.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
@@ -15,10 +16,12 @@ namespace {
 
 using catalog::Purchase;
 using market::Offer;
-using report::Align;
-using report::Json;
+using report::Fields;
+using report::kTableOnly;
+using report::renamed;
+using report::spare;
 
-// What a gigabyte out to the internet costs, by provider: data/egress.csv.
+// Price of a gigabyte to the internet, by provider.
 std::map<std::string, double> egress_prices() {
   std::map<std::string, double> prices;
   const Checked<Csv> csv = Csv::parse("data/egress.csv", std::string(embedded_file("egress.csv")));
@@ -31,19 +34,32 @@ std::map<std::string, double> egress_prices() {
   return prices;
 }
 
-// One provider's way to have a GPU: the same number of GPUs, link and network.
+// The cheapest offer on some terms, by its likely price.
+struct TermPrice {
+  Offer offer;
+  market::PriceOutlook outlook;
+
+  // Dollars per GPU-hour.
+  double usd(UsdPerMachineSecond market::PriceOutlook::*value) const {
+    return in_usd_per_machine_hour(outlook.*value) / offer.machine->gpus;
+  }
+  double likely() const { return usd(&market::PriceOutlook::likely); }
+};
+
+// One provider's way to offer a GPU: the same number of GPUs per machine.
 struct Way {
   std::string provider;
   const catalog::Gpu* gpu = nullptr;
   int gpus = 0;
-  const catalog::Machine* machine = nullptr;                        // of the cheapest on-demand offer, else of any
-  std::map<Purchase, std::pair<Offer, market::PriceOutlook>> best;  // by what it will likely cost
-};
+  const catalog::Machine* machine = nullptr;  // of the cheapest on-demand offer, else of any
+  std::map<Purchase, TermPrice> best = {};
+  std::optional<double> egress = {};  // dollars per GB
 
-double per_gpu(const market::PriceOutlook& outlook, const Offer& offer,
-               UsdPerMachineSecond market::PriceOutlook::*value) {
-  return in_usd_per_machine_hour(outlook.*value) / offer.machine->gpus;
-}
+  const TermPrice* on(Purchase purchase) const {
+    const auto found = best.find(purchase);
+    return found == best.end() ? nullptr : &found->second;
+  }
+};
 
 std::vector<Way> ways_of(const market::PriceBook& book, const market::OfferFilter& filter) {
   std::map<std::tuple<std::string, std::string, int>, Way> ways;
@@ -58,49 +74,95 @@ std::vector<Way> ways_of(const market::PriceBook& book, const market::OfferFilte
       return std::pair(!p.may_lead(), p.likely / gpus_per_machine(o.machine->gpus));
     };
     const auto found = way.best.find(offer.price->purchase);
-    if (found != way.best.end() && rank(found->second.first, found->second.second) <= rank(offer, outlook)) continue;
-    way.best.insert_or_assign(offer.price->purchase, std::pair(offer, outlook));
+    if (found != way.best.end() && rank(found->second.offer, found->second.outlook) <= rank(offer, outlook)) continue;
+    way.best.insert_or_assign(offer.price->purchase, TermPrice{offer, outlook});
     if (offer.price->purchase == Purchase::kOnDemand) way.machine = offer.machine;
   }
+  const std::map<std::string, double> egress = egress_prices();
   std::vector<Way> list;
-  for (auto& [key, way] : ways) list.push_back(std::move(way));
-  const auto price = [](const Way& way) {
-    double least = INFINITY;
-    for (const auto& [purchase, best] : way.best) {
-      if (purchase == Purchase::kOnDemand) least = per_gpu(best.second, best.first, &market::PriceOutlook::likely);
-    }
-    return least;
-  };
-  std::stable_sort(list.begin(), list.end(), [&](const Way& a, const Way& b) { return price(a) < price(b); });
+  for (auto& [key, way] : ways) {
+    if (const auto out = egress.find(way.provider); out != egress.end()) way.egress = out->second;
+    list.push_back(std::move(way));
+  }
+  std::ranges::stable_sort(list, {}, [](const Way& way) {
+    const TermPrice* price = way.on(Purchase::kOnDemand);
+    return price == nullptr ? INFINITY : price->likely();
+  });
   return list;
 }
 
-report::Cell price_cell(const Way& way, Purchase purchase) {
-  const auto found = way.best.find(purchase);
-  if (found == way.best.end()) return report::unknown_cell();
-  const auto& [offer, outlook] = found->second;
-  const double likely = per_gpu(outlook, offer, &market::PriceOutlook::likely);
-  const double low = per_gpu(outlook, offer, &market::PriceOutlook::low);
-  const double high = per_gpu(outlook, offer, &market::PriceOutlook::high);
+std::string price_words(const TermPrice& price) {
+  const double low = price.usd(&market::PriceOutlook::low), high = price.usd(&market::PriceOutlook::high);
   const bool wide = high > 1.02 * low;
-  return report::number_cell(fmt::format("{}{}{}", format_usd_per_hour(likely), outlook.may_lead() ? "" : " ?",
-                                         wide ? fmt::format(" ({}-{})", format_number(low), format_number(high)) : ""),
-                             likely);
+  return fmt::format("{}{}{}", format_usd_per_hour(price.likely()), price.outlook.may_lead() ? "" : " ?",
+                     wide ? fmt::format(" ({}-{})", format_number(low), format_number(high)) : "");
 }
 
-Json price_json(const Way& way, Purchase purchase) {
-  const auto found = way.best.find(purchase);
-  if (found == way.best.end()) return Json(nullptr);
-  const auto& [offer, outlook] = found->second;
-  return {{"instance", offer.machine->instance},
-          {"region", offer.price->region},
-          {"zone", offer.price->zone.empty() ? Json(nullptr) : Json(offer.price->zone)},
-          {"listed_usd_per_gpu_hour", per_gpu(outlook, offer, &market::PriceOutlook::listed)},
-          {"low", per_gpu(outlook, offer, &market::PriceOutlook::low)},
-          {"likely", per_gpu(outlook, offer, &market::PriceOutlook::likely)},
-          {"high", per_gpu(outlook, offer, &market::PriceOutlook::high)},
-          {"may_lead", outlook.may_lead()},
-          {"age_days", outlook.age ? report::json_number(in_days(*outlook.age)) : Json(nullptr)}};
+const Fields<TermPrice> kTermFields = {
+    {"instance", "instance type", [](const TermPrice& p) { return p.offer.machine->instance; }},
+    {"region", "its region", [](const TermPrice& p) { return p.offer.price->region; }},
+    {"zone", "zone; null: the whole region", [](const TermPrice& p) { return text_or_null(p.offer.price->zone); }},
+    {"listed_usd_per_gpu_hour", "listed price",
+     [](const TermPrice& p) { return p.usd(&market::PriceOutlook::listed); }},
+    {"low", "10th percentile over the next day", [](const TermPrice& p) { return p.usd(&market::PriceOutlook::low); }},
+    {"likely", "most likely price, $/GPU-h", &TermPrice::likely},
+    {"high", "90th percentile", [](const TermPrice& p) { return p.usd(&market::PriceOutlook::high); }},
+    {"may_lead", "confirmed, not a launch floor, not over a year old",
+     [](const TermPrice& p) { return p.outlook.may_lead(); }},
+    {"age_days", "age of the listed price", [](const TermPrice& p) { return p.outlook.age; }},
+};
+
+template <Purchase kPurchase>
+const TermPrice* price_on(const Way& way) {
+  return way.on(kPurchase);
+}
+template <Purchase kPurchase>
+std::optional<double> likely_on(const Way& way) {
+  const TermPrice* price = way.on(kPurchase);
+  return price == nullptr ? std::nullopt : std::optional(price->likely());
+}
+template <Purchase kPurchase>
+std::string price_cell(const Way& way) {
+  const TermPrice* price = way.on(kPurchase);
+  return price == nullptr ? "-" : price_words(*price);
+}
+
+const Fields<Way> kWayFields = {
+    {"gpu", "GPU", "the GPU", [](const Way& w) { return w.gpu->name; }},
+    {"provider", "provider", "who sells it", &Way::provider,
+     [](const Way& w) { return w.provider + (w.machine->community ? " (peers)" : ""); }},
+    {"gpus", "GPUs", "GPUs of one machine", &Way::gpus},
+    {"on_demand", "on demand", kTermFields, price_on<Purchase::kOnDemand>},
+    {"spot", "on spot", kTermFields, price_on<Purchase::kSpot>},
+    {"one_year", "for one year", kTermFields, price_on<Purchase::kOneYear>},
+    {"three_years", "for three years", kTermFields, price_on<Purchase::kThreeYears>},
+    {"interconnect", "link", "link between its GPUs", [](const Way& w) { return w.machine->interconnect; }},
+    {"network_bytes_per_second", "network bandwidth", [](const Way& w) { return w.machine->network; }},
+    {"egress_usd_per_gb", "egress $/GB", "a gigabyte to the internet", &Way::egress},
+    {"on_demand_usd", "on-demand", "$/GPU-h", likely_on<Purchase::kOnDemand>, price_cell<Purchase::kOnDemand>,
+     kTableOnly},
+    {"spot_usd", "spot", "$/GPU-h", likely_on<Purchase::kSpot>, price_cell<Purchase::kSpot>, kTableOnly},
+    {"one_year_usd", "1y", "$/GPU-h", likely_on<Purchase::kOneYear>, price_cell<Purchase::kOneYear>, kTableOnly},
+    {"three_years_usd", "3y", "$/GPU-h", likely_on<Purchase::kThreeYears>, price_cell<Purchase::kThreeYears>,
+     kTableOnly},
+    {"network", "network", "Gbit/s",
+     [](const Way& w) { return w.machine->network ? std::optional(in_gbit_per_s(*w.machine->network)) : std::nullopt; },
+     [](double gbit) { return fmt::format("{:g} Gbit/s", gbit); }, kTableOnly},
+};
+
+struct Compared {
+  std::vector<Way> ways;
+};
+const Fields<Compared> kCompareFields = {
+    {"ways", "offers of each provider and machine size, the cheapest on demand first", kWayFields, &Compared::ways},
+};
+const report::Document<Compared> kCompareDocument("prices-compare", "The same GPU across providers", kCompareFields);
+
+std::string cheapest_way(const std::vector<Way>& ways) {
+  const Way& way = ways.front();
+  const auto& [purchase, price] = *way.best.begin();
+  return fmt::format("Cheapest {}: {}/GPU-h, {}, {} {} in {}.", catalog::name_of(purchase), price_words(price),
+                     way.gpu->name, way.provider, price.offer.machine->instance, price.offer.price->region);
 }
 
 }  // namespace
@@ -110,53 +172,27 @@ Checked<Outcome> compare_prices(const PricesFlags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
   RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(flags, catalog));
-  std::vector<Way> ways = ways_of(book, filter);
-  if (flags.top > 0 && ways.size() > static_cast<std::size_t>(flags.top))
-    ways.resize(static_cast<std::size_t>(flags.top));
-  const std::map<std::string, double> egress = egress_prices();
+  Compared compared{ways_of(book, filter)};
+  keep_top(compared.ways, flags.top);
   Outcome outcome;
-  outcome.report.title = "The same GPU across clouds";
-  outcome.report.document = {{"schema", "rightsize/prices-compare/1"}, {"ways", Json::array()}};
-  if (ways.empty()) {
-    outcome.report.blocks.emplace_back(report::Paragraph{"No price in the catalogue matches these filters."});
+  outcome.report.title = "The same GPU across providers";
+  outcome.report.document = kCompareDocument.of(compared);
+  if (compared.ways.empty()) {
+    outcome.report.blocks.emplace_back(report::Paragraph{"No price on file matches these filters."});
     outcome.exit_code = kNoFeasibleAnswer;
     return outcome;
   }
-  report::Table table;
-  table.columns = {{"GPU", "gpu", Align::kLeft},          {"provider", "provider", Align::kLeft},
-                   {"GPUs", "gpus", Align::kRight},       {"on-demand", "on_demand", Align::kRight},
-                   {"spot", "spot", Align::kRight},       {"1y", "one_year", Align::kRight},
-                   {"3y", "three_years", Align::kRight},  {"link", "link", Align::kLeft, 0, true},
-                   {"network", "network", Align::kRight}, {"egress $/GB", "egress_usd_per_gb", Align::kRight, 0, true}};
+  report::Table table =
+      report::table_of(kWayFields, compared.ways,
+                       {"gpu", "provider", "gpus", renamed("on_demand_usd", "on_demand"), renamed("spot_usd", "spot"),
+                        renamed("one_year_usd", "one_year"), renamed("three_years_usd", "three_years"),
+                        spare(renamed("interconnect", "link")), "network", spare("egress_usd_per_gb")});
   table.most_shown = 40;
-  for (const Way& way : ways) {
-    const auto out = egress.find(way.provider);
-    const std::optional<BytesPerSecond> network = way.machine->network;
-    table.rows.push_back(
-        {report::text_cell(way.gpu->name), report::text_cell(way.provider + (way.machine->community ? " (peers)" : "")),
-         report::number_cell(std::to_string(way.gpus), way.gpus), price_cell(way, Purchase::kOnDemand),
-         price_cell(way, Purchase::kSpot), price_cell(way, Purchase::kOneYear), price_cell(way, Purchase::kThreeYears),
-         report::text_cell(way.machine->interconnect.empty() ? "?" : way.machine->interconnect),
-         network ? report::number_cell(fmt::format("{:g} Gbit/s", in_gbit_per_s(*network)), in_gbit_per_s(*network))
-                 : report::unknown_cell(),
-         out == egress.end() ? report::unknown_cell()
-                             : report::number_cell(fmt::format("{:g}", out->second), out->second)});
-    outcome.report.document["ways"].push_back(
-        {{"gpu", way.gpu->name},
-         {"provider", way.provider},
-         {"gpus", way.gpus},
-         {"on_demand", price_json(way, Purchase::kOnDemand)},
-         {"spot", price_json(way, Purchase::kSpot)},
-         {"one_year", price_json(way, Purchase::kOneYear)},
-         {"three_years", price_json(way, Purchase::kThreeYears)},
-         {"interconnect", way.machine->interconnect},
-         {"network_bytes_per_second", report::json_number(network, in_bytes_per_s)},
-         {"egress_usd_per_gb", out == egress.end() ? Json(nullptr) : Json(out->second)}});
-  }
+  outcome.report.blocks.emplace_back(report::Paragraph{cheapest_way(compared.ways)});
   outcome.report.blocks.emplace_back(std::move(table));
   outcome.report.blocks.emplace_back(report::Paragraph{
-      "$/GPU-h as it will likely be over the next day, low-high in parentheses; '?' marks prices that no source "
-      "confirms, launch floors and prices over a year old. Cheapest region or zone of each provider."});
+      "$/GPU-h expected over the next day (80 % range), in the cheapest region or zone of each provider. '?': not "
+      "confirmed by any source, a launch price of spot, or over a year old."});
   return outcome;
 }
 

@@ -1,6 +1,7 @@
-// rightsize prices history, diff, forget: what the price store remembers.
+// rightsize prices history, diff, forget: prices kept in the store.
 #include <algorithm>
-#include <map>
+#include <functional>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -8,19 +9,14 @@
 #include "base/text.h"
 #include "catalog/purchase_terms.h"
 #include "feeds/price_store.h"
+#include "report/fields.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
 namespace {
 
-using report::Align;
-using report::Json;
-
-std::vector<std::string> words_of(const std::string& list) {
-  std::vector<std::string> words;
-  for (std::string_view word : split_list(list, ',')) words.emplace_back(word);
-  return words;
-}
+using report::Fields;
+using report::kTableOnly;
 
 Result<feeds::PriceFilter> filter_of(const PricesFlags& flags, const catalog::Catalog& catalog) {
   feeds::PriceFilter filter;
@@ -49,164 +45,196 @@ Result<feeds::PriceFilter> filter_of(const PricesFlags& flags, const catalog::Ca
   return filter;
 }
 
-Result<feeds::PriceStore> open_store(const PricesFlags& flags) {
-  return feeds::PriceStore::open(feeds::PriceStore::url(flags.store));
+// The store, or nothing where there is none yet: reading must not create it.
+Result<std::optional<feeds::PriceStore>> find_store(const PricesFlags& flags,
+                                                    store::Access access = store::Access::kRead) {
+  const std::string url = feeds::PriceStore::url(flags.store);
+  RIGHTSIZE_TRY(const bool exists, store::exists(url));
+  if (!exists) return std::nullopt;
+  RIGHTSIZE_TRY(feeds::PriceStore store, feeds::PriceStore::open(url, access));
+  return std::optional(std::move(store));
 }
 
-std::string place_of(const feeds::PricePoint& point) {
-  return point.zone.empty() ? point.region : point.region + " " + point.zone;
-}
+auto identity_of(const feeds::PricePoint& p) { return std::tie(p.provider, p.instance, p.region, p.zone, p.purchase); }
 
-std::string label_of(const feeds::PricePoint& point) {
-  return fmt::format("{} {} {} {}", point.provider, point.instance, place_of(point), name_of(point.purchase));
-}
+std::string dollars(double per_hour) { return format_usd_per_hour(per_hour); }
 
-Json json_of(const feeds::PricePoint& point) {
-  return {{"provider", point.provider},
-          {"instance", point.instance},
-          {"region", point.region},
-          {"zone", point.zone.empty() ? Json(nullptr) : Json(point.zone)},
-          {"purchase", name_of(point.purchase)}};
-}
+const Fields<feeds::PricePoint> kOfferFields = {
+    {"provider", "provider", "who sells it", &feeds::PricePoint::provider},
+    {"instance", "instance", "instance type", &feeds::PricePoint::instance},
+    {"region", "region", "its region", &feeds::PricePoint::region,
+     [](const feeds::PricePoint& p) { return place_of(p.region, p.zone); }},
+    {"zone", "zone; null: the whole region", [](const feeds::PricePoint& p) { return text_or_null(p.zone); }},
+    {"purchase", "terms", "terms of purchase", &feeds::PricePoint::purchase},
+};
+
+const Fields<feeds::PricePoint> kPointFields = {
+    {"date", "the day", &feeds::PricePoint::date},
+    {"usd_per_hour", "price of the machine", &feeds::PricePoint::usd_per_hour},
+};
 
 // One offer over time.
 struct Line {
-  feeds::PricePoint last;
-  Json points = Json::array();
-  report::LineChart::Series series;
-  double first = 0, low = 0, high = 0;
-  int days = 0;
-  Date begin;
+  std::vector<feeds::PricePoint> points;
+  double low = 0, high = 0;
+
+  const feeds::PricePoint& last() const { return points.back(); }
 };
+
+const Fields<Line> kLineFields = {
+    {kOfferFields, &Line::last},
+    {"prices", "the price of each day it was read", kPointFields, &Line::points},
+    {"from", "from", "first day", [](const Line& l) { return l.points.front().date; }, kTableOnly},
+    {"to", "to", "last day", [](const Line& l) { return l.last().date; }, kTableOnly},
+    {"days", "days", "days with a price", [](const Line& l) { return l.points.size(); }, kTableOnly},
+    {"first_usd_per_hour", "first $/h", "", [](const Line& l) { return l.points.front().usd_per_hour; }, dollars,
+     kTableOnly},
+    {"low_usd_per_hour", "low", "", &Line::low, dollars, kTableOnly},
+    {"high_usd_per_hour", "high", "", &Line::high, dollars, kTableOnly},
+    {"last_usd_per_hour", "last $/h", "", [](const Line& l) { return l.last().usd_per_hour; }, dollars, kTableOnly},
+};
+
+struct History {
+  std::vector<Line> offers;
+};
+const Fields<History> kHistoryFields = {{"offers", "one entry per offer", kLineFields, &History::offers}};
+const report::Document<History> kHistoryDocument("prices-history", "Prices over time", kHistoryFields);
 
 std::vector<Line> lines_of(const std::vector<feeds::PricePoint>& points) {
   std::vector<Line> lines;
   for (const feeds::PricePoint& point : points) {
-    if (lines.empty() || label_of(lines.back().last) != label_of(point)) {
-      Line& line = lines.emplace_back();
-      line.begin = point.date;
-      line.first = line.low = line.high = point.usd_per_hour;
-      line.series.label = label_of(point);
-    }
+    if (lines.empty() || identity_of(lines.back().last()) != identity_of(point))
+      lines.push_back({{}, point.usd_per_hour, point.usd_per_hour});
     Line& line = lines.back();
-    line.last = point;
-    ++line.days;
+    line.points.push_back(point);
     line.low = std::min(line.low, point.usd_per_hour);
     line.high = std::max(line.high, point.usd_per_hour);
-    line.points.push_back({{"date", format_date(point.date)}, {"usd_per_hour", point.usd_per_hour}});
-    line.series.points.push_back({static_cast<double>(point.date.day), point.usd_per_hour, format_date(point.date)});
   }
   return lines;
 }
 
-report::Cell dollars(double value) { return report::number_cell(format_usd_per_hour(value), value); }
+report::LineChart chart_of(const std::vector<Line>& lines) {
+  report::LineChart chart;
+  chart.title = "$/h per machine";
+  chart.x_label = "day";
+  chart.y_label = "$/h";
+  for (const Line& line : lines) {
+    if (chart.series.size() == 6 || line.points.size() < 2) continue;
+    const feeds::PricePoint& offer = line.last();
+    report::LineChart::Series& series = chart.series.emplace_back();
+    series.label = fmt::format("{} {} {} {}", offer.provider, offer.instance, place_of(offer.region, offer.zone),
+                               name_of(offer.purchase));
+    for (const feeds::PricePoint& point : line.points)
+      series.points.push_back({static_cast<double>(point.date.day), point.usd_per_hour, format_date(point.date)});
+  }
+  return chart;
+}
+
+const Fields<feeds::PriceChange> kChangeFields = {
+    {kOfferFields, &feeds::PriceChange::offer},
+    {"before_usd_per_hour", "before $/h", "price on the first day; null: new", &feeds::PriceChange::before, dollars},
+    {"after_usd_per_hour", "after $/h", "price on the last day", &feeds::PriceChange::after, dollars},
+    {"change", "change", "relative change", &feeds::PriceChange::ratio,
+     [](const feeds::PriceChange& c) { return c.ratio() ? fmt::format("{:+.1f} %", 100 * *c.ratio()) : "new"; },
+     kTableOnly},
+};
+
+struct Changes {
+  Date from, to;
+  std::vector<feeds::PriceChange> changes;
+};
+const Fields<Changes> kChangesFields = {
+    {"from", "the first day", &Changes::from},
+    {"to", "the last day", &Changes::to},
+    {"changes", "prices that differ, the largest change first", kChangeFields, &Changes::changes},
+};
+const report::Document<Changes> kChangesDocument("prices-diff", "Prices that changed between two days", kChangesFields);
+
+struct Forgotten {
+  std::int64_t count = 0;
+};
+const Fields<Forgotten> kForgottenFields = {{"forgotten", "prices removed from the history", &Forgotten::count}};
+const report::Document<Forgotten> kForgottenDocument("prices-forget", "Prices removed from the history",
+                                                     kForgottenFields);
 
 }  // namespace
 
 Checked<Outcome> price_history(const PricesFlags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const feeds::PriceFilter filter, filter_of(flags, catalog));
-  RIGHTSIZE_TRY(feeds::PriceStore store, open_store(flags));
-  RIGHTSIZE_TRY(const std::vector<feeds::PricePoint> points, store.history(filter));
+  RIGHTSIZE_TRY(std::optional<feeds::PriceStore> store, find_store(flags));
+  History history;
+  if (store) {
+    RIGHTSIZE_TRY(const std::vector<feeds::PricePoint> points, store->history(filter));
+    history.offers = lines_of(points);
+  }
   Outcome outcome;
   outcome.report.title = "Price history";
-  outcome.report.document = {{"schema", "rightsize/prices-history/1"}, {"offers", Json::array()}};
-  const std::vector<Line> lines = lines_of(points);
-  if (lines.empty()) {
-    outcome.report.blocks.emplace_back(report::Paragraph{
-        "No price in the store matches. 'rightsize prices import' and 'prices update' put prices there."});
+  outcome.report.document = kHistoryDocument.of(history);
+  if (history.offers.empty()) {
+    outcome.report.blocks.emplace_back(
+        report::Paragraph{"No price in the store matches. 'rightsize prices import' and 'prices update' add prices."});
     outcome.exit_code = kNoFeasibleAnswer;
     return outcome;
   }
-  report::Table table;
-  table.columns = {{"provider", "provider", Align::kLeft},
-                   {"instance", "instance", Align::kLeft},
-                   {"region", "region", Align::kLeft},
-                   {"terms", "purchase", Align::kLeft},
-                   {"from", "from", Align::kLeft},
-                   {"to", "to", Align::kLeft},
-                   {"days", "days", Align::kRight},
-                   {"first $/h", "first_usd_per_hour", Align::kRight},
-                   {"low", "low_usd_per_hour", Align::kRight},
-                   {"high", "high_usd_per_hour", Align::kRight},
-                   {"last $/h", "last_usd_per_hour", Align::kRight}};
+  report::Table table =
+      report::table_of(kLineFields, history.offers,
+                       {"provider", "instance", "region", "purchase", "from", "to", "days", "first_usd_per_hour",
+                        "low_usd_per_hour", "high_usd_per_hour", "last_usd_per_hour"});
   table.most_shown = 40;
-  report::LineChart chart;
-  chart.title = "$/h per machine";
-  chart.x_label = "day";
-  chart.y_label = "$/h";
-  for (const Line& line : lines) {
-    table.rows.push_back({report::text_cell(line.last.provider), report::text_cell(line.last.instance),
-                          report::text_cell(place_of(line.last)), report::text_cell(name_of(line.last.purchase)),
-                          report::text_cell(format_date(line.begin)), report::text_cell(format_date(line.last.date)),
-                          report::number_cell(std::to_string(line.days), line.days), dollars(line.first),
-                          dollars(line.low), dollars(line.high), dollars(line.last.usd_per_hour)});
-    Json offer = json_of(line.last);
-    offer["prices"] = line.points;
-    outcome.report.document["offers"].push_back(offer);
-    if (chart.series.size() < 6 && line.days > 1) chart.series.push_back(line.series);
-  }
+  const auto changed = std::ranges::count_if(history.offers, [](const Line& line) { return line.low != line.high; });
+  outcome.report.blocks.emplace_back(
+      report::Paragraph{fmt::format("{} {} with prices on file; {} changed.", history.offers.size(),
+                                    history.offers.size() == 1 ? "offer" : "offers", changed)});
   outcome.report.blocks.emplace_back(std::move(table));
-  if (!chart.series.empty()) outcome.report.pictures.emplace_back(std::move(chart));
+  if (report::LineChart chart = chart_of(history.offers); !chart.series.empty())
+    outcome.report.pictures.emplace_back(std::move(chart));
   return outcome;
 }
 
 Checked<Outcome> price_diff(const PricesFlags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const feeds::PriceFilter filter, filter_of(flags, catalog));
-  RIGHTSIZE_TRY(feeds::PriceStore store, open_store(flags));
-  const Date after = filter.until.value_or(today()), before = filter.from.value_or(Date{after.day - 30});
-  if (before >= after) return fail(bad_input("--from must be before --to"));
-  RIGHTSIZE_TRY(std::vector<feeds::PriceChange> changes, store.diff(filter, before, after));
-  const auto size = [](const feeds::PriceChange& c) { return c.before ? std::abs(*c.after / *c.before - 1) : 1e9; };
-  std::stable_sort(changes.begin(), changes.end(), [&](const auto& a, const auto& b) { return size(a) > size(b); });
+  RIGHTSIZE_TRY(std::optional<feeds::PriceStore> store, find_store(flags));
+  Changes result;
+  result.to = filter.until.value_or(today());
+  result.from = filter.from.value_or(Date{result.to.day - 30});
+  if (result.from >= result.to) return fail(bad_input("--from must be before --to"));
+  if (store) {
+    RIGHTSIZE_TRY(result.changes, store->diff(filter, result.from, result.to));
+  }
+  std::ranges::stable_sort(result.changes, std::greater{},
+                           [](const feeds::PriceChange& c) { return std::abs(c.ratio().value_or(1e9)); });
+  const auto count = [&](const auto& is) { return std::ranges::count_if(result.changes, is); };
   Outcome outcome;
   outcome.report.title = "Price changes";
-  outcome.report.document = {{"schema", "rightsize/prices-diff/1"},
-                             {"from", format_date(before)},
-                             {"to", format_date(after)},
-                             {"changes", Json::array()}};
-  report::Table table;
-  table.columns = {{"provider", "provider", Align::kLeft},
-                   {"instance", "instance", Align::kLeft},
-                   {"region", "region", Align::kLeft},
-                   {"terms", "purchase", Align::kLeft},
-                   {"before $/h", "before_usd_per_hour", Align::kRight},
-                   {"after $/h", "after_usd_per_hour", Align::kRight},
-                   {"change", "change", Align::kRight}};
-  table.most_shown = 40;
-  int risen = 0, fallen = 0;
-  for (const feeds::PriceChange& change : changes) {
-    const double ratio = change.before ? *change.after / *change.before - 1 : 0;
-    risen += change.before && ratio > 0;
-    fallen += change.before && ratio < 0;
-    table.rows.push_back(
-        {report::text_cell(change.offer.provider), report::text_cell(change.offer.instance),
-         report::text_cell(place_of(change.offer)), report::text_cell(name_of(change.offer.purchase)),
-         change.before ? dollars(*change.before) : report::unknown_cell(), dollars(*change.after),
-         change.before ? report::number_cell(fmt::format("{:+.1f} %", 100 * ratio), ratio) : report::text_cell("new")});
-    Json entry = json_of(change.offer);
-    entry["before_usd_per_hour"] = report::json_number(change.before);
-    entry["after_usd_per_hour"] = report::json_number(change.after);
-    outcome.report.document["changes"].push_back(entry);
-  }
+  outcome.report.document = kChangesDocument.of(result);
   outcome.report.blocks.emplace_back(
-      report::Paragraph{fmt::format("From {} to {}: {} rose, {} fell, {} new.", format_date(before), format_date(after),
-                                    risen, fallen, static_cast<int>(changes.size()) - risen - fallen)});
-  if (!table.rows.empty()) outcome.report.blocks.emplace_back(std::move(table));
+      report::Paragraph{fmt::format("From {} to {}: {} rose, {} fell, {} new.", format_date(result.from),
+                                    format_date(result.to), count([](const auto& c) { return c.ratio() > 0; }),
+                                    count([](const auto& c) { return c.ratio() && *c.ratio() < 0; }),
+                                    count([](const auto& c) { return !c.ratio(); }))});
+  report::Table table = report::table_of(
+      kChangeFields, result.changes,
+      {"provider", "instance", "region", "purchase", "before_usd_per_hour", "after_usd_per_hour", "change"});
+  table.most_shown = 40;
+  outcome.report.blocks.emplace_back(std::move(table));
   return outcome;
 }
 
 Checked<Outcome> forget_prices(const PricesFlags& flags) {
   if (flags.before.empty()) return fail(bad_input("'prices forget' needs --before 2026-01-01"));
   RIGHTSIZE_TRY(const Date before, parse_date(flags.before));
-  RIGHTSIZE_TRY(feeds::PriceStore store, open_store(flags));
-  RIGHTSIZE_TRY(const std::int64_t count, store.forget_before(before));
+  RIGHTSIZE_TRY(std::optional<feeds::PriceStore> store, find_store(flags, store::Access::kWrite));
+  Forgotten forgotten;
+  if (store) {
+    RIGHTSIZE_TRY(forgotten.count, store->forget_before(before));
+  }
   Outcome outcome;
   outcome.report.title = "Forget";
-  outcome.report.document = {{"schema", "rightsize/prices-forget/1"}, {"forgotten", static_cast<double>(count)}};
+  outcome.report.document = kForgottenDocument.of(forgotten);
   outcome.report.blocks.emplace_back(
-      report::Paragraph{fmt::format("{} prices of days before {} forgotten.", count, format_date(before))});
+      report::Paragraph{fmt::format("{} prices from before {} removed.", forgotten.count, format_date(before))});
   return outcome;
 }
 

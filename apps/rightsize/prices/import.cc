@@ -1,4 +1,4 @@
-// rightsize prices import and update: feeds into the price store, with an account of every row.
+// rightsize prices import and update: price feeds into the store, with a count and reason for every row.
 #include <cstdlib>
 #include <filesystem>
 
@@ -12,15 +12,17 @@
 #include "base/text.h"
 #include "feeds/fetch.h"
 #include "feeds/price_store.h"
+#include "report/fields.h"
 #include "rightsize/input/size_of.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
 namespace {
 
-using report::Align;
+using report::cut;
+using report::Fields;
 
-// When the file was written; today for standard input and what has no date.
+// When the file was written; today for standard input and files without a date.
 Date written_on(const std::string& path) {
   struct stat about = {};
   if (path == "-" || stat(path.c_str(), &about) != 0) return today();
@@ -55,11 +57,11 @@ std::string machines_csv(const feeds::Import& import) {
   return text;
 }
 
-// An overlay of the catalogue with what the feed says.
+// The import as an overlay of the catalogue.
 Result<> write_overlay(const feeds::Import& import, const std::string& folder) {
   std::error_code problem;
   std::filesystem::create_directories(folder + "/prices", problem);
-  if (problem) return fail(unreadable(fmt::format("cannot make {}: {}", folder, problem.message())));
+  if (problem) return fail(unreadable(fmt::format("cannot create {}: {}", folder, problem.message())));
   if (Result<> written = write_file(folder + "/machines.csv", machines_csv(import)); !written) return written;
   for (const std::string& provider : import.providers) {
     if (Result<> written = write_file(fmt::format("{}/prices/{}.csv", folder, provider), prices_csv(import, provider));
@@ -84,54 +86,107 @@ Result<feeds::Import> read_one(const Job& job, const catalog::Catalog& catalog) 
   return importer.finish();
 }
 
-// Reads and keeps one file; says what became of its rows.
-Result<> import_one(const PricesFlags& flags, const Job& job, const catalog::Catalog& catalog, report::Report& report) {
-  RIGHTSIZE_TRY(const feeds::Import import, read_one(job, catalog));
-  feeds::Audit audit = import.audit;
-  std::string where = "nothing kept (--dry-run)";
-  if (!flags.write_to.empty()) {
-    if (Result<> done = write_overlay(import, flags.write_to); !done) return fail(std::move(done).error());
-    where = "written to " + flags.write_to;
-  } else if (!flags.dry_run) {
-    RIGHTSIZE_TRY(feeds::PriceStore store, feeds::PriceStore::open(feeds::PriceStore::url(flags.store)));
-    RIGHTSIZE_TRY(const feeds::FeedKind* kind, feeds::find_feed_kind(job.feed));
-    RIGHTSIZE_TRY(audit, store.save(import, {job.feed, job.file, job.date, kind->complete}));
-    where = "kept in " + store.database().name();
-  }
-  Json entry = audit_json(audit);
-  entry["file"] = job.file;
-  entry["feed"] = job.feed;
-  entry["date"] = format_date(job.date);
-  entry["prices"] = static_cast<double>(import.prices.size());
-  entry["new_machines"] = static_cast<double>(import.machines.size());
-  entry["kept"] = flags.dry_run ? Json(nullptr) : Json(where);
-  report.document["imports"].push_back(entry);
-  report_audit(audit,
-               fmt::format("{} ({}, {}): {} prices, {} new machines; {}.", job.file, job.feed, format_date(job.date),
-                           import.prices.size(), import.machines.size(), where),
-               report);
-  return {};
-}
+using Reason = feeds::Findings::value_type;
+const Fields<Reason> kReasonFields = {
+    {"reason", "why", "the reason", &Reason::first},
+    {"count", "rows", "rows it applies to", [](const Reason& r) { return r.second.count; }},
+    {"examples", "the first few of them", [](const Reason& r) { return r.second.examples; }},
+};
 
-void add_findings(report::Table& table, const char* kind, const feeds::Findings& findings) {
-  for (const auto& [why, finding] : findings) {
-    table.rows.push_back({report::text_cell(kind), report::text_cell(why),
-                          report::number_cell(fmt::format("{}", finding.count), static_cast<double>(finding.count)),
-                          report::text_cell(finding.examples.empty() ? "" : finding.examples.front())});
-  }
-}
-
-Json findings_json(const feeds::Findings& findings) {
-  Json list = Json::array();
-  for (const auto& [why, finding] : findings) {
-    Json examples = Json::array();
-    for (const std::string& example : finding.examples) examples.push_back(example);
-    list.push_back({{"reason", why}, {"count", static_cast<double>(finding.count)}, {"examples", examples}});
-  }
+// One file that was read.
+struct Imported {
+  Job job;
+  feeds::Audit audit;
+  std::size_t prices = 0, new_machines = 0;
+  std::string where;  // empty: --dry-run
+};
+std::vector<const Reason*> reasons(const feeds::Findings& findings) {
+  std::vector<const Reason*> list;
+  for (const Reason& reason : findings) list.push_back(&reason);
   return list;
 }
+const Fields<Imported> kImportedFields = {
+    {"rows_taken", "rows that became prices", [](const Imported& i) { return i.audit.taken; }},
+    {"rows_refused", "rows that could not be used", [](const Imported& i) { return i.audit.refused_rows; }},
+    {"rows_passed", "rows about other products", [](const Imported& i) { return i.audit.passed; }},
+    {"withdrawn", "earlier prices that the feed no longer lists", [](const Imported& i) { return i.audit.withdrawn; }},
+    {"refused", "why rows were refused", kReasonFields, [](const Imported& i) { return reasons(i.audit.refused); }},
+    {"suspicious", "why prices look wrong", kReasonFields,
+     [](const Imported& i) { return reasons(i.audit.suspicious); }},
+    {"corrected", "mistakes that were corrected", kReasonFields,
+     [](const Imported& i) { return reasons(i.audit.corrected); }},
+    {"file", "the file", [](const Imported& i) { return i.job.file; }},
+    {"feed", "its format", [](const Imported& i) { return i.job.feed; }},
+    {"date", "the day of the prices", [](const Imported& i) { return i.job.date; }},
+    {"prices", "prices after zones and regions were merged", &Imported::prices},
+    {"new_machines", "machines that were not in the catalogue", &Imported::new_machines},
+    {"kept", "where the prices were written; null: nowhere", [](const Imported& i) { return text_or_null(i.where); }},
+};
 
-// Where fetched files lie until they are imported.
+struct Failure {
+  std::string provider, why;
+};
+const Fields<Failure> kFailureFields = {
+    {"provider", "what was fetched", &Failure::provider},
+    {"why", "why it failed", &Failure::why},
+};
+struct ImportAnswer {
+  std::vector<Imported> imports;
+  std::vector<Failure> failed = {};
+};
+const Fields<ImportAnswer> kImportFields = {
+    {"imports", "one entry per file", kImportedFields, &ImportAnswer::imports},
+    {"failed?", "what could not be fetched or read", kFailureFields, &ImportAnswer::failed},
+};
+const report::Document<ImportAnswer> kImportDocument("prices-import", "What was imported", kImportFields);
+
+// Reads and keeps one file.
+Result<Imported> import_one(const PricesFlags& flags, const Job& job, const catalog::Catalog& catalog) {
+  RIGHTSIZE_TRY(const feeds::Import import, read_one(job, catalog));
+  Imported imported{job, import.audit, import.prices.size(), import.machines.size(), {}};
+  if (!flags.write_to.empty()) {
+    if (Result<> done = write_overlay(import, flags.write_to); !done) return fail(std::move(done).error());
+    imported.where = "written to " + flags.write_to;
+  } else if (!flags.dry_run) {
+    RIGHTSIZE_TRY(feeds::PriceStore store,
+                  feeds::PriceStore::open(feeds::PriceStore::url(flags.store), store::Access::kWrite));
+    RIGHTSIZE_TRY(const feeds::FeedKind kind, feeds::find_feed_kind(job.feed));
+    RIGHTSIZE_TRY(imported.audit, store.save(import, {job.feed, job.file, job.date, kind.complete}));
+    imported.where = "kept in " + store.database().name();
+  }
+  return imported;
+}
+
+// A row of the audit as a table shows it.
+struct AuditRow {
+  const char* kind;
+  const Reason* reason;
+};
+const Fields<AuditRow> kAuditFields = {
+    {"audit", "audit", "refused, suspicious or corrected", [](const AuditRow& r) { return r.kind; }},
+    {"why", "why", "the reason", [](const AuditRow& r) { return r.reason->first; }},
+    {"rows", "rows", "rows it applies to", [](const AuditRow& r) { return r.reason->second.count; }},
+    {"example", "first example", "the first of them",
+     [](const AuditRow& r) { return r.reason->second.examples.empty() ? "" : r.reason->second.examples.front(); }},
+};
+
+void report_import(const Imported& i, report::Report& report) {
+  report.blocks.emplace_back(report::Paragraph{
+      fmt::format("{} ({}, {}): {} prices, {} new machines; {}.", i.job.file, i.job.feed, format_date(i.job.date),
+                  i.prices, i.new_machines, i.where.empty() ? "nothing kept (--dry-run)" : i.where)});
+  report.blocks.emplace_back(report::Paragraph{fmt::format(
+      "{} rows taken, {} refused, {} about other products{}.", i.audit.taken, i.audit.refused_rows, i.audit.passed,
+      i.audit.withdrawn > 0 ? fmt::format("; {} earlier prices withdrawn", i.audit.withdrawn) : "")});
+  std::vector<AuditRow> rows;
+  for (const Reason* reason : reasons(i.audit.refused)) rows.push_back({"refused", reason});
+  for (const Reason* reason : reasons(i.audit.suspicious)) rows.push_back({"suspicious", reason});
+  for (const Reason* reason : reasons(i.audit.corrected)) rows.push_back({"corrected", reason});
+  if (rows.empty()) return;
+  report.blocks.emplace_back(
+      report::table_of(kAuditFields, rows, {"audit", cut("why", 60), "rows", cut("example", 60)}));
+}
+
+// Where fetched files are kept until they are imported.
 std::string download_folder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
@@ -140,36 +195,7 @@ std::string download_folder() {
   return (std::filesystem::temp_directory_path() / "rightsize-downloads").string();
 }
 
-std::vector<std::string> names_in(const std::string& list) {
-  std::vector<std::string> names;
-  for (std::string_view name : split_list(list, ',')) names.emplace_back(name);
-  return names;
-}
-
 }  // namespace
-
-void report_audit(const feeds::Audit& audit, const std::string& what, report::Report& report) {
-  report.blocks.emplace_back(report::Paragraph{what});
-  report.blocks.emplace_back(report::Paragraph{
-      fmt::format("{} rows taken, {} refused, {} not of GPU machines{}.", audit.taken, audit.refused_rows, audit.passed,
-                  audit.withdrawn > 0 ? fmt::format("; {} earlier prices withdrawn", audit.withdrawn) : "")});
-  report::Table table;
-  table.columns = {{"audit", "audit", Align::kLeft},
-                   {"why", "why", Align::kLeft, 60},
-                   {"rows", "rows", Align::kRight},
-                   {"first of them", "example", Align::kLeft, 60}};
-  add_findings(table, "refused", audit.refused);
-  add_findings(table, "suspicious", audit.suspicious);
-  add_findings(table, "corrected", audit.corrected);
-  if (!table.rows.empty()) report.blocks.emplace_back(std::move(table));
-}
-
-Json audit_json(const feeds::Audit& audit) {
-  return {{"rows_taken", static_cast<double>(audit.taken)},   {"rows_refused", static_cast<double>(audit.refused_rows)},
-          {"rows_passed", static_cast<double>(audit.passed)}, {"withdrawn", static_cast<double>(audit.withdrawn)},
-          {"refused", findings_json(audit.refused)},          {"suspicious", findings_json(audit.suspicious)},
-          {"corrected", findings_json(audit.corrected)}};
-}
 
 Checked<Outcome> import_prices(const PricesFlags& flags, const std::vector<std::string>& files) {
   if (flags.feed.empty()) {
@@ -179,7 +205,7 @@ Checked<Outcome> import_prices(const PricesFlags& flags, const std::vector<std::
     }
     return fail(std::move(error));
   }
-  RIGHTSIZE_TRY(const feeds::FeedKind* kind, feeds::find_feed_kind(flags.feed));
+  RIGHTSIZE_TRY(const feeds::FeedKind kind, feeds::find_feed_kind(flags.feed));
   if (files.empty()) return fail(bad_input("'prices import' needs a file, or - for standard input"));
   std::optional<Date> date;
   if (!flags.date.empty()) {
@@ -188,40 +214,41 @@ Checked<Outcome> import_prices(const PricesFlags& flags, const std::vector<std::
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   Outcome outcome;
   outcome.report.title = "Import";
-  outcome.report.document = {{"schema", "rightsize/prices-import/1"}, {"imports", Json::array()}};
+  ImportAnswer answer;
   for (const std::string& file : files) {
-    const Job job{kind->name, file, flags.provider, date.value_or(written_on(file))};
-    if (Result<> done = import_one(flags, job, catalog, outcome.report); !done) return fail(done.error());
+    const Job job{kind.name, file, flags.provider, date.value_or(written_on(file))};
+    RIGHTSIZE_TRY(const Imported imported, import_one(flags, job, catalog));
+    report_import(answer.imports.emplace_back(imported), outcome.report);
   }
+  outcome.report.document = kImportDocument.of(answer);
   return outcome;
 }
 
 Checked<Outcome> update_prices(const PricesFlags& flags) {
   RIGHTSIZE_TRY(const std::vector<feeds::Download> downloads,
-                feeds::downloads_of(flags.feed.empty() ? "skypilot" : flags.feed, names_in(flags.provider),
-                                    names_in(flags.region), flags.url));
+                feeds::downloads_of(flags.feed.empty() ? "skypilot" : flags.feed, words_of(flags.provider),
+                                    words_of(flags.region), flags.url));
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   Outcome outcome;
   outcome.report.title = "Update";
-  outcome.report.document = {
-      {"schema", "rightsize/prices-import/1"}, {"imports", Json::array()}, {"failed", Json::array()}};
+  ImportAnswer answer;
   std::vector<Error> failed;
   for (const feeds::Download& one : downloads) {
     Result<std::string> file = feeds::fetch(one, download_folder());
-    Result<> done;
-    if (file) {
-      done = import_one(flags, {one.feed, *file, one.provider, today()}, catalog, outcome.report);
-      feeds::forget_fetched(*file);
-    } else {
-      done = fail(std::move(file).error());
+    Result<Imported> done = !file ? Result<Imported>(fail(std::move(file).error()))
+                                  : import_one(flags, {one.feed, *file, one.provider, today()}, catalog);
+    if (file) feeds::forget_fetched(*file);
+    if (done) {
+      report_import(answer.imports.emplace_back(*std::move(done)), outcome.report);
+      continue;
     }
-    if (done) continue;
-    outcome.report.document["failed"].push_back({{"provider", one.what}, {"why", done.error().message}});
+    answer.failed.push_back({one.what, done.error().message});
     outcome.report.blocks.emplace_back(
-        report::Paragraph{fmt::format("{}: {}. Its prices stay as they were.", one.what, done.error().message)});
+        report::Paragraph{fmt::format("{}: {}. Its prices are unchanged.", one.what, done.error().message)});
     failed.push_back(done.error());
   }
   if (failed.size() == downloads.size()) return fail(Errors(failed.front()));
+  outcome.report.document = kImportDocument.of(answer);
   return outcome;
 }
 

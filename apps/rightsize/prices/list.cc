@@ -1,9 +1,10 @@
-// rightsize prices: where a GPU is cheapest, by whatever it is bought for, and how old that price is.
+// rightsize prices: where a GPU is cheapest, per hour, per TFLOP/s or per GiB, and how old that price is.
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "catalog/gpu_words.h"
 #include "catalog/places.h"
 #include "catalog/purchase_terms.h"
+#include "report/fields.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
@@ -22,11 +24,10 @@ namespace {
 
 using catalog::Gpu;
 using catalog::Price;
-using report::Align;
-using report::Cell;
-using report::Json;
+using report::Fields;
+using report::spare;
 
-// An offer by whatever it is bought for. Dollars are per hour.
+// An offer with its price per unit of what it provides, in dollars per hour.
 struct Row : market::Offer {
   double per_hour = 0;
   double per_gpu = 0;
@@ -67,11 +68,11 @@ Result<const SortKey*> find_sort_key(const std::string& name) {
   }
   return fail(bad_input(fmt::format("cannot sort by '{}'", name))
                   .with_hint(did_you_mean(name, names))
-                  .with_hint(fmt::format("keys are {}", fmt::join(names, ", "))));
+                  .with_hint(fmt::format("sort by {}", fmt::join(names, ", "))));
 }
 
-// Prices in doubt come behind all others, as in every recommendation. Deterministic whatever the order of the
-// catalogue: ties go by name.
+// Doubtful prices come last, as in every recommendation; ties are broken by name, so that the order never depends on
+// the catalogue's.
 bool sorts_before(const Row& a, const Row& b, double Row::*key) {
   if (a.outlook.may_lead() != b.outlook.may_lead()) return a.outlook.may_lead();
   double x = a.*key, y = b.*key;
@@ -95,28 +96,20 @@ std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price:
 
 Result<std::vector<Row>> select(const PricesFlags& flags, const market::PriceBook& book) {
   RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(flags, book.catalog()));
-  Bytes least;
-  if (!flags.min_memory.empty()) {
-    RIGHTSIZE_TRY(least, parse_bytes(flags.min_memory));
-  }
   std::set<std::string> instances;
   for (std::string_view word : split_list(flags.instance, ',')) instances.insert(to_lower(word));
   std::vector<Row> rows;
   for (const market::Offer& offer : book.offers(filter)) {
     const bool named = instances.empty() || instances.contains(to_lower(offer.machine->instance));
-    if (named && offer.gpu->memory >= least) rows.push_back(make_row(offer, book, today()));
+    if (named && offer.gpu->memory >= flags.min_memory.value_or(Bytes{}))
+      rows.push_back(make_row(offer, book, today()));
   }
   return rows;
 }
 
 // Of offers already in order, the first of each group.
-Result<> keep_best(std::vector<Row>& offers, const std::string& per) {
-  static const std::vector<std::string> kGroups{"gpu", "provider", "instance", "region"};
-  if (per.empty()) return {};
-  if (std::find(kGroups.begin(), kGroups.end(), per) == kGroups.end()) {
-    return fail(bad_input(fmt::format("--best-per takes {}, not '{}'", fmt::join(kGroups, ", "), per))
-                    .with_hint(did_you_mean(per, kGroups)));
-  }
+void keep_best(std::vector<Row>& offers, const std::string& per) {
+  if (per.empty()) return;
   std::set<std::string> seen;
   std::erase_if(offers, [&](const Row& offer) {
     const std::string& group = per == "gpu"        ? offer.gpu->name
@@ -125,154 +118,157 @@ Result<> keep_best(std::vector<Row>& offers, const std::string& per) {
                                                    : offer.price->instance;
     return !seen.insert(group).second;
   });
-  return {};
 }
 
-Cell dollars_cell(double value) {
-  return std::isnan(value) ? report::unknown_cell() : report::number_cell(format_usd_per_hour(value), value);
-}
+std::string dollars(double per_hour) { return format_usd_per_hour(per_hour); }
+std::string small_dollars(double per_hour) { return std::isnan(per_hour) ? "-" : fmt::format("${:.3g}", per_hour); }
+// '?' marks a price that must not lead: no source confirms it, a launch floor, over a year old.
+std::string marked_dollars(const Row& row) { return dollars(row.per_hour) + (row.outlook.may_lead() ? "" : " ?"); }
+std::string age_in_days(double days) { return std::isnan(days) ? "-" : fmt::format("{:.0f} d", days); }
 
-Cell small_dollars_cell(double value) {
-  return std::isnan(value) ? report::unknown_cell() : report::number_cell("$" + format_number(value), value);
-}
+const Fields<market::PriceOutlook> kExpectedFields = {
+    {"low", "10th percentile", &market::PriceOutlook::low},
+    {"likely", "most likely", &market::PriceOutlook::likely},
+    {"high", "90th percentile", &market::PriceOutlook::high},
+};
 
-// The zone says its region by itself; where it has no name of its own the region stands.
-std::string place_of(const Price& price) { return price.zone.empty() ? price.region : price.region + " " + price.zone; }
+const Fields<Row> kPriceFields = {
+    {"provider", "provider", "who sells it", [](const Row& o) { return o.price->provider; }},
+    {"instance", "instance", "instance type", [](const Row& o) { return o.price->instance; }},
+    {"gpu", "GPU", "its GPU", [](const Row& o) { return o.gpu->name; }},
+    {"gpus", "GPUs", "GPUs of one machine", [](const Row& o) { return o.machine->gpus; }},
+    {"region", "region", "region; 'any': the same everywhere", [](const Row& o) { return o.price->region; },
+     [](const Row& o) { return place_of(o.price->region, o.price->zone); }},
+    {"zone", "zone; null: the whole region", [](const Row& o) { return text_or_null(o.price->zone); }},
+    {"purchase", "terms", "terms of purchase", [](const Row& o) { return o.price->purchase; }},
+    {"usd_per_hour", "$/h", "listed price of the machine", &Row::per_hour, marked_dollars},
+    {"usd_per_gpu_hour", "$/GPU-h", "listed price per GPU", &Row::per_gpu, dollars},
+    {"expected_usd_per_hour", "expected price over the next hour", kExpectedFields, &Row::outlook},
+    {"community", "peer-hosted or resold", [](const Row& o) { return o.machine->community; }},
+    {"launch_floor", "a launch price of spot that is expected to rise", [](const Row& o) { return o.outlook.floor; }},
+    {"outdated", "over a year old", [](const Row& o) { return o.outlook.outdated; }},
+    {"usd_per_tflop_hour", "$/TFLOP-h", "per TFLOP/s of dense bf16, fp16 without it", &Row::per_tflop, small_dollars},
+    {"usd_per_gbs_hour", "$/GB/s-h", "per GB/s of memory bandwidth", &Row::per_gbs, small_dollars},
+    {"usd_per_gib_hour", "$/GiB-h", "per GiB of GPU memory", &Row::per_gib, small_dollars},
+    {"vcpus", "vCPUs", [](const Row& o) { return o.machine->vcpus; }},
+    {"memory_bytes", "memory of the machine", [](const Row& o) { return o.machine->memory; }},
+    {"local_ssd_bytes", "local SSD", [](const Row& o) { return o.machine->local_ssd; }},
+    {"interconnect", "link between its GPUs", [](const Row& o) { return o.machine->interconnect; }},
+    {"network_bytes_per_second", "network bandwidth", [](const Row& o) { return o.machine->network; }},
+    {"fabric", "network fabric", [](const Row& o) { return o.machine->fabric; }},
+    {"source", "where the price was read",
+     [](const Row& o) {
+       const catalog::Provenance& from = o.price->provenance;
+       return from.sources.empty() ? from.file : fmt::format("{}", fmt::join(from.sources, ", "));
+     }},
+    {"date", "when it was read", [](const Row& o) { return o.price->provenance.date; }},
+    {"age_days", "age", "days since then", &Row::age_days, age_in_days},
+    {"unverified", "no readable source confirms it",
+     [](const Row& o) { return !o.price->provenance.unverified.empty(); }},
+    {"note", "remarks", [](const Row& o) { return o.price->provenance.note; }},
+    {"file", "file with the price", [](const Row& o) { return o.price->provenance.file; }},
+    {"line", "its line there", [](const Row& o) { return o.price->provenance.line; }},
+};
 
-// '?' where the price is no ground to stand on: no source confirms it, a floor, over a year old.
-Cell marked(Cell cell, const Row& row) {
-  if (!row.outlook.may_lead()) cell.shown += " ?";
-  return cell;
-}
+const std::vector<report::ColumnOf> kPriceColumns = {"provider",
+                                                     "instance",
+                                                     "gpus",
+                                                     "gpu",
+                                                     "region",
+                                                     "purchase",
+                                                     "usd_per_hour",
+                                                     "usd_per_gpu_hour",
+                                                     spare("usd_per_tflop_hour"),
+                                                     spare("usd_per_gbs_hour"),
+                                                     spare("usd_per_gib_hour"),
+                                                     "age_days"};
 
-std::vector<Cell> cells_of(const Row& o) {
-  return {report::text_cell(o.price->provider),
-          report::text_cell(o.price->instance),
-          report::number_cell(std::to_string(o.machine->gpus), o.machine->gpus),
-          report::text_cell(o.gpu->name),
-          report::text_cell(place_of(*o.price)),
-          report::text_cell(catalog::name_of(o.price->purchase)),
-          marked(dollars_cell(o.per_hour), o),
-          dollars_cell(o.per_gpu),
-          small_dollars_cell(o.per_tflop),
-          small_dollars_cell(o.per_gbs),
-          small_dollars_cell(o.per_gib),
-          std::isnan(o.age_days) ? report::unknown_cell()
-                                 : report::number_cell(fmt::format("{:.0f} d", o.age_days), o.age_days)};
-}
+// How old a provider's prices are.
+struct Age {
+  std::string provider = {};
+  int prices = 0;
+  double newest = NAN, oldest = NAN;
+
+  void add(double days) {
+    ++prices;
+    newest = std::fmin(newest, days);
+    oldest = std::fmax(oldest, days);
+  }
+};
+
+const Fields<Age> kAgeFields = {
+    {"provider", "the provider", &Age::provider},
+    {"prices", "how many of its prices are listed", &Age::prices},
+    {"newest_age_days", "days since the newest was read", &Age::newest},
+    {"oldest_age_days", "days since the oldest was read", &Age::oldest},
+};
 
 // The offers, with the catalogue and the prices they point into.
 struct Listed {
   std::shared_ptr<const catalog::Catalog> catalog;
   std::shared_ptr<const market::PriceBook> book;
   std::vector<Row> rows;
+  std::vector<Age> ages = {};
 };
 
-report::Table table_of(const std::shared_ptr<const Listed>& offers, int top) {
-  report::Table table;
-  table.columns = {{"provider", "provider", Align::kLeft},
-                   {"instance", "instance", Align::kLeft},
-                   {"GPUs", "gpus", Align::kRight},
-                   {"GPU", "gpu", Align::kLeft},
-                   {"region", "region", Align::kLeft},
-                   {"terms", "purchase", Align::kLeft},
-                   {"$/h", "usd_per_hour", Align::kRight},
-                   {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
-                   {"$/TFLOP-h", "usd_per_tflop_hour", Align::kRight, 0, true},
-                   {"$/GB/s-h", "usd_per_gbs_hour", Align::kRight, 0, true},
-                   {"$/GiB-h", "usd_per_gib_hour", Align::kRight, 0, true},
-                   {"age", "age_days", Align::kRight}};
-  const std::vector<Row>& rows = offers->rows;
-  table.most_shown = top < 0 ? 40 : static_cast<std::size_t>(top);
-  const std::size_t first = table.most_shown == 0 ? rows.size() : std::min(rows.size(), table.most_shown);
-  for (std::size_t i = 0; i < first; ++i) table.rows.push_back(cells_of(rows[i]));
-  table.later_rows = rows.size() - first;
-  table.later_row = [offers, first](std::size_t i) { return cells_of(offers->rows[first + i]); };
-  return table;
-}
-
-Json json_of(const Row& o) {
-  const catalog::Provenance& from = o.price->provenance;
-  return {{"provider", o.price->provider},
-          {"instance", o.price->instance},
-          {"gpu", o.gpu->name},
-          {"gpus", o.machine->gpus},
-          {"region", o.price->region},
-          {"zone", o.price->zone.empty() ? Json(nullptr) : Json(o.price->zone)},
-          {"purchase", catalog::name_of(o.price->purchase)},
-          {"usd_per_hour", o.per_hour},
-          {"usd_per_gpu_hour", o.per_gpu},
-          {"expected_usd_per_hour", Json{{"low", in_usd_per_machine_hour(o.outlook.low)},
-                                         {"likely", in_usd_per_machine_hour(o.outlook.likely)},
-                                         {"high", in_usd_per_machine_hour(o.outlook.high)}}},
-          {"community", o.machine->community},
-          {"launch_floor", o.outlook.floor},
-          {"outdated", o.outlook.outdated},
-          {"usd_per_tflop_hour", report::json_number(o.per_tflop)},
-          {"usd_per_gbs_hour", o.per_gbs},
-          {"usd_per_gib_hour", o.per_gib},
-          {"vcpus", report::json_number(o.machine->vcpus)},
-          {"memory_bytes", report::json_number(o.machine->memory, in_bytes)},
-          {"local_ssd_bytes", report::json_number(o.machine->local_ssd, in_bytes)},
-          {"interconnect", o.machine->interconnect},
-          {"network_bytes_per_second", report::json_number(o.machine->network, in_bytes_per_s)},
-          {"fabric", o.machine->fabric},
-          {"source", from.sources.empty() ? from.file : fmt::format("{}", fmt::join(from.sources, ", "))},
-          {"date", from.date ? Json(format_date(*from.date)) : Json(nullptr)},
-          {"age_days", report::json_number(o.age_days)},
-          {"unverified", !from.unverified.empty()},
-          {"note", from.note},
-          {"file", from.file},
-          {"line", from.line}};
-}
-
-// How old each provider's prices are, newest and oldest.
-struct Age {
-  double newest = INFINITY, oldest = 0;
-  int prices = 0;
+const Fields<Listed> kListFields = {
+    {"prices", "the prices, in the order of --sort", kPriceFields, &Listed::rows},
+    {"providers", "how old each provider's prices are", kAgeFields, &Listed::ages},
 };
+const report::Document<Listed> kPricesDocument("prices", "Prices of GPU machines", kListFields);
 
-std::map<std::string, Age> ages(const std::vector<Row>& offers) {
+std::vector<Age> ages_of(const std::vector<Row>& offers) {
   std::map<std::string, Age> by_provider;
-  for (const Row& o : offers) {
-    Age& age = by_provider[o.price->provider];
-    ++age.prices;
-    if (std::isnan(o.age_days)) continue;
-    age.newest = std::min(age.newest, o.age_days);
-    age.oldest = std::max(age.oldest, o.age_days);
-  }
-  return by_provider;
+  for (const Row& o : offers)
+    by_provider.try_emplace(o.price->provider, Age{o.price->provider}).first->second.add(o.age_days);
+  std::vector<Age> ages;
+  for (auto& [provider, age] : by_provider) ages.push_back(std::move(age));
+  return ages;
+}
+
+// Text shows the first rows; the rest is made for the formats that show them.
+report::Table table_of(const std::shared_ptr<const Listed>& offers, std::optional<int> top) {
+  const std::vector<Row>& rows = offers->rows;
+  const auto shown = static_cast<std::size_t>(top.value_or(40));
+  const std::size_t first = shown == 0 ? rows.size() : std::min(rows.size(), shown);
+  report::Table table = report::table_of(kPriceFields, std::span(rows).first(first), kPriceColumns);
+  table.most_shown = shown;
+  table.later_rows = rows.size() - first;
+  table.later_row = [offers, first](std::size_t i) {
+    return report::table_of(kPriceFields, std::span(offers->rows).subspan(first + i, 1), kPriceColumns).rows.front();
+  };
+  return table;
 }
 
 constexpr double kStaleDays = 180;
 
 std::string days_of(const Age& age) {
-  if (std::isinf(age.newest)) return "undated";
+  if (std::isnan(age.newest)) return "undated";
   if (age.newest == age.oldest) return fmt::format("{:.0f} days", age.oldest);
   return fmt::format("{:.0f}-{:.0f} days", age.newest, age.oldest);
 }
 
-// Every provider's age where they are few, else the span and who is stale; and what to do about it.
-std::string age_sentence(const std::map<std::string, Age>& by_provider) {
+// Every provider's age where they are few, else the range and which are stale; and what to do about it.
+std::string age_sentence(const std::vector<Age>& by_provider) {
   std::vector<std::string> parts, stale;
   Age all;
-  for (const auto& [provider, age] : by_provider) {
-    parts.push_back(provider + " " + days_of(age) + (age.newest > kStaleDays ? " (stale)" : ""));
-    if (age.newest > kStaleDays) stale.push_back(provider);
-    all.newest = std::min(all.newest, age.newest);
-    all.oldest = std::max(all.oldest, age.oldest);
+  for (const Age& age : by_provider) {
+    const bool old = age.newest > kStaleDays;
+    parts.push_back(age.provider + " " + days_of(age) + (old ? " (stale)" : ""));
+    if (old) stale.push_back(age.provider);
+    all.add(age.newest);
+    all.add(age.oldest);
   }
   constexpr std::size_t kFew = 8;
-  std::string text = fmt::format("Age of the prices: {}.", fmt::join(parts, ", "));
+  std::string text = fmt::format("Price age: {}.", fmt::join(parts, ", "));
   if (parts.size() > kFew) {
-    text = fmt::format("Age of the prices: {}{}.", days_of(all),
+    text = fmt::format("Price age: {}{}.", days_of(all),
                        stale.empty() ? "" : fmt::format("; over half a year: {}", fmt::join(stale, ", ")));
   }
-  const bool old = all.oldest > 30;
-  return text + (old ? " 'rightsize prices update' fetches fresh ones, 'prices import' reads files." : "");
+  return text + (all.oldest > 30 ? " 'rightsize prices update' fetches newer ones, 'prices import' reads files." : "");
 }
 
-// Prices that came from the user's own files, so that nobody mistakes them for ours.
+// Prices from the user's own files, which must not be mistaken for ours.
 std::string overlay_sentence(const std::vector<Row>& offers) {
   std::set<std::string> files, flags;
   for (const Row& o : offers) {
@@ -287,7 +283,7 @@ std::string overlay_sentence(const std::vector<Row>& offers) {
   return text;
 }
 
-// Offers of peers that only --community would show.
+// Peer-hosted offers that only --community shows.
 std::size_t peers_left_out(const PricesFlags& flags, const market::PriceBook& book) {
   if (flags.community) return 0;
   PricesFlags all = flags;
@@ -299,63 +295,76 @@ std::size_t peers_left_out(const PricesFlags& flags, const market::PriceBook& bo
   }));
 }
 
-// What a reader should know before acting on a price: ", 85 days old; likely $3.10/GPU-h now".
-std::string freshness(const Row& row) {
+std::string offer_words(const Row& row) {
+  return fmt::format("{}, {} {}, {}, {}", row.gpu->name, row.price->provider, row.price->instance,
+                     row.price->region == "any" ? "any region" : place_of(row.price->region, row.price->zone),
+                     catalog::name_of(row.price->purchase));
+}
+
+// "Cheapest per GPU: $2.89/GPU-h, h100-pcie, runpod 1x_H100-PCIe_SECURE, any region, on-demand." An old price counts
+// with what it probably is today.
+std::string cheapest_sentence(const std::vector<Row>& offers) {
   constexpr double kRecentDays = 30, kWorthSaying = 0.02;
-  std::string text;
-  if (row.age_days > kRecentDays) text = fmt::format(", {} days old", row.age_days);
-  const double likely = row.outlook.likely / row.outlook.listed;
-  if (std::abs(likely - 1) > kWorthSaying)
-    text += fmt::format("; likely {}/GPU-h now", format_usd_per_hour(row.per_gpu * likely));
+  const auto today = [](const Row& row) { return row.per_gpu * (row.outlook.likely / row.outlook.listed); };
+  const auto listed = [](const Row& row) { return row.per_gpu; };
+  const auto least = [&](const auto& price) -> const Row& {
+    return *std::ranges::min_element(offers, {}, [&](const Row& row) {
+      const double usd = price(row);
+      return std::pair(!row.outlook.may_lead(), std::isnan(usd) ? row.per_gpu : usd);
+    });
+  };
+  const Row& best = least(today);
+  const Row& lowest = least(listed);
+  const auto age = [&](const Row& row) {
+    return row.age_days > kRecentDays ? fmt::format(", {:.0f} days old", row.age_days) : std::string();
+  };
+  const bool moved = std::abs(today(best) / best.per_gpu - 1) > kWorthSaying;
+  std::string text =
+      moved ? fmt::format("Cheapest now, probably: {}/GPU-h, {} (listed at {}{}).", dollars(today(best)),
+                          offer_words(best), dollars(best.per_gpu), age(best))
+            : fmt::format("Cheapest per GPU: {}/GPU-h, {}{}.", dollars(best.per_gpu), offer_words(best), age(best));
+  if (&lowest != &best && lowest.per_gpu < (1 - kWorthSaying) * best.per_gpu)
+    text += fmt::format(" Lowest listed: {}/GPU-h, {}{}.", dollars(lowest.per_gpu), offer_words(lowest), age(lowest));
   return text;
 }
 
-// "Cheapest per GPU: $2.89/GPU-h, h100-pcie, runpod 1x_H100-PCIe_SECURE, any region, on-demand."
-std::string cheapest_sentence(const std::vector<Row>& offers) {
-  const Row& least = *std::min_element(offers.begin(), offers.end(), [](const Row& a, const Row& b) {
-    return std::pair(!a.outlook.may_lead(), a.per_gpu) < std::pair(!b.outlook.may_lead(), b.per_gpu);
-  });
-  return fmt::format("Cheapest per GPU: {}/GPU-h, {}, {} {}, {}, {}{}.", format_usd_per_hour(least.per_gpu),
-                     least.gpu->name, least.price->provider, least.price->instance,
-                     least.price->region == "any" ? "any region" : place_of(*least.price),
-                     catalog::name_of(least.price->purchase), freshness(least));
+// What there is on other terms, where none was found on these.
+std::string nothing_sentence(const PricesFlags& flags, const market::PriceBook& book) {
+  PricesFlags other = flags;
+  other.purchase.clear();
+  const Result<std::vector<Row>> rows = select(other, book);
+  if (flags.purchase.empty() || !rows || rows->empty()) return "No price on file matches these filters.";
+  const Row& least = *std::ranges::min_element(*rows, {}, &Row::per_gpu);
+  return fmt::format("No {} price on file matches. On other terms: {}/GPU-h, {}.", flags.purchase,
+                     dollars(least.per_gpu), offer_words(least));
 }
 
-Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFlags& flags, std::size_t left_out) {
+Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFlags& flags) {
   const std::vector<Row>& offers = listed->rows;
   Outcome outcome;
   outcome.report.title = "Prices";
-  Json& document = outcome.report.document;
-  document = {{"schema", "rightsize/prices/1"}, {"prices", Json::array()}, {"providers", Json::array()}};
-  const std::map<std::string, Age> by_provider = ages(offers);
-  for (const auto& [provider, age] : by_provider) {
-    document["providers"].push_back(
-        {{"provider", provider},
-         {"prices", age.prices},
-         {"newest_age_days", report::json_number(age.newest)},
-         {"oldest_age_days", report::json_number(std::isinf(age.newest) ? NAN : age.oldest)}});
-  }
+  outcome.report.long_lists = [listed](Json& document) { document = kPricesDocument.of(*listed); };
+  const auto say = [&](std::string text) { outcome.report.blocks.emplace_back(report::Paragraph{std::move(text)}); };
   if (offers.empty()) {
-    outcome.report.blocks.emplace_back(report::Paragraph{"No price in the catalogue matches these filters."});
+    say(nothing_sentence(flags, *listed->book));
     outcome.exit_code = kNoFeasibleAnswer;
     return outcome;
   }
-  outcome.report.blocks.emplace_back(report::Paragraph{cheapest_sentence(offers)});
+  say(cheapest_sentence(offers));
   outcome.report.blocks.emplace_back(table_of(listed, flags.top));
-  std::string notes = age_sentence(by_provider) +
-                      " $/TFLOP-h counts dense bf16 (fp16 where there is no bf16) peaks, $/GB/s-h memory bandwidth, "
-                      "$/GiB-h GPU memory.";
+  std::string notes =
+      age_sentence(listed->ages) +
+      " $/TFLOP-h is per dense bf16 (fp16 without bf16) peak, $/GB/s-h per memory bandwidth, $/GiB-h per "
+      "GPU memory.";
   if (std::any_of(offers.begin(), offers.end(), [](const Row& row) { return !row.outlook.may_lead(); })) {
-    notes +=
-        "\n'?' marks prices that no source confirms, launch floors of spot, and prices over a year old; they come "
-        "last.";
+    notes += "\n'?': not confirmed by any source, a launch price of spot, or over a year old; listed last.";
   }
-  if (left_out > 0) {
-    notes += fmt::format("\n{} of marketplaces left out; --community shows them.",
+  if (const std::size_t left_out = peers_left_out(flags, *listed->book); left_out > 0) {
+    notes += fmt::format("\n{} on marketplaces not shown; add --community.",
                          left_out == 1 ? "1 offer" : fmt::format("{} offers", left_out));
   }
   if (std::string own = overlay_sentence(offers); !own.empty()) notes += "\n" + own;
-  outcome.report.blocks.emplace_back(report::Paragraph{std::move(notes)});
+  say(std::move(notes));
   return outcome;
 }
 
@@ -400,8 +409,7 @@ std::set<std::string> machines_called(std::string_view word, const catalog::Cata
   return found;
 }
 
-// `prices aws p5.48xlarge h100 spot`: of what was written without a flag, what names a provider, a machine, terms or a
-// region.
+// `prices aws p5.48xlarge h100 spot`: sorts arguments into GPUs, providers, terms, machines and regions.
 PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
   const std::string words = std::exchange(flags.gpu, {});
   const auto add = [](std::string& list, std::string_view word) {
@@ -409,7 +417,7 @@ PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
   };
   for (std::string_view word : split_list(words, ',')) {
     if (catalog.match_gpus(catalog::split_gpu_count(word).name)) {
-      add(flags.gpu, word);  // some machines are called as their GPU is
+      add(flags.gpu, word);  // some machines have the name of their GPU
     } else if (catalog::match_providers(word, all_of(catalog, &Price::provider))) {
       add(flags.provider, word);
     } else if (catalog::read_purchase(word)) {
@@ -438,16 +446,11 @@ Checked<Outcome> list_prices(const PricesFlags& typed) {
   if (!offers) return fail(offers.error());
   std::sort(offers->begin(), offers->end(),
             [&](const Row& a, const Row& b) { return sorts_before(a, b, (*key)->value); });
-  if (Result<> kept = keep_best(*offers, flags.best_per); !kept) return fail(kept.error());
-  if (flags.top > 0 && offers->size() > static_cast<std::size_t>(flags.top)) {
-    offers->resize(static_cast<std::size_t>(flags.top));
-  }
-  const auto listed = std::make_shared<const Listed>(Listed{catalog, kept_book, *std::move(offers)});
-  Outcome outcome = make_outcome(listed, flags, peers_left_out(flags, book));
-  outcome.report.long_lists = [listed](Json& document) {
-    for (const Row& row : listed->rows) document["prices"].push_back(json_of(row));
-  };
-  return outcome;
+  keep_best(*offers, flags.best_per);
+  keep_top(*offers, flags.top);
+  std::vector<Age> ages = ages_of(*offers);
+  return make_outcome(std::make_shared<const Listed>(Listed{catalog, kept_book, *std::move(offers), std::move(ages)}),
+                      flags);
 }
 
 }  // namespace rightsize::app

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "base/parse_units.h"
-#include "base/suggest.h"
+#include "base/text.h"
+#include "report/fields.h"
 
 namespace rightsize::app {
 namespace {
@@ -92,53 +92,52 @@ Checked<Outcome> run(PricesFlags flags, const FlagSet& command) {
 
 }  // namespace
 
+std::string place_of(const std::string& region, const std::string& zone) {
+  return zone.empty() ? region : region + " " + zone;
+}
+
+std::vector<std::string> words_of(const std::string& list) {
+  const std::vector<std::string_view> words = split_list(list, ',');
+  return {words.begin(), words.end()};
+}
+
+std::optional<std::string> text_or_null(const std::string& text) { return report::when(!text.empty(), text); }
+
 Run add_prices(FlagSet& command) {
   auto flags = std::make_shared<PricesFlags>();
-  command.add_option("WHAT", flags->words,
-                     "GPUs, instance types or providers to list; or compare, spot, import FILE..., update, history, "
-                     "diff, forget (see docs/market.md)");
-  command.add_option("--gpu", flags->gpu, "GPU names, aliases or families, comma-separated: a100, h100-sxm");
-  command.add_option("--provider", flags->provider, "providers, comma-separated: aws, gcp, azure, lambda ...");
-  command.add_option("--region", flags->region, "regions, their beginnings, or us, eu, asia, comma-separated");
-  command.add_option("--purchase", flags->purchase, "on-demand, spot, 1y, 3y, capacity-block, comma-separated");
-  command.add_option("--min-memory", flags->min_memory, "only GPUs with at least this much memory, e.g. 40GiB");
-  command
-      .add_option("--sort", flags->sort,
-                  "usd-per-gpu-hour, usd-per-hour, usd-per-tflop-hour, usd-per-gbs-hour, usd-per-gib-hour or age")
-      ->default_str("usd-per-gpu-hour");
-  command.add_option("--best-per", flags->best_per, "only the first of each gpu, provider, instance or region");
-  command.add_option("--top", flags->top, "how many rows; 0 for all (default: 40 in text, all elsewhere)")
-      ->check([](const std::string& text) {
-        return parse_count(text) ? std::string{} : "'" + text + "' is not a whole number from 0 up";
-      });
-  command.add_flag("--retired", flags->retired, "also machines that can no longer be bought");
-  command.add_flag("--community", flags->community,
-                   "also marketplaces that resell the machines of others: RunPod community, Vast, Shadeform, ...");
+  command.add("WHAT", flags->words)
+      ->meaning(
+          "GPUs, instance types or providers to list; or compare, spot, import FILE..., update, history, diff, "
+          "forget (see docs/market.md)");
+  command.add("gpu", flags->gpu)->meaning("GPU names, aliases or families, comma-separated: a100, h100-sxm");
+  command.add("provider", flags->provider);
+  command.add("region", flags->region);
+  command.add("purchase", flags->purchase)->meaning("on-demand, spot, 1y, 3y, capacity-block, comma-separated");
+  command.add("min-memory", flags->min_memory);
+  command.add("sort", flags->sort)
+      ->meaning("usd-per-gpu-hour, usd-per-hour, usd-per-tflop-hour, usd-per-gbs-hour, usd-per-gib-hour or age")
+      ->or_else("usd-per-gpu-hour");
+  command.add("best-per", flags->best_per);
+  command.add("top", flags->top)->or_words("40 in text, all elsewhere");
+  command.add("retired", flags->retired);
+  command.add("community", flags->community);
   add_price_flag(command, flags->price);
-  command.add_option("--hours", flags->hours, "spot: hours of work, without any interruption");
-  command.add_option("--machines", flags->machines, "spot: machines that work together")
-      ->default_str("1")
-      ->range(1, 4096);
-  command.add_option("--save", flags->save, "spot: how long a checkpoint takes")->default_str("60s");
-  command.add_option("--restart", flags->restart, "spot: from being taken back to working again")->default_str("10min");
-  command.add_option("--interruptions", flags->interruptions,
-                     "spot: interruptions per hour of one machine (default: the spot advisor's, else 0.05)");
-  command.add_option("--feed", flags->feed,
-                     "import: skypilot, aws, azure, gcp, gpuhunt, runpod, vast or csv; update: skypilot, aws or azure");
-  command.add_option("--date", flags->date, "import: the day the prices are of (default: when the file was written)");
-  command.add_flag("--dry-run", flags->dry_run, "import, update: read and audit, keep nothing");
-  command.add_option("--write-to", flags->write_to,
-                     "import: write machines.csv and prices/*.csv there, not to the store");
-  command.add_option("--url", flags->url,
-                     "update: where to fetch from instead of the public address; {} is the cloud or region");
-  command.add_option("--instance", flags->instance, "instance types, comma-separated: p5.48xlarge");
-  command.add_option("--zone", flags->zone, "history, diff: zones, comma-separated");
+  command.add("hours", flags->hours);
+  command.add("machines", flags->machines);
+  command.add("save", flags->save);
+  command.add("restart", flags->restart);
+  command.add("interruptions", flags->interruptions)->or_words("the spot advisor's rate, else 0.05");
+  command.add("feed", flags->feed);
+  command.add("date", flags->date);
+  command.add("dry-run", flags->dry_run);
+  command.add("write-to", flags->write_to);
+  command.add("url", flags->url);
+  command.add("instance", flags->instance);
+  command.add("zone", flags->zone);
   command.add("from-date", flags->from);
   command.add("to-date", flags->to);
-  command.add_option("--before", flags->before, "forget: days before this one, each offer's newest price kept");
-  command.add_option("--store", flags->store,
-                     "the price store: a file, or postgres://... (or $RIGHTSIZE_STORE; default rightsize/prices.db in "
-                     "your XDG data folder)");
+  command.add("before", flags->before);
+  command.add("store", flags->store);
   add_catalog_flag(command, flags->catalog);
   return [flags, &command] { return run(*flags, command); };
 }

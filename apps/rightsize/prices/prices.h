@@ -1,7 +1,6 @@
-// What the verbs of `rightsize prices` share.
+// Shared by the verbs of `rightsize prices`.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,16 +11,17 @@ namespace rightsize::app {
 
 struct PricesFlags {
   std::vector<std::string> words;  // a verb and what it is about, or GPUs
-  std::string gpu, provider, region, purchase, min_memory, sort = "usd-per-gpu-hour", best_per, catalog;
+  std::string gpu, provider, region, purchase, sort, best_per, catalog;
+  std::optional<Bytes> min_memory;
   PriceFlag price;
-  int top = -1;
+  std::optional<int> top;
   bool retired = false, community = false;
   std::string feed, date, store, from, to, before, instance, zone, url, write_to;
   bool dry_run = false;
-  double hours = 0;  // spot: of work
+  std::optional<Seconds> hours;  // spot: of work
   int machines = 1;
-  std::string save = "60s", restart = "10min";
-  std::optional<double> interruptions;  // per hour of one machine
+  Seconds save, restart;
+  std::optional<double> interruptions;  // per hour and machine
 };
 
 // The offers --gpu, --provider, --region, --purchase, --retired and --community mean.
@@ -36,8 +36,17 @@ Checked<Outcome> price_history(const PricesFlags& flags);
 Checked<Outcome> price_diff(const PricesFlags& flags);
 Checked<Outcome> forget_prices(const PricesFlags& flags);
 
-// The account of one import as sentences and as JSON.
-void report_audit(const feeds::Audit& audit, const std::string& what, report::Report& report);
-Json audit_json(const feeds::Audit& audit);
+// "us-east-1 use1-az4", or the region alone.
+std::string place_of(const std::string& region, const std::string& zone);
+// null in JSON where there is no text.
+std::optional<std::string> text_or_null(const std::string& text);
+// "aws,gcp" -> its words.
+std::vector<std::string> words_of(const std::string& list);
+// At most --top rows.
+template <class Row>
+void keep_top(std::vector<Row>& rows, std::optional<int> top) {
+  const auto most = static_cast<std::size_t>(top.value_or(0));
+  if (most > 0 && rows.size() > most) rows.resize(most);
+}
 
 }  // namespace rightsize::app

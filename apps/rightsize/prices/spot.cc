@@ -1,6 +1,5 @@
-// rightsize prices spot: what a job costs on machines that may be taken back, where, and when to leave.
+// rightsize prices spot: what work costs on interruptible machines, where, and when to switch to on-demand.
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
@@ -10,16 +9,19 @@
 #include "base/parse_units.h"
 #include "feeds/price_store.h"
 #include "market/interruptions.h"
+#include "report/fields.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
 namespace {
 
 using catalog::Purchase;
-using report::Align;
-using report::Json;
+using report::Fields;
+using report::kTableOnly;
+using report::renamed;
+using report::spare;
 
-struct Row {
+struct SpotRow {
   market::Offer offer;
   market::PriceOutlook outlook;
   double rate = 0;     // interruptions per hour of one machine
@@ -33,9 +35,9 @@ using Advice = std::map<std::tuple<std::string, std::string, std::string>, doubl
 Result<Advice> read_advice(const PricesFlags& flags) {
   Advice advice;
   const std::string url = feeds::PriceStore::url(flags.store);
-  std::error_code ignored;
-  if (url.empty() || (!store::is_server(url) && !std::filesystem::exists(url, ignored))) return advice;
-  RIGHTSIZE_TRY(feeds::PriceStore store, feeds::PriceStore::open(url));
+  RIGHTSIZE_TRY(const bool exists, store::exists(url));
+  if (!exists) return advice;
+  RIGHTSIZE_TRY(feeds::PriceStore store, feeds::PriceStore::open(url, store::Access::kRead));
   RIGHTSIZE_TRY(const std::vector<feeds::InterruptionRow> rows, store.interruptions());
   for (const feeds::InterruptionRow& row : rows) {
     // ">20 %" has no upper end: 40 % is twice its lower one.
@@ -45,87 +47,80 @@ Result<Advice> read_advice(const PricesFlags& flags) {
   return advice;
 }
 
-Json json_of(const Row& row) {
-  return {
-      {"provider", row.offer.machine->provider},
-      {"instance", row.offer.machine->instance},
-      {"gpu", row.offer.gpu->name},
-      {"gpus", row.offer.machine->gpus},
-      {"region", row.offer.price->region},
-      {"zone", row.offer.price->zone.empty() ? Json(nullptr) : Json(row.offer.price->zone)},
-      {"listed_usd_per_hour", in_usd_per_machine_hour(row.outlook.listed)},
-      {"usd_per_hour", Json{{"low", in_usd_per_machine_hour(row.outlook.low)},
-                            {"likely", in_usd_per_machine_hour(row.outlook.likely)},
-                            {"high", in_usd_per_machine_hour(row.outlook.high)}}},
-      {"interruptions_per_hour", row.rate},
-      {"interruptions_known", row.known},
-      {"checkpoint_interval_seconds", in_seconds(row.cost.time.interval)},
-      {"expected_seconds", in_seconds(row.cost.time.total())},
-      {"expected_interruptions", row.cost.time.interruptions},
-      {"usd", Json{{"low", in_usd(row.cost.low)}, {"mean", in_usd(row.cost.mean)}, {"high", in_usd(row.cost.high)}}},
-      {"on_demand_usd", report::json_number(row.cost.on_demand, in_usd)},
-      {"chance_cheaper", report::json_number(row.cost.chance_cheaper)},
-      {"leave_above_usd_per_hour", report::json_number(row.cost.leave_above, in_usd_per_machine_hour)},
-      {"may_lead", row.outlook.may_lead()}};
+const Fields<market::PriceOutlook> kRateFields = {
+    {"low", "10th percentile", &market::PriceOutlook::low},
+    {"likely", "most likely", &market::PriceOutlook::likely},
+    {"high", "90th percentile", &market::PriceOutlook::high},
+};
+const Fields<market::SpotCost> kCostFields = {
+    {"low", "10th percentile", &market::SpotCost::low},
+    {"mean", "mean", &market::SpotCost::mean},
+    {"high", "90th percentile", &market::SpotCost::high},
+};
+
+std::string cost_words(const SpotRow& row) {
+  return fmt::format("{} ({}-{})", format_usd(row.cost.mean), format_usd(row.cost.low), format_usd(row.cost.high));
 }
 
-report::Table table_of(const std::vector<Row>& rows, std::size_t most) {
-  report::Table table;
-  table.columns = {{"provider", "provider", Align::kLeft},
-                   {"instance", "instance", Align::kLeft},
-                   {"where", "region", Align::kLeft},
-                   {"$/h likely", "usd_per_hour", Align::kRight},
-                   {"checkpoint every", "checkpoint_interval", Align::kRight, 0, true},
-                   {"hours", "hours", Align::kRight, 0, true},
-                   {"cost", "usd", Align::kRight},
-                   {"on-demand", "on_demand_usd", Align::kRight},
-                   {"chance cheaper", "chance_cheaper", Align::kRight, 0, true},
-                   {"leave above", "leave_above_usd_per_hour", Align::kRight}};
-  table.most_shown = most;
-  for (const Row& row : rows) {
-    const market::SpotCost& cost = row.cost;
-    const catalog::Price& price = *row.offer.price;
-    table.rows.push_back(
-        {report::text_cell(row.offer.machine->provider), report::text_cell(row.offer.machine->instance),
-         report::text_cell(price.zone.empty() ? price.region : price.region + " " + price.zone),
-         report::number_cell(format_usd_per_hour(row.outlook.likely) + (row.outlook.may_lead() ? "" : " ?"),
-                             in_usd_per_machine_hour(row.outlook.likely)),
-         report::number_cell(format_duration(cost.time.interval), in_seconds(cost.time.interval)),
-         report::number_cell(fmt::format("{:.1f}", in_hours(cost.time.total())), in_hours(cost.time.total())),
-         report::number_cell(
-             fmt::format("{} ({}-{})", format_usd(cost.mean), format_usd(cost.low), format_usd(cost.high)),
-             in_usd(cost.mean)),
-         cost.on_demand ? report::number_cell(format_usd(*cost.on_demand), in_usd(*cost.on_demand))
-                        : report::unknown_cell(),
-         cost.chance_cheaper
-             ? report::number_cell(fmt::format("{:.0f} %", 100 * *cost.chance_cheaper), *cost.chance_cheaper)
-             : report::unknown_cell(),
-         cost.leave_above
-             ? report::number_cell(format_usd_per_hour(*cost.leave_above), in_usd_per_machine_hour(*cost.leave_above))
-             : report::unknown_cell()});
-  }
-  return table;
-}
+const Fields<SpotRow> kSpotFields = {
+    {"provider", "provider", "who sells it", [](const SpotRow& r) { return r.offer.machine->provider; }},
+    {"instance", "instance", "instance type", [](const SpotRow& r) { return r.offer.machine->instance; }},
+    {"gpu", "its GPU", [](const SpotRow& r) { return r.offer.gpu->name; }},
+    {"gpus", "GPUs of one machine", [](const SpotRow& r) { return r.offer.machine->gpus; }},
+    {"region", "where", "its region", [](const SpotRow& r) { return r.offer.price->region; },
+     [](const SpotRow& r) { return place_of(r.offer.price->region, r.offer.price->zone); }},
+    {"zone", "zone; null: the whole region", [](const SpotRow& r) { return text_or_null(r.offer.price->zone); }},
+    {"listed_usd_per_hour", "listed price of a machine", [](const SpotRow& r) { return r.outlook.listed; }},
+    {"usd_per_hour", "expected price of a machine", kRateFields, &SpotRow::outlook},
+    {"interruptions_per_hour", "interruptions per hour of one machine", &SpotRow::rate},
+    {"interruptions_known", "given or published, not assumed", &SpotRow::known},
+    {"checkpoint_interval_seconds", "checkpoint every", "time between checkpoints",
+     [](const SpotRow& r) { return r.cost.time.interval; }, [](Seconds s) { return format_duration(s); }},
+    {"expected_seconds", "expected time to finish", [](const SpotRow& r) { return r.cost.time.total(); }},
+    {"expected_interruptions", "expected interruptions", [](const SpotRow& r) { return r.cost.time.interruptions; }},
+    {"usd", "cost of the work", kCostFields, &SpotRow::cost},
+    {"on_demand_usd", "on-demand", "cost on demand", [](const SpotRow& r) { return r.cost.on_demand; },
+     [](Usd usd) { return format_usd(usd); }},
+    {"chance_cheaper", "chance cheaper", "probability that spot costs less",
+     [](const SpotRow& r) { return r.cost.chance_cheaper; }, [](double p) { return fmt::format("{:.0f} %", 100 * p); }},
+    {"leave_above_usd_per_hour", "leave above", "spot price above which on demand is cheaper",
+     [](const SpotRow& r) { return r.cost.leave_above; },
+     [](UsdPerMachineSecond rate) { return format_usd_per_hour(rate); }},
+    {"may_lead", "confirmed, not a launch floor, not over a year old",
+     [](const SpotRow& r) { return r.outlook.may_lead(); }},
+    {"likely_usd_per_hour", "$/h likely", "expected price", [](const SpotRow& r) { return r.outlook.likely; },
+     [](const SpotRow& r) { return format_usd_per_hour(r.outlook.likely) + (r.outlook.may_lead() ? "" : " ?"); },
+     kTableOnly},
+    {"hours", "hours", "expected time", [](const SpotRow& r) { return r.cost.time.total(); },
+     [](Seconds s) { return fmt::format("{:.1f}", in_hours(s)); }, kTableOnly},
+    {"mean_usd", "cost", "expected cost", [](const SpotRow& r) { return r.cost.mean; }, cost_words, kTableOnly},
+};
 
-Result<std::vector<Row>> rows_of(const PricesFlags& flags, const market::PriceBook& book) {
+struct SpotAnswer {
+  std::vector<SpotRow> offers;
+};
+const Fields<SpotAnswer> kSpotAnswerFields = {
+    {"offers", "the cheapest per GPU first", kSpotFields, &SpotAnswer::offers},
+};
+const report::Document<SpotAnswer> kSpotDocument("prices-spot", "What work costs on spot machines", kSpotAnswerFields);
+
+Result<std::vector<SpotRow>> rows_of(const PricesFlags& flags, const market::PriceBook& book) {
   RIGHTSIZE_TRY(market::OfferFilter filter, read_filter(flags, book.catalog()));
-  RIGHTSIZE_TRY(const Seconds save, parse_duration(flags.save));
-  RIGHTSIZE_TRY(const Seconds restart, parse_duration(flags.restart));
   RIGHTSIZE_TRY(const Advice advice, read_advice(flags));
   filter.purchases = {Purchase::kSpot};
   market::JobAssumptions assumed;
-  assumed.startup = assumed.restart = restart;
-  std::vector<Row> rows;
+  assumed.startup = assumed.restart = flags.restart;
+  std::vector<SpotRow> rows;
   for (const market::Offer& offer : book.offers(filter)) {
     if (cancelled()) break;
-    Row row{offer, book.outlook(offer, market::kJobOutlook), assumed.spot_interruptions_per_hour, false, {}};
+    SpotRow row{offer, book.outlook(offer, market::kJobOutlook), assumed.spot_interruptions_per_hour, false, {}};
     const auto advised = advice.find({offer.machine->provider, offer.machine->instance, offer.price->region});
     if (advised != advice.end()) row.rate = advised->second;
     row.rate = flags.interruptions.value_or(row.rate);
     row.known = flags.interruptions || advised != advice.end();
     market::JobAssumptions here = assumed;
     here.spot_interruptions_per_hour = row.rate;
-    const market::InterruptibleJob job{hours(flags.hours), save, Purchase::kSpot, flags.machines,
+    const market::InterruptibleJob job{*flags.hours, flags.save, Purchase::kSpot, flags.machines,
                                        flags.machines * offer.machine->gpus};
     std::optional<UsdPerMachineSecond> on_demand;
     if (const auto list = book.machine(*offer.machine, Purchase::kOnDemand, offer.price->region))
@@ -135,8 +130,8 @@ Result<std::vector<Row>> rows_of(const PricesFlags& flags, const market::PriceBo
     row.cost = *cost;
     rows.push_back(row);
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    const auto rank = [](const Row& row) {
+  std::stable_sort(rows.begin(), rows.end(), [](const SpotRow& a, const SpotRow& b) {
+    const auto rank = [](const SpotRow& row) {
       return std::pair(!row.outlook.may_lead(), row.cost.mean / gpus(row.offer.machine->gpus));
     };
     return rank(a) < rank(b);
@@ -146,56 +141,45 @@ Result<std::vector<Row>> rows_of(const PricesFlags& flags, const market::PriceBo
 
 }  // namespace
 
-// One sentence: where the job is cheapest, and whether spot is worth it.
-static std::string conclusion(const Row& best, int machines) {
-  const market::SpotCost& cost = best.cost;
-  std::string text = fmt::format("Cheapest on spot: {} x {} from {} in {}, {} ({} to {}) in {}", machines,
-                                 best.offer.machine->instance, best.offer.machine->provider, best.offer.price->region,
-                                 format_usd(cost.mean), format_usd(cost.low), format_usd(cost.high),
-                                 format_duration(cost.time.total()));
-  if (cost.time.interruptions >= 0.95)
-    text += fmt::format(", with about {:.0f} interruption{}", cost.time.interruptions,
-                        cost.time.interruptions < 1.5 ? "" : "s");
-  if (cost.on_demand)
-    text += fmt::format("; on demand {}, a {:.0f} % chance that spot costs less", format_usd(*cost.on_demand),
-                        100 * *cost.chance_cheaper);
-  return text + ".";
-}
-
 Checked<Outcome> plan_on_spot(const PricesFlags& flags) {
-  constexpr double kMostHours = 1e6, kMostInterruptions = 100;
-  if (flags.gpu.empty() || !(flags.hours > 0 && flags.hours <= kMostHours)) {
-    return fail(bad_input("'prices spot' needs --gpu and --hours between 0 and 1,000,000")
-                    .with_hint("for example --gpu h100-sxm --hours 100"));
+  if (flags.gpu.empty() || !flags.hours) {
+    return fail(bad_input("'prices spot' needs --gpu and --hours").with_hint("for example --gpu h100-sxm --hours 100"));
   }
-  if (flags.interruptions && !(*flags.interruptions >= 0 && *flags.interruptions <= kMostInterruptions))
-    return fail(bad_input("--interruptions must be between 0 and 100 per hour"));
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
-  RIGHTSIZE_TRY(std::vector<Row> rows, rows_of(flags, book));
-  if (flags.top > 0 && rows.size() > static_cast<std::size_t>(flags.top))
-    rows.resize(static_cast<std::size_t>(flags.top));
+  RIGHTSIZE_TRY(std::vector<SpotRow> rows, rows_of(flags, book));
+  keep_top(rows, flags.top);
+  const SpotAnswer answer{std::move(rows)};
   Outcome outcome;
   outcome.report.title = "Spot";
-  outcome.report.document = {{"schema", "rightsize/prices-spot/1"}, {"offers", Json::array()}};
-  if (rows.empty()) {
-    outcome.report.blocks.emplace_back(
-        report::Paragraph{"No spot offer matches, or interruptions come faster than work can be saved."});
+  outcome.report.document = kSpotDocument.of(answer);
+  const auto say = [&](std::string text) { outcome.report.blocks.emplace_back(report::Paragraph{std::move(text)}); };
+  if (answer.offers.empty()) {
+    say("No spot offer matches, or all are interrupted faster than work can be saved.");
     outcome.exit_code = kNoFeasibleAnswer;
     return outcome;
   }
-  for (const Row& row : rows) outcome.report.document["offers"].push_back(json_of(row));
-  outcome.report.blocks.emplace_back(report::Paragraph{conclusion(rows.front(), flags.machines)});
-  outcome.report.blocks.emplace_back(table_of(rows, flags.top < 0 ? 15 : 0));
-  const bool assumed = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.known; });
-  outcome.report.blocks.emplace_back(report::Paragraph{fmt::format(
+  const SpotRow& best = answer.offers.front();
+  say(fmt::format("Cheapest on spot: {} {} in {}: {} for {:g} hours of work{}.", best.offer.machine->provider,
+                  best.offer.machine->instance, place_of(best.offer.price->region, best.offer.price->zone),
+                  cost_words(best), in_hours(*flags.hours),
+                  best.cost.on_demand ? fmt::format(", on demand {}", format_usd(*best.cost.on_demand)) : ""));
+  report::Table table = report::table_of(
+      kSpotFields, answer.offers,
+      {"provider", "instance", "region", renamed("likely_usd_per_hour", "usd_per_hour"),
+       spare(renamed("checkpoint_interval_seconds", "checkpoint_interval")), spare("hours"), renamed("mean_usd", "usd"),
+       "on_demand_usd", spare("chance_cheaper"), "leave_above_usd_per_hour"});
+  table.most_shown = flags.top ? 0 : 15;
+  outcome.report.blocks.emplace_back(std::move(table));
+  const bool assumed = std::ranges::any_of(answer.offers, [](const SpotRow& row) { return !row.known; });
+  say(fmt::format(
       "{:g} hours of work on {} machine{}, cheapest per GPU first, start-up included; cost is the mean with the 10th "
-      "and "
-      "90th percentile. Move to on demand when the spot price rises above the last column. '?': a price that may not "
-      "lead (floor, unconfirmed, over a year old).{}",
-      flags.hours, flags.machines, flags.machines == 1 ? "" : "s",
+      "and 90th percentile. "
+      "Switch to on-demand when the spot price exceeds the last column. '?': not confirmed by any source, a launch "
+      "price, or over a year old.{}",
+      in_hours(*flags.hours), flags.machines, flags.machines == 1 ? "" : "s",
       assumed ? " Interruptions are assumed at 0.05/h where neither --interruptions nor the spot advisor gives a rate."
-              : "")});
+              : ""));
   return outcome;
 }
 

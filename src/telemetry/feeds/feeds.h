@@ -1,9 +1,9 @@
 // Exports of metrics stores as JSON: Prometheus and everything that answers like it, Amazon CloudWatch, Google Cloud
 // Monitoring, Azure Monitor.
 //
-// All of them hold named series of points; the readers here hand these on as they stand, one series at a time, so that
-// a document of any length needs the memory of one series. What a name and its labels mean (which GPU, which metric,
-// which unit) is the business of interpret.h.
+// All of them hold named series of points. They are handed on unchanged, one series at a time, so that a document of
+// any length needs the memory of one series; interpret.h says what a name and its labels mean (which GPU, metric,
+// unit).
 //
 // Damaged text is an Error; points that are not numbers (NaN, staleness markers, blanks) are left out and counted.
 #pragma once
@@ -17,9 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_source.h"
 #include "base/result.h"
-#include "telemetry/byte_source.h"
 #include "telemetry/sample.h"
+#include "telemetry/times.h"
 
 namespace rightsize::telemetry {
 
@@ -42,7 +43,7 @@ class SeriesSink {
   virtual void points(std::span<const Point> several) {
     for (const Point& p : several) point(p);
   }
-  // A point whose value is no number.
+  // A point whose value is not a number.
   virtual void unusable(TimePoint /*time*/) {}
   virtual void close() = 0;
 };
@@ -56,34 +57,26 @@ struct FeedReport {
   std::vector<std::string> warnings;  // the store's own words, each once
 };
 
-// A Prometheus HTTP answer (matrix, vector; also a bare list of series) or VictoriaMetrics's export (a series a line).
-// An answer with "status": "error" fails with the server's message.
-Result<FeedReport> read_prometheus_json(ByteSource& source, const std::string& file, SeriesSink& sink);
-
-// CloudWatch names its results by query id only: what they are stands in the query file (MetricDataQueries).
+// CloudWatch names its results by query id only: the query file (MetricDataQueries) says what they are.
 struct CloudWatchQueries {
   std::map<std::string, SeriesHead> by_id;
 };
 Checked<CloudWatchQueries> parse_cloudwatch_queries(const std::string& file, std::string text);
 
-// GetMetricData (one page or many, one after the other), GetMetricStatistics. Without a query file the Label must hold
-// what a point belongs to: "nvidia_smi_utilization_gpu InstanceId=i-1 index=0".
-Result<FeedReport> read_cloudwatch_json(ByteSource& source, const std::string& file, const CloudWatchQueries& queries,
-                                        SeriesSink& sink);
-
-// projects.timeSeries.list, pages one after the other.
-Result<FeedReport> read_google_json(ByteSource& source, const std::string& file, SeriesSink& sink);
-
-// The metrics REST answer of Azure Monitor, one resource or the batch form.
-Result<FeedReport> read_azure_json(ByteSource& source, const std::string& file, SeriesSink& sink);
-
 enum class JsonFeed { kPrometheus, kCloudWatch, kCloudWatchQueries, kGoogle, kAzure, kUnknown };
+std::string_view name_of(JsonFeed feed);
 
 // Which feed a text is, from its first few KiB.
 JsonFeed detect_json_feed(std::string_view beginning);
 
-// The moment of "2026-01-01T00:05:00Z", "...+02:00", with fractions, with a space instead of the T; nothing
-// when it is no such time.
-std::optional<TimePoint> parse_iso_time(std::string_view text);
+// Reads all documents of a source, pages one after the other:
+//   kPrometheus  an HTTP answer (matrix, vector; also a bare list of series), or VictoriaMetrics's export (a series per
+//                line). An answer with "status": "error" fails with the server's message.
+//   kCloudWatch  GetMetricData, GetMetricStatistics. Without a query file the Label must hold what a point belongs to:
+//                "nvidia_smi_utilization_gpu InstanceId=i-1 index=0".
+//   kGoogle      projects.timeSeries.list.
+//   kAzure       the metrics REST answer of Azure Monitor, one resource or the batch form.
+Result<FeedReport> read_store_json(JsonFeed feed, ByteSource& source, const std::string& file, SeriesSink& sink,
+                                   const CloudWatchQueries& queries = {});
 
 }  // namespace rightsize::telemetry

@@ -7,9 +7,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/byte_source.h"
 #include "telemetry/feeds/interpret.h"
 #include "telemetry/feeds/read_feed.h"
-#include "telemetry/feeds/uncompress.h"
 
 namespace rightsize::telemetry {
 namespace {
@@ -50,7 +50,7 @@ Kept read(const std::string& text, Read reader, FeedReport* report = nullptr) {
 
 Kept read_prometheus(const std::string& text, FeedReport* report = nullptr) {
   return read(
-      text, [](ByteSource& s, SeriesSink& k) { return read_prometheus_json(s, "t", k); }, report);
+      text, [](ByteSource& s, SeriesSink& k) { return read_store_json(JsonFeed::kPrometheus, s, "t", k); }, report);
 }
 
 TEST(Prometheus, ReadsMatrixAndVectorAnswersWithWarnings) {
@@ -85,7 +85,7 @@ TEST(Prometheus, ReadsVictoriaMetricsExportLines) {
 TEST(Prometheus, AServersErrorIsReportedInItsWords) {
   Kept kept;
   std::unique_ptr<ByteSource> source = bytes_of(R"({"status":"error","errorType":"bad_data","error":"parse error"})");
-  Result<FeedReport> done = read_prometheus_json(*source, "t", kept);
+  Result<FeedReport> done = read_store_json(JsonFeed::kPrometheus, *source, "t", kept);
   ASSERT_FALSE(done);
   EXPECT_NE(done.error().message.find("parse error"), std::string::npos);
 }
@@ -101,7 +101,8 @@ TEST(CloudWatch, ResultsAreNamedByTheQueryFile) {
       R"({"MetricDataResults":[{"Id":"m1","Label":"x","Timestamps":["2026-01-01T00:05:00+00:00",1767225600],"Values":[37.0,12],
           "StatusCode":"PartialData"},
          {"Id":"m2","Label":"nvidia_smi_memory_used InstanceId=i-2 index=0","Timestamps":[],"Values":[]}],"NextToken":"abc"})",
-      [&](ByteSource& s, SeriesSink& k) { return read_cloudwatch_json(s, "t", *queries, k); }, &report);
+      [&](ByteSource& s, SeriesSink& k) { return read_store_json(JsonFeed::kCloudWatch, s, "t", k, *queries); },
+      &report);
   ASSERT_EQ(kept.all.size(), 2u);
   EXPECT_EQ(kept.all[0].head.metric, "nvidia_smi_utilization_gpu");
   EXPECT_EQ(kept.all[0].head.labels.at("InstanceId"), "i-1");
@@ -115,7 +116,7 @@ TEST(CloudWatch, ResultsAreNamedByTheQueryFile) {
 TEST(CloudWatch, ReadsGetMetricStatistics) {
   const Kept kept = read(
       R"({"Label":"nvidia_smi_power_draw","Datapoints":[{"Timestamp":"2026-01-01T00:00:00Z","Average":71.5,"Unit":"None"}]})",
-      [](ByteSource& s, SeriesSink& k) { return read_cloudwatch_json(s, "t", {}, k); });
+      [](ByteSource& s, SeriesSink& k) { return read_store_json(JsonFeed::kCloudWatch, s, "t", k); });
   ASSERT_EQ(kept.all.size(), 1u);
   EXPECT_EQ(kept.all[0].points.at(0), std::pair(1767225600.0, 71.5));
 }
@@ -127,7 +128,7 @@ TEST(Google, ReadsNumbersWrittenAsTextWithLabelsAndKinds) {
           "resource":{"type":"gce_instance","labels":{"instance_id":"123","zone":"us-central1-a"}},"metricKind":"GAUGE",
           "points":[{"interval":{"startTime":"2026-01-01T00:01:00Z","endTime":"2026-01-01T00:01:00Z"},"value":{"doubleValue":42}},
                     {"interval":{"endTime":"2026-01-01T00:00:00Z"},"value":{"int64Value":"7"}}]}],"nextPageToken":""})",
-      [](ByteSource& s, SeriesSink& k) { return read_google_json(s, "t", k); }, &report);
+      [](ByteSource& s, SeriesSink& k) { return read_store_json(JsonFeed::kGoogle, s, "t", k); }, &report);
   ASSERT_EQ(kept.all.size(), 1u);
   EXPECT_EQ(kept.all[0].head.labels.at("instance_id"), "123");
   EXPECT_EQ(kept.all[0].points, (std::vector<std::pair<double, double>>{{1767225660, 42}, {1767225600, 7}}));
@@ -141,7 +142,7 @@ TEST(Azure, MissingMinutesStayMissing) {
           "name":{"value":"GpuUtilizationPercentage","localizedValue":"GPU"},"unit":"Percent","errorCode":"Success",
           "timeseries":[{"metadatavalues":[{"name":{"value":"instanceId"},"value":"vm0"}],
           "data":[{"timeStamp":"2026-01-01T00:00:00Z","average":12.3},{"timeStamp":"2026-01-01T00:01:00Z"}]}]}]})",
-      [](ByteSource& s, SeriesSink& k) { return read_azure_json(s, "t", k); }, &report);
+      [](ByteSource& s, SeriesSink& k) { return read_store_json(JsonFeed::kAzure, s, "t", k); }, &report);
   ASSERT_EQ(kept.all.size(), 1u);
   EXPECT_EQ(kept.all[0].head.metric, "GpuUtilizationPercentage");
   EXPECT_EQ(kept.all[0].head.labels.at("instanceid"), "vm0");

@@ -15,56 +15,6 @@
 namespace rightsize::telemetry {
 namespace {
 
-// Names of the clouds' own stores, in addition to the exporters' of metric_names.h. `label` and `value`: only series
-// with that label mean this.
-struct CloudName {
-  std::string_view name;
-  Meaning meaning;
-  std::string_view label = {}, value = {};
-};
-constexpr CloudName kCloudNames[] = {
-    // Amazon: Container Insights; the agent's nvidia_smi_* names are exporters' names, too.
-    {"node_gpu_utilization", {Metric::kGpuUtil, 0.01}},
-    {"pod_gpu_utilization", {Metric::kGpuUtil, 0.01}},
-    {"container_gpu_utilization", {Metric::kGpuUtil, 0.01}},
-    {"node_gpu_memory_used", {Metric::kMemoryUsed, 1}},
-    {"pod_gpu_memory_used", {Metric::kMemoryUsed, 1}},
-    {"container_gpu_memory_used", {Metric::kMemoryUsed, 1}},
-    {"node_gpu_memory_total", {Metric::kMemoryTotal, 1}},
-    {"container_gpu_memory_total", {Metric::kMemoryTotal, 1}},
-    {"node_gpu_power_draw", {Metric::kPower, 1}},
-    {"container_gpu_power_draw", {Metric::kPower, 1}},
-    {"node_gpu_tensor_core_utilization", {Metric::kTensorActive, 0.01}},
-    {"container_gpu_tensor_core_utilization", {Metric::kTensorActive, 0.01}},
-    // Google: Ops Agent over NVML (per cent) and over DCGM (shares), first and second version; GKE.
-    {"agent.googleapis.com/gpu/utilization", {Metric::kGpuUtil, 0.01}},
-    {"agent.googleapis.com/gpu/memory/bytes_used", {Metric::kMemoryUsed, 1}, "memory_state", "used"},
-    {"workload.googleapis.com/gpu.dcgm.utilization", {Metric::kGraphicsActive, 1}},
-    {"workload.googleapis.com/gpu.dcgm.sm.utilization", {Metric::kSmActive, 1}},
-    {"workload.googleapis.com/gpu.dcgm.sm.occupancy", {Metric::kSmOccupancy, 1}},
-    {"workload.googleapis.com/gpu.dcgm.pipe.utilization", {Metric::kTensorActive, 1}, "pipe", "tensor"},
-    {"workload.googleapis.com/gpu.dcgm.memory.bandwidth_utilization", {Metric::kDramActive, 1}},
-    {"workload.googleapis.com/gpu.dcgm.memory.bytes_used", {Metric::kMemoryUsed, 1}, "state", "used"},
-    {"workload.googleapis.com/gpu.dcgm.pcie.io", {Metric::kPcieRx, 1, false, true}, "direction", "receive"},
-    {"workload.googleapis.com/gpu.dcgm.energy_consumption", {Metric::kPower, 1, false, true}},
-    {"workload.googleapis.com/dcgm.gpu.profiling.sm_utilization", {Metric::kSmActive, 1}},
-    {"workload.googleapis.com/dcgm.gpu.profiling.sm_occupancy", {Metric::kSmOccupancy, 1}},
-    {"workload.googleapis.com/dcgm.gpu.profiling.pipe_utilization", {Metric::kTensorActive, 1}, "pipe", "tensor"},
-    {"workload.googleapis.com/dcgm.gpu.profiling.dram_utilization", {Metric::kDramActive, 1}},
-    {"kubernetes.io/container/accelerator/duty_cycle", {Metric::kGpuUtil, 0.01}},
-    {"kubernetes.io/node/accelerator/duty_cycle", {Metric::kGpuUtil, 0.01}},
-    {"kubernetes.io/container/accelerator/memory_used", {Metric::kMemoryUsed, 1}},
-    {"kubernetes.io/container/accelerator/memory_total", {Metric::kMemoryTotal, 1}},
-    // Azure: machine learning endpoints; the energy of a minute.
-    {"GpuUtilizationPercentage", {Metric::kGpuUtil, 0.01}},
-    {"GpuUtilization", {Metric::kGpuUtil, 0.01}},
-    // Container Insights of AKS, and exporters of older Kubernetes versions.
-    {"container_accelerator_duty_cycle", {Metric::kGpuUtil, 0.01}},
-    {"container_accelerator_memory_used_bytes", {Metric::kMemoryUsed, 1}},
-    {"container_accelerator_memory_total_bytes", {Metric::kMemoryTotal, 1}},
-    {"nvidia_gpu_graphics_util_percent", {Metric::kGraphicsActive, 1, true}},
-};
-
 // Google wraps what managed Prometheus collected: "prometheus.googleapis.com/DCGM_FI_DEV_GPU_UTIL/gauge".
 std::string_view unwrapped(std::string_view name) {
   constexpr std::string_view kPrefix = "prometheus.googleapis.com/";
@@ -73,7 +23,7 @@ std::string_view unwrapped(std::string_view name) {
   return name.substr(0, name.rfind('/'));
 }
 
-// For each part of a device, the labels it goes by, the most specific first.
+// For each part of a device, its labels in the stores, the most specific first.
 struct LabelWord {
   const char* word;
   std::initializer_list<const char*> names;
@@ -137,7 +87,7 @@ std::string chosen_label(const std::vector<std::string>& present, const char* wo
   return {};
 }
 
-// One of our own words for a metric: "gpu_util", "memory_used_bytes".
+// A metric by our name for it: "gpu_util", "memory_used_bytes".
 std::optional<Metric> metric_of_word(std::string_view word) {
   for (std::size_t i = 0; i < kMetrics; ++i) {
     if (name_of(static_cast<Metric>(i)) == word) return static_cast<Metric>(i);
@@ -148,7 +98,7 @@ std::optional<Metric> metric_of_word(std::string_view word) {
 Result<> add_name(NameMap& map, const std::string& flag) {
   const std::size_t equals = flag.find('=');
   if (equals == std::string::npos || equals + 1 == flag.size()) {
-    return fail(bad_input(fmt::format("--name '{}': our word, '=' and the name in your store expected", flag))
+    return fail(bad_input(fmt::format("--name '{}': expected OUR_NAME=NAME_IN_YOUR_STORE", flag))
                     .with_hint("for example --name host=node_name or --name gpu_util=my_gpu_busy_percent*0.01"));
   }
   const std::string word = flag.substr(0, equals);
@@ -162,14 +112,14 @@ Result<> add_name(NameMap& map, const std::string& flag) {
   if (!metric) {
     std::vector<std::string> words = labels;
     for (std::size_t i = 0; i < kMetrics; ++i) words.emplace_back(name_of(static_cast<Metric>(i)));
-    return fail(bad_input(fmt::format("--name '{}': no metric or label of ours is called '{}'", flag, word))
+    return fail(bad_input(fmt::format("--name '{}': unknown metric or label '{}'", flag, word))
                     .with_hint(did_you_mean(word, words)));
   }
   double scale = 1;
   if (const std::size_t star = theirs.rfind('*'); star != std::string::npos) {
     Result<double> factor = parse_number(std::string_view(theirs).substr(star + 1));
     if (!factor || *factor <= 0)
-      return fail(bad_input(fmt::format("--name '{}': a factor above 0 expected after '*'", flag)));
+      return fail(bad_input(fmt::format("--name '{}': expected a factor greater than 0 after '*'", flag)));
     scale = *factor;
     theirs.resize(star);
   }
@@ -198,23 +148,16 @@ Checked<NameMap> parse_name_map(const std::vector<std::string>& flags) {
   return map;
 }
 
-std::optional<Meaning> meaning_of(const std::string& name, const Labels& labels, const NameMap& map) {
-  if (const auto own = map.metrics.find(name); own != map.metrics.end()) {
-    return Meaning{own->second.metric, own->second.scale};
-  }
+std::optional<MetricSpec> meaning_of(const std::string& name, const Labels& labels, const NameMap& map) {
+  if (const auto own = map.metrics.find(name); own != map.metrics.end()) return own->second;
   const std::string_view plain = unwrapped(name);
-  if (const std::optional<MetricSpec> spec = find_metric(Vocabulary::kDcgm, plain)) {
-    return Meaning{spec->metric, spec->scale, spec->unsure};
-  }
-  for (const CloudName& row : kCloudNames) {
-    if (row.name != plain) continue;
-    if (!row.label.empty()) {
-      const auto found = labels.find(std::string(row.label));
-      if (found == labels.end() || found->second != row.value) continue;
-    }
-    return row.meaning;
-  }
-  return std::nullopt;
+  if (const std::optional<MetricSpec> spec = find_metric(Vocabulary::kExporter, plain);
+      spec && spec->metric < kMemoryFree)
+    return spec;
+  const std::optional<MetricSpec> spec = find_metric(Vocabulary::kStore, plain);
+  if (!spec || spec->label.empty()) return spec;
+  const auto label = labels.find(spec->label);
+  return label != labels.end() && label->second == spec->label_value ? spec : std::nullopt;
 }
 
 Device device_of(const Labels& labels, const NameMap& map) {
@@ -260,7 +203,7 @@ std::vector<std::string> labels_of_word(const std::vector<std::string>& present,
 }
 
 bool SeriesToSamples::open(const SeriesHead& head) {
-  const std::optional<Meaning> meaning = meaning_of(head.metric, head.labels, map_);
+  const std::optional<MetricSpec> meaning = meaning_of(head.metric, head.labels, map_);
   if (!meaning) {
     if (unknown_.size() < 200 || unknown_.contains(head.metric)) ++unknown_[head.metric];
     return false;
@@ -276,11 +219,11 @@ bool SeriesToSamples::open(const SeriesHead& head) {
 void SeriesToSamples::give(std::span<const Point> points) {
   ready_.clear();
   for (const auto& [time, value] : points) {
-    // Values no rule of blanks and limits could refuse take the short way.
+    // Values that no rule about blanks and limits can refuse take a shortcut.
     const double direct = value * meaning_.scale;
     if (direct >= 0 && direct <= 1 && value < 1e6) {
       ready_.push_back({time, direct});
-    } else if (const auto known = canonical({meaning_.metric, meaning_.scale, false}, value)) {
+    } else if (const auto known = canonical(meaning_, value)) {
       ready_.push_back({time, *known});
     } else {
       sink_.add_unusable(device_, meaning_.metric, time);
@@ -290,7 +233,7 @@ void SeriesToSamples::give(std::span<const Point> points) {
 }
 
 void SeriesToSamples::points(std::span<const Point> several) {
-  if (meaning_.ambiguous || meaning_.counter) {
+  if (meaning_.unsure || meaning_.counter) {
     held_back_.insert(held_back_.end(), several.begin(), several.end());
   } else {
     give(several);
@@ -308,7 +251,7 @@ void SeriesToSamples::close() {
         rates.push_back({after, (high - low) / in_seconds(after - before)});  // smaller: anew
     }
     give(rates);
-  } else if (meaning_.ambiguous) {
+  } else if (meaning_.unsure) {
     const bool percent =
         std::any_of(held_back_.begin(), held_back_.end(), [](const Point& p) { return p.value > kMostShare; });
     if (percent) meaning_.scale *= 0.01;

@@ -1,8 +1,7 @@
-// What a series of a metrics store means: which device, which metric, in which unit.
+// The meaning of a series of a metrics store: device, metric and unit.
 //
-// Names are found by looking: DCGM's old and new names, other exporters', the clouds' own; labels under every spelling
-// seen in the field (Hostname and hostname, UUID and uuid, exported_pod). What is not found so is named by the user
-// with a NameMap.
+// It knows DCGM's old and new names, those of other exporters and of the clouds, and every spelling of labels seen in
+// the field (Hostname and hostname, UUID and uuid, exported_pod). The user adds others with a NameMap.
 #pragma once
 
 #include <map>
@@ -13,18 +12,15 @@
 
 #include "base/result.h"
 #include "telemetry/feeds/feeds.h"
+#include "telemetry/metric_names.h"
 #include "telemetry/sample.h"
 
 namespace rightsize::telemetry {
 
 // The user's own names. `metrics`: the store's name -> our metric and the factor to its canonical unit. `labels`: one
-// of the words of kLabelWords -> the store's label.
+// of label_words() -> the store's label.
 struct NameMap {
-  struct Target {
-    Metric metric;
-    double scale = 1;
-  };
-  std::map<std::string, Target> metrics;
+  std::map<std::string, MetricSpec> metrics;
   std::map<std::string, std::string> labels;
 };
 
@@ -32,21 +28,16 @@ struct NameMap {
 // words get a suggestion.
 Checked<NameMap> parse_name_map(const std::vector<std::string>& flags);
 
-// The words a label can be named for: host, uuid, index, model, namespace, pod, container, job, user, account,
+// The words that a label can be given for: host, uuid, index, model, namespace, pod, container, job, user, account,
 // instance_type, provider, region, mig_profile, mig_id.
 const std::vector<std::string>& label_words();
 
-struct Meaning {
-  Metric metric;
-  double scale = 1;        // canonical = reported x scale
-  bool ambiguous = false;  // a share whose name does not tell 0-1 from 0-100: any reading above 1 means the latter
-  bool counter = false;    // a total: the metric is its rate
-};
+// Nothing for an unknown name. Labels matter where a store uses one name for several metrics, as Google does for used
+// and free memory.
+std::optional<MetricSpec> meaning_of(const std::string& name, const Labels& labels, const NameMap& map);
 
-// Nothing when no metric of ours goes by that name (with these labels: Google tells used from free memory by one).
-std::optional<Meaning> meaning_of(const std::string& name, const Labels& labels, const NameMap& map);
-
-// The device that labels speak of. Owner labels keep their store's names, with the user's own added under ours.
+// The device that labels describe. Owner labels keep the names of their store; those of the NameMap are added under
+// our names.
 Device device_of(const Labels& labels, const NameMap& map);
 
 // Which label of `present` tells hosts (or GPUs) apart on this store; empty when none does.
@@ -57,7 +48,7 @@ std::string model_label(const std::vector<std::string>& present, const NameMap& 
 std::vector<std::string> labels_of_word(const std::vector<std::string>& present, std::string_view word,
                                         const NameMap& map);
 
-// Hands the points of series on as samples of one metric each.
+// Turns the points of series into samples of one metric each.
 class SeriesToSamples : public SeriesSink {
  public:
   // Both must outlive it.
@@ -70,7 +61,7 @@ class SeriesToSamples : public SeriesSink {
   void unusable(TimePoint time) override { sink_.add_unusable(device_, meaning_.metric, time); }
   void close() override;
 
-  const std::map<std::string, std::size_t>& unknown() const { return unknown_; }  // names nobody knows, and how often
+  const std::map<std::string, std::size_t>& unknown() const { return unknown_; }  // unknown names, and how often
   const std::map<std::string, Metric>& known() const { return known_; }
 
  private:
@@ -80,7 +71,7 @@ class SeriesToSamples : public SeriesSink {
   const NameMap& map_;
   std::map<std::string, std::size_t> unknown_;
   std::map<std::string, Metric> known_;
-  Meaning meaning_{};
+  MetricSpec meaning_;
   int device_ = -1;
   std::vector<Point> ready_;      // in canonical units, for the sink
   std::vector<Point> held_back_;  // of an ambiguous or a cumulative series, until it is whole

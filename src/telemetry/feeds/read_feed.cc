@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "telemetry/feeds/uncompress.h"
 #include "telemetry/read.h"
 
 namespace rightsize::telemetry {
@@ -62,7 +61,7 @@ class Reading {
   // A query file of CloudWatch: true when the path was one.
   bool read_queries(const std::string& path) {
     if (path == "-") return false;
-    Result<std::unique_ptr<ByteSource>> source = open_feed(path);
+    Result<std::unique_ptr<ByteSource>> source = open_bytes(path);
     if (!source) return false;
     Result<std::string> first = read_beginning(**source, kLook);
     if (!first || detect_json_feed(*first) != JsonFeed::kCloudWatchQueries) return false;
@@ -93,7 +92,7 @@ class Reading {
   }
 
   Result<> read_one(const std::string& path) {
-    RIGHTSIZE_TRY(std::unique_ptr<ByteSource> source, open_feed(path));
+    RIGHTSIZE_TRY(std::unique_ptr<ByteSource> source, open_bytes(path));
     RIGHTSIZE_TRY(std::string first, read_beginning(*source, kLook));
     if (first.empty()) return fail(bad_input("the file is empty"));
     const JsonFeed feed = detect_json_feed(first);
@@ -123,35 +122,18 @@ class Reading {
 
   Result<> read_json(const std::string& path, JsonFeed feed, ByteSource& source) {
     SeriesToSamples series(sink_, options_.names);
-    Result<FeedReport> report = read_series(path, feed, source, series);
-    if (!report) return fail(std::move(report).error());
-    outcome_.missing += report->missing;
+    kind(std::string(name_of(feed)));
+    RIGHTSIZE_TRY(const FeedReport report, read_store_json(feed, source, path, series, queries_));
+    outcome_.missing += report.missing;
     outcome_.metrics.insert(series.known().begin(), series.known().end());
     if (series.known().empty()) {
-      return fail(bad_input(fmt::format("none of its {} series is a GPU metric", report->series))
+      return fail(bad_input(fmt::format("none of its {} series is a GPU metric", report.series))
                       .with_hint("name yours with --name gpu_util=MY_METRIC*0.01"));
     }
-    outcome_.readings += report->points;
-    if (report->partial) note(fmt::format("{}: the store calls this answer partial", path));
-    for (const std::string& warning : report->warnings) note(fmt::format("{}: {}", path, warning));
+    outcome_.readings += report.points;
+    if (report.partial) note(fmt::format("{}: the store calls this answer partial", path));
+    for (const std::string& warning : report.warnings) note(fmt::format("{}: {}", path, warning));
     return {};
-  }
-
-  Result<FeedReport> read_series(const std::string& path, JsonFeed feed, ByteSource& source, SeriesSink& sink) {
-    switch (feed) {
-      case JsonFeed::kCloudWatch:
-        kind("CloudWatch");
-        return read_cloudwatch_json(source, path, queries_, sink);
-      case JsonFeed::kGoogle:
-        kind("Google Cloud Monitoring");
-        return read_google_json(source, path, sink);
-      case JsonFeed::kAzure:
-        kind("Azure Monitor");
-        return read_azure_json(source, path, sink);
-      default:
-        kind("Prometheus JSON");
-        return read_prometheus_json(source, path, sink);
-    }
   }
 
   void kind(std::string name) {
@@ -174,11 +156,6 @@ class Reading {
 };
 
 }  // namespace
-
-Result<std::unique_ptr<ByteSource>> open_feed(const std::string& path) {
-  RIGHTSIZE_TRY(std::unique_ptr<ByteSource> source, open_bytes(path));
-  return uncompress(path, std::move(source));
-}
 
 Result<FeedOutcome> read_feeds(const std::vector<std::string>& paths, const FeedOptions& options, SampleSink& sink) {
   Reading reading(options, sink, paths.size() > 1);

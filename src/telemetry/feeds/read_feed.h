@@ -1,9 +1,9 @@
-// The front door of files: any number of them, of any kind we know, plain or compressed -> Samples.
+// Reads any number of files of any supported kind, plain or compressed, into Samples.
 //
-//   FeedReader reader(sink, options);
-//   for (path : paths) reader.read(path);         // each file's kind is found from its beginning
+//   RIGHTSIZE_TRY(const FeedOutcome outcome, read_feeds({"node-1.csv.gz", "prometheus.json"}, options, sink));
 //
-// A CloudWatch query file names what results mean, so it is read before the others whatever their order.
+// Each file's kind is detected from its beginning. CloudWatch query files are read first, whatever the order: they name
+// the results.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct FeedOptions {
   Seconds interval = seconds(30);  // between readings of texts that carry no time
 };
 
-// What was read and what was not.
+// What was read and what could not be.
 struct FeedOutcome {
   std::size_t files = 0;                  // that could be read
   std::size_t readings = 0, missing = 0;  // numbers, and places where one was expected
@@ -36,8 +36,5 @@ struct FeedOutcome {
 // Reads every path ("-" is standard input) into the sink. Fails only when not one file gave a reading; the first
 // failure is then the error.
 Result<FeedOutcome> read_feeds(const std::vector<std::string>& paths, const FeedOptions& options, SampleSink& sink);
-
-// A compressed or plain file, ready to be read.
-Result<std::unique_ptr<ByteSource>> open_feed(const std::string& path);
 
 }  // namespace rightsize::telemetry

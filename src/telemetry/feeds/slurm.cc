@@ -8,9 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "base/raw_bytes.h"
+#include "base/parse_units.h"
+#include "base/slurm_time.h"
 #include "base/text.h"
 #include "telemetry/feeds/feeds.h"
-#include "telemetry/raw_bytes.h"
 
 namespace rightsize::telemetry {
 namespace {
@@ -18,13 +20,13 @@ namespace {
 constexpr std::size_t kMostHosts = 10'000;
 constexpr std::size_t kLongestLine = 64U << 20;
 
-// What Slurm itself saw of a job's or a step's GPUs.
+// GPU usage of a job or a step as Slurm measured it.
 struct Usage {
   std::optional<Ratio> utilization;
   std::optional<Bytes> memory;
 };
 
-// A step's row, until its job's row is known: steps may stand before it in a sorted or merged log.
+// A step's row, until its job's row is known: steps may come first in a sorted or merged log.
 struct StepUsage {
   std::optional<TimePoint> start;
   Seconds elapsed;
@@ -54,7 +56,7 @@ std::vector<std::string_view> split_cells(std::string_view line) {
   }
 }
 
-std::optional<double> plain_number(std::string_view text) {
+std::optional<double> number_of(std::string_view text) {
   double value = 0;
   const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc() || stop != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
@@ -66,33 +68,15 @@ std::optional<double> scaled_number(std::string_view text) {
   static constexpr std::string_view kPrefixes = "KMGTP";
   if (text.empty()) return std::nullopt;
   const std::size_t power = kPrefixes.find(text.back());
-  if (power == std::string_view::npos) return plain_number(text);
-  const std::optional<double> value = plain_number(text.substr(0, text.size() - 1));
+  if (power == std::string_view::npos) return number_of(text);
+  const std::optional<double> value = number_of(text.substr(0, text.size() - 1));
   if (!value) return std::nullopt;
   return *value * std::pow(1024.0, static_cast<double>(power + 1));
 }
 
-// "2-03:04:05", "03:04:05", "04:05" (minutes and seconds), "05".
-std::optional<Seconds> parse_elapsed(std::string_view text) {
-  double day = 0;
-  if (const std::size_t dash = text.find('-'); dash != std::string_view::npos) {
-    const std::optional<double> days_told = plain_number(text.substr(0, dash));
-    if (!days_told) return std::nullopt;
-    day = *days_told;
-    text.remove_prefix(dash + 1);
-  }
-  double total = 0;
-  for (std::string_view part : split_list(text, ':')) {
-    const std::optional<double> value = plain_number(part);
-    if (!value) return std::nullopt;
-    total = total * 60 + *value;
-  }
-  return text.empty() ? std::nullopt : std::optional(days(day) + seconds(total));
-}
-
 std::optional<TimePoint> parse_time(std::string_view text) {
   if (const std::optional<TimePoint> iso = parse_iso_time(text)) return iso;
-  const std::optional<double> since_1970 = plain_number(text);
+  const std::optional<double> since_1970 = number_of(text);
   return since_1970 && *since_1970 > 0 ? std::optional(unix_seconds(*since_1970)) : std::nullopt;
 }
 
@@ -160,9 +144,15 @@ std::vector<JobGpu> spread_over(const std::vector<std::string>& hosts, std::size
   return gpus;
 }
 
+std::optional<Seconds> elapsed_of(const Row& row) {
+  if (const std::optional<double> raw = number_of(row["ElapsedRaw"])) return seconds(*raw);
+  const std::optional<Seconds> elapsed = parse_slurm_time(row["Elapsed"]);
+  return elapsed ? std::optional(*elapsed) : std::nullopt;
+}
+
 class JobReader {
  public:
-  // False: the first line is no header of ours.
+  // False: the first line is not the expected header.
   bool take_line(std::string_view line) {
     ++line_;
     while (line.ends_with('\r')) line.remove_suffix(1);
@@ -170,7 +160,7 @@ class JobReader {
     if (names_.empty()) return take_header(line);
     const Row row{names_, split_cells(line)};
     if (row.cells.size() != names_.size()) {
-      refuse("it has not as many columns as the header");
+      refuse("the number of columns differs from the header");
     } else if (row["JobID"].find('.') != std::string_view::npos) {
       take_step(row);
     } else {
@@ -202,17 +192,16 @@ class JobReader {
   void take_job(const Row& row) {
     Job job;
     job.id = row["JobID"];
-    if (job.id.empty()) return refuse("it has no JobID");
+    if (job.id.empty()) return refuse("no JobID");
     const Allocation allocation = allocation_of(row["AllocTRES"]);
     const std::optional<TimePoint> start = parse_time(row["Start"]);
     if (allocation.count < 1) return void(++table_.without_gpu);
-    if (allocation.count > kMostJobGpus) return refuse("it has more GPUs than any cluster");
+    if (allocation.count > kMostJobGpus) return refuse("more GPUs than any cluster has");
     const std::optional<TimePoint> end = parse_time(row["End"]);
-    std::optional<Seconds> elapsed = parse_elapsed(row["ElapsedRaw"]);
-    if (!elapsed) elapsed = parse_elapsed(row["Elapsed"]);
+    std::optional<Seconds> elapsed = elapsed_of(row);
     if (!elapsed && start && end) elapsed = *end - *start;
     if (!start || (elapsed && in_seconds(*elapsed) == 0)) return void(++table_.never_started);
-    if (!elapsed) return refuse("it has neither an end nor an elapsed time");
+    if (!elapsed) return refuse("neither an end nor an elapsed time");
     job.start = *start;
     job.elapsed = *elapsed;
     job.end = end.value_or(job.start + *elapsed);
@@ -231,13 +220,14 @@ class JobReader {
     job.state = row["State"].substr(0, row["State"].find(' '));
     job.gpu_model = allocation.model;
     job.mig_profile = allocation.mig_profile;
-    if (const std::optional<double> minutes = plain_number(row["TimelimitRaw"]))
-      job.time_limit = seconds(*minutes * 60);
-    if (!job.time_limit) job.time_limit = parse_elapsed(row["Timelimit"]);
+    for (const char* column : {"TimelimitRaw", "Timelimit"}) {
+      const std::optional<Seconds> limit = parse_slurm_time(row[column]);
+      if (limit && !job.time_limit) job.time_limit = *limit;
+    }
     const auto count = static_cast<std::size_t>(allocation.count);
     if (const auto inside = unpack_jobstats(row["AdminComment"])) job.gpus = gpus_of_jobstats(*inside);
     if (!job.gpus.empty()) {
-      // What was allocated is what is paid: GPUs jobstats does not know of stay without a measurement.
+      // All allocated GPUs are paid for; those that jobstats does not list have no measurement.
       job.gpus.resize(count, JobGpu{.host = job.gpus.back().host});
       return;
     }
@@ -257,8 +247,7 @@ class JobReader {
     const Allocation allocation = allocation_of(row["AllocTRES"]);
     const Usage usage = usage_of(row, std::max(1.0, allocation.count));
     if (!usage.utilization && !usage.memory) return;
-    std::optional<Seconds> elapsed = parse_elapsed(row["ElapsedRaw"]);
-    if (!elapsed) elapsed = parse_elapsed(row["Elapsed"]);
+    const std::optional<Seconds> elapsed = elapsed_of(row);
     const std::string_view id = row["JobID"];
     steps_[std::string(id.substr(0, id.find('.')))].push_back(
         {parse_time(row["Start"]), elapsed.value_or(seconds(0)), usage});
@@ -367,7 +356,7 @@ Result<JobTable> read_jobs(ByteSource& source, const std::string& file) {
   }
   if (understood && !pending.empty()) understood = reader.take_line(pending);
   if (!understood || !reader.has_header()) {
-    return fail(bad_input(fmt::format("{}: no table of sacct with JobID, Start and AllocTRES", file))
+    return fail(bad_input(fmt::format("{}: not a table from sacct with JobID, Start and AllocTRES", file))
                     .with_hint("sacct -P -a -o JobID,User,Account,JobName,Partition,State,Start,End,ElapsedRaw,"
                                "TimelimitRaw,AllocTRES,NodeList,TRESUsageInAve,AdminComment"));
   }

@@ -1,11 +1,12 @@
-// Slurm's accounting: who had which GPUs when, what became of the job, and how busy jobstats or Slurm itself saw them.
+// Slurm's accounting: which job had which GPUs when, how it ended, and how busy they were according to jobstats or
+// Slurm.
 //
 //   TZ=UTC sacct -P -a -S 2026-11-01 -o
 //   JobID,User,Account,JobName,Partition,State,Start,End,ElapsedRaw,TimelimitRaw,AllocTRES,NodeList,TRESUsageInAve,
 //   AdminComment
 //
-// The table is read by its header, so columns may be in any order and others may stand between; JobID, Start and
-// AllocTRES must be there. Times are sacct's local ones (read as UTC), or seconds since 1970 (SLURM_TIME_FORMAT=%s).
+// The table is read by its header: columns may be in any order, others are ignored; JobID, Start and AllocTRES are
+// required. Times are sacct's local ones (read as UTC), or seconds since 1970 (SLURM_TIME_FORMAT=%s).
 // jobstats stores a job's GPUs by host and index in AdminComment ("JS1:" and packed JSON); where there is none, Slurm's
 // own mean (gres/gpuutil) is taken from the job's row or its steps, and which index a job had stays unknown.
 #pragma once
@@ -15,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_source.h"
 #include "base/result.h"
 #include "base/usage_units.h"
-#include "telemetry/byte_source.h"
 
 namespace rightsize::telemetry {
 
@@ -48,8 +49,8 @@ struct JobTable {
   std::vector<Job> jobs;          // those with GPUs that ran; each run of a requeued job is one
   std::size_t without_gpu = 0;    // CPU jobs
   std::size_t never_started = 0;  // pending, or cancelled before they began
-  std::size_t repeated = 0;       // rows of a job's run that was there already
-  std::size_t refused = 0;        // rows that make no sense: not costed
+  std::size_t repeated = 0;       // duplicate rows of a run
+  std::size_t refused = 0;        // inconsistent rows, which are not costed
   std::string first_refused;      // "line 12: it ends before it starts"
 
   void append(JobTable&& other);

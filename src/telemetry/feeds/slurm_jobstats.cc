@@ -1,10 +1,8 @@
-// jobstats' summary of a job, as it stands in Slurm's AdminComment: base64 of gzip of JSON.
-#include <array>
+// jobstats' summary of a job in Slurm's AdminComment: base64 of gzip of JSON.
 #include <charconv>
 
-#include <zlib.h>
-
-#include "base/located_json.h"
+#include "base/byte_source.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "telemetry/feeds/slurm.h"
 
@@ -32,38 +30,15 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return out;
 }
 
-std::optional<std::string> gunzip(const std::string& packed) {
-  z_stream stream{};
-  if (inflateInit2(&stream, 15 + 16) != Z_OK) return std::nullopt;
-  std::string out;
-  std::array<char, 16384> piece;
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-  stream.avail_in = static_cast<uInt>(packed.size());
-  int state = Z_OK;
-  while (state == Z_OK && out.size() < kLargestComment) {
-    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-    stream.avail_out = static_cast<uInt>(piece.size());
-    state = inflate(&stream, Z_NO_FLUSH);
-    out.append(piece.data(), piece.size() - stream.avail_out);
-  }
-  inflateEnd(&stream);
-  if (state != Z_STREAM_END) return std::nullopt;
-  return out;
-}
-
-std::optional<double> number_at(const JsonValue& node, const char* table, const std::string& index) {
-  const JsonMember* member = node.find(table);
-  const JsonMember* value = member != nullptr ? member->value.find(index) : nullptr;
-  if (value == nullptr || value->value.type != JsonType::kNumber) return std::nullopt;
-  return value->value.number;
-}
-
 }  // namespace
 
 std::optional<std::string> unpack_jobstats(std::string_view comment) {
   if (!comment.starts_with("JS1:")) return std::nullopt;
   const std::optional<std::string> packed = decode_base64(trim(comment.substr(4)));
-  return packed ? gunzip(*packed) : std::nullopt;
+  if (!packed || !packed->starts_with("\x1f\x8b")) return std::nullopt;
+  const Result<std::unique_ptr<ByteSource>> source = uncompress("AdminComment", bytes_of(*packed));
+  Result<std::string> text = source ? read_all(**source, kLargestComment) : fail(source.error());
+  return text ? std::optional(*std::move(text)) : std::nullopt;
 }
 
 // {"nodes": {"host": {"gpu_utilization": {"0": 95.2}, "gpu_used_memory": {...}, "gpu_total_memory": {...}}}}
@@ -74,15 +49,17 @@ std::vector<JobGpu> gpus_of_jobstats(const std::string& json) {
   const JsonMember* nodes = parsed->root().find("nodes");
   if (nodes == nullptr) return gpus;
   for (const JsonMember& node : nodes->value.members) {
-    const JsonMember* busy = node.value.find("gpu_utilization");
+    const JsonValue* busy = value_at(node.value, "gpu_utilization");
     if (busy == nullptr) continue;
-    for (const JsonMember& member : busy->value.members) {
+    for (const JsonMember& member : busy->members) {
       JobGpu gpu{.host = node.name};
       std::from_chars(member.name.data(), member.name.data() + member.name.size(), gpu.index);
-      if (const auto share = number_at(node.value, "gpu_utilization", member.name))
-        gpu.utilization = Ratio::percent(*share);
-      if (const auto used = number_at(node.value, "gpu_used_memory", member.name)) gpu.used = bytes(*used);
-      if (const auto total = number_at(node.value, "gpu_total_memory", member.name)) gpu.total = bytes(*total);
+      const auto number = [&](const char* table) {
+        return number_at(node.value, std::string(table) + "." + member.name);
+      };
+      if (const auto share = number("gpu_utilization")) gpu.utilization = Ratio::percent(*share);
+      if (const auto used = number("gpu_used_memory")) gpu.used = bytes(*used);
+      if (const auto total = number("gpu_total_memory")) gpu.total = bytes(*total);
       gpus.push_back(std::move(gpu));
     }
   }

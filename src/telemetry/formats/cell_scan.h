@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "telemetry/decimal.h"
+#include "base/decimal.h"
 
 namespace rightsize::telemetry {
 

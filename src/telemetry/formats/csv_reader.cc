@@ -1,4 +1,4 @@
-// Our recordings and nvidia-smi's csv: a header that names the columns, then a row a GPU and moment.
+// Our recordings and nvidia-smi's csv: a header, then one row per GPU and time.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -30,13 +30,13 @@ struct Column {
   bool is_number() const { return role == Role::kMetric || role == Role::kTime; }
 };
 
-// Blanks begin above 2^31 - 16, and shares end at 1; what lies above goes the careful way.
+// Blanks begin above 2^31 - 16, and shares end at 1; larger values are checked one by one.
 double plain_limit(const MetricSpec& spec) {
   constexpr double kBelowBlanks = 2e9;
   return std::min(kBelowBlanks, canonical(spec, 1.02 / spec.scale) == 1.0 ? 1 / spec.scale : kBelowBlanks);
 }
 
-// nvidia-smi's times, of which all but the seconds are mostly those of the row before.
+// nvidia-smi's times: mostly only the seconds differ from the row before.
 class SmiTimes {
  public:
   std::optional<TimePoint> read(std::string_view text) {
@@ -82,21 +82,21 @@ class CsvReader final : public LineReader {
   }
 
  private:
-  // A device as rows name it: by uuid, or by host and index.
+  // A device as rows identify it: by uuid, or by host and index.
   struct DeviceCells {
     std::string identity, host;
     int device = 0;
   };
   struct RowState {
     Sample sample;
-    std::uint32_t unusable = 0;  // metrics whose values cannot be
+    std::uint32_t unusable = 0;  // metrics with impossible values
     bool has_time = false;
     std::string_view index, uuid, name, host;
   };
 
   Vocabulary vocabulary() const { return recording_ ? Vocabulary::kRecording : Vocabulary::kSmiQuery; }
 
-  // Files of several runs are often one after the other: a header between rows begins anew, and may differ.
+  // Several runs are often appended to one file: a header between rows starts over and may differ.
   bool is_header(std::string_view text) const {
     const char first = text.front();
     return text == header_ || (first >= 'a' && first <= 'z' && text.find(header_.substr(0, header_.find(','))) == 0);
@@ -115,7 +115,7 @@ class CsvReader final : public LineReader {
       rest.remove_prefix(comma + 1);
     }
     if (!any) {
-      intake_.refuse(text, text, "no column of this header is a metric we know");
+      intake_.refuse(text, text, "this header has no column with a known metric");
       columns_.clear();
     }
   }
@@ -132,7 +132,7 @@ class CsvReader final : public LineReader {
     return {};
   }
 
-  // Our own rows hold plain numbers without spaces: read in one pass over the characters.
+  // Our recordings have plain numbers without spaces, read in one pass over the characters.
   void row(std::string_view text) {
     RowState state;
     const char* at = text.data();
@@ -150,7 +150,7 @@ class CsvReader final : public LineReader {
           continue;
         }
         const char* behind = number_cell(at, last, value);
-        // Nearly every other cell: a number within what any source writes.
+        // Nearly every other cell: a number in the usual range.
         if (behind != nullptr && column.role == Role::kMetric && value <= column.most) {
           column.cell = key;
           column.value = value * column.spec.scale;
@@ -212,7 +212,7 @@ class CsvReader final : public LineReader {
     }
   }
 
-  // nvidia-smi: ", " between cells, units behind numbers, "[N/A]" where there is nothing.
+  // nvidia-smi: ", " between cells, units after numbers, "[N/A]" for missing values.
   void padded_row(std::string_view text) {
     RowState state;
     const char* at = text.data();
@@ -233,7 +233,8 @@ class CsvReader final : public LineReader {
         if (!cell.empty() && (cell.front() <= ' ' || cell.back() <= ' ')) cell = trim(cell);
         if (column.role == Role::kMetric) value = padded_number(cell);
         if (column.role == Role::kTime) value = in_unix_seconds(times_.read(cell).value_or(unix_seconds(kMissing)));
-        if (!take(column, cell, value, state)) return intake_.refuse(text, cell, "this is no time nvidia-smi writes");
+        if (!take(column, cell, value, state))
+          return intake_.refuse(text, cell, "this is not a time that nvidia-smi writes");
       }
       more = end != last;
       at = more ? end + 1 : last;
@@ -256,7 +257,7 @@ class CsvReader final : public LineReader {
     intake_.add(device, state.sample, state.unusable);
   }
 
-  // Rows of several GPUs take turns: compared with the next one expected first.
+  // Rows of several GPUs take turns, so the expected next one is compared first.
   int device_of(const RowState& state) {
     const std::string_view identity = state.uuid.empty() ? state.index : state.uuid;
     if (next_ < devices_.size() && devices_[next_].identity == identity && devices_[next_].host == state.host) {

@@ -75,7 +75,6 @@ class ExpositionReader final : public LineReader {
   struct Name {
     std::string text;
     std::optional<MetricSpec> spec;
-    std::optional<MemoryPartSpec> part;
     ShareScale scale;
     std::uint64_t scrape = 0;  // the last it occurred in
     std::size_t next = 0;      // the name that followed it
@@ -100,12 +99,12 @@ class ExpositionReader final : public LineReader {
       current_ = find_name(name);
       if (before < names_.size()) names_[before].next = current_;
       Name& now = names_[current_];
-      if (now.spec || now.part) {
+      if (now.spec) {
         if (now.scrape == scrape_ && !timed_) flush();
         now.scrape = scrape_;
       }
     }
-    return names_[current_].spec || names_[current_].part;
+    return names_[current_].spec.has_value();
   }
 
   std::size_t find_name(std::string_view name) {
@@ -116,8 +115,7 @@ class ExpositionReader final : public LineReader {
     }
     constexpr std::size_t kMostNames = 4096;  // an exporter has some hundred; endless new names must not fill memory
     if (names_.size() >= kMostNames) names_.clear();
-    names_.push_back(
-        {std::string(name), find_metric(Vocabulary::kDcgm, name), find_memory_part(Vocabulary::kDcgm, name), {}, 0, 0});
+    names_.push_back({std::string(name), find_metric(Vocabulary::kExporter, name), {}, 0, 0});
     return names_.size() - 1;
   }
 
@@ -169,12 +167,12 @@ class ExpositionReader final : public LineReader {
 
   void store(std::string_view text, Pending& pending, double raw) {
     Name& name = names_[current_];
-    if (name.part) {
-      auto& part = name.part->part == MemoryPart::kFree ? pending.free : pending.reserved;
-      if (!is_blank(raw) && raw >= 0) part = raw * name.part->scale;
+    const MetricSpec& spec = *name.spec;
+    if (spec.metric >= kMemoryFree) {
+      auto& part = spec.metric == kMemoryFree ? pending.free : pending.reserved;
+      if (!is_blank(raw) && raw >= 0) part = raw * spec.scale;
       return;
     }
-    const MetricSpec& spec = *name.spec;
     if (pending.sample.has(spec.metric)) {
       if (!pending.repeated && !pending.timed) {
         intake_.refuse(text, text, "the same metric of the same GPU and owner twice in one scrape");

@@ -1,4 +1,4 @@
-// What the readers of one format each share: lines come in, samples and refusals go out.
+// Shared by the readers of one format each: lines come in, samples and refusals go out.
 #pragma once
 
 #include <memory>
@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "telemetry/formats/cell_scan.h"
+#include "telemetry/metric_names.h"
 #include "telemetry/read.h"
+#include "telemetry/times.h"
 
 namespace rightsize::telemetry {
 
-// Where a reader puts what it found. Devices are told apart by Device::key(); a text may name at most kMostDevices.
+// Receives what a reader found. Devices are identified by Device::key(); a text may name at most kMostDevices.
 class Intake {
  public:
   Intake(std::string_view file, SampleSink& sink, ReadSummary& summary, Seconds interval)
@@ -25,13 +27,13 @@ class Intake {
   int open(const Device& device);
   // The same without looking whether it was opened before: for readers that know.
   int open_series(const Device& device);
-  // Empty samples are dropped: a line of blanks says nothing. `unusable` is a set of metrics (bit i: number i) whose
-  // values were there but cannot be.
+  // Empty samples are dropped. `unusable` is a set of metrics (bit i: number i) whose values were present but
+  // impossible.
   void add(int device, const Sample& sample, std::uint32_t unusable = 0);
   void refuse(std::string_view line, std::string_view what, std::string message);
-  // The moment of the scrape with this number, counted from 0, in a text without a clock.
+  // The time of the scrape with this number, counted from 0, in a text without times.
   TimePoint scrape(std::uint64_t number) const { return TimePoint(interval_ * static_cast<double>(number)); }
-  // ... of the next row of a device: its rows are one interval apart.
+  // The time of the next row of a device: its rows are one interval apart.
   TimePoint untimed(int device);
 
  private:
@@ -53,8 +55,7 @@ class LineReader {
 };
 
 std::unique_ptr<LineReader> make_csv_reader(Intake& intake, bool recording);
-std::unique_ptr<LineReader> make_dmon_reader(Intake& intake);
-std::unique_ptr<LineReader> make_dcgmi_reader(Intake& intake);
+std::unique_ptr<LineReader> make_dmon_reader(Intake& intake, bool dcgmi);
 std::unique_ptr<LineReader> make_exposition_reader(Intake& intake);
 std::unique_ptr<LineReader> make_xml_reader(Intake& intake);
 
@@ -63,9 +64,7 @@ std::unique_ptr<LineReader> make_xml_reader(Intake& intake);
 std::optional<double> leading_number(const char* begin, const char* last, const char*& end);
 std::optional<double> leading_number(std::string_view text);
 
-// The clock is taken for UTC: none of the tools says its zone.
-std::optional<TimePoint> parse_smi_time(std::string_view text);                          // "2026/11/15 00:35:40.211"
-std::optional<TimePoint> parse_dmon_time(std::string_view date, std::string_view time);  // "20261115", "00:35:43"
-std::optional<TimePoint> parse_xml_time(std::string_view text);                          // "Sun Nov 15 00:35:47 2026"
+// Sets a metric from a cell or an element such as "693.14 W"; blanks and impossible values leave it unset.
+void set_metric(const MetricSpec& spec, std::string_view text, Sample& sample);
 
 }  // namespace rightsize::telemetry

@@ -1,5 +1,5 @@
-// nvidia-smi -q -x: an element a line, once or repeated. Only the elements named below are looked at, by their path
-// inside <gpu>; the rest may be anything, so that other versions of the schema do no harm.
+// nvidia-smi -q -x: an element per line, once or repeated. Only elements named in data/metric_names.csv or below are
+// read, by their path inside <gpu>, so that other versions of the schema can be read, too.
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -13,31 +13,6 @@
 
 namespace rightsize::telemetry {
 namespace {
-
-struct Leaf {
-  std::string_view path;
-  MetricSpec spec;
-};
-
-constexpr double kMiB = 1024.0 * 1024.0;
-// Older drivers say power_readings, newer gpu_power_readings; event reasons have been renamed, too.
-constexpr Leaf kLeaves[] = {
-    {"utilization/gpu_util", {Metric::kGpuUtil, 0.01}},
-    {"utilization/memory_util", {Metric::kMemoryUtil, 0.01}},
-    {"fb_memory_usage/used", {Metric::kMemoryUsed, kMiB}},
-    {"fb_memory_usage/total", {Metric::kMemoryTotal, kMiB}},
-    {"gpu_power_readings/power_draw", {Metric::kPower, 1}},
-    {"gpu_power_readings/average_power_draw", {Metric::kPower, 1}},
-    {"gpu_power_readings/instant_power_draw", {Metric::kPower, 1}},
-    {"gpu_power_readings/current_power_limit", {Metric::kPowerLimit, 1}},
-    {"power_readings/power_draw", {Metric::kPower, 1}},
-    {"power_readings/power_limit", {Metric::kPowerLimit, 1}},
-    {"clocks/sm_clock", {Metric::kSmClock, 1e6}},
-    {"clocks/mem_clock", {Metric::kMemoryClock, 1e6}},
-    {"temperature/gpu_temp", {Metric::kTemperature, 1}},
-    {"pci/rx_util", {Metric::kPcieRx, 1e3}},
-    {"pci/tx_util", {Metric::kPcieTx, 1e3}},
-};
 
 struct Reason {
   std::string_view element;  // behind "clocks_event_reason_" or "clocks_throttle_reason_"
@@ -56,7 +31,7 @@ constexpr Reason kReasons[] = {
 };
 
 // Parses with expat, a line at a time. Logs follow one another, and one may be cut short by the next: every declaration
-// begins anew, and after a mistake the rest of that log is left out.
+// starts over, and after a mistake the rest of that log is skipped.
 class XmlReader final : public LineReader {
  public:
   explicit XmlReader(Intake& intake) : intake_(intake) {}
@@ -73,7 +48,7 @@ class XmlReader final : public LineReader {
       return;
     }
     broken_ = true;
-    intake_.refuse(text, bare, fmt::format("this is no XML: {}", XML_ErrorString(XML_GetErrorCode(parser_.get()))));
+    intake_.refuse(text, bare, fmt::format("not XML: {}", XML_ErrorString(XML_GetErrorCode(parser_.get()))));
   }
 
  private:
@@ -149,7 +124,7 @@ class XmlReader final : public LineReader {
     if (const int opened = intake_.open(instance_); opened >= 0) intake_.add(opened, instance_sample_);
   }
 
-  // nvidia-smi lists GPUs in order but does not number them.
+  // nvidia-smi lists GPUs in order without numbers.
   int index_in_log() {
     if (logs_ != counted_log_) {
       counted_log_ = logs_;
@@ -191,15 +166,9 @@ class XmlReader final : public LineReader {
   }
 
   static void metric(std::string_view parent, std::string_view leaf, std::string_view text, Sample& sample) {
-    if (is_blank(text)) return;
-    for (const Leaf& known : kLeaves) {
-      const std::size_t slash = known.path.find('/');
-      if (known.path.substr(0, slash) != parent || known.path.substr(slash + 1) != leaf) continue;
-      if (sample.has(known.spec.metric)) return;  // the average comes before the instantaneous power
-      if (auto raw = leading_number(text)) {
-        if (auto value = canonical(known.spec, *raw)) sample.set(known.spec.metric, *value);
-      }
-    }
+    const std::optional<MetricSpec> spec = find_metric(Vocabulary::kXml, fmt::format("{}/{}", parent, leaf));
+    // The average comes before the instantaneous power.
+    if (spec && !sample.has(spec->metric)) set_metric(*spec, text, sample);
   }
 
   Intake& intake_;

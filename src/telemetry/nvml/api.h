@@ -1,6 +1,6 @@
 // The part of NVML's C interface that we call, declared from its public documentation (docs.nvidia.com/deploy/nvml-api,
 // read 2026-11; struct layouts checked against NVIDIA/go-nvml's header for NVML 12.2 and a driver of version 580).
-// Nothing is linked: functions are looked up by name, and one that is missing is an old driver, not a failure.
+// Nothing is linked: functions are looked up by name, and a missing one means an old driver, not a failure.
 #pragma once
 
 namespace rightsize::telemetry::nvml {

@@ -8,7 +8,7 @@
 namespace rightsize::telemetry::nvml {
 namespace {
 
-// Looks the first name up that the library has; newer versions of a call come first.
+// Binds the first name that the library has; newer versions of a call come first.
 template <class Function>
 void bind(void* library, Function& function, std::initializer_list<const char*> names) {
   for (const char* name : names) {
@@ -59,11 +59,11 @@ std::string meaning(Return code) {
     case 4:
       return "no permission to use the GPU";
     case 18:
-      return "driver and library have different versions; a reboot helps after an update";
+      return "driver and library have different versions; reboot after an update";
     case 12:
       return "the driver's library was not found";
     default:
-      return fmt::format("NVML's error {}", code);
+      return fmt::format("NVML error {}", code);
   }
 }
 
@@ -75,21 +75,21 @@ Result<std::unique_ptr<Library>> Library::load() {
   const char* path = named != nullptr && *named != '\0' ? named : "libnvidia-ml.so.1";
   library->handle_ = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library->handle_ == nullptr) {
-    return fail(unreadable("there is no NVIDIA driver on this machine: " + std::string(path) + " cannot be loaded")
-                    .with_hint("run this where the GPU is, or use --replay FILE with what was recorded there"));
+    return fail(unreadable("no NVIDIA driver on this machine: " + std::string(path) + " cannot be loaded")
+                    .with_hint("run this on the machine with the GPU, or replay a recording with --replay FILE"));
   }
   bind_all(library->handle_, library->api_);
   const Api& api = library->api_;
   if (api.init == nullptr || api.count == nullptr || api.handle == nullptr || api.shutdown == nullptr) {
-    return fail(unreadable(fmt::format("{} is no NVML library, or one too old", path))
+    return fail(unreadable(fmt::format("{} is not an NVML library, or is too old", path))
                     .with_hint("a driver of version 450 or later is needed"));
   }
   if (const Return code = api.init(); code != kSuccess) {
-    return fail(unreadable("the NVIDIA driver does not answer: " + meaning(code))
-                    .with_hint("'nvidia-smi' should work before this can"));
+    return fail(
+        unreadable("the NVIDIA driver does not answer: " + meaning(code)).with_hint("make 'nvidia-smi' work first"));
   }
   library->started_ = true;
-  if (library->device_count() == 0) return fail(unreadable("the driver runs, but this machine has no GPU it sees"));
+  if (library->device_count() == 0) return fail(unreadable("the driver is running but sees no GPU"));
   return library;
 }
 

@@ -1,4 +1,4 @@
-// Readings of NVML as Samples: the plain calls everywhere, GPM's counters on Hopper and later.
+// NVML readings as Samples: the plain calls on every GPU, GPM counters on Hopper and later.
 #include <fstream>
 #include <span>
 
@@ -15,7 +15,7 @@ using nvml::Api;
 using nvml::kSuccess;
 
 constexpr double kMiB = 1024.0 * 1024.0;
-constexpr Seconds kSlow = seconds(0.95);  // between the dearer readings: once a second
+constexpr Seconds kSlow = seconds(0.95);  // between the more expensive readings: once a second
 
 struct Counter {
   unsigned id;
@@ -33,7 +33,7 @@ constexpr Counter kCounters[] = {
     {nvml::kGpmPcieRx, Metric::kPcieRx, kMiB},         {nvml::kGpmNvlinkRx, Metric::kNvlinkRx, kMiB},
     {nvml::kGpmNvlinkTx, Metric::kNvlinkTx, kMiB},
 };
-// For this one alone it spends 1 to 2 ms in the kernel (H200, driver 580): once a second.
+// This one takes 1 to 2 ms in the kernel (H200, driver 580), so it is read once a second.
 constexpr Counter kEngine[] = {{nvml::kGpmGraphics, Metric::kGraphicsActive, 0.01}};
 
 // One GPU or one MIG instance of it.
@@ -44,7 +44,7 @@ struct Watched {
   nvml::GpmSample before = nullptr, now = nullptr;
   nvml::GpmSample second = nullptr;  // where the counter read once a second began
   bool has_before = false;
-  TimePoint next_slow = {}, next_energy = {}, next_engine = {};  // when the dearer readings are due
+  TimePoint next_slow = {}, next_energy = {}, next_engine = {};  // when the more expensive readings are due
 };
 
 std::string text_of(nvml::Return (*get)(nvml::Device, char*, unsigned), nvml::Device device) {
@@ -137,7 +137,7 @@ class NvmlSource final : public LiveSource {
     if (!cut || !add_instances(device, handle)) watch(device, Watched{.gpu = handle, .handle = handle});
   }
 
-  // False when the GPU is in MIG mode but not cut.
+  // False when the GPU is in MIG mode without instances.
   bool add_instances(const Device& device, nvml::Device gpu) {
     unsigned most = 0;
     if (api().mig_count == nullptr || api().mig_count(gpu, &most) != kSuccess) return false;
@@ -170,8 +170,8 @@ class NvmlSource final : public LiveSource {
     watched_.push_back(watched);
   }
 
-  // What NVML has had for long. MIG instances have no utilisation; power and clocks are the whole GPU's. Without
-  // GPM, utilisation is all there is at a fine grain.
+  // NVML without GPM. MIG instances have no utilization; power and clocks are those of the whole GPU. Without GPM,
+  // utilization is the only fine-grained metric.
   void read_plain(Watched& watched, Sample& sample, bool slow) {
     unsigned value = 0;
     unsigned long long large = 0;
@@ -186,7 +186,7 @@ class NvmlSource final : public LiveSource {
     if (api().power_limit != nullptr && api().power_limit(watched.gpu, &value) == kSuccess) {
       sample.set(Metric::kPowerLimit, value / 1e3);
     }
-    // This one call takes the driver 4 ms.
+    // This call takes the driver 4 ms.
     constexpr Seconds kEnergy = seconds(10);
     if (sample.time >= watched.next_energy && api().energy != nullptr &&
         api().energy(watched.gpu, &large) == kSuccess) {
@@ -204,7 +204,7 @@ class NvmlSource final : public LiveSource {
     if (api().throttle != nullptr && api().throttle(watched.gpu, &large) == kSuccess) {
       sample.set(Metric::kThrottle, static_cast<double>(large));
     }
-    // Without GPM the driver watches the link for 20 ms in each of these calls.
+    // Without GPM the driver measures the link for 20 ms in each of these calls.
     if (watched.before != nullptr || api().pcie == nullptr) return;
     if (api().pcie(watched.gpu, nvml::kPcieRx, &value) == kSuccess) sample.set(Metric::kPcieRx, value * 1e3);
     if (api().pcie(watched.gpu, nvml::kPcieTx, &value) == kSuccess) sample.set(Metric::kPcieTx, value * 1e3);

@@ -1,0 +1,86 @@
+// What a file of src/feeds/providers needs to read one kind of price feed.
+//
+// Such a file defines a function with its own name that describes the feeds it reads; the build collects them, so that
+// a new feed is one new file:
+//
+//   std::vector<Feed> vast() { return {{.name = "vast", .what = "Vast offers, JSON", .complete = true, .read = read}};
+//   }
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/byte_source.h"
+#include "base/csv_reader.h"
+#include "base/json_reader.h"
+#include "feeds/feed.h"
+
+namespace rightsize::feeds {
+
+// A file, opened. It is read once, from front to back.
+struct FeedInput {
+  ByteSource& bytes;
+  std::string file;
+  std::string provider;  // of --provider or the file's name; empty where neither says
+  const catalog::Catalog& catalog;
+  char first = '\0';  // character that is not a space: '{' or '[' for JSON
+};
+
+struct Feed : FeedKind {
+  bool provider_in_file_name = false;  // "aws/vms.csv" holds prices of aws
+  Result<> (*read)(const FeedInput& input, FeedSink& sink) = nullptr;
+};
+const std::vector<Feed>& all_feeds();
+
+// Every entry of the JSON lists called `list`, however deep they are nested in objects; a list at the top is taken
+// whatever its name. Pages may follow one another. Fails with "not `what`" where there is no such list.
+Result<> read_entries(const FeedInput& input, std::string_view list, const char* what,
+                      const std::function<void(const JsonValue&)>& take);
+
+// A row of a CSV table.
+class TableRow {
+ public:
+  TableRow(const CsvColumns& columns, const std::vector<std::string_view>& cells, long line)
+      : columns_(columns), cells_(cells), line_(line) {}
+
+  // Empty where there is no such column; nothing where the cell is not a number.
+  std::string_view operator[](std::string_view column) const { return columns_.cell(cells_, column); }
+  std::optional<double> number(std::string_view column) const;
+  long line() const { return line_; }
+  bool is_complete() const { return cells_.size() >= columns_.count(); }
+
+ private:
+  const CsvColumns& columns_;
+  const std::vector<std::string_view>& cells_;
+  long line_;
+};
+// Every row of a CSV table that must have the columns `needed`. Fails with "not `what`" where one is missing.
+Result<> read_rows(const FeedInput& input, std::initializer_list<const char*> needed, const char* what,
+                   const std::function<void(const TableRow&)>& take);
+
+// Columns of a table that hold what a FeedRow has.
+struct RowColumns {
+  const char *instance, *region, *zone, *gpu, *gpus, *vcpus, *memory_gib, *gpu_memory_gib;
+};
+FeedRow row_of(const TableRow& row, const RowColumns& columns, std::string provider);
+
+// A number; nothing where the text is blank or something else.
+std::optional<double> cell_number(std::string_view cell);
+
+// Instance types of a provider in the catalogue, for feeds that list all of its machines.
+class KnownMachines {
+ public:
+  KnownMachines(const catalog::Catalog& catalog, std::string_view provider);
+  // Without regard to case; null: not in the catalogue.
+  const catalog::Machine* find(std::string_view instance) const;
+
+ private:
+  std::unordered_map<std::string, const catalog::Machine*> by_name_;
+};
+FeedRow row_of(const catalog::Machine& machine, std::string_view region, double usd_per_hour);
+
+}  // namespace rightsize::feeds
