@@ -1,5 +1,5 @@
-// What time it is for a ledger: the system's clock, or the moment in the environment variable RIGHTSIZE_NOW
-// ("2026-11-15T09:30:00Z"), or the beginning of the day in RIGHTSIZE_TODAY, so that reports can be reproduced.
+// The time of day: of the system's clock, of the environment variable RIGHTSIZE_NOW ("2026-11-15T09:30:00Z"), or the
+// start of the day in RIGHTSIZE_TODAY, so that reports can be reproduced.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace rightsize::decisions {
 
 TimePoint now();
 
-// "2026-11-15T09:30:00Z", or a day alone, which is its beginning.
+// "2026-11-15T09:30:00Z", or a day, which is its start.
 Result<TimePoint> parse_time(std::string_view text);
 std::string format_time(TimePoint time);
 

@@ -1,7 +1,7 @@
-// A decision about a workload: what was chosen, what was predicted of it, who decided and why.
+// A decision about a workload: what was chosen, what was predicted, who decided and why.
 //
-// Decisions are never changed in what they say; what happens to them later (rollout, measurements, verdicts) is written
-// beside them (rollout.h, evidence.h).
+// The text of a decision never changes; what happens to it later (rollout, measurements) is kept separately (rollout.h,
+// evidence.h).
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "base/usage_units.h"
+#include "decisions/metrics.h"
 
 namespace rightsize::decisions {
 
-// What a plan said of a number. An end that is missing was not said.
-struct Range {
+// A predicted number. An end that is missing was not predicted.
+struct PredictedRange {
   std::optional<double> low = {};
   double likely = 0;
   std::optional<double> high = {};
@@ -28,85 +29,67 @@ struct UsdRange {
   std::optional<Usd> high = {};
 };
 
-// The side of the predicted interval that breaks a promise: latency, memory and cost above it, speed below it.
-enum class Worse { kAbove, kBelow };
+// One number that can be measured later.
+struct PredictedMetric {
+  std::string metric;  // one of metrics.h
+  PredictedRange value;
+  std::optional<double> limit = {};  // an SLO, or the GPU's capacity; empty: none was set
 
-// One number that can be measured later. The unit is in the metric's name, as in JSON: "tpot_seconds".
-struct Prediction {
-  std::string metric;
-  Range value;
-  Worse worse = Worse::kAbove;
-  std::optional<double> limit = {};  // an SLO, or the GPU's capacity; nothing: none was set
+  const Metric& info() const { return *find_metric(metric); }
 };
 
-// Metrics a plan or a measurement may have.
-inline constexpr const char* kMemory = "memory_bytes";
-inline constexpr const char* kUtilization = "utilization";
-inline constexpr const char* kTtft = "ttft_seconds";
-inline constexpr const char* kTpot = "tpot_seconds";
-inline constexpr const char* kTokens = "tokens_per_second";
-inline constexpr const char* kSamples = "samples_per_second";
-inline constexpr const char* kRequests = "requests_per_second";
-inline constexpr const char* kHours = "hours";
-inline constexpr const char* kLatency = "latency_seconds";
-inline constexpr const char* kRate = "usd_per_hour";
-// The side that breaks a promise, by the metric's name; nothing for a name that is no metric.
-std::optional<Worse> worse_side(std::string_view metric);
-// Every metric, for errors.
-const std::vector<std::string>& metric_names();
-
-enum class Status {
+enum class DecisionStatus {
   kDecided,     // nothing was changed yet
-  kRollingOut,  // some of the workload runs so
-  kInForce,     // all of it
+  kRollingOut,  // part of the workload runs on it
+  kInForce,     // all of it does
   kRolledBack,
   kSuperseded,  // a later decision about the same workload
 };
-std::string_view name_of(Status status);
-std::optional<Status> parse_status(std::string_view name);
-// Whether it still says how the workload runs or is to run.
-constexpr bool is_live(Status status) { return status <= Status::kInForce; }
+std::string_view name_of(DecisionStatus status);
+std::optional<DecisionStatus> parse_status(std::string_view name);
+// Whether the workload runs on it, or is to run on it.
+constexpr bool is_live(DecisionStatus status) { return status <= DecisionStatus::kInForce; }
 
-// A service is paid for by the month, a training or offline job by the run.
+// A service is paid by the month, a training or offline job by the run.
 enum class Per { kMonth, kRun };
 std::string_view name_of(Per per);
 std::optional<Per> parse_per(std::string_view name);
 
-// What was chosen. Empty and 0 where the plan does not say.
-struct Choice {
+// What was chosen. Empty and 0 where the plan does not have it.
+struct ChosenPlan {
   std::string words;  // "4 x mi300x: 1 x 4x_MI300X_SECURE at runpod, on-demand"
   std::string gpu, provider, instance, region, purchase;
   std::int64_t gpus = 0, instances = 0;
 };
 
-using Request = std::vector<std::pair<std::string, std::string>>;  // settings of `recommend` by name
+using RequestSettings = std::vector<std::pair<std::string, std::string>>;  // settings of `recommend` by name
 
-// What a list shows.
-struct Summary {
+// One line of a list.
+struct DecisionSummary {
   std::int64_t id = 0;  // 0: not in a ledger yet
   std::string workload, team, author;
   TimePoint decided_at;
-  Status status = Status::kDecided;
-  Choice choice;
+  DecisionStatus status = DecisionStatus::kDecided;
+  ChosenPlan choice;
   Per per = Per::kMonth;
-  std::optional<Usd> cost, before;    // a month or a run; `before`: what it cost until then
-  std::optional<Usd> saving;          // of a month or a run, predicted
+  std::optional<Usd> cost, before;    // of a month or a run; `before`: until the decision
+  std::optional<Usd> saving;          // predicted, of a month or a run
   std::optional<TimePoint> ended_at;  // rolled back or superseded
 };
 
 struct Decision {
-  Summary summary;
-  std::string why, what;           // "Serve llama-3.1-70b at 5 requests/s ..."
+  DecisionSummary summary;
+  std::string why, what;           // what: "Serve llama-3.1-70b at 5 requests/s ..."
   std::string command;             // that made the plan: "recommend"
-  std::string catalogue, program;  // versions the plan rests on
-  std::string way_back;            // how to undo it; empty: not said
+  std::string catalogue, program;  // versions the plan was made with
+  std::string rollback;            // how to undo it; empty: not recorded
   std::optional<UsdRange> cost, saving;
-  std::vector<Prediction> predictions;
-  Request request;   // what to ask again when prices change; empty: the plan does not say
-  std::string plan;  // the plan and what it assumed, as JSON
+  std::vector<PredictedMetric> predictions;
+  RequestSettings request;  // to plan again when prices change; empty: the plan does not have it
+  std::string plan;         // the plan and what it assumed, as JSON
   std::int64_t superseded_by = 0;
 
-  const Prediction* find(std::string_view metric) const;
+  const PredictedMetric* find(std::string_view metric) const;
 };
 
 // "D12".

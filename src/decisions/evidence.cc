@@ -13,17 +13,17 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// A price is not drawn from anything: the last one counts, to the half percent a bill is rounded to.
-MetricVerdict judge_price(MetricVerdict v, const std::vector<double>& values) {
+// A price is not a random sample: the last one counts, within the half percent that bills are rounded by.
+JudgedMetric judge_price(JudgedMetric v, const std::vector<double>& values) {
   constexpr double kRounding = 0.005;
   const double off = values.back() / v.prediction.value.likely - 1;
-  v.outcome = off > kRounding ? Finding::kBroken : Finding::kKept;
+  v.outcome = off > kRounding ? Judgement::kBroken : Judgement::kKept;
   v.better = off < -kRounding;
   return v;
 }
 
-// A peak is judged by the worst of all.
-MetricVerdict judge_peak(MetricVerdict v, const std::vector<double>& values) {
+// A peak is judged by the highest sample.
+JudgedMetric judge_peak(JudgedMetric v, const std::vector<double>& values) {
   const std::optional<double> limit = v.prediction.value.high ? v.prediction.value.high : v.prediction.limit;
   if (!limit) {
     v.reason = "the plan gives neither an interval nor a limit";
@@ -33,34 +33,34 @@ MetricVerdict judge_peak(MetricVerdict v, const std::vector<double>& values) {
   v.measured.typical = worst;
   v.measured.low = v.measured.high = worst;
   if (worst > *limit) {
-    v.outcome = Finding::kBroken;
+    v.outcome = Judgement::kBroken;
     return v;
   }
   v.better = v.prediction.value.low && worst < *v.prediction.value.low;
   const auto count = static_cast<std::int64_t>(values.size());
   if (count >= kEnoughPeaks)
-    v.outcome = Finding::kKept;
+    v.outcome = Judgement::kKept;
   else
     v.more = kEnoughPeaks - count;
   return v;
 }
 
 // A mean, by the sequential test.
-MetricVerdict judge_mean(MetricVerdict v) {
-  const Range& predicted = v.prediction.value;
-  const bool above = v.prediction.worse == Worse::kAbove;
+JudgedMetric judge_mean(JudgedMetric v) {
+  const PredictedRange& predicted = v.prediction.value;
+  const bool above = v.prediction.info().worse == Worse::kAbove;
   const std::optional<double> bad = above ? (predicted.high ? predicted.high : v.prediction.limit) : predicted.low;
   const std::optional<double> good = above ? predicted.low : predicted.high;
   if (!bad || !(*bad > 0)) {
     v.reason = "the plan gives no interval ('decide --tolerance' sets one)";
     return v;
   }
-  const Sequence& s = v.measured;
+  const ConfidenceSequence& s = v.measured;
   const bool broken = above ? s.low > *bad : s.high < *bad;
   const bool kept = above ? s.high <= *bad : s.low >= *bad;
   v.better = good && (above ? s.high < *good : s.low > *good);
-  if (broken) v.outcome = Finding::kBroken;
-  if (kept) v.outcome = Finding::kKept;
+  if (broken) v.outcome = Judgement::kBroken;
+  if (kept) v.outcome = Judgement::kKept;
   if (broken || kept) return v;
   constexpr std::int64_t kFewest = 5;  // below, the interval is unbounded
   const std::optional<std::int64_t> wanted =
@@ -68,23 +68,23 @@ MetricVerdict judge_mean(MetricVerdict v) {
   if (wanted)
     v.more = std::max<std::int64_t>(1, *wanted - s.count);
   else
-    v.reason = "it lies on the end of the interval: no number of samples will tell";
+    v.reason = "it lies on the end of the interval, so that no number of samples will decide";
   return v;
 }
 
 std::optional<double> likely(const Decision& decision, std::string_view metric) {
-  const Prediction* found = decision.find(metric);
+  const PredictedMetric* found = decision.find(metric);
   return found == nullptr ? std::nullopt : std::optional(found->value.likely);
 }
 
-std::optional<MeasuredCost> cost_of_month(const Decision&, const std::vector<Sample>& samples) {
+std::optional<MeasuredCost> cost_of_month(const Decision&, const std::vector<MeasuredValue>& samples) {
   const std::vector<double> rates = values_of(samples, kRate);
   if (rates.empty()) return std::nullopt;
   return MeasuredCost{usd_per_hour(rates.back()) * kMonth, "the measured price of the machines, all month"};
 }
 
 // A run's hours, measured or the predicted ones at the measured speed, at the price of the machines.
-std::optional<MeasuredCost> cost_of_run(const Decision& decision, const std::vector<Sample>& samples) {
+std::optional<MeasuredCost> cost_of_run(const Decision& decision, const std::vector<MeasuredValue>& samples) {
   const std::vector<double> rates = values_of(samples, kRate), times = values_of(samples, kHours);
   const std::optional<double> rate = rates.empty() ? likely(decision, kRate) : std::optional(rates.back());
   if (!rate) return std::nullopt;
@@ -101,14 +101,14 @@ std::optional<MeasuredCost> cost_of_run(const Decision& decision, const std::vec
   return std::nullopt;
 }
 
-std::optional<MeasuredCost> measured_cost(const Decision& decision, const std::vector<Sample>& samples) {
+std::optional<MeasuredCost> measured_cost(const Decision& decision, const std::vector<MeasuredValue>& samples) {
   if (const std::vector<double> bills = values_of(samples, kUsd); !bills.empty()) {
     return MeasuredCost{usd(mean_of(bills)), fmt::format("the mean of {} bills", bills.size())};
   }
   return decision.summary.per == Per::kMonth ? cost_of_month(decision, samples) : cost_of_run(decision, samples);
 }
 
-double runs_in(const std::vector<Sample>& samples) {
+double runs_in(const std::vector<MeasuredValue>& samples) {
   const std::vector<double> given = values_of(samples, kRuns);
   if (!given.empty()) return std::accumulate(given.begin(), given.end(), 0.0);
   return static_cast<double>(std::max(values_of(samples, kHours).size(), values_of(samples, kUsd).size()));
@@ -116,35 +116,21 @@ double runs_in(const std::vector<Sample>& samples) {
 
 }  // namespace
 
-std::string_view name_of(Finding outcome) {
-  switch (outcome) {
-    case Finding::kKept:
-      return "kept";
-    case Finding::kBroken:
-      return "broken";
-    case Finding::kInconclusive:
-      return "inconclusive";
-  }
-  return "";
+std::string_view name_of(Judgement outcome) {
+  static constexpr std::string_view kNames[] = {"kept", "broken", "inconclusive"};
+  return kNames[static_cast<std::size_t>(outcome)];
 }
 
-std::vector<double> values_of(const std::vector<Sample>& samples, std::string_view metric) {
+std::vector<double> values_of(const std::vector<MeasuredValue>& samples, std::string_view metric) {
   std::vector<double> values;
-  for (const Sample& sample : samples) {
+  for (const MeasuredValue& sample : samples) {
     if (sample.metric == metric) values.push_back(sample.value);
   }
   return values;
 }
 
-bool is_speed(std::string_view metric) {
-  for (const char* speed : {kTokens, kSamples, kRequests, kHours, kTtft, kTpot, kLatency}) {
-    if (metric == speed) return true;
-  }
-  return false;
-}
-
-MetricVerdict judge(const Prediction& prediction, const std::vector<Sample>& samples) {
-  MetricVerdict v;
+JudgedMetric judge(const PredictedMetric& prediction, const std::vector<MeasuredValue>& samples) {
+  JudgedMetric v;
   v.prediction = prediction;
   const std::vector<double> values = values_of(samples, prediction.metric);
   v.measured = sequence_of(values);
@@ -157,23 +143,23 @@ MetricVerdict judge(const Prediction& prediction, const std::vector<Sample>& sam
   return judge_mean(std::move(v));
 }
 
-Verification verify(const Decision& decision, const std::vector<Sample>& samples) {
+Verification verify(const Decision& decision, const std::vector<MeasuredValue>& samples) {
   Verification found;
   bool speed = false, all = true, any_broken = false;
-  for (const Prediction& prediction : decision.predictions) {
-    MetricVerdict v = judge(prediction, samples);
+  for (const PredictedMetric& prediction : decision.predictions) {
+    JudgedMetric v = judge(prediction, samples);
     if (v.measured.count > 0) {
-      any_broken = any_broken || v.outcome == Finding::kBroken;
-      // What nobody put an interval on decides nothing.
-      const bool judged = v.outcome != Finding::kInconclusive || v.more.has_value();
-      all = all && (v.outcome == Finding::kKept || !judged);
-      speed = speed || (is_speed(prediction.metric) && v.outcome == Finding::kKept);
+      any_broken = any_broken || v.outcome == Judgement::kBroken;
+      // A prediction without an interval decides nothing.
+      const bool judged = v.outcome != Judgement::kInconclusive || v.more.has_value();
+      all = all && (v.outcome == Judgement::kKept || !judged);
+      speed = speed || (prediction.info().speed && v.outcome == Judgement::kKept);
     }
     found.metrics.push_back(std::move(v));
   }
   const std::vector<double> ooms = values_of(samples, kOom);
   if (std::any_of(ooms.begin(), ooms.end(), [](double count) { return count > 0; })) any_broken = true;
-  found.outcome = any_broken ? Finding::kBroken : speed && all ? Finding::kKept : Finding::kInconclusive;
+  found.outcome = any_broken ? Judgement::kBroken : speed && all ? Judgement::kKept : Judgement::kInconclusive;
   found.cost = measured_cost(decision, samples);
   if (found.cost && decision.summary.before) found.saved = *decision.summary.before - found.cost->cost;
   found.runs = runs_in(samples);

@@ -8,8 +8,8 @@
 namespace rightsize::decisions {
 namespace {
 
-std::vector<Sample> samples_of(const char* metric, std::initializer_list<double> values) {
-  std::vector<Sample> samples;
+std::vector<MeasuredValue> samples_of(const char* metric, std::initializer_list<double> values) {
+  std::vector<MeasuredValue> samples;
   for (const double value : values) samples.push_back({metric, value, unix_seconds(1000), "test"});
   return samples;
 }
@@ -22,65 +22,64 @@ Decision service() {
   d.cost = UsdRange{usd(7300), usd(7300), usd(7300)};
   d.saving = UsdRange{{}, usd(1700), {}};
   d.summary.saving = usd(1700);
-  d.predictions = {{kTpot, {0.028, 0.032, 0.040}, Worse::kAbove, 0.05},
-                   {kMemory, {70e9, 77e9, 80e9}, Worse::kAbove, 85e9},
-                   {kRate, {{}, 10, {}}, Worse::kAbove, {}}};
+  d.predictions = {
+      {kTpot, {0.028, 0.032, 0.040}, 0.05}, {kMemory, {70e9, 77e9, 80e9}, 85e9}, {kRate, {{}, 10, {}}, {}}};
   return d;
 }
 
 TEST(Judge, KeptBrokenAndInconclusive) {
-  const Prediction tpot = service().predictions[0];
+  const PredictedMetric tpot = service().predictions[0];
   const auto near = [](double centre) {
     return samples_of(
         kTpot, {centre * 0.99, centre * 1.01, centre, centre * 0.995, centre * 1.005, centre, centre, centre * 1.002});
   };
-  EXPECT_EQ(judge(tpot, near(0.033)).outcome, Finding::kKept);
+  EXPECT_EQ(judge(tpot, near(0.033)).outcome, Judgement::kKept);
   EXPECT_FALSE(judge(tpot, near(0.033)).better);
   EXPECT_TRUE(judge(tpot, near(0.020)).better);
-  EXPECT_EQ(judge(tpot, near(0.020)).outcome, Finding::kKept);
-  EXPECT_EQ(judge(tpot, near(0.047)).outcome, Finding::kBroken);
-  const MetricVerdict edge = judge(tpot, near(0.0398));
-  EXPECT_EQ(edge.outcome, Finding::kInconclusive);
+  EXPECT_EQ(judge(tpot, near(0.020)).outcome, Judgement::kKept);
+  EXPECT_EQ(judge(tpot, near(0.047)).outcome, Judgement::kBroken);
+  const JudgedMetric edge = judge(tpot, near(0.0398));
+  EXPECT_EQ(edge.outcome, Judgement::kInconclusive);
   EXPECT_GT(edge.more.value_or(0), 0);
   EXPECT_EQ(judge(tpot, samples_of(kTpot, {0.033})).more, 4);
   EXPECT_EQ(judge(tpot, {}).reason, "not measured");
 }
 
 TEST(Judge, SpeedBreaksBelow) {
-  const Prediction tokens{kTokens, {100.0, 120, 150.0}, Worse::kBelow, {}};
-  EXPECT_EQ(judge(tokens, samples_of(kTokens, {80, 81, 79, 80, 80.5, 80, 79.5})).outcome, Finding::kBroken);
+  const PredictedMetric tokens{kTokens, {100.0, 120, 150.0}, {}};
+  EXPECT_EQ(judge(tokens, samples_of(kTokens, {80, 81, 79, 80, 80.5, 80, 79.5})).outcome, Judgement::kBroken);
   EXPECT_TRUE(judge(tokens, samples_of(kTokens, {180, 181, 179, 180, 180.5, 180, 179.5})).better);
 }
 
 TEST(Judge, AnIntervalNobodyGaveDecidesNothing) {
-  const Prediction open{kTpot, {{}, 0.03, {}}, Worse::kAbove, {}};
-  const MetricVerdict v = judge(open, samples_of(kTpot, {1, 1, 1, 1, 1, 1}));
-  EXPECT_EQ(v.outcome, Finding::kInconclusive);
+  const PredictedMetric open{kTpot, {{}, 0.03, {}}, {}};
+  const JudgedMetric v = judge(open, samples_of(kTpot, {1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(v.outcome, Judgement::kInconclusive);
   EXPECT_FALSE(v.reason.empty());
 }
 
 TEST(Judge, MemoryIsJudgedByItsPeak) {
-  const Prediction memory = service().predictions[1];
-  EXPECT_EQ(judge(memory, samples_of(kMemory, {76e9, 81e9, 75e9})).outcome, Finding::kBroken);
-  const MetricVerdict few = judge(memory, samples_of(kMemory, {76e9, 77e9}));
-  EXPECT_EQ(few.outcome, Finding::kInconclusive);
+  const PredictedMetric memory = service().predictions[1];
+  EXPECT_EQ(judge(memory, samples_of(kMemory, {76e9, 81e9, 75e9})).outcome, Judgement::kBroken);
+  const JudgedMetric few = judge(memory, samples_of(kMemory, {76e9, 77e9}));
+  EXPECT_EQ(few.outcome, Judgement::kInconclusive);
   EXPECT_EQ(few.more, kEnoughPeaks - 2);
-  EXPECT_EQ(judge(memory, std::vector<Sample>(kEnoughPeaks, {kMemory, 76e9, unix_seconds(0), ""})).outcome,
-            Finding::kKept);
+  EXPECT_EQ(judge(memory, std::vector<MeasuredValue>(kEnoughPeaks, {kMemory, 76e9, unix_seconds(0), ""})).outcome,
+            Judgement::kKept);
 }
 
 TEST(Verify, OneBrokenPredictionBreaksAll) {
-  std::vector<Sample> samples = samples_of(kTpot, {0.033, 0.0331, 0.0329, 0.033, 0.0332, 0.0328, 0.033});
-  EXPECT_EQ(verify(service(), samples).outcome, Finding::kKept);
+  std::vector<MeasuredValue> samples = samples_of(kTpot, {0.033, 0.0331, 0.0329, 0.033, 0.0332, 0.0328, 0.033});
+  EXPECT_EQ(verify(service(), samples).outcome, Judgement::kKept);
   samples.push_back({kOom, 1, unix_seconds(0), ""});
-  EXPECT_EQ(verify(service(), samples).outcome, Finding::kBroken);
+  EXPECT_EQ(verify(service(), samples).outcome, Judgement::kBroken);
 }
 
 TEST(Verify, DollarsSavedAreThoseOfTheMeasuredCost) {
   const Verification by_rate = verify(service(), samples_of(kRate, {10.5}));
   ASSERT_TRUE(by_rate.saved);
   EXPECT_NEAR(in_usd(*by_rate.saved), 9000 - in_usd(usd_per_hour(10.5) * kMonth), 1e-9);
-  EXPECT_EQ(by_rate.outcome, Finding::kBroken);
+  EXPECT_EQ(by_rate.outcome, Judgement::kBroken);
   EXPECT_NEAR(in_usd(*verify(service(), samples_of(kUsd, {7000, 7200})).saved), 1900, 1e-9);
   EXPECT_FALSE(verify(service(), {}).saved);
 }
@@ -89,16 +88,14 @@ TEST(Verify, ARunCostsItsHoursAtTheMeasuredSpeed) {
   Decision job;
   job.summary.per = Per::kRun;
   job.summary.before = usd(200);
-  job.predictions = {{kTokens, {80.0, 100, 120.0}, Worse::kBelow, {}},
-                     {kHours, {8.0, 10, 12.0}, Worse::kAbove, {}},
-                     {kRate, {{}, 9, {}}, Worse::kAbove, {}}};
+  job.predictions = {{kTokens, {80.0, 100, 120.0}, {}}, {kHours, {8.0, 10, 12.0}, {}}, {kRate, {{}, 9, {}}, {}}};
   EXPECT_NEAR(in_usd(*verify(job, samples_of(kTokens, {50, 50})).saved), 200 - 9 * 20, 1e-9);
   EXPECT_NEAR(in_usd(*verify(job, samples_of(kHours, {11, 13})).saved), 200 - 9 * 12, 1e-9);
 }
 
 TEST(Checks, FailedUnknownAndPassed) {
   const Decision d = service();
-  const auto state = [&](const std::vector<Sample>& samples, const char* name) {
+  const auto state = [&](const std::vector<MeasuredValue>& samples, const char* name) {
     for (const Check& check : check_stage(d, samples)) {
       if (check.name == name) return check.state;
     }

@@ -1,7 +1,5 @@
 #include "decisions/ledger.h"
 
-#include <filesystem>
-
 #include <fmt/format.h>
 
 #include "base/json.h"
@@ -19,80 +17,84 @@ using store::Value;
 constexpr const char* kSummaryColumns =
     "id, workload, team, author, decided_at, status, choice, gpu, gpus, provider, instance, instances, region, "
     "purchase, per, cost, before_cost, saving, ended_at, superseded_by";
+constexpr const char* kIsLive = "status IN ('decided', 'rolling-out', 'in-force')";
 
 Value value_of(const std::optional<Usd>& amount) { return amount ? Value(in_usd(*amount)) : Value(); }
 Value value_of(const std::optional<double>& number) { return number ? Value(*number) : Value(); }
 Value value_of(TimePoint time) { return static_cast<std::int64_t>(in_unix_seconds(time)); }
+template <class Enum>
+std::string text_of(Enum value) {
+  return std::string(name_of(value));
+}
 
 std::optional<Usd> usd_at(const Row& row, int column) {
   return row.is_null(column) ? std::nullopt : std::optional(usd(row.number(column)));
 }
+TimePoint time_at(const Row& row, int column) { return unix_seconds(static_cast<double>(row.integer(column))); }
 std::optional<double> number_at(const Row& row, int column) {
   return row.is_null(column) ? std::nullopt : std::optional(row.number(column));
 }
 
-Summary summary_of(const Row& row) {
-  Summary summary;
-  summary.id = row.integer(0);
-  summary.workload = row.text(1);
-  summary.team = row.text(2);
-  summary.author = row.text(3);
-  summary.decided_at = unix_seconds(static_cast<double>(row.integer(4)));
-  summary.status = parse_status(row.text(5)).value_or(Status::kDecided);
-  Choice& choice = summary.choice;
-  choice.words = row.text(6);
-  choice.gpu = row.text(7);
-  choice.gpus = row.integer(8);
-  choice.provider = row.text(9);
-  choice.instance = row.text(10);
-  choice.instances = row.integer(11);
-  choice.region = row.text(12);
-  choice.purchase = row.text(13);
-  summary.per = parse_per(row.text(14)).value_or(Per::kMonth);
-  summary.cost = usd_at(row, 15);
-  summary.before = usd_at(row, 16);
-  summary.saving = usd_at(row, 17);
-  if (!row.is_null(18)) summary.ended_at = unix_seconds(static_cast<double>(row.integer(18)));
-  return summary;
+DecisionSummary summary_of(const Row& row) {
+  DecisionSummary s;
+  ChosenPlan& c = s.choice;
+  s.id = row.integer(0);
+  s.workload = row.text(1);
+  s.team = row.text(2);
+  s.author = row.text(3);
+  s.decided_at = time_at(row, 4);
+  s.status = parse_status(row.text(5)).value_or(DecisionStatus::kDecided);
+  c.words = row.text(6);
+  c.gpu = row.text(7);
+  c.gpus = row.integer(8);
+  c.provider = row.text(9);
+  c.instance = row.text(10);
+  c.instances = row.integer(11);
+  c.region = row.text(12);
+  c.purchase = row.text(13);
+  s.per = parse_per(row.text(14)).value_or(Per::kMonth);
+  s.cost = usd_at(row, 15);
+  s.before = usd_at(row, 16);
+  s.saving = usd_at(row, 17);
+  if (!row.is_null(18)) s.ended_at = time_at(row, 18);
+  return s;
 }
 
-std::string request_text(const Request& request) {
+std::string request_text(const RequestSettings& request) {
   Json settings = Json::object();
   for (const auto& [name, value] : request) settings[name] = value;
   return settings.dump();
 }
 
-Request read_request_text(const std::string& text) {
-  Request request;
+RequestSettings read_request_text(const std::string& text) {
+  RequestSettings request;
   const Checked<LocatedJson> document = LocatedJson::parse("request", text);
   if (!document) return request;
   for (const JsonMember& member : document->root().members) request.emplace_back(member.name, member.value.text);
   return request;
 }
 
-Result<> insert_summary(store::Database& database, const Summary& s) {
-  const Choice& c = s.choice;
+Result<> insert_summary(store::Database& database, const DecisionSummary& s) {
+  const ChosenPlan& c = s.choice;
   return database.run(
       "INSERT INTO decision (id, workload, team, author, decided_at, status, choice, gpu, gpus, provider, instance, "
       "instances, region, purchase, per, cost, before_cost, saving) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
       "$11, $12, $13, $14, $15, $16, $17, $18)",
-      {s.id, s.workload, s.team, s.author, value_of(s.decided_at), std::string(name_of(s.status)), c.words, c.gpu,
-       c.gpus, c.provider, c.instance, c.instances, c.region, c.purchase, std::string(name_of(s.per)), value_of(s.cost),
-       value_of(s.before), value_of(s.saving)});
+      {s.id, s.workload, s.team, s.author, value_of(s.decided_at), text_of(s.status), c.words, c.gpu, c.gpus,
+       c.provider, c.instance, c.instances, c.region, c.purchase, text_of(s.per), value_of(s.cost), value_of(s.before),
+       value_of(s.saving)});
 }
 
 Result<> insert_rest(store::Database& database, const Decision& d) {
-  const UsdRange none;
-  const UsdRange& cost = d.cost ? *d.cost : none;
-  const UsdRange& saving = d.saving ? *d.saving : none;
+  const UsdRange cost = d.cost.value_or(UsdRange{}), saving = d.saving.value_or(UsdRange{});
   Result<> done = database.run(
       "INSERT INTO decision_document (decision, why, what, command, catalogue, program, way_back, cost_low, cost_high, "
       "saving_low, saving_high, request, plan) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-      {d.summary.id, d.why, d.what, d.command, d.catalogue, d.program, d.way_back, value_of(cost.low),
+      {d.summary.id, d.why, d.what, d.command, d.catalogue, d.program, d.rollback, value_of(cost.low),
        value_of(cost.high), value_of(saving.low), value_of(saving.high), request_text(d.request), d.plan});
   std::int64_t place = 0;
-  for (const Prediction& p : d.predictions) {
-    if (!done) return done;
+  for (const PredictedMetric& p : d.predictions) {
+    if (!done) break;
     done = database.run(
         "INSERT INTO decision_prediction (decision, place, metric, low, likely, high, bound) VALUES ($1, $2, $3, $4, "
         "$5, $6, $7)",
@@ -112,8 +114,8 @@ class Where {
     same("gpu", filter.gpu);
     if (!filter.statuses.empty()) {
       std::string marks;
-      for (const Status status : filter.statuses) {
-        marks += fmt::format("{}{}", marks.empty() ? "" : ",", mark(std::string(name_of(status))));
+      for (const DecisionStatus status : filter.statuses) {
+        marks += fmt::format("{}{}", marks.empty() ? "" : ",", mark(text_of(status)));
       }
       add(fmt::format("status IN ({})", marks));
     }
@@ -137,106 +139,87 @@ class Where {
   std::vector<Value> values_;
 };
 
-// Of the workload's live decisions, which a new one replaces.
-Result<> supersede(store::Database& database, const Summary& fresh) {
+// A new decision replaces the workload's live one.
+Result<> supersede(store::Database& database, const DecisionSummary& fresh) {
   return database.run(
-      "UPDATE decision SET status = $1, ended_at = $2, superseded_by = $3 WHERE workload = $4 AND id <> $3 AND status "
-      "IN ('decided', 'rolling-out', 'in-force')",
-      {std::string(name_of(Status::kSuperseded)), value_of(fresh.decided_at), fresh.id, fresh.workload});
+      fmt::format("UPDATE decision SET status = $1, ended_at = $2, superseded_by = $3 WHERE workload = $4 AND id <> $3 "
+                  "AND {}",
+                  kIsLive),
+      {text_of(DecisionStatus::kSuperseded), value_of(fresh.decided_at), fresh.id, fresh.workload});
 }
 
 Result<Ledger> no_ledger(const std::string& name) {
   return fail(unreadable(fmt::format("there is no ledger at {}", name))
-                  .with_hint("'rightsize decide' begins one; --ledger names another"));
+                  .with_hint("'rightsize decide' creates one; --ledger names another"));
 }
 
 }  // namespace
 
-std::string Ledger::url(std::string_view flag) { return store::usual_place(flag, "RIGHTSIZE_LEDGER", "decisions.db"); }
+std::string Ledger::url(std::string_view flag) {
+  return store::default_location(flag, "RIGHTSIZE_LEDGER", "decisions.db");
+}
 
 Result<Ledger> Ledger::open(const std::string& url, store::Access access, Seconds wait) {
   if (url.empty()) {
     return fail(bad_input("there is no home folder for the ledger of decisions").with_hint("name one with --ledger"));
   }
-  std::error_code ignored;
-  if (access == store::Access::kRead && !store::is_server(url) && !std::filesystem::exists(url, ignored)) {
-    return no_ledger(url);
+  RIGHTSIZE_TRY(const bool exists, store::exists(url));
+  if (access == store::Access::kRead && !exists) return no_ledger(url);
+  RIGHTSIZE_TRY(store::OpenStore opened, store::open(url, access, ledger_schema(), wait));
+  if (access == store::Access::kRead && opened.ready.was == 0) return no_ledger(opened.database->name());
+  // What was acknowledged also survives a power cut.
+  if (access == store::Access::kWrite && !opened.database->is_postgres()) {
+    if (Result<> set = opened.database->run("PRAGMA synchronous=FULL"); !set) return fail(std::move(set).error());
   }
-  RIGHTSIZE_TRY(std::unique_ptr<store::Database> database, store::open(url, access));
-  if (Result<> set = database->wait_at_most(wait); !set) return fail(std::move(set).error());
-  if (access == store::Access::kRead) {
-    RIGHTSIZE_TRY(const std::int64_t version, store::version_of(*database, ledger_schema()));
-    if (version == 0) return no_ledger(database->name());
-    if (version < static_cast<std::int64_t>(ledger_schema().steps.size())) {
-      return open(url, store::Access::kWrite, wait);
-    }
-    return Ledger(std::move(database));
-  }
-  // What was acknowledged survives a power cut, too.
-  if (!database->is_postgres()) {
-    if (Result<> set = database->run("PRAGMA synchronous=FULL"); !set) return fail(std::move(set).error());
-  }
-  RIGHTSIZE_TRY(store::Readiness ready, store::bring_up_to_date(*database, ledger_schema()));
-  Ledger ledger(std::move(database));
-  ledger.backup_ = std::move(ready.backup);
+  Ledger ledger(std::move(opened.database));
+  ledger.backup_ = std::move(opened.ready.backup);
   return ledger;
 }
 
 Result<Decision> Ledger::add(Decision decision) {
-  store::Transaction change(*database_);
-  if (Result<> begun = change.start(); !begun) return fail(std::move(begun).error());
-  Summary& summary = decision.summary;
-  Result<> done = database_->query("SELECT COALESCE(MAX(id), 0) FROM decision", {},
-                                   [&](const Row& row) { summary.id = row.integer(0) + 1; });
-  if (done) done = supersede(*database_, summary);
-  if (done) done = insert_summary(*database_, summary);
-  if (done) done = insert_rest(*database_, decision);
-  if (done) done = change.commit();
-  if (!done) return fail(std::move(done).error());
+  DecisionSummary& summary = decision.summary;
+  Result<> added = store::in_transaction(*database_, [&] {
+    return database_
+        ->query("SELECT COALESCE(MAX(id), 0) FROM decision", {},
+                [&](const Row& row) { summary.id = row.integer(0) + 1; })
+        .and_then([&] { return supersede(*database_, summary); })
+        .and_then([&] { return insert_summary(*database_, summary); })
+        .and_then([&] { return insert_rest(*database_, decision); });
+  });
+  if (!added) return fail(std::move(added).error());
   return decision;
 }
 
-Result<std::vector<Summary>> Ledger::list(const Filter& filter) {
+Result<std::vector<DecisionSummary>> Ledger::list(const Filter& filter) {
   const Where where(filter);
   std::string sql = fmt::format("SELECT {} FROM decision{} ORDER BY id DESC", kSummaryColumns, where.text());
   if (filter.most > 0) sql += fmt::format(" LIMIT {}", filter.most);
-  std::vector<Summary> found;
-  Result<> read = database_->query(sql, where.values(), [&](const Row& row) { found.push_back(summary_of(row)); });
-  if (!read) return fail(std::move(read).error());
-  return found;
+  return store::rows(*database_, sql, where.values(), summary_of);
 }
 
 Result<Totals> Ledger::totals(const Filter& filter) {
   const Where where(filter);
-  const std::string live = "status IN ('decided', 'rolling-out', 'in-force')";
   const std::string sql = fmt::format(
       "SELECT COUNT(*), COALESCE(SUM(CASE WHEN {0} THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN {0} AND per = "
-      "'month' "
-      "THEN saving ELSE 0 END), 0) FROM decision{1}",
-      live, where.text());
-  Totals totals;
-  Result<> read = database_->query(sql, where.values(), [&](const Row& row) {
-    totals.decisions = row.integer(0);
-    totals.live = row.integer(1);
-    totals.saving = usd(row.number(2));
-  });
-  if (!read) return fail(std::move(read).error());
-  return totals;
+      "'month' THEN saving ELSE 0 END), 0) FROM decision{1}",
+      kIsLive, where.text());
+  RIGHTSIZE_TRY(const std::vector<Totals> found, store::rows(*database_, sql, where.values(), [](const Row& row) {
+                  return Totals{row.integer(0), row.integer(1), usd(row.number(2))};
+                }));
+  return found.front();
 }
 
 Result<std::int64_t> Ledger::number_of(std::string_view name) {
   std::string_view digits = name;
   if (digits.starts_with("D") || digits.starts_with("d")) digits.remove_prefix(1);
   if (const Result<std::int64_t> number = parse_integer(digits)) return *number;
-  std::int64_t newest = 0;
-  Result<> read = database_->query("SELECT COALESCE(MAX(id), 0) FROM decision WHERE workload = $1", {std::string(name)},
-                                   [&](const Row& row) { newest = row.integer(0); });
-  if (!read) return fail(std::move(read).error());
-  if (newest > 0) return newest;
-  std::vector<std::string> workloads;
-  read = database_->query("SELECT DISTINCT workload FROM decision", {},
-                          [&](const Row& row) { workloads.emplace_back(row.text(0)); });
-  if (!read) return fail(std::move(read).error());
+  RIGHTSIZE_TRY(const std::vector<std::int64_t> newest,
+                store::rows(*database_, "SELECT COALESCE(MAX(id), 0) FROM decision WHERE workload = $1",
+                            {std::string(name)}, [](const Row& row) { return row.integer(0); }));
+  if (newest.front() > 0) return newest.front();
+  RIGHTSIZE_TRY(const std::vector<std::string> workloads,
+                store::rows(*database_, "SELECT DISTINCT workload FROM decision", {},
+                            [](const Row& row) { return std::string(row.text(0)); }));
   return fail(bad_input(fmt::format("there is no decision about a workload '{}'", name))
                   .with_hint(did_you_mean(name, workloads))
                   .with_hint("'rightsize decisions list' shows them all"));
@@ -244,10 +227,6 @@ Result<std::int64_t> Ledger::number_of(std::string_view name) {
 
 Result<Decision> Ledger::find(std::string_view name) {
   RIGHTSIZE_TRY(const std::int64_t id, number_of(name));
-  return read(id);
-}
-
-Result<Decision> Ledger::read(std::int64_t id) {
   Decision d;
   Result<> done = database_->query(fmt::format("SELECT {} FROM decision WHERE id = $1", kSummaryColumns), {id},
                                    [&](const Row& row) {
@@ -263,31 +242,147 @@ Result<Decision> Ledger::read(std::int64_t id) {
         "SELECT why, what, command, catalogue, program, way_back, cost_low, cost_high, saving_low, saving_high, "
         "request, plan FROM decision_document WHERE decision = $1",
         {id}, [&](const Row& row) {
-          d.why = row.text(0);
-          d.what = row.text(1);
-          d.command = row.text(2);
-          d.catalogue = row.text(3);
-          d.program = row.text(4);
-          d.way_back = row.text(5);
+          std::string* const texts[] = {&d.why, &d.what, &d.command, &d.catalogue, &d.program, &d.rollback};
+          for (int column = 0; column < 6; ++column) *texts[column] = row.text(column);
           if (d.summary.cost) d.cost = UsdRange{usd_at(row, 6), *d.summary.cost, usd_at(row, 7)};
           if (d.summary.saving) d.saving = UsdRange{usd_at(row, 8), *d.summary.saving, usd_at(row, 9)};
           d.request = read_request_text(std::string(row.text(10)));
           d.plan = row.text(11);
         });
   }
-  if (done) {
-    done = database_->query(
-        "SELECT metric, low, likely, high, bound FROM decision_prediction WHERE decision = $1 ORDER BY place", {id},
-        [&](const Row& row) {
-          const std::string metric(row.text(0));
-          d.predictions.push_back({metric,
-                                   {number_at(row, 1), row.number(2), number_at(row, 3)},
-                                   worse_side(metric).value_or(Worse::kAbove),
-                                   number_at(row, 4)});
-        });
-  }
   if (!done) return fail(std::move(done).error());
+  RIGHTSIZE_TRY(
+      d.predictions,
+      store::rows(*database_,
+                  "SELECT metric, low, likely, high, bound FROM decision_prediction WHERE decision = $1 ORDER BY place",
+                  {id}, [](const Row& row) {
+                    return PredictedMetric{std::string(row.text(0)),
+                                           {number_at(row, 1), row.number(2), number_at(row, 3)},
+                                           number_at(row, 4)};
+                  }));
+  // Of a newer version: there is nothing this program could compare them with.
+  std::erase_if(d.predictions, [](const PredictedMetric& p) { return find_metric(p.metric) == nullptr; });
   return d;
+}
+
+Result<> Ledger::add_samples(std::int64_t decision, const std::vector<MeasuredValue>& samples) {
+  if (samples.empty()) return {};
+  return store::in_transaction(*database_, [&] {
+    std::int64_t place = 0;
+    std::size_t next = 0;
+    return database_
+        ->query("SELECT COALESCE(MAX(place), 0) FROM decision_sample WHERE decision = $1", {decision},
+                [&](const Row& row) { place = row.integer(0); })
+        .and_then([&] {
+          return database_->insert("decision_sample", {"decision", "place", "metric", "value", "taken_at", "source"},
+                                   [&](std::vector<Value>& values) {
+                                     if (next == samples.size()) return false;
+                                     const MeasuredValue& s = samples[next++];
+                                     values = {decision, ++place, s.metric, s.value, value_of(s.taken_at), s.source};
+                                     return true;
+                                   });
+        });
+  });
+}
+
+Result<std::vector<MeasuredValue>> Ledger::samples(std::int64_t decision) {
+  return store::rows(
+      *database_, "SELECT metric, value, taken_at, source FROM decision_sample WHERE decision = $1 ORDER BY place",
+      {decision}, [](const Row& row) {
+        return MeasuredValue{std::string(row.text(0)), row.number(1), time_at(row, 2), std::string(row.text(3))};
+      });
+}
+
+Result<std::vector<StageRecord>> Ledger::stages(std::int64_t decision) {
+  return store::rows(
+      *database_,
+      "SELECT stage, state, started_at, ended_at, author, how, note FROM decision_stage WHERE decision = $1 ORDER BY "
+      "place",
+      {decision}, [](const Row& row) {
+        StageRecord record{parse_stage(row.text(0)).value_or(Stage::kOneJob),
+                           parse_stage_state(row.text(1)).value_or(StageState::kRunning), time_at(row, 2)};
+        if (!row.is_null(3)) record.ended_at = time_at(row, 3);
+        record.by = row.text(4);
+        record.how = row.text(5);
+        record.note = row.text(6);
+        return record;
+      });
+}
+
+Result<std::vector<std::int64_t>> Ledger::in_practice() {
+  return store::rows(*database_,
+                     "SELECT decision FROM decision_stage UNION SELECT decision FROM decision_sample ORDER BY 1", {},
+                     [](const Row& row) { return row.integer(0); });
+}
+
+// Changes the rollout of a live decision, looking at its stages in the same transaction.
+Result<> Ledger::change_rollout(std::int64_t decision,
+                                const std::function<Result<>(const std::vector<StageRecord>&)>& change) {
+  return store::in_transaction(*database_, [&]() -> Result<> {
+    RIGHTSIZE_TRY(const std::vector<std::optional<DecisionStatus>> status,
+                  store::rows(*database_, "SELECT status FROM decision WHERE id = $1", {decision},
+                              [](const Row& row) { return parse_status(row.text(0)); }));
+    if (!status.empty() && status[0] && !is_live(*status[0])) {
+      return fail(bad_input(fmt::format("{} is {}: there is nothing to roll out", label(decision), name_of(*status[0])))
+                      .with_hint("'rightsize decide' makes a new decision"));
+    }
+    RIGHTSIZE_TRY(const std::vector<StageRecord> so_far, stages(decision));
+    return change(so_far);
+  });
+}
+
+Result<> Ledger::begin_stage(std::int64_t decision, std::size_t place, Stage stage, TimePoint now,
+                             const std::string& by) {
+  return database_->run(
+      "INSERT INTO decision_stage (decision, place, stage, state, started_at, author, how, note) VALUES ($1, $2, $3, "
+      "$4, $5, $6, '', '')",
+      {decision, static_cast<std::int64_t>(place), text_of(stage), text_of(StageState::kRunning), value_of(now), by});
+}
+
+Result<> Ledger::end_stage(std::int64_t decision, StageState state, TimePoint now, const StageRecord& how) {
+  return database_->run(
+      "UPDATE decision_stage SET state = $1, ended_at = $2, author = $3, how = $4, note = $5 WHERE decision = $6 AND "
+      "state = $7",
+      {text_of(state), value_of(now), how.by, how.how, how.note, decision, text_of(StageState::kRunning)});
+}
+
+Result<> Ledger::set_status(std::int64_t decision, DecisionStatus status, std::optional<TimePoint> ended_at) {
+  return database_->run("UPDATE decision SET status = $1, ended_at = $2 WHERE id = $3",
+                        {text_of(status), ended_at ? value_of(*ended_at) : Value(), decision});
+}
+
+Result<> Ledger::start_stage(std::int64_t decision, Stage stage, TimePoint now, const std::string& by) {
+  return change_rollout(decision, [&](const std::vector<StageRecord>& so_far) -> Result<> {
+    if (const StageRecord* current = running_stage(so_far)) {
+      return fail(bad_input(fmt::format("{}: stage '{}' is already running", label(decision), name_of(current->stage)))
+                      .with_hint(fmt::format("'rightsize rollout confirm {}' ends it", label(decision))));
+    }
+    return begin_stage(decision, so_far.size(), stage, now, by).and_then([&] {
+      return set_status(decision, DecisionStatus::kRollingOut, std::nullopt);
+    });
+  });
+}
+
+Result<> Ledger::pass_stage(std::int64_t decision, Stage stage, TimePoint now, const StageRecord& how) {
+  return change_rollout(decision, [&](const std::vector<StageRecord>& so_far) -> Result<> {
+    const StageRecord* current = running_stage(so_far);
+    if (current == nullptr || current->stage != stage) {
+      return fail(bad_input(fmt::format("{}: stage '{}' is no longer running", label(decision), name_of(stage)))
+                      .with_hint("another person confirmed it or rolled it back"));
+    }
+    return end_stage(decision, StageState::kPassed, now, how).and_then([&] {
+      if (stage == Stage::kAll) return set_status(decision, DecisionStatus::kInForce, std::nullopt);
+      return begin_stage(decision, so_far.size(), next_stage(stage), now, how.by);
+    });
+  });
+}
+
+Result<> Ledger::roll_back(std::int64_t decision, TimePoint now, const StageRecord& how) {
+  return change_rollout(decision, [&](const std::vector<StageRecord>&) {
+    return end_stage(decision, StageState::kFailed, now, how).and_then([&] {
+      return set_status(decision, DecisionStatus::kRolledBack, now);
+    });
+  });
 }
 
 }  // namespace rightsize::decisions

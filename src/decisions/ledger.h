@@ -1,13 +1,14 @@
 // The ledger: every decision with what was predicted of it, in SQLite or PostgreSQL.
 //
 //   Ledger ledger = *Ledger::open(Ledger::url(flag), store::Access::kWrite);
-//   Decision kept = *ledger.add(decision);       // returns when it is on the disk; a killed program leaves no half
-//   ledger.list({.team = "search"});
+//   Decision kept = *ledger.add(decision);       // returns when it is on disk
+//   auto found = ledger.list({.team = "search"});
 //
-// Several programs may write at once: a change takes the one writer's place for milliseconds. Numbers are given in
-// order, and a workload has one live decision: a later one takes the place of the earlier.
+// Several programs may write at once; each change locks the ledger for milliseconds. Numbers are given in order, and a
+// workload has one live decision: a later one supersedes it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,48 +22,47 @@
 
 namespace rightsize::decisions {
 
-// Empty means any. Compared as written.
+// Empty means any. Names are compared exactly.
 struct Filter {
   std::string workload = {}, team = {}, author = {}, gpu = {};
-  std::vector<Status> statuses = {};
+  std::vector<DecisionStatus> statuses = {};
   std::optional<TimePoint> since = {}, until = {};  // decided at or after; before
   std::int64_t most = 0;                            // newest first; 0: all
 };
 
-// What a list would hold, however long it is.
+// Totals of a list without its limit.
 struct Totals {
   std::int64_t decisions = 0, live = 0;
-  Usd saving;  // a month, predicted of the live ones
+  Usd saving;  // per month, predicted, of the live ones
 };
 
 class Ledger {
  public:
   // `flag` when given, else $RIGHTSIZE_LEDGER, else rightsize/decisions.db under the XDG data folder.
   static std::string url(std::string_view flag);
-  // To read: fails where there is no ledger, opens one on read-only media. An older ledger is brought up to date, which
-  // needs the right to write; `backup()` then says where the copy of it is.
+  // To read, fails where there is no ledger. A ledger of an older version is upgraded, which needs write access;
+  // backup() then says where the copy of the old one is.
   static Result<Ledger> open(const std::string& url, store::Access access, Seconds wait = seconds(30));
 
-  // Keeps a decision and everything about it, or nothing. Comes back with its number.
+  // Adds a decision completely or not at all. Returns it with its number.
   Result<Decision> add(Decision decision);
   // Newest first.
-  Result<std::vector<Summary>> list(const Filter& filter);
+  Result<std::vector<DecisionSummary>> list(const Filter& filter);
   Result<Totals> totals(const Filter& filter);
   // Those that were rolled out or measured, oldest first.
   Result<std::vector<std::int64_t>> in_practice();
-  // "12", "D12", or a workload: its newest decision. An unknown name gets a suggestion.
+  // By "12", "D12", or a workload, whose newest decision it is. An unknown name gets a suggestion.
   Result<Decision> find(std::string_view name);
 
   // What was measured, in the order it was added.
-  Result<> add_samples(std::int64_t decision, const std::vector<Sample>& samples);
-  Result<std::vector<Sample>> samples(std::int64_t decision);
+  Result<> add_samples(std::int64_t decision, const std::vector<MeasuredValue>& samples);
+  Result<std::vector<MeasuredValue>> samples(std::int64_t decision);
 
-  // The rollout so far. Each change looks at the state in the same transaction, so that two people who confirm the same
-  // stage do not confirm two.
+  // The rollout so far. Two people who confirm the same stage at the same time confirm one.
   Result<std::vector<StageRecord>> stages(std::int64_t decision);
   Result<> start_stage(std::int64_t decision, Stage stage, TimePoint now, const std::string& by);
-  // Ends the running stage, which must be `stage`. Passed: the next one begins at once; after the last the decision is
-  // in force.
+  // Ends the running stage, which must be `stage`; the next one begins at once. After the last the decision is in
+  // force.
   Result<> pass_stage(std::int64_t decision, Stage stage, TimePoint now, const StageRecord& how);
   // Ends rollout and decision: the workload runs as before.
   Result<> roll_back(std::int64_t decision, TimePoint now, const StageRecord& how);
@@ -73,10 +73,11 @@ class Ledger {
  private:
   explicit Ledger(std::unique_ptr<store::Database> database) : database_(std::move(database)) {}
   Result<std::int64_t> number_of(std::string_view name);
-  Result<Decision> read(std::int64_t id);
+  Result<> change_rollout(std::int64_t decision,
+                          const std::function<Result<>(const std::vector<StageRecord>&)>& change);
+  Result<> begin_stage(std::int64_t decision, std::size_t place, Stage stage, TimePoint now, const std::string& by);
   Result<> end_stage(std::int64_t decision, StageState state, TimePoint now, const StageRecord& how);
-  Result<> set_status(std::int64_t decision, Status status, std::optional<TimePoint> ended_at);
-  Result<Status> status_of(std::int64_t decision);
+  Result<> set_status(std::int64_t decision, DecisionStatus status, std::optional<TimePoint> ended_at);
 
   std::unique_ptr<store::Database> database_;
   std::string backup_;

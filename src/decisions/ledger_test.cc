@@ -42,7 +42,7 @@ class LedgerTest : public testing::Test {
     d.why = "it's cheaper \"now\"\n";
     d.request = {{"model", "llama-3.1-8b"}, {"rate", "5/s"}};
     d.plan = "{\n  \"plan\": {}\n}\n";
-    d.predictions = {{kTpot, {0.02, 0.03, {}}, Worse::kAbove, 0.05}};
+    d.predictions = {{kTpot, {0.02, 0.03, {}}, 0.05}};
     return d;
   }
 
@@ -79,10 +79,10 @@ TEST_F(LedgerTest, AWorkloadHasOneLiveDecision) {
   ASSERT_TRUE(ledger.add(decision("chat")));
   ASSERT_TRUE(ledger.add(decision("other")));
   ASSERT_TRUE(ledger.add(decision("chat")));
-  EXPECT_EQ(ledger.find("D1")->summary.status, Status::kSuperseded);
+  EXPECT_EQ(ledger.find("D1")->summary.status, DecisionStatus::kSuperseded);
   EXPECT_EQ(ledger.find("D1")->superseded_by, 3);
   EXPECT_EQ(ledger.find("chat")->summary.id, 3);
-  EXPECT_EQ(ledger.list({.statuses = {Status::kDecided}})->size(), 2u);
+  EXPECT_EQ(ledger.list({.statuses = {DecisionStatus::kDecided}})->size(), 2u);
 }
 
 TEST_F(LedgerTest, ListsAreFiltered) {
@@ -115,10 +115,10 @@ TEST_F(LedgerTest, ARolloutGoesStageByStageAndSurvivesReopening) {
   for (const Stage stage : kStages)
     ASSERT_TRUE(ledger.pass_stage(id, stage, now, {.by = "bob", .how = "by hand"})) << name_of(stage);
   EXPECT_FALSE(ledger.pass_stage(id, Stage::kAll, now, {}));
-  EXPECT_EQ(ledger.find("chat")->summary.status, Status::kInForce);
+  EXPECT_EQ(ledger.find("chat")->summary.status, DecisionStatus::kInForce);
   EXPECT_EQ(ledger.stages(id)->size(), 4u);
   ASSERT_TRUE(ledger.roll_back(id, now, {}));
-  EXPECT_EQ(ledger.find("chat")->summary.status, Status::kRolledBack);
+  EXPECT_EQ(ledger.find("chat")->summary.status, DecisionStatus::kRolledBack);
   EXPECT_FALSE(ledger.roll_back(id, now, {}));
   EXPECT_FALSE(ledger.start_stage(id, Stage::kOneJob, now, ""));
 }
@@ -164,7 +164,7 @@ TEST_F(LedgerTest, ANewerLedgerIsRefusedAndLeftAlone) {
   for (const auto access : {store::Access::kRead, store::Access::kWrite}) {
     const Result<Ledger> refused = Ledger::open(path_, access);
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().message, HasSubstr("made by a newer rightsize (version 99"));
+    EXPECT_THAT(refused.error().message, HasSubstr("written by a newer rightsize (table version 99"));
   }
 }
 

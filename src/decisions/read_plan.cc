@@ -1,5 +1,7 @@
 #include "decisions/read_plan.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -32,24 +34,18 @@ class Reader {
     const JsonValue& root = document_.root();
     const JsonMember* schema = root.find("schema");
     const std::string_view name = schema == nullptr ? std::string_view{} : std::string_view(schema->value.text);
-    if (!name.starts_with("rightsize/")) return fail(refuse(root, "this is not JSON of rightsize: no \"schema\""));
+    if (!name.starts_with("rightsize/"))
+      return fail(refuse(root, "this is not JSON of rightsize: \"schema\" is missing"));
     decision_.command = name.substr(10, name.find('/', 10) - 10);
     plan_["schema"] = name;
-    if (decision_.command == "recommend") {
-      read_recommend(root);
-    } else if (decision_.command == "service") {
-      read_service(root);
-    } else if (decision_.command == "fleet") {
-      read_fleet(root);
-    } else if (decision_.command == "batch") {
-      read_batch(root);
-    } else if (decision_.command == "window") {
-      read_window(root);
-    } else if (decision_.command == "mig") {
-      read_mig(root);
-    } else {
-      return fail(refuse(root, fmt::format("'{}' makes no plan to decide on", decision_.command)));
-    }
+    static constexpr std::pair<std::string_view, void (Reader::*)(const JsonValue&)> kReaders[] = {
+        {"recommend", &Reader::read_recommend}, {"service", &Reader::read_service}, {"fleet", &Reader::read_fleet},
+        {"batch", &Reader::read_batch},         {"window", &Reader::read_window},   {"mig", &Reader::read_mig}};
+    const auto* reader = std::find_if(std::begin(kReaders), std::end(kReaders),
+                                      [&](const auto& each) { return each.first == decision_.command; });
+    if (reader == std::end(kReaders))
+      return fail(refuse(root, fmt::format("'{}' does not make plans", decision_.command)));
+    (this->*reader->second)(root);
     if (!errors_.empty()) return fail(std::move(errors_));
     decision_.plan = plan_.dump();
     return std::move(decision_);
@@ -59,19 +55,19 @@ class Reader {
   Errors refuse(const JsonValue& at, std::string message) {
     return bad_input(std::move(message))
         .at(document_.place(at))
-        .with_hint("--from takes what recommend, service, fleet, batch, window or mig write with --format json");
+        .with_hint("--from takes the --format json output of recommend, service, fleet, batch, window or mig");
   }
   void note(const JsonValue& at, std::string message, std::string hint = {}) {
     errors_.push_back(bad_input(std::move(message)).at(document_.place(at)).with_hint(std::move(hint)));
   }
   JsonObject object(const JsonValue& value) { return {document_, value, errors_}; }
 
-  // The entry of a list that --plan names.
+  // The entry of a list that --plan selects.
   const JsonValue* picked(const JsonValue& parent, const char* list, const char* noun) {
     const JsonMember* found = parent.find(list);
     const std::size_t count = found == nullptr ? 0 : found->value.items.size();
     if (count == 0) {
-      note(parent, fmt::format("there is no {} in it", noun));
+      note(parent, fmt::format("it has no {}", noun));
       return nullptr;
     }
     if (pick_.plan < 1 || static_cast<std::size_t>(pick_.plan) > count) {
@@ -81,11 +77,11 @@ class Reader {
     return &found->value.items[static_cast<std::size_t>(pick_.plan) - 1];
   }
 
-  // The workload or service of that name; the only one where none is named.
+  // The workload or service of --part; without it, the only one.
   const JsonValue* part(const JsonValue& root, const char* list, const char* noun) {
     const JsonMember* found = root.find(list);
     if (found == nullptr || found->value.items.empty()) {
-      note(root, fmt::format("there is no {} in it", noun));
+      note(root, fmt::format("it has no {}", noun));
       return nullptr;
     }
     std::vector<std::string> names;
@@ -106,7 +102,7 @@ class Reader {
   void predict(const char* metric, std::optional<double> likely, std::optional<double> low = {},
                std::optional<double> high = {}, std::optional<double> limit = {}) {
     if (!likely) return;
-    decision_.predictions.push_back({metric, {low, *likely, high}, worse_side(metric).value_or(Worse::kAbove), limit});
+    decision_.predictions.push_back({metric, {low, *likely, high}, limit});
   }
   // Of a time, whose interval is given as factors.
   void predict_time(const char* metric, std::optional<double> likely, std::optional<double> limit = {}) {
@@ -123,13 +119,13 @@ class Reader {
   }
 
   void read_choice(const JsonObject& plan) {
-    Choice& c = decision_.summary.choice;
+    ChosenPlan& c = decision_.summary.choice;
     constexpr std::int64_t kMany = 1'000'000;
     c.gpu = plan.get_string("gpu").value_or("");
     c.gpus = plan.get_int("gpus", 0, kMany).value_or(0);
     c.provider = plan.get_string("provider").value_or("");
     c.instance = plan.get_string("instance").value_or("");
-    // batch calls the servers on one GPU its instances; only a named machine has a number of machines.
+    // In `batch`, instances are servers on one GPU; only a named machine has a number of machines.
     c.instances = c.instance.empty() ? 0 : plan.get_int("instances", 0, kMany).value_or(0);
     c.region = plan.get_string("region").value_or("");
     c.purchase = plan.get_string("purchase").value_or("");
@@ -206,7 +202,7 @@ class Reader {
     return limit ? std::optional(in_hours(seconds(*limit))) : std::nullopt;
   }
 
-  // What `recommend` would be asked about the service's busiest hour.
+  // The request for `recommend` that describes the service's busiest hour.
   void read_service_request(const JsonObject& service) {
     const auto add = [&](const char* name, std::optional<double> value, const char* unit) {
       if (value) decision_.request.emplace_back(name, fmt::format("{}{}", *value, unit));
@@ -249,7 +245,7 @@ class Reader {
     read_cost(plan, "usd_per_month");
     decision_.summary.before = dollars(service, "usd_per_month");
     if (const auto gpu = service.get_string("gpu")) {
-      decision_.way_back =
+      decision_.rollback =
           fmt::format("back to {} replicas on {} x {}", service.get_int("replicas", 0, 1'000'000).value_or(0),
                       service.get_int("gpus", 0, 1'000'000).value_or(0), *gpu);
     }
@@ -261,10 +257,10 @@ class Reader {
     plan_["plan"] = copy_of(*chosen);
     const JsonObject action = object(*chosen);
     decision_.what = action.get_string("what").value_or("");
-    Choice& choice = decision_.summary.choice;
+    ChosenPlan& choice = decision_.summary.choice;
     choice.words = action.get_string("to").value_or("");
     if (choice.words == "none") choice.words = "given back";
-    decision_.way_back = action.get_string("rollback").value_or("");
+    decision_.rollback = action.get_string("rollback").value_or("");
     if (const std::optional<Usd> saving = dollars(action, "saving_usd_per_month")) {
       decision_.saving = UsdRange{{}, *saving, {}};
       decision_.summary.saving = saving;
@@ -274,7 +270,7 @@ class Reader {
   void read_batch(const JsonValue& root) {
     const JsonMember* chosen = root.find("plan");
     if (chosen == nullptr || chosen->value.type != JsonType::kObject) {
-      note(root, "this run of 'batch' searched for no plan", "with --slo it does");
+      note(root, "this 'batch' run has no plan", "run it with --slo");
       return;
     }
     plan_["plan"] = copy_of(chosen->value);
@@ -286,8 +282,7 @@ class Reader {
     read_batch_latency(chosen->value);
   }
 
-  // The first SLO's latency. Its half-width is the simulation's own: the speed model's error is not in it, so that it
-  // is no interval to hold a server to.
+  // The first SLO's latency. Its interval is left out: it has the simulation's error, not the speed model's.
   void read_batch_latency(const JsonValue& plan) {
     const JsonMember* slos = plan.find("slos");
     if (slos == nullptr || slos->value.items.empty()) return;
@@ -305,10 +300,10 @@ class Reader {
     keep(root, {"items_per_day", "gpu", "batch", "item_seconds"});
     const JsonObject option = object(*chosen);
     read_choice(option);
-    Choice& choice = decision_.summary.choice;
+    ChosenPlan& choice = decision_.summary.choice;
     choice.gpu = object(root).get_string("gpu").value_or("");
     choice.words = fmt::format("{} x {}, {}", choice.gpus, choice.gpu, option.get_string("name").value_or(""));
-    decision_.what = "Work that can wait";
+    decision_.what = "Deferrable work";
     read_cost(option, "usd_per_month");
     predict(kUtilization, number(option, "utilization"));
   }
@@ -316,7 +311,7 @@ class Reader {
   void read_mig(const JsonValue& root) {
     const JsonObject plan = object(root);
     keep(root, {"gpu_count", "gpus", "usd_per_month", "lower_bound", "mig_parted"});
-    Choice& choice = decision_.summary.choice;
+    ChosenPlan& choice = decision_.summary.choice;
     choice.gpus = plan.get_int("gpu_count", 0, 1'000'000).value_or(0);
     choice.words = fmt::format("{} GPUs in MIG slices", choice.gpus);
     decision_.what = "Workloads on MIG slices";

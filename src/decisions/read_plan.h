@@ -1,7 +1,7 @@
-// The JSON of a command that makes plans -> a decision to take: recommend, service, fleet, batch, window, mig.
+// Reads a decision from the JSON of recommend, service, fleet, batch, window or mig.
 //
-// What the document does not say stays unsaid: a prediction without an interval has none, a plan without its request
-// cannot be asked again.
+// Nothing is invented: a prediction without an interval stays without, and a plan without its request cannot be planned
+// again.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace rightsize::decisions {
 
 struct PlanPick {
   int plan = 1;           // its rank; of a fleet: the action
-  std::string part = {};  // which workload or service of a document with several; empty: the only one
+  std::string part = {};  // the workload or service, in a document with several
 };
 
-// Everything of the decision but its number, workload, people and time. `file` is used in places only.
+// Everything but the decision's number, workload, people and time. `file` is for error messages.
 Checked<Decision> read_plan(const std::string& file, std::string text, const PlanPick& pick);
 
 }  // namespace rightsize::decisions

@@ -21,12 +21,12 @@ TEST(ReadPlan, AServiceOfRecommend) {
   EXPECT_EQ(d->summary.per, Per::kMonth);
   EXPECT_FALSE(d->catalogue.empty());
   EXPECT_FALSE(d->request.empty());
-  const Prediction* tpot = d->find(kTpot);
+  const PredictedMetric* tpot = d->find(kTpot);
   ASSERT_NE(tpot, nullptr);
   EXPECT_LT(*tpot->value.low, tpot->value.likely);
   EXPECT_GT(*tpot->value.high, tpot->value.likely);
   EXPECT_EQ(tpot->limit, 0.05);
-  EXPECT_EQ(d->find(kTokens), nullptr);  // what is asked of a service says nothing of its speed
+  EXPECT_EQ(d->find(kTokens), nullptr);  // a service's rate is its load, not its speed
   EXPECT_TRUE(d->find(kMemory)->value.low && d->find(kMemory)->limit);
   EXPECT_NEAR(d->find(kRate)->value.likely, in_usd(d->cost->likely / kMonth * hours(1)), 1e-9);
 }
@@ -35,9 +35,9 @@ TEST(ReadPlan, ATrainingRunOfRecommend) {
   const auto d = read("examples/decisions/tune.json");
   ASSERT_TRUE(d);
   EXPECT_EQ(d->summary.per, Per::kRun);
-  const Prediction* speed = d->find(kTokens);
+  const PredictedMetric* speed = d->find(kTokens);
   ASSERT_NE(speed, nullptr);
-  EXPECT_EQ(speed->worse, Worse::kBelow);
+  EXPECT_EQ(speed->info().worse, Worse::kBelow);
   EXPECT_LT(*speed->value.low, speed->value.likely);
   EXPECT_EQ(d->find(kHours)->limit, 72);
 }
@@ -46,7 +46,7 @@ TEST(ReadPlan, AnActionOfAFleet) {
   const auto d = read("tests/fixtures/decisions/fleet.json");
   ASSERT_TRUE(d);
   EXPECT_GT(in_usd(d->saving->likely), 0);
-  EXPECT_FALSE(d->way_back.empty());
+  EXPECT_FALSE(d->rollback.empty());
   EXPECT_FALSE(d->cost);
 }
 
@@ -68,8 +68,8 @@ TEST(ReadPlan, ServicesAreNamed) {
   ASSERT_TRUE(chat);
   EXPECT_EQ(in_usd(*chat->summary.before), 5000);
   EXPECT_EQ(chat->find(kTpot)->limit, 0.05);
-  EXPECT_THAT(chat->way_back, HasSubstr("2 x h100-sxm"));
-  const Request wanted = {
+  EXPECT_THAT(chat->rollback, HasSubstr("2 x h100-sxm"));
+  const RequestSettings wanted = {
       {"job", "serve"}, {"model", "llama-3.1-8b"}, {"rate", "4/s"}, {"isl", "1500"}, {"tpot-slo", "0.05s"}};
   EXPECT_EQ(chat->request, wanted);
   const auto which = read_plan("s.json", two, {});

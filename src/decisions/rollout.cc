@@ -7,10 +7,18 @@
 namespace rightsize::decisions {
 namespace {
 
-constexpr std::string_view kStageNames[] = {"one-job", "10%", "50%", "all"};
-constexpr std::string_view kStageWords[] = {"one job", "10 % of the workload", "50 % of the workload", "all of it"};
-constexpr double kStageShares[] = {0, 0.1, 0.5, 1};
+struct StageInfo {
+  std::string_view name, words;
+  double share;
+};
+constexpr StageInfo kStageInfo[] = {{"one-job", "one job", 0},
+                                    {"10%", "10 % of the workload", 0.1},
+                                    {"50%", "50 % of the workload", 0.5},
+                                    {"all", "all of it", 1}};
 constexpr std::string_view kStateNames[] = {"running", "passed", "failed"};
+constexpr std::string_view kCheckNames[] = {"passed", "failed", "unknown"};
+
+const StageInfo& info_of(Stage stage) { return kStageInfo[static_cast<std::size_t>(stage)]; }
 
 // The worse of two: failed, then unknown, then passed.
 void worsen(Check& check, CheckState by) {
@@ -20,9 +28,9 @@ void worsen(Check& check, CheckState by) {
     check.state = CheckState::kUnknown;
 }
 
-CheckState state_of(Finding outcome) {
-  if (outcome == Finding::kInconclusive) return CheckState::kUnknown;
-  return outcome == Finding::kKept ? CheckState::kPassed : CheckState::kFailed;
+CheckState state_of(Judgement outcome) {
+  if (outcome == Judgement::kInconclusive) return CheckState::kUnknown;
+  return outcome == Judgement::kKept ? CheckState::kPassed : CheckState::kFailed;
 }
 
 void say(Check& check, const std::string& words) { check.words += (check.words.empty() ? "" : "; ") + words; }
@@ -32,13 +40,13 @@ void need(Check& check, std::optional<std::int64_t> more) {
 }
 
 // Every speed and latency that was predicted with an interval.
-std::optional<Check> check_speed(const Decision& decision, const std::vector<Sample>& samples) {
+std::optional<Check> check_speed(const Decision& decision, const std::vector<MeasuredValue>& samples) {
   Check check{"speed", CheckState::kPassed, {}, {}};
   bool measured = false;
-  for (const Prediction& p : decision.predictions) {
-    if (!is_speed(p.metric)) continue;
-    const MetricVerdict v = judge(p, samples);
-    // A latency of a service or the hours of a job say the same as its speed: one of them is enough.
+  for (const PredictedMetric& p : decision.predictions) {
+    if (!p.info().speed) continue;
+    const JudgedMetric v = judge(p, samples);
+    // Latency, duration and speed tell the same: one of them is enough.
     if (v.measured.count == 0) continue;
     measured = true;
     worsen(check, state_of(v.outcome));
@@ -49,10 +57,10 @@ std::optional<Check> check_speed(const Decision& decision, const std::vector<Sam
   return check;
 }
 
-std::optional<Check> check_memory(const Decision& decision, const std::vector<Sample>& samples) {
+std::optional<Check> check_memory(const Decision& decision, const std::vector<MeasuredValue>& samples) {
   Check check{"memory", CheckState::kUnknown, "not measured", {}};
   const std::vector<double> ooms = values_of(samples, kOom), peaks = values_of(samples, kMemory);
-  const Prediction* predicted = decision.find(kMemory);
+  const PredictedMetric* predicted = decision.find(kMemory);
   if (!ooms.empty()) {
     const bool any = std::any_of(ooms.begin(), ooms.end(), [](double count) { return count > 0; });
     check.state = any ? CheckState::kFailed : CheckState::kPassed;
@@ -69,15 +77,15 @@ std::optional<Check> check_memory(const Decision& decision, const std::vector<Sa
 }
 
 // SLOs and deadlines: the limits of speeds.
-std::optional<Check> check_slo(const Decision& decision, const std::vector<Sample>& samples) {
+std::optional<Check> check_slo(const Decision& decision, const std::vector<MeasuredValue>& samples) {
   Check check{"slo", CheckState::kPassed, {}, {}};
   bool any = false;
-  for (const Prediction& p : decision.predictions) {
-    if (!is_speed(p.metric) || !p.limit) continue;
+  for (const PredictedMetric& p : decision.predictions) {
+    if (!p.info().speed || !p.limit) continue;
     any = true;
-    Prediction limit = p;
+    PredictedMetric limit = p;
     limit.value = {{}, *p.limit, p.limit};
-    const MetricVerdict v = judge(limit, samples);
+    const JudgedMetric v = judge(limit, samples);
     worsen(check, v.measured.count == 0 ? CheckState::kUnknown : state_of(v.outcome));
     need(check, v.more);
     say(check,
@@ -87,7 +95,7 @@ std::optional<Check> check_slo(const Decision& decision, const std::vector<Sampl
   return check;
 }
 
-std::optional<Check> check_cost(const Decision& decision, const std::vector<Sample>& samples) {
+std::optional<Check> check_cost(const Decision& decision, const std::vector<MeasuredValue>& samples) {
   if (!decision.cost) return std::nullopt;
   Check check{"cost", CheckState::kUnknown, "not measured", {}};
   const Verification found = verify(decision, samples);
@@ -102,14 +110,19 @@ std::optional<Check> check_cost(const Decision& decision, const std::vector<Samp
 
 }  // namespace
 
-std::string_view name_of(Stage stage) { return kStageNames[static_cast<std::size_t>(stage)]; }
-std::string_view words_of(Stage stage) { return kStageWords[static_cast<std::size_t>(stage)]; }
-double share_of(Stage stage) { return kStageShares[static_cast<std::size_t>(stage)]; }
+std::string_view name_of(Stage stage) { return info_of(stage).name; }
+std::string_view words_of(Stage stage) { return info_of(stage).words; }
+double share_of(Stage stage) { return info_of(stage).share; }
+Stage next_stage(Stage stage) { return stage == Stage::kAll ? stage : static_cast<Stage>(static_cast<int>(stage) + 1); }
 std::optional<Stage> parse_stage(std::string_view name) {
   for (const Stage stage : kStages) {
     if (name == name_of(stage)) return stage;
   }
   return std::nullopt;
+}
+
+const StageRecord* running_stage(const std::vector<StageRecord>& stages) {
+  return !stages.empty() && stages.back().state == StageState::kRunning ? &stages.back() : nullptr;
 }
 
 std::string_view name_of(StageState state) { return kStateNames[static_cast<std::size_t>(state)]; }
@@ -120,19 +133,9 @@ std::optional<StageState> parse_stage_state(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view name_of(CheckState state) {
-  switch (state) {
-    case CheckState::kPassed:
-      return "passed";
-    case CheckState::kFailed:
-      return "failed";
-    case CheckState::kUnknown:
-      return "unknown";
-  }
-  return "";
-}
+std::string_view name_of(CheckState state) { return kCheckNames[static_cast<std::size_t>(state)]; }
 
-std::vector<Check> check_stage(const Decision& decision, const std::vector<Sample>& samples) {
+std::vector<Check> check_stage(const Decision& decision, const std::vector<MeasuredValue>& samples) {
   std::vector<Check> checks;
   for (const auto& check : {check_speed(decision, samples), check_memory(decision, samples),
                             check_slo(decision, samples), check_cost(decision, samples)}) {

@@ -1,4 +1,4 @@
-// A decision put into practice step by step: one job, a tenth, half, all; each step checked before the next.
+// A decision is rolled out in stages: one job, 10 %, 50 %, all. Each stage is checked before the next.
 #pragma once
 
 #include <array>
@@ -15,8 +15,10 @@ inline constexpr std::array kStages = {Stage::kOneJob, Stage::kTenth, Stage::kHa
 std::string_view name_of(Stage stage);   // "one-job", "10%", "50%", "all"
 std::string_view words_of(Stage stage);  // "one job", "10 % of the workload" ...
 std::optional<Stage> parse_stage(std::string_view name);
-// The share of the workload that runs so; one job alone is not counted, since nobody says how many there are.
+// The share of the workload that is rolled out; one job counts as 0 because the number of jobs is not known.
 double share_of(Stage stage);
+// The stage after this one; the last stays.
+Stage next_stage(Stage stage);
 
 enum class StageState { kRunning, kPassed, kFailed };
 std::string_view name_of(StageState state);
@@ -28,8 +30,10 @@ struct StageRecord {
   StageState state = StageState::kRunning;
   TimePoint started_at = {};
   std::optional<TimePoint> ended_at = {};
-  std::string by = {}, how = {}, note = {};  // who ended it: "by hand", "profile run.csv", "prometheus"
+  std::string by = {}, how = {}, note = {};  // who ended it, and how: "by hand", "profile run.csv", "prometheus"
 };
+// The last stage if it is still running, else null.
+const StageRecord* running_stage(const std::vector<StageRecord>& stages);
 
 enum class CheckState { kPassed, kFailed, kUnknown };
 std::string_view name_of(CheckState state);
@@ -41,8 +45,8 @@ struct Check {
   std::optional<std::int64_t> more = {};  // samples still needed
 };
 
-// The four checks of a stage, from what was measured since it began: speed within its interval, no out-of-memory, the
-// SLO or deadline held, cost as predicted. A check without anything to measure by (no SLO was set) is left out.
-std::vector<Check> check_stage(const Decision& decision, const std::vector<Sample>& samples);
+// The checks of a stage, from what was measured since it began: speed within its interval, no out-of-memory error, SLO
+// or deadline met, cost as predicted. A check without a target (no SLO was set) is left out.
+std::vector<Check> check_stage(const Decision& decision, const std::vector<MeasuredValue>& samples);
 
 }  // namespace rightsize::decisions

@@ -6,7 +6,7 @@ namespace rightsize::decisions {
 namespace {
 
 // Months of the whole workload: each stage's share from its beginning to the next one's.
-double share_months(const Summary& summary, const std::vector<StageRecord>& stages, TimePoint until) {
+double share_months(const DecisionSummary& summary, const std::vector<StageRecord>& stages, TimePoint until) {
   double months = 0;
   const TimePoint end = summary.ended_at ? std::min(*summary.ended_at, until) : until;
   for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -21,8 +21,8 @@ double share_months(const Summary& summary, const std::vector<StageRecord>& stag
 
 }  // namespace
 
-Saving saving_of(const Decision& decision, const std::vector<StageRecord>& stages, const std::vector<Sample>& samples,
-                 TimePoint until) {
+Saving saving_of(const Decision& decision, const std::vector<StageRecord>& stages,
+                 const std::vector<MeasuredValue>& samples, TimePoint until) {
   Saving saving;
   saving.decision = decision.summary;
   const Verification found = verify(decision, samples);

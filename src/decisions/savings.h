@@ -1,4 +1,4 @@
-// What decisions have saved so far.
+// What decisions have saved to date.
 //
 // Method: what the workload cost before less what it costs now, for the time and the share of the workload it has run
 // so. Shares are those of the rollout (nothing for one job, 10 %, 50 %, all), from the moment each stage began to the
@@ -16,15 +16,15 @@
 namespace rightsize::decisions {
 
 struct Saving {
-  Summary decision;
+  DecisionSummary decision;
   double share_months = 0;                           // months of the whole workload; runs of a job
   std::optional<Usd> measured = {}, predicted = {};  // to date; one of them at most
   std::string method = {};                           // or why nothing is counted
-  Finding outcome = Finding::kInconclusive;
+  Judgement outcome = Judgement::kInconclusive;
 };
 
 // To the moment `until`.
-Saving saving_of(const Decision& decision, const std::vector<StageRecord>& stages, const std::vector<Sample>& samples,
-                 TimePoint until);
+Saving saving_of(const Decision& decision, const std::vector<StageRecord>& stages,
+                 const std::vector<MeasuredValue>& samples, TimePoint until);
 
 }  // namespace rightsize::decisions

@@ -17,8 +17,8 @@ double half_width(std::int64_t count, double deviation, double alpha) {
   return deviation / std::sqrt(n) * std::sqrt((n - 1) * t_squared);
 }
 
-Sequence sequence_of(std::span<const double> samples, double alpha) {
-  Sequence s;
+ConfidenceSequence sequence_of(std::span<const double> samples, double alpha) {
+  ConfidenceSequence s;
   double squares = 0;
   for (const double sample : samples) {
     if (!(sample > 0) || !std::isfinite(sample)) continue;

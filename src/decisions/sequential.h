@@ -1,7 +1,7 @@
-// A test that may be looked at after every sample: is the long-run mean where it was predicted to be?
+// Tests after every sample whether the long-run mean is where it was predicted to be.
 //
 // The interval around the mean is a confidence sequence: with probability 1 - alpha it holds the true mean at every
-// sample size at once, so that stopping when one likes what one sees does not spoil it. It is the inversion of the
+// sample size at once, so that stopping early does not bias it. It is the inversion of the
 // t-test e-process for samples from a normal distribution of unknown mean and variance: the Bayes factor of an effect
 // size (mean / standard deviation) drawn from N(0, 1) against a given mean, under the right Haar prior on the variance,
 //   B = (1+n)^(-1/2) * ((1 + t^2/(n-1)) / (1 + t^2/((n-1)(1+n))))^(n/2),
@@ -18,24 +18,25 @@ namespace rightsize::decisions {
 
 inline constexpr double kAlpha = 0.05;
 
-// Half the width of the interval after `count` samples with this standard deviation; infinite where so few samples say
-// nothing (below five at alpha 5 %).
+// Half the width of the interval after `count` samples with this standard deviation; infinite for too few samples
+// (below five at alpha 5 %).
 double half_width(std::int64_t count, double deviation, double alpha = kAlpha);
 
-struct Sequence {
+struct ConfidenceSequence {
   std::int64_t count = 0;
   double mean = 0, deviation = 0;  // of the samples' logarithms
   double low = 0, high = 0;        // the interval, back in the samples' unit; 0 and infinity while it is unbounded
   double typical = 0;              // the geometric mean
 };
 // Samples must be above zero; others are left out.
-Sequence sequence_of(std::span<const double> samples, double alpha = kAlpha);
+ConfidenceSequence sequence_of(std::span<const double> samples, double alpha = kAlpha);
 
-// How many samples in all would tell the mean from a value `distance` away (in logarithms), if they go on as they do.
-// Nothing: more than a million.
+// Total number of samples that would distinguish the mean from a value `distance` away (in logarithms), if they
+// continue as before. Empty: more than a million.
 std::optional<std::int64_t> samples_to_tell(double deviation, double distance, double alpha = kAlpha);
 
-// Peaks are judged by the worst: after so many without one above the limit, fewer than one in ten is, at alpha 5 %.
+// Peaks are judged by the highest: after this many samples below the limit, fewer than one in ten is above it (alpha
+// 5 %).
 inline constexpr std::int64_t kEnoughPeaks = 29;  // 0.9^29 < 0.05
 
 }  // namespace rightsize::decisions

@@ -10,15 +10,15 @@
 namespace rightsize::decisions {
 namespace {
 
-TEST(Sequence, FewSamplesSayNothing) {
+TEST(ConfidenceSequence, FewSamplesSayNothing) {
   EXPECT_TRUE(std::isinf(half_width(1, 0.1)));
   EXPECT_TRUE(std::isinf(half_width(4, 0.1)));
   EXPECT_TRUE(std::isfinite(half_width(5, 0.1)));
-  const Sequence none = sequence_of({});
+  const ConfidenceSequence none = sequence_of({});
   EXPECT_EQ(none.count, 0);
 }
 
-TEST(Sequence, NarrowsWithSamplesAndScalesWithTheirSpread) {
+TEST(ConfidenceSequence, NarrowsWithSamplesAndScalesWithTheirSpread) {
   for (std::int64_t n = 5; n < 2000; n += 7) {
     EXPECT_GT(half_width(n, 1), half_width(n + 7, 1));
     EXPECT_NEAR(half_width(n, 3), 3 * half_width(n, 1), 1e-12);
@@ -27,7 +27,7 @@ TEST(Sequence, NarrowsWithSamplesAndScalesWithTheirSpread) {
 
 // The promise of a confidence sequence: looked at after every sample, it misses the truth in at most 5 % of all series.
 // An interval made for one look (1.96 standard errors) misses in far more.
-TEST(Sequence, HoldsTheTruthAtEveryLookAtOnce) {
+TEST(ConfidenceSequence, HoldsTheTruthAtEveryLookAtOnce) {
   Random random(7);
   int missed = 0, naive_missed = 0;
   constexpr int kSeries = 2000, kLength = 300;
@@ -50,10 +50,10 @@ TEST(Sequence, HoldsTheTruthAtEveryLookAtOnce) {
   EXPECT_GT(naive_missed, kSeries * 0.2);
 }
 
-TEST(Sequence, WorksOnFactors) {
+TEST(ConfidenceSequence, WorksOnFactors) {
   std::vector<double> samples;
   for (int i = 0; i < 40; ++i) samples.push_back(i % 2 == 0 ? 90.0 : 110.0);
-  const Sequence s = sequence_of(samples);
+  const ConfidenceSequence s = sequence_of(samples);
   EXPECT_NEAR(s.typical, std::sqrt(90.0 * 110.0), 1e-9);
   EXPECT_LT(s.low, s.typical);
   EXPECT_GT(s.high, s.typical);

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/cancel.h"
 #include "base/text.h"
 #include "http/certificates.h"
 #include "http/libcurl.h"
@@ -73,7 +74,10 @@ bool means_later(int status) {
   return status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
 }
 
-// Failures of the network that another try may cure; a wrong certificate or URL is wrong again.
+// Ends a transfer whose work was cancelled; libcurl calls it about once a second, also while nothing arrives.
+int stop_if_cancelled(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return cancelled() ? 1 : 0; }
+
+// Network failures that may not recur; a wrong certificate or URL stays wrong.
 bool may_pass(CURLcode code) {
   switch (code) {
     case CURLE_COULDNT_CONNECT:
@@ -91,13 +95,10 @@ bool may_pass(CURLcode code) {
   }
 }
 
-std::string encode(CURL* curl, const Form& form) {
+std::string encode(const Form& form) {
   std::string text;
-  for (const auto& [name, value] : form) {
-    char* escaped = libcurl().easy_escape(curl, value.c_str(), static_cast<int>(value.size()));
-    text += fmt::format("{}{}={}", text.empty() ? "" : "&", name, escaped != nullptr ? escaped : "");
-    libcurl().free(escaped);
-  }
+  for (const auto& [name, value] : form)
+    text += fmt::format("{}{}={}", text.empty() ? "" : "&", name, percent_encoded(value));
   return text;
 }
 
@@ -111,7 +112,7 @@ struct Client::State {
   std::minstd_rand jitter{std::random_device{}()};
 
   State(Auth a, Policy p, Traffic* t) : auth(std::move(a)), policy(p), traffic(t) {
-    if (libcurl().loaded) curl = libcurl().easy_init();
+    if (libcurl().loaded()) curl = libcurl().easy_init();
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -158,7 +159,9 @@ struct Client::State {
     libcurl().easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
     libcurl().easy_setopt(curl, CURLOPT_POSTREDIR, static_cast<long>(CURL_REDIR_POST_ALL));
     libcurl().easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    // A part of a compressed answer could not be continued.
+    libcurl().easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    libcurl().easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, stop_if_cancelled);
+    // A partial compressed answer could not be continued.
     if (received.file.empty()) libcurl().easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
     libcurl().easy_setopt(curl, CURLOPT_USERAGENT, "rightsize");
     libcurl().easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(in_milliseconds(policy.connect_limit)));
@@ -180,12 +183,15 @@ struct Client::State {
     return code;
   }
 
-  // A little randomness keeps several clients from asking again at the same moment.
+  // A little randomness keeps several clients from retrying at the same moment.
   void wait_before(int next_try, double asked) {
     const double grown =
         in_seconds(policy.first_wait) * std::exp2(next_try - 1) * std::uniform_real_distribution(0.75, 1.25)(jitter);
     const double wait = std::min(std::max(grown, asked), in_seconds(policy.longest_wait));
-    std::this_thread::sleep_for(std::chrono::duration<double>(wait));
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(wait);
+    while (!cancelled() && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::min<std::chrono::duration<double>>(std::chrono::milliseconds(100),
+                                                                          end - std::chrono::steady_clock::now()));
     if (traffic != nullptr) ++traffic->retries;
   }
 
@@ -196,14 +202,13 @@ struct Client::State {
     switch (code) {
       case CURLE_COULDNT_CONNECT:
       case CURLE_COULDNT_RESOLVE_HOST:
-        error.hints.emplace_back("is the address right, and can this machine reach it?");
+        error.hints.emplace_back("check the address, and that this machine can reach it");
         break;
       case CURLE_OPERATION_TIMEDOUT:
-        error.hints.emplace_back(
-            "a slow server: give it longer with --timeout, or ask for less with --window or --shard");
+        error.hints.emplace_back("if the server is slow, raise --timeout, or request less with --window or --shard");
         break;
       case CURLE_PEER_FAILED_VERIFICATION:
-        error.hints.emplace_back("name the authority that signed the server's certificate with --ca");
+        error.hints.emplace_back("pass the authority that signed the server's certificate with --ca");
         break;
       default:
         break;
@@ -211,7 +216,7 @@ struct Client::State {
     return error;
   }
 
-  // The rest of a file, if the server still has the file the beginning is of.
+  // Requests the rest of a file, if the server still has the version the beginning is from.
   static void ask_for_rest(Received& received) {
     std::error_code none;
     const auto size = std::filesystem::file_size(received.file, none);
@@ -223,6 +228,8 @@ struct Client::State {
   }
 
   Result<Answer> ask(const std::string& url, const std::string* form, const std::string& file = {}) {
+    if (!libcurl().loaded()) return fail(libcurl().loaded().error());
+    const auto began = std::chrono::steady_clock::now();
     for (int attempt = 1;; ++attempt) {
       Received received;
       received.most = policy.most_bytes;
@@ -230,13 +237,16 @@ struct Client::State {
       if (!file.empty()) ask_for_rest(received);
       const CURLcode code = perform(url, form, received);
       if (received.too_long) {
-        return fail(unreadable(fmt::format("{} answers with more than {} MiB", shown_url(url), policy.most_bytes >> 20))
-                        .with_hint("ask for less at once with --shard or a larger --step"));
+        return fail(unreadable(fmt::format("the answer of {} exceeds {} MiB", shown_url(url), policy.most_bytes >> 20))
+                        .with_hint("request less at once with --shard or a larger --step"));
       }
       long status = 0;
       libcurl().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
       const bool again = code != CURLE_OK ? may_pass(code) : means_later(static_cast<int>(status));
-      if (again && attempt < policy.tries) {
+      if (cancelled() && (again || code == CURLE_ABORTED_BY_CALLBACK))
+        return fail(unreadable(fmt::format("cancelled while waiting for {}", shown_url(url))));
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
+      if (again && attempt < policy.tries && taken.count() < 3 * in_seconds(policy.limit)) {
         wait_before(attempt, received.retry_after);
         continue;
       }
@@ -252,7 +262,7 @@ struct Client::State {
         std::filesystem::remove(file + ".etag", ignored);
         continue;
       }
-      constexpr long kFirstError = 400;  // what is shown to people
+      constexpr long kFirstError = 400;  // shown to people
       if (status >= kFirstError) received.body = scrubbed(std::move(received.body), auth, url);
       return Answer{static_cast<int>(status), std::move(received.body)};
     }
@@ -266,16 +276,11 @@ Client& Client::operator=(Client&&) noexcept = default;
 Client::~Client() = default;
 
 Result<Answer> Client::get(const std::string& url, const Form& query) {
-  if (!libcurl().loaded) return fail(libcurl().loaded.error());
-  const std::string encoded = encode(state_->curl, query);
+  const std::string encoded = encode(query);
   return state_->ask(encoded.empty() ? url : url + "?" + encoded, nullptr);
 }
 
-Result<Answer> Client::post_form(const std::string& url, const Form& form) {
-  if (!libcurl().loaded) return fail(libcurl().loaded.error());
-  const std::string encoded = encode(state_->curl, form);
-  return state_->ask(url, &encoded);
-}
+Result<Answer> Client::post_form(const std::string& url, const Form& form) { return post(url, encode(form)); }
 
 Result<Answer> Client::post(const std::string& url, const std::string& body) { return state_->ask(url, &body); }
 
@@ -285,21 +290,11 @@ Result<Answer> Client::download(const std::string& url, const std::string& file)
   return answer;
 }
 
-std::string shown_url(std::string_view url) {
-  url = url.substr(0, url.find_first_of("?#"));
-  const std::size_t scheme = url.find("://");
-  const std::size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;
-  const std::size_t path = url.find('/', host);
-  const std::size_t at = url.substr(0, path).rfind('@');
-  if (at == std::string_view::npos || at < host) return std::string(url);
-  return std::string(url.substr(0, host)) + std::string(url.substr(at + 1));
-}
-
 double retry_after_seconds(std::string_view value) {
   double number = 0;
   const auto [stop, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (problem == std::errc() && stop == value.data() + value.size()) return std::max(number, 0.0);
-  if (!libcurl().loaded) return 0;
+  if (!libcurl().loaded()) return 0;
   const std::time_t when = libcurl().getdate(std::string(value).c_str(), nullptr);
   if (when < 0) return 0;
   return std::max(0.0, static_cast<double>(when - std::time(nullptr)));

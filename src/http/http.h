@@ -1,12 +1,13 @@
-// Asking an HTTP server, patiently: time limits, retries with growing waits, the server's own Retry-After, credentials
-// from flags, environment or files that are never printed.
+// An HTTP client with time limits, retries with growing waits, the server's Retry-After, and credentials that are never
+// printed.
 //
-//   http::Client client(auth, policy);
+//   http::Client client(auth, policy, nullptr);
 //   auto answer = client.post_form("http://prometheus:9090/api/v1/query", {{"query", "up"}});
 //
-// A client is one connection kept open; give each thread its own. Status codes are the caller's to judge, except those
-// that mean "later" (429, 500, 502, 503, 504), which are asked again up to Policy::tries times. A server that is
-// connected but does not answer in time counts as 408: a smaller question may be answered.
+// A client is one connection kept open; give each thread its own. The caller judges status codes, except those that
+// mean "later" (429, 500, 502, 503, 504): these requests are repeated. A server that accepts the connection but does
+// not answer in time counts as 408: a smaller request may succeed. Every request ends soon after its work was
+// cancelled (base/cancel.h).
 #pragma once
 
 #include <atomic>
@@ -19,10 +20,11 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "base/url.h"
 
 namespace rightsize::http {
 
-// What proves who we are. Never shown, never in an error.
+// Credentials. Never shown, never in an error.
 struct Auth {
   std::string bearer;
   std::string user, password;
@@ -33,11 +35,11 @@ struct Auth {
 
 struct Policy {
   Seconds connect_limit = seconds(10);
-  Seconds limit = seconds(120);  // of one request, answer included
+  Seconds limit = seconds(120);  // of one try, answer included; no further try starts after three times as long
   int tries = 5;
   Seconds first_wait = milliseconds(250);  // doubles with each try, at most `longest_wait`
   Seconds longest_wait = seconds(30);      // a longer Retry-After is cut to this
-  std::size_t most_bytes = 512U << 20;     // of one answer; more is refused
+  std::size_t most_bytes = 512U << 20;     // of one answer; a longer one is refused
 };
 
 struct Answer {
@@ -47,7 +49,7 @@ struct Answer {
 
 using Form = std::vector<std::pair<std::string, std::string>>;
 
-// What was done so far, over all clients that share it.
+// Counters of all clients that share it.
 struct Traffic {
   std::atomic<std::size_t> requests{0}, retries{0}, bytes{0};
 };
@@ -60,14 +62,14 @@ class Client {
   Client& operator=(Client&&) noexcept;
   ~Client();
 
-  // kUnreadableSource when no answer came after all tries; the message names the server without credentials.
+  // kUnreadableSource when no answer came, or libcurl is missing; the message names the server without credentials.
   Result<Answer> get(const std::string& url, const Form& query);
   Result<Answer> post_form(const std::string& url, const Form& form);
-  // Any body; its Content-Type is one of the headers of Auth.
+  // Any body; its Content-Type is one of Auth::headers.
   Result<Answer> post(const std::string& url, const std::string& body);
-  // The body into a file, in pieces; what is in the file already is not fetched again where the server still has the
-  // same (its ETag is kept in FILE.etag). A file that is cut off stays for the next time. The answer's body is empty
-  // unless the status says that something went wrong.
+  // Streams the body into a file. What the file already holds is not fetched again if the server still has the same
+  // version (its ETag is kept in FILE.etag), and a partial file stays for the next call. The answer's body is empty
+  // unless the status is an error.
   Result<Answer> download(const std::string& url, const std::string& file);
 
  private:
@@ -75,8 +77,7 @@ class Client {
   std::unique_ptr<State> state_;
 };
 
-// A URL without user name, password and query: fit to be shown.
-std::string shown_url(std::string_view url);
+using rightsize::shown_url;
 
 // The seconds of a Retry-After header: a number, or the time until an HTTP date; 0 when it is neither.
 double retry_after_seconds(std::string_view value);

@@ -1,30 +1,32 @@
-// libcurl, loaded when the first client is made.
+// libcurl, loaded on first use.
 #pragma once
 
 #include <curl/curl.h>
 
-#include "base/result.h"
+#include "base/lazy_library.h"
 
 namespace rightsize::http {
 
-struct Libcurl {
-  decltype(::curl_global_init)* global_init = nullptr;
-  decltype(::curl_easy_init)* easy_init = nullptr;
-  decltype(::curl_easy_cleanup)* easy_cleanup = nullptr;
-  decltype(::curl_easy_reset)* easy_reset = nullptr;
-  decltype(::curl_easy_setopt)* easy_setopt = nullptr;
-  decltype(::curl_easy_getinfo)* easy_getinfo = nullptr;
-  decltype(::curl_easy_perform)* easy_perform = nullptr;
-  decltype(::curl_easy_escape)* easy_escape = nullptr;
-  decltype(::curl_easy_strerror)* easy_strerror = nullptr;
-  decltype(::curl_free)* free = nullptr;
-  decltype(::curl_slist_append)* slist_append = nullptr;
-  decltype(::curl_slist_free_all)* slist_free_all = nullptr;
-  decltype(::curl_getdate)* getdate = nullptr;
-  Result<> loaded;  // where it failed, no function may be called
+struct Libcurl : LazyLibrary {
+  Libcurl() : LazyLibrary("libcurl.so.4") {
+    if (loaded()) global_init(CURL_GLOBAL_DEFAULT);
+  }
+  RIGHTSIZE_SYMBOL(curl_, global_init);
+  RIGHTSIZE_SYMBOL(curl_, easy_init);
+  RIGHTSIZE_SYMBOL(curl_, easy_cleanup);
+  RIGHTSIZE_SYMBOL(curl_, easy_reset);
+  RIGHTSIZE_SYMBOL(curl_, easy_setopt);
+  RIGHTSIZE_SYMBOL(curl_, easy_getinfo);
+  RIGHTSIZE_SYMBOL(curl_, easy_perform);
+  RIGHTSIZE_SYMBOL(curl_, easy_strerror);
+  RIGHTSIZE_SYMBOL(curl_, slist_append);
+  RIGHTSIZE_SYMBOL(curl_, slist_free_all);
+  RIGHTSIZE_SYMBOL(curl_, getdate);
 };
 
-// Loaded and started once a process.
-const Libcurl& libcurl();
+inline const Libcurl& libcurl() {
+  static const Libcurl kLibrary;
+  return kLibrary;
+}
 
 }  // namespace rightsize::http

@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <vector>
 
-#include <fmt/format.h>
+#include "base/url.h"
 
 namespace rightsize::http {
 namespace {
 
-// Shorter ones are no secrets, and would be found everywhere.
+// Shorter ones are not secrets, and would match everywhere.
 constexpr std::size_t kShortest = 4;
 
 std::string base64(std::string_view bytes) {
@@ -19,16 +19,6 @@ std::string base64(std::string_view bytes) {
     for (std::size_t k = 0; k < 3; ++k)
       group = group << 8 | (i + k < bytes.size() ? static_cast<std::uint8_t>(bytes[i + k]) : 0U);
     for (std::size_t k = 0; k < 4; ++k) text += i + k <= bytes.size() ? kDigits[group >> (18 - 6 * k) & 63U] : '=';
-  }
-  return text;
-}
-
-std::string percent_encoded(std::string_view bytes) {
-  std::string text;
-  for (const char c : bytes) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                       c == '.' || c == '_' || c == '~';
-    text += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<std::uint8_t>(c));
   }
   return text;
 }

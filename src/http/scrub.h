@@ -1,4 +1,4 @@
-// Credentials taken out of a text that others wrote: some servers and proxies repeat what they were sent.
+// Removes credentials from text that others wrote: some servers and proxies repeat what they were sent.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
 // The same workloads without MIG: shared whole GPUs, or a GPU each.
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -33,38 +32,36 @@ Alternative from_plan(std::string name, std::string what, std::string isolation,
   return alternative;
 }
 
-// Whole GPUs shared by several processes. With `exclusive_latency` a workload with a latency SLO gets a GPU of its
-// own: its time would be its neighbours' too.
-Alternative shared_gpus(std::string name, std::string what, std::string isolation, const WorkloadFile& file,
-                        const std::vector<GpuType>& types, const perf::SpeedTable& speeds, bool exclusive_latency,
-                        Seconds limit) {
+Alternative named(std::string name, std::string what, std::string isolation) {
   Alternative alternative;
   alternative.name = std::move(name), alternative.what = std::move(what), alternative.isolation = std::move(isolation);
+  return alternative;
+}
+
+// Whole GPUs shared by several processes. With `exclusive_latency` a workload with a latency SLO gets a GPU to itself:
+// in turns, it would also wait for its neighbours.
+Result<Alternative> shared_gpus(Alternative alternative, const WorkloadFile& file, const std::vector<GpuType>& types,
+                                const perf::SpeedTable& speeds, bool exclusive_latency) {
   std::vector<solve::Item> items;
-  std::map<std::string, std::string> seen;
   for (std::size_t w = 0; w < file.workloads.size(); ++w) {
     const Workload& workload = file.workloads[w];
     solve::Item item;
     for (const GpuType& type : types) {
       item.need.emplace_back();
       if (!misfit(workload, capacity_of(*type.gpu), *type.gpu, speeds).empty()) continue;
-      const Need need = need_on(workload, *type.gpu, speeds);
-      const bool alone = exclusive_latency && workload.latency;
-      item.need.back() = {in_gib(need.memory), alone ? 1 : need.sms, alone ? 1 : need.bandwidth};
+      Resources need = need_on(workload, *type.gpu, speeds);
+      if (exclusive_latency && workload.latency) need.sms = need.bandwidth = 1;
+      item.need.back() = need.amounts();
     }
     if (workload.spread && workload.replicas > 1) item.apart = static_cast<int>(w);
-    for (int r = 0; r < workload.replicas; ++r) items.push_back(item);
+    items.insert(items.end(), static_cast<std::size_t>(workload.replicas), item);
   }
   std::vector<solve::BinType> bins;
-  for (const GpuType& type : types) {
-    bins.push_back({type.usd_per_hour(), {in_gib(type.gpu->capacity()), 1, 1}, kMostMpsClients});
-  }
-  solve::Options options;
-  options.seconds = in_seconds(limit);
-  options.exact_items = 60;  // only a comparison: the heuristic and its bound do for more
-  const solve::Packing packing = solve::pack(items, bins, options);
+  for (const GpuType& type : types)
+    bins.push_back({type.usd_per_hour(), capacity_of(*type.gpu).amounts(), kMostMpsClients});
+  RIGHTSIZE_TRY(const solve::Packing packing, solve::pack(items, bins));
   if (!packing.unplaceable.empty()) {
-    alternative.why_not = "a workload fits no allowed GPU whole";
+    alternative.why_not = "a workload fits no allowed GPU";
     return alternative;
   }
   alternative.feasible = true;
@@ -78,8 +75,7 @@ Alternative shared_gpus(std::string name, std::string what, std::string isolatio
 
 Alternative one_each(std::string name, std::string what, const WorkloadFile& file, const std::vector<GpuType>& types,
                      const perf::SpeedTable& speeds) {
-  Alternative alternative;
-  alternative.name = std::move(name), alternative.what = std::move(what), alternative.isolation = "complete";
+  Alternative alternative = named(std::move(name), std::move(what), "complete");
   std::map<std::string, std::size_t> counts;
   for (const Workload& workload : file.workloads) {
     const GpuType* best = nullptr;
@@ -88,7 +84,7 @@ Alternative one_each(std::string name, std::string what, const WorkloadFile& fil
       if (misfit(workload, capacity_of(*type.gpu), *type.gpu, speeds).empty()) best = &type;
     }
     if (best == nullptr) {
-      alternative.why_not = fmt::format("'{}' fits none of them whole", workload.name);
+      alternative.why_not = fmt::format("'{}' fits none of them", workload.name);
       return alternative;
     }
     counts[best->gpu->name] += static_cast<std::size_t>(workload.replicas);
@@ -100,55 +96,71 @@ Alternative one_each(std::string name, std::string what, const WorkloadFile& fil
   return alternative;
 }
 
-// What could share if everyone agreed to: the jobs that leave half of the smallest slice unused.
+// Marks as sharing every workload that needs at most half of the smallest slice.
 WorkloadFile with_small_ones_sharing(const WorkloadFile& file, const std::vector<GpuType>& types,
                                      const perf::SpeedTable& speeds) {
   WorkloadFile sharing = file;
   for (Workload& workload : sharing.workloads) {
     for (const GpuType& type : types) {
-      const Capacity capacity = capacity_of(*type.geometry, type.geometry->plain_profiles().front());
-      const Need need = need_on(workload, *type.gpu, speeds);
-      if (need.memory * 2 <= capacity.memory && need.sms * 2 <= capacity.sms &&
-          need.bandwidth * 2 <= capacity.bandwidth) {
-        workload.share = true;
-      }
+      const Resources need = need_on(workload, *type.gpu, speeds);
+      const Resources twice{need.memory * 2, need.sms * 2, need.bandwidth * 2};
+      if (capacity_of(*type.geometry, type.geometry->plain_profiles().front()).holds(twice)) workload.share = true;
     }
   }
   return sharing;
 }
 
+// Loads without `measured-on` are shares of the allowed GPUs, which says nothing about other GPUs. There they are
+// taken as shares of the fastest allowed one, so that no GPU looks faster than it may be.
+WorkloadFile measured_on_fastest(const WorkloadFile& file, const std::vector<GpuType>& types,
+                                 const perf::SpeedTable& speeds) {
+  const GpuType* fastest = &types[0];
+  for (const GpuType& type : types) {
+    const perf::SustainedRates *best = speeds.find(*fastest->gpu), *rates = speeds.find(*type.gpu);
+    if (best != nullptr && rates != nullptr && rates->memory > best->memory) fastest = &type;
+  }
+  WorkloadFile scaled = file;
+  for (Workload& workload : scaled.workloads) {
+    if (workload.measured_on.empty()) workload.measured_on = fastest->gpu->name;
+  }
+  return scaled;
+}
+
 }  // namespace
 
-std::vector<Alternative> compare_alternatives(const WorkloadFile& file, const std::vector<GpuType>& types,
-                                              const perf::SpeedTable& speeds, catalog::Purchase purchase,
-                                              const SlicePlan& mig, const PlanOptions& options) {
+Result<std::vector<Alternative>> compare_alternatives(const WorkloadFile& file, const std::vector<GpuType>& types,
+                                                      const perf::SpeedTable& speeds, catalog::Purchase purchase,
+                                                      const SlicePlan& mig, const PlanOptions& options) {
   std::vector<Alternative> all;
-  all.push_back(from_plan("mig", options.share ? "MIG as planned, sharers sharing slices" : "MIG, a slice each",
+  all.push_back(from_plan("mig", options.share ? "MIG, sharers in shared slices" : "MIG, a slice each",
                           "memory, bandwidth, SMs and faults", mig, types));
   if (!options.share && mig.unplaceable.empty()) {
     PlanOptions sharing = options;
     sharing.share = true;
     const WorkloadFile eager = with_small_ones_sharing(file, types, speeds);
-    const bool any =
-        std::any_of(eager.workloads.begin(), eager.workloads.end(), [](const Workload& w) { return w.share; });
-    if (any) {
-      all.push_back(from_plan("mig+mps", "MIG, the small ones sharing slices by MPS",
-                              "between slices as MIG, inside a shared slice none",
-                              plan_slices(eager, types, speeds, sharing), types));
+    if (std::any_of(eager.workloads.begin(), eager.workloads.end(), [](const Workload& w) { return w.share; })) {
+      RIGHTSIZE_TRY(const SlicePlan plan, plan_slices(eager, types, speeds, sharing));
+      all.push_back(from_plan("mig+mps", "MIG, small workloads share slices by MPS",
+                              "as MIG between slices; none inside a shared slice", plan, types));
     }
   }
-  all.push_back(shared_gpus("mps", "whole GPUs shared by MPS", "memory limits only; a fault can stop all", file, types,
-                            speeds, false, options.limit));
-  all.push_back(shared_gpus("time-slicing", "whole GPUs in turns; an SLO needs its own",
-                            "none: memory and time are shared", file, types, speeds, true, options.limit));
-  all.push_back(one_each("gpu-each", "one allowed GPU each", file, types, speeds));
+  RIGHTSIZE_TRY(Alternative mps,
+                shared_gpus(named("mps", "MPS on whole GPUs", "memory limits only; a fault can stop all"), file, types,
+                            speeds, false));
+  all.push_back(std::move(mps));
+  RIGHTSIZE_TRY(Alternative slicing, shared_gpus(named("time-slicing", "time-slicing; a GPU each for SLOs",
+                                                       "none: memory and time are shared"),
+                                                 file, types, speeds, true));
+  all.push_back(std::move(slicing));
+  all.push_back(one_each("gpu-each", "an allowed GPU each", file, types, speeds));
   std::vector<GpuType> catalogue;
   for (const Gpu& gpu : speeds.catalog().gpus) {
     std::optional<GpuType> type =
         options.prices != nullptr ? priced_type(*options.prices, gpu, purchase) : std::nullopt;
     if (type) catalogue.push_back(*std::move(type));
   }
-  all.push_back(one_each("smaller-gpu-each", "the cheapest GPU each, any of the catalogue", file, catalogue, speeds));
+  all.push_back(one_each("smaller-gpu-each", "the cheapest GPU each, from the whole catalogue",
+                         measured_on_fastest(file, types, speeds), catalogue, speeds));
   return all;
 }
 

@@ -1,20 +1,22 @@
-// The optimisation inside plan_slices(): units into slices, slices onto GPUs.
+// The optimization inside plan_slices(): units into slices, slices onto GPUs.
+//
+// The exact model (slice_model.h) says how many GPUs of each type are needed; a depth-first search then places the
+// units on them with every rule kept. Where the search proves that impossible, the model is solved again without that
+// answer. Too large an instance is filled by first fit instead, which then has the model's bound.
 #pragma once
 
-#include <limits>
-#include <optional>
 #include <vector>
 
-#include "mig/plan.h"
+#include "mig/slice_model.h"
 
 namespace rightsize::mig {
 
 // What goes into one slice: one replica, or several that share it.
 struct Unit {
-  std::vector<Replica> replicas;
-  std::vector<std::vector<bool>> allowed;  // [type][position in plain_profiles()]
-  std::vector<int> apart;                  // units with a number in common never share a GPU
-  int together = -1;                       // units with the same number (0 or more) are on one GPU
+  std::vector<ReplicaId> replicas;
+  Allowed allowed;
+  std::vector<int> apart;  // units with a number in common never share a GPU
+  int together = -1;       // units with the same number (0 or more) are on one GPU
 };
 
 struct AssignedGpu {
@@ -25,49 +27,27 @@ struct AssignedGpu {
 struct Assignment {
   bool feasible = false;
   std::vector<AssignedGpu> gpus;
-  double cost = 0;           // what the solver minimises: GpuType::usd_per_hour() of all GPUs
-  double bound = 0;          // no assignment costs less
-  bool out_of_time = false;  // the time ran out first: another run may answer otherwise
-};
-
-// How hard to look.
-struct Effort {
-  int nodes = 2'000;                                         // of the search tree over numbers of GPUs
-  Seconds limit = seconds(60);                               // in case these take long
-  double ceiling = std::numeric_limits<double>::infinity();  // an answer that costs as much is of no use
+  double cost = 0;   // GpuType::usd_per_hour() of all GPUs
+  double bound = 0;  // no assignment costs less
+  bool out_of_time = false;
 };
 
 // Every unit must be allowed somewhere. Not feasible when a group fits no GPU together, or when no answer can cost less
-// than the ceiling (none is looked for then).
-Assignment assign(const std::vector<Unit>& units, const std::vector<GpuType>& types, const Effort& effort);
+// than the ceiling.
+Result<Assignment> assign(const std::vector<Unit>& units, const std::vector<GpuType>& types, const Effort& effort);
 
-// The units on so many GPUs of each type, every rule kept; nothing when none is found in a bounded number of steps.
-// Does not depend on how the numbers were found, nor on the machine.
-std::optional<std::vector<AssignedGpu>> assign_to(const std::vector<Unit>& units, const std::vector<GpuType>& types,
-                                                  const std::vector<std::size_t>& gpus);
-
-// [type][layout][position in plain_profiles()]: how many of that slice.
-using LayoutsByType = std::vector<std::vector<std::vector<int>>>;
-
-// The maximal layouts of every type.
-LayoutsByType maximal_layouts(const std::vector<GpuType>& types);
-
-// Those of them worth considering for these needs ([kind][type][plain profile]: may it go there): a layout is left out
-// when another, no dearer, has for each of its slices one of its own that every kind finds at least as good. The
-// optimum stays; a dozen layouts are left of 28.
-LayoutsByType useful_layouts(const std::vector<std::vector<std::vector<bool>>>& needs,
-                             const std::vector<GpuType>& types);
-
-// For tests and small instances: the exact model with numbered GPUs, at most `most_gpus`.
-Assignment assign_numbered(const std::vector<Unit>& units, const std::vector<GpuType>& types, std::size_t most_gpus,
-                           Seconds limit);
-
-// Puts the units `left` beside what is assigned already, every rule kept, on new GPUs where they must be. False when a
-// group fits nowhere.
-bool add_first_fit(const std::vector<Unit>& units, const std::vector<GpuType>& types,
-                   const std::vector<std::size_t>& left, Assignment& assignment);
-
-// First fit with every rule kept: an answer for any size. Empty when a group fits nowhere.
+// First fit with every rule kept, for any size. Not feasible when a group fits no GPU together.
 Assignment assign_first_fit(const std::vector<Unit>& units, const std::vector<GpuType>& types);
+
+struct SearchResult {
+  bool found = false;
+  bool exhausted = false;  // not found, and proved that there is none
+  std::vector<AssignedGpu> gpus;
+};
+
+// Places the units on this many GPUs of each type, in a bounded number of steps. The answer depends neither on how the
+// numbers were found nor on the machine.
+SearchResult search_assignment(const std::vector<Unit>& units, const std::vector<GpuType>& types,
+                               const std::vector<std::size_t>& gpus_by_type);
 
 }  // namespace rightsize::mig

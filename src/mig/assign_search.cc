@@ -1,5 +1,4 @@
-// A number of GPUs of each type is known to do, rules aside: which unit goes where, every rule kept, the same answer
-// on every machine. Depth first in a fixed order, so that it does not matter how the number was found.
+// Which unit goes where when the number of GPUs of each type is given: depth first in a fixed order.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -11,16 +10,16 @@
 namespace rightsize::mig {
 namespace {
 
-constexpr int kShare = 840;  // memory and compute slices of any GPU are counted in such parts of it
+constexpr int kShare = 840;  // of a GPU: a unit in which the memory and compute slices of every type are integers
 
-// Units that go onto one GPU together, and the least they take of it.
+// Units that go onto one GPU together, and the least share of it they take.
 struct Bundle {
   std::vector<std::size_t> units;
   int memory = 0, compute = 0;
-  bool like_previous = false;  // trading places with the bundle before changes nothing
+  bool like_previous = false;  // swapping it with the bundle before changes nothing
 };
 
-struct Open {
+struct PartlyFilled {
   std::size_t type = 0;
   std::vector<int> counts;  // by plain profile
   std::vector<int> apart;   // sorted
@@ -47,18 +46,16 @@ class Search {
     make_bundles();
   }
 
-  bool run() {
+  SearchResult run() {
+    SearchResult result;
     int memory = static_cast<int>(gpus_.size()) * kShare, compute = memory;
     for (const Bundle& bundle : bundles_) memory -= bundle.memory, compute -= bundle.compute;
-    return memory >= 0 && compute >= 0 && place(0, 0, memory, compute);
-  }
-
-  std::vector<AssignedGpu> take() {
-    std::vector<AssignedGpu> taken;
-    for (Open& gpu : gpus_) {
-      if (!gpu.slots.empty()) taken.push_back({gpu.type, std::move(gpu.slots)});
+    result.found = memory >= 0 && compute >= 0 && place(0, 0, memory, compute);
+    result.exhausted = !result.found && steps_ <= kMostSteps;
+    for (PartlyFilled& gpu : gpus_) {
+      if (result.found && !gpu.slots.empty()) result.gpus.push_back({gpu.type, std::move(gpu.slots)});
     }
-    return taken;
+    return result;
   }
 
  private:
@@ -116,7 +113,7 @@ class Search {
     for (std::size_t g = bundles_[j].like_previous ? previous : 0; g < gpus_.size(); ++g) {
       if (++steps_ > kMostSteps) return false;
       const bool seen = std::any_of(gpus_.begin(), gpus_.begin() + static_cast<std::ptrdiff_t>(g),
-                                    [&](const Open& other) { return other.state() == gpus_[g].state(); });
+                                    [&](const PartlyFilled& other) { return other.state() == gpus_[g].state(); });
       if (!seen && put(j, 0, g, memory, compute)) return true;
     }
     return false;
@@ -127,7 +124,7 @@ class Search {
     const Bundle& bundle = bundles_[j];
     if (at == bundle.units.size()) return place(j + 1, g, memory + bundle.memory, compute + bundle.compute);
     const Unit& unit = units_[bundle.units[at]];
-    const Open before = gpus_[g];
+    const PartlyFilled before = gpus_[g];
     for (int id : unit.apart) {
       if (std::binary_search(before.apart.begin(), before.apart.end(), id)) return false;
     }
@@ -136,7 +133,7 @@ class Search {
       if (!unit.allowed[before.type][p] || memory + bundle.memory < more_memory ||
           compute + bundle.compute < more_compute)
         continue;
-      Open& gpu = gpus_[g];
+      PartlyFilled& gpu = gpus_[g];
       ++gpu.counts[p];
       if (std::binary_search(fits_[gpu.type].begin(), fits_[gpu.type].end(), code(gpu.counts))) {
         gpu.apart.insert(gpu.apart.end(), unit.apart.begin(), unit.apart.end());
@@ -152,20 +149,18 @@ class Search {
   const std::vector<Unit>& units_;
   const std::vector<GpuType>& types_;
   std::vector<std::vector<std::uint64_t>> fits_;  // [type]: codes of the combinations, sorted
-  std::vector<Open> gpus_;
+  std::vector<PartlyFilled> gpus_;
   std::vector<Bundle> bundles_;
   int steps_ = 0;
 };
 
 }  // namespace
 
-std::optional<std::vector<AssignedGpu>> assign_to(const std::vector<Unit>& units, const std::vector<GpuType>& types,
-                                                  const std::vector<std::size_t>& gpus) {
-  constexpr std::size_t kMostUnits = 150;  // beyond, the order below seldom reaches the optimum
-  if (units.size() > kMostUnits) return std::nullopt;
-  Search search(units, types, gpus);
-  if (!search.run()) return std::nullopt;
-  return search.take();
+SearchResult search_assignment(const std::vector<Unit>& units, const std::vector<GpuType>& types,
+                               const std::vector<std::size_t>& gpus_by_type) {
+  constexpr std::size_t kMostUnits = 150;  // beyond, this order rarely reaches the optimum within the steps
+  if (units.size() > kMostUnits) return {};
+  return Search(units, types, gpus_by_type).run();
 }
 
 }  // namespace rightsize::mig

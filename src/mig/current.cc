@@ -37,7 +37,7 @@ std::vector<Line> lines_of(std::string_view text) {
   return lines;
 }
 
-// The words of a table's row, without its frame.
+// The words of a table's row, without its border.
 std::vector<std::string_view> cells(std::string_view line) {
   std::vector<std::string_view> words;
   for (std::string_view word : split_list(line, ' ')) {
@@ -46,12 +46,12 @@ std::vector<std::string_view> cells(std::string_view line) {
   return words;
 }
 
-class FleetReader {
+class CurrentReader {
  public:
-  FleetReader(const std::string& file, const std::string& text, const Geometry& geometry)
+  CurrentReader(const std::string& file, const std::string& text, const Geometry& geometry)
       : file_(file), text_(text), geometry_(geometry) {}
 
-  Checked<Fleet> read() {
+  Checked<RunningGpus> read() {
     if (text_.find("GPU instances") != std::string::npos || text_.find("MIG ") != std::string::npos)
       read_table();
     else if (text_.find("gpus:") != std::string::npos)
@@ -60,8 +60,8 @@ class FleetReader {
       read_lines();
     if (errors_.empty() && fleet_.empty()) {
       errors_.push_back(
-          bad_input(fmt::format("{} holds no GPU", file_))
-              .with_hint("give the text of 'nvidia-smi mig -lgi', or a layout a line: 3g.40gb@0, 1g.10gb@4"));
+          bad_input(fmt::format("{} has no GPU", file_))
+              .with_hint("pass the output of 'nvidia-smi mig -lgi', or one layout per line: 3g.40gb@0, 1g.10gb@4"));
     }
     if (!errors_.empty()) return fail(std::move(errors_));
     return std::move(fleet_);
@@ -69,20 +69,19 @@ class FleetReader {
 
  private:
   Place at(std::size_t offset, std::size_t length) const { return place_in(file_, text_, offset, length); }
+  void mistake(const Place& place, std::string message, std::string hint = {}) {
+    errors_.push_back(bad_input(std::move(message)).with_hint(std::move(hint)).at(place));
+  }
 
   void add(RunningGpu& gpu, int profile, int start, std::string workload, const Place& place) {
     const Instance instance{profile, start};
-    const std::vector<int>& legal = geometry_.profile(profile).placements;
-    if (std::find(legal.begin(), legal.end(), start) == legal.end()) {
-      errors_.push_back(bad_input(fmt::format("{} cannot begin at slice {} on {}", geometry_.profile(profile).profile,
-                                              start, geometry_.gpu().name))
-                            .with_hint(fmt::format("it may begin at {}", fmt::join(legal, ", ")))
-                            .at(place));
+    const catalog::MigProfile& info = geometry_.profile(profile);
+    if (std::find(info.placements.begin(), info.placements.end(), start) == info.placements.end()) {
+      mistake(place, fmt::format("{} cannot start at slice {} on {}", info.profile, start, geometry_.gpu().name),
+              fmt::format("it may start at {}", fmt::join(info.placements, ", ")));
     } else if (!geometry_.may_join(gpu.layout(), instance)) {
-      errors_.push_back(
-          bad_input(fmt::format("{} at slice {} does not fit beside {}", geometry_.profile(profile).profile, start,
-                                describe_layout(gpu.layout(), geometry_)))
-              .at(place));
+      mistake(place, fmt::format("{} at slice {} does not fit next to {}", info.profile, start,
+                                 describe_layout(gpu.layout(), geometry_)));
     } else {
       gpu.instances.push_back({instance, std::move(workload)});
     }
@@ -101,7 +100,7 @@ class FleetReader {
       if (!profile) {
         errors_.push_back(Error(profile.error()).at(place));
       } else if (!start || *start > 64 || colon == std::string_view::npos) {
-        errors_.push_back(bad_input(fmt::format("'{}' is no placement", words[5])).at(place));
+        mistake(place, fmt::format("'{}' is not a placement", words[5]));
       } else {
         const std::string name(words[0]);
         const auto [index, fresh] = by_name.try_emplace(name, fleet_.size());
@@ -135,9 +134,8 @@ class FleetReader {
     }
     for (const Instance& instance : *layout) {
       if (instance.start < 0) {
-        errors_.push_back(bad_input(fmt::format("where does '{}' begin?", trim(word)))
-                              .with_hint("write its first memory slice after '@': 1g.10gb@4")
-                              .at(place));
+        mistake(place, fmt::format("'{}' has no start", trim(word)),
+                "write the first memory slice after '@': 1g.10gb@4");
       } else {
         add(gpu, instance.profile, instance.start, workload, place);
       }
@@ -152,8 +150,7 @@ class FleetReader {
     }
     const YamlValue* gpus = document->root().find("gpus");
     if (gpus == nullptr || gpus->kind != YamlValue::Kind::kList) {
-      errors_.push_back(bad_input("'gpus' must be a list").at(document->place(document->root())));
-      return;
+      return mistake(document->place(document->root()), "'gpus' must be a list");
     }
     for (const YamlValue& entry : gpus->list) {
       RunningGpu gpu{std::to_string(fleet_.size()), {}};
@@ -161,7 +158,7 @@ class FleetReader {
       const YamlValue* instances = entry.find("instances");
       if (entry.kind != YamlValue::Kind::kMapping || instances == nullptr ||
           (instances->kind != YamlValue::Kind::kList && instances->kind != YamlValue::Kind::kNull)) {
-        errors_.push_back(bad_input("a GPU is a mapping with a list 'instances'").at(document->place(entry)));
+        mistake(document->place(entry), "a GPU is a mapping with a list 'instances'");
         continue;
       }
       for (const YamlValue& item : instances->list) read_yaml_instance(*document, gpu, item);
@@ -172,15 +169,14 @@ class FleetReader {
   void read_yaml_instance(const YamlDocument& document, RunningGpu& gpu, const YamlValue& item) {
     const YamlValue *profile = item.find("profile"), *start = item.find("start"), *workload = item.find("workload");
     if (profile == nullptr || start == nullptr) {
-      errors_.push_back(bad_input("an instance needs 'profile' and 'start'").at(document.place(item)));
-      return;
+      return mistake(document.place(item), "an instance needs 'profile' and 'start'");
     }
     const Result<int> index = geometry_.find_profile(profile->scalar);
     const Result<std::int64_t> begins = parse_integer(start->scalar);
     if (!index) {
       errors_.push_back(Error(index.error()).at(document.place(*profile)));
     } else if (!begins || *begins > 64) {
-      errors_.push_back(bad_input(fmt::format("'{}' is no slice number", start->scalar)).at(document.place(*start)));
+      mistake(document.place(*start), fmt::format("'{}' is not a slice number", start->scalar));
     } else {
       add(gpu, *index, static_cast<int>(*begins), workload == nullptr ? "" : workload->scalar, document.place(item));
     }
@@ -189,7 +185,7 @@ class FleetReader {
   const std::string& file_;
   const std::string& text_;
   const Geometry& geometry_;
-  Fleet fleet_;
+  RunningGpus fleet_;
   Errors errors_;
 };
 
@@ -213,14 +209,14 @@ bool read_placements(std::string_view text, ListedProfile& profile) {
 
 }  // namespace
 
-Checked<Fleet> read_current(const std::string& file, const std::string& text, const Geometry& geometry) {
-  return FleetReader(file, text, geometry).read();
+Checked<RunningGpus> read_current(const std::string& file, const std::string& text, const Geometry& geometry) {
+  return CurrentReader(file, text, geometry).read();
 }
 
 Checked<std::vector<ListedProfile>> read_profile_list(const std::string& file, const std::string& text) {
   std::vector<ListedProfile> profiles;
   Errors errors;
-  std::string gpu;  // a text can list several GPUs: the first one counts, the others are alike or another question
+  std::string gpu;  // only the first GPU of the text counts
   for (const Line& line : lines_of(text)) {
     const std::vector<std::string_view> words = cells(line.text);
     auto mistake = [&](std::string what) {
@@ -239,7 +235,7 @@ Checked<std::vector<ListedProfile>> read_profile_list(const std::string& file, c
       const bool sane =
           id && sms && free && total && memory && *id < 10'000 && *sms < 10'000 && *free < 100 && *total < 100;
       if (!sane) {
-        mistake("a row of the profile list that cannot be read");
+        mistake("this row of the profile list cannot be read");
         continue;
       }
       profiles.push_back({std::string(words[2]),
@@ -258,15 +254,15 @@ Checked<std::vector<ListedProfile>> read_profile_list(const std::string& file, c
       auto profile =
           std::find_if(profiles.begin(), profiles.end(), [&](const ListedProfile& p) { return id && p.id == *id; });
       if (profile == profiles.end()) {
-        mistake("placements of a profile that is not in the list above");
+        mistake("placements of a profile that is not listed above");
       } else if (!profile->placements.empty() || !read_placements(line.text, *profile)) {
-        mistake("placements that cannot be read");
+        mistake("these placements cannot be read");
       }
     }
   }
   if (profiles.empty() && errors.empty()) {
-    errors.push_back(bad_input(fmt::format("{} lists no MIG profile", file))
-                         .with_hint("it should hold what 'nvidia-smi mig -lgip' prints"));
+    errors.push_back(
+        bad_input(fmt::format("{} has no MIG profile", file)).with_hint("pass the output of 'nvidia-smi mig -lgip'"));
   }
   if (!errors.empty()) return fail(std::move(errors));
   return profiles;
@@ -284,7 +280,7 @@ std::vector<std::string> differences(const std::vector<ListedProfile>& listed, c
     seen[static_cast<std::size_t>(*index)] = true;
     const catalog::MigProfile& ours = geometry.profile(*index);
     auto differ = [&](const char* what, const auto& a, const auto& b) {
-      if (a != b) found.push_back(fmt::format("{}: {} {} there, {} in our table", theirs.name, what, a, b));
+      if (a != b) found.push_back(fmt::format("{}: {} {} in the list, {} in our table", theirs.name, what, a, b));
     };
     differ("name", theirs.name, ours.profile);
     differ("id", theirs.id, ours.id);
@@ -300,7 +296,7 @@ std::vector<std::string> differences(const std::vector<ListedProfile>& listed, c
     }
   }
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    if (!seen[i]) found.push_back(fmt::format("{}: in our table, not there", geometry.profiles()[i].profile));
+    if (!seen[i]) found.push_back(fmt::format("{}: in our table, not in the list", geometry.profiles()[i].profile));
   }
   return found;
 }
@@ -320,7 +316,7 @@ Fragmentation fragmentation(const Geometry& geometry, const Layout& occupied) {
     if (row.fits_repacked <= row.fits_now) continue;
     const std::string& name = geometry.profile(profile).profile;
     result.sentence = fmt::format(
-        "{} of {} memory slices and {} of {} compute slices are free, yet {} {} fits; {} would if the others moved.",
+        "{} of {} memory slices and {} of {} compute slices are free, but {} {} fits; {} would if other slices moved.",
         result.free_memory_slices, geometry.memory_slices(), result.free_compute_slices, geometry.compute_slices(),
         row.fits_now == 0 ? "no" : fmt::format("only {}", row.fits_now), name, row.fits_repacked);
   }

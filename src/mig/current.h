@@ -1,4 +1,4 @@
-// What is on the GPUs now: from nvidia-smi's tables, a YAML file, or layouts one GPU a line.
+// The slices GPUs have now, read from nvidia-smi's tables, a YAML file, or a layout per line.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace rightsize::mig {
 
 struct RunningInstance {
   Instance where;
-  std::string workload;  // empty: an instance nobody uses
+  std::string workload;  // empty: unused
 };
 
 struct RunningGpu {
@@ -24,16 +24,16 @@ struct RunningGpu {
   Layout layout() const;
 };
 
-using Fleet = std::vector<RunningGpu>;
+using RunningGpus = std::vector<RunningGpu>;
 
-// Tells the three forms apart by looking at the text:
+// Recognizes three formats:
 //   the table `nvidia-smi mig -lgi` prints (every instance counts as used, named gpu0-gi9 after its ids),
 //   gpus: [{name: node1-0, instances: [{profile: 1g.10gb, start: 4, workload: chat}]}],
-//   3g.40gb@0=chat, 1g.10gb@4        one line a GPU, '=' names who uses it.
-// Fails on overlaps, unknown profiles, illegal starts, each at its place.
-Checked<Fleet> read_current(const std::string& file, const std::string& text, const Geometry& geometry);
+//   3g.40gb@0=chat, 1g.10gb@4        one line per GPU, '=' names the workload.
+// Fails on overlaps, unknown profiles and illegal starts, each with its place.
+Checked<RunningGpus> read_current(const std::string& file, const std::string& text, const Geometry& geometry);
 
-// One row of `nvidia-smi mig -lgip` with its placements of `-lgipp` where these follow in the same text.
+// One row of `nvidia-smi mig -lgip`, with its placements if the output of `-lgipp` follows.
 struct ListedProfile {
   std::string name;
   int id = 0;
@@ -45,10 +45,10 @@ struct ListedProfile {
 };
 Checked<std::vector<ListedProfile>> read_profile_list(const std::string& file, const std::string& text);
 
-// What a driver's list says otherwise than our table; empty when they agree.
+// Where a driver's list differs from our table.
 std::vector<std::string> differences(const std::vector<ListedProfile>& listed, const Geometry& geometry);
 
-// Room that is there but cannot be used: "6 of 8 memory slices are free, yet no 3g.40gb fits (1 would, repacked)".
+// Free capacity that cannot be used: "6 of 8 memory slices are free, but no 3g.40gb fits (1 would, repacked)".
 struct Fragmentation {
   int free_memory_slices = 0;
   int free_compute_slices = 0;
@@ -57,8 +57,8 @@ struct Fragmentation {
     int fits_now = 0;
     int fits_repacked = 0;
   };
-  std::vector<Row> rows;  // one a plain profile
-  std::string sentence;   // the largest loss; empty when nothing is lost
+  std::vector<Row> rows;  // one per plain profile
+  std::string sentence;   // the largest loss; empty: none
 };
 Fragmentation fragmentation(const Geometry& geometry, const Layout& occupied);
 

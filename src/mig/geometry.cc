@@ -17,7 +17,7 @@ using catalog::MigProfile;
 
 namespace {
 
-// "3g.40gb+me" -> 3, 40, "+me". Nothing when the text is no profile name.
+// "3g.40gb+me" -> 3, 40, "+me"; empty for other text.
 struct NameParts {
   int compute = 0;
   double memory_gb = 0;
@@ -65,8 +65,8 @@ std::optional<Geometry> Geometry::of(const catalog::Catalog& catalog, const cata
 
 double Geometry::sm_share(int index) const {
   const MigProfile& p = profile(index);
-  // Where the SMs are not known the compute slices are: their share is a little too high on chips whose MIG mode
-  // leaves SMs out, which is at most a tenth.
+  // Where the number of SMs is not known, compute slices stand in. They overstate the share by up to a tenth on chips
+  // whose MIG mode leaves SMs unused.
   if (!p.sms || !gpu_->sms || *gpu_->sms == 0) return static_cast<double>(p.compute_slices) / compute_slices_;
   return std::min(1.0, static_cast<double>(*p.sms) / *gpu_->sms);
 }
@@ -108,7 +108,7 @@ bool Geometry::may_join(const Layout& occupied, const Instance& candidate) const
     compute += theirs.compute_slices;
     same += other.profile == candidate.profile ? 1 : 0;
     if (!mine.media || !theirs.media) continue;
-    // All media engines can be given once only.
+    // Only one instance can have all media engines.
     const bool mine_all = mine.profile.ends_with("+me.all"), theirs_all = theirs.profile.ends_with("+me.all");
     const bool both = mine.profile.find("+me") != std::string::npos && theirs.profile.find("+me") != std::string::npos;
     if (both && (mine_all || theirs_all)) return false;
@@ -116,7 +116,7 @@ bool Geometry::may_join(const Layout& occupied, const Instance& candidate) const
   return compute <= compute_slices_ && same <= mine.instances;
 }
 
-// How many (profile, start) pairs are still free: what a placement leaves open for later.
+// The placements that stay possible, weighted by size.
 int Geometry::free_placements(const Layout& placed) const {
   int open = 0;
   for (int index : plain_) {
@@ -127,13 +127,12 @@ int Geometry::free_placements(const Layout& placed) const {
   return open;
 }
 
-// Depth first over the starts of what is left; at most a few thousand leaves, as no GPU has more than twelve slices.
+// Depth first over the starts of the rest; at most a few thousand leaves, as no GPU has more than twelve slices.
 bool Geometry::extend(Layout& placed, std::vector<Instance>& rest) const {
   if (rest.empty()) return true;
   const Instance next = rest.back();
   rest.pop_back();
-  std::vector<std::pair<int, int>>
-      starts;  // (-free placements, -start): the one that leaves most first, then the furthest right
+  std::vector<std::pair<int, int>> starts;  // (-free placements, -start): most left first, then rightmost
   for (int start : profile(next.profile).placements) {
     if ((next.start >= 0 && next.start != start) || !may_join(placed, {next.profile, start})) continue;
     placed.push_back({next.profile, start});
@@ -152,7 +151,7 @@ bool Geometry::extend(Layout& placed, std::vector<Instance>& rest) const {
 
 std::optional<Layout> Geometry::place(const Layout& wanted, const Layout& occupied) const {
   if (wanted.size() + occupied.size() > static_cast<std::size_t>(memory_slices_)) return std::nullopt;
-  // Fixed starts first, then large before small: dead ends show early.
+  // Fixed starts first, then large before small, so that dead ends show early.
   std::vector<std::size_t> order(wanted.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -172,7 +171,7 @@ std::optional<Layout> Geometry::place(const Layout& wanted, const Layout& occupi
 
 namespace {
 
-// Whether instances of these sizes and starts can lie beside each other; the last first. `taken` has a bit a slice.
+// Whether instances of these sizes and starts fit next to each other. `taken` has a bit per slice.
 struct Piece {
   int size = 0;
   const std::vector<int>* starts = nullptr;
@@ -189,7 +188,7 @@ bool lie_beside(const std::vector<Piece>& pieces, std::size_t left, std::uint64_
 
 }  // namespace
 
-// place() without asking which of the ways is the best.
+// place() without choosing the best way.
 bool Geometry::fits_together(const std::vector<int>& counts) const {
   std::vector<Piece> pieces;
   int memory = 0, compute = 0;
@@ -203,7 +202,7 @@ bool Geometry::fits_together(const std::vector<int>& counts) const {
 }
 
 std::vector<Combination> Geometry::find_combinations() const {
-  // Grows every feasible multiset by one: a part of what fits fits, so none is missed.
+  // Grows every feasible multiset by one. Every subset of a feasible set is feasible, so none is missed.
   std::set<std::vector<int>, std::greater<>> known;  // largest profile last in plain_, so compare reversed
   std::vector<std::vector<int>> grow{std::vector<int>(plain_.size(), 0)};
   std::map<std::vector<int>, bool> maximal;

@@ -1,11 +1,11 @@
-// How one GPU can be cut (Multi-Instance GPU): profiles, where each may begin, and which sets of them fit together.
+// How a GPU can be partitioned (Multi-Instance GPU): profiles, where each may start, and which sets fit together.
 //
 //   auto geometry = Geometry::of(catalog, gpu);
 //   auto layout = parse_layout("3g.40gb@0, 2g.20gb, 1g.10gb", *geometry);
-//   auto placed = geometry->place(*layout, occupied);        // starts for those without one, or why not
+//   auto placed = geometry->place(*layout, occupied);        // with starts; empty when it does not fit
 //
-// Two rules, both NVIDIA's: instances may not overlap in memory slices (a placement is a start and a size in these),
-// and together they may not have more compute slices than the GPU. Facts come from data/mig.csv.
+// NVIDIA has two rules: instances may not overlap in memory slices, and together they may not have more compute slices
+// than the GPU. The profiles come from data/mig.csv.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@
 
 namespace rightsize::mig {
 
-// An instance on a GPU. `profile` indexes Geometry::profiles(); `start` counts memory slices, -1 while undecided.
+// An instance on a GPU. `profile` indexes Geometry::profiles(); `start` is the first memory slice, -1 while undecided.
 struct Instance {
   int profile = 0;
   int start = -1;
@@ -26,18 +26,18 @@ struct Instance {
   bool operator==(const Instance&) const = default;
 };
 
-// Instances of one GPU in the order they are to be created.
+// Instances of one GPU, in the order to create them.
 using Layout = std::vector<Instance>;
 
 // A multiset of profiles that can be placed together: `counts` by index of plain_profiles().
 struct Combination {
   std::vector<int> counts;
-  bool maximal = false;  // no further instance of any plain profile fits, however the rest is placed
+  bool maximal = false;  // no further instance of a plain profile fits, however the others are placed
 };
 
 class Geometry {
  public:
-  // Nothing when the GPU cannot be partitioned or no profile of it is known.
+  // Empty when the GPU cannot be partitioned or its profiles are not known.
   static std::optional<Geometry> of(const catalog::Catalog& catalog, const catalog::Gpu& gpu);
 
   const catalog::Gpu& gpu() const { return *gpu_; }
@@ -47,27 +47,26 @@ class Geometry {
   const std::vector<int>& plain_profiles() const { return plain_; }
   int memory_slices() const { return memory_slices_; }
   int compute_slices() const { return compute_slices_; }
-  // Share of the whole GPU's SMs (of the chip, not of what MIG leaves of it) and of its memory bandwidth.
+  // Share of the chip's SMs, including those MIG leaves unused, and of its memory bandwidth.
   double sm_share(int profile) const;
   double bandwidth_share(int profile) const;
 
-  // By name or id. Names drift with the driver (3g.39gb, 3g.40gb): compute slices, suffix and nearest memory decide.
+  // By name or ID. Names differ between drivers (3g.39gb, 3g.40gb): compute slices, suffix and nearest memory decide.
   Result<int> find_profile(std::string_view name) const;
 
   bool may_join(const Layout& occupied, const Instance& candidate) const;
 
-  // Starts for every instance of `wanted` that has none, beside `occupied`, or nothing when there is no way. The one
-  // chosen leaves the most room for what may come: by the number of further instances that would fit.
+  // `wanted` with a start for every instance, next to `occupied`; empty when it does not fit. Of several ways it takes
+  // the one that leaves the most room for further instances.
   std::optional<Layout> place(const Layout& wanted, const Layout& occupied = {}) const;
 
-  // Every multiset of plain profiles that can be placed on an empty GPU, the empty one not counted, in order of
-  // counts from the largest profile down.
+  // Every non-empty multiset of plain profiles that fits an empty GPU, ordered by counts from the largest profile down.
   const std::vector<Combination>& combinations() const { return combinations_; }
 
-  // How many more of a profile fit beside `occupied`; with `moved`, if the rest could be placed anew.
+  // How many more of a profile fit next to `occupied`; with `moved`, if `occupied` may be rearranged.
   int free_for(int profile, const Layout& occupied, bool moved) const;
 
-  // An order in which a driver that chooses placements itself ends with these: largest first.
+  // Largest first, the order in which a driver that chooses placements itself arrives at these.
   Layout creation_order(const Layout& layout) const;
 
  private:
@@ -85,7 +84,7 @@ class Geometry {
 };
 
 // "3g.40gb, 2x1g.10gb, 1g.10gb@4": names, counts ("2x1g.10gb", "1g.10gb*2", "1g.10gb: 2"), and starts after '@'.
-// Every mistake at its place.
+// Every mistake has its place.
 Checked<Layout> parse_layout(std::string_view text, const Geometry& geometry);
 
 // "3g.40gb@0, 1g.10gb@4" or, without starts, "3g.40gb, 2x1g.10gb".

@@ -136,7 +136,7 @@ TEST(Geometry, ReadsEveryLayoutNotationAndReportsMistakesWithTheirPlace) {
   ASSERT_FALSE(wrong);
   ASSERT_EQ(wrong.error().size(), 2u);
   EXPECT_EQ(wrong.error()[0].place.column, 10);
-  EXPECT_THAT(wrong.error()[1].message, HasSubstr("cannot begin at slice '1'"));
+  EXPECT_THAT(wrong.error()[1].message, HasSubstr("cannot start at slice '1'"));
   EXPECT_FALSE(parse_layout("", g));
 }
 
@@ -177,7 +177,7 @@ TEST(ProfileList, DifferencesFromOurTableAreNamed) {
   std::string text = as_nvidia_smi(h200);
   text.replace(text.find("{0,2,4,6}:2"), 11, "{0,2,4}:2");
   EXPECT_THAT(differences(*read_profile_list("lgip.txt", text), h200),
-              testing::ElementsAre("1g.35gb: placements 0,2,4 there, 0,2,4,6 in our table"));
+              testing::ElementsAre("1g.35gb: placements 0,2,4 in the list, 0,2,4,6 in our table"));
   EXPECT_FALSE(read_profile_list("lgip.txt", "nothing"));
 }
 

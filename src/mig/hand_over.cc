@@ -105,7 +105,7 @@ std::vector<Use> uses_of(const SlicePlan& plan, const std::vector<GpuType>& type
   for (const PlannedGpu& gpu : plan.gpus) {
     for (const PlannedInstance& instance : gpu.instances) {
       const std::string& profile = types[gpu.type].geometry->profile(instance.where.profile).profile;
-      for (const Replica& replica : instance.replicas) {
+      for (const ReplicaId& replica : instance.replicas) {
         Use& use = uses[{replica.workload, profile, types[gpu.type].gpu->name}];
         use = {replica.workload, profile, types[gpu.type].gpu->name, use.replicas + 1,
                use.shared || instance.replicas.size() > 1};

@@ -1,4 +1,4 @@
-// A plan in the words of the tools that carry it out.
+// A plan as files for the tools that carry it out.
 #pragma once
 
 #include <string>

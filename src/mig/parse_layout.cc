@@ -1,4 +1,4 @@
-// Layouts as people write them.
+// Reads layouts as people write them.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMostInstances = 64;
 
-// One word between commas, taken apart: "2x1g.10gb", "1g.10gb*2", "1g.10gb: 2", "1g.10gb@4".
+// One word between commas: "2x1g.10gb", "1g.10gb*2", "1g.10gb: 2", "1g.10gb@4".
 struct Word {
   std::string_view name;
   std::string_view count, start;
@@ -50,16 +50,16 @@ Result<std::vector<Instance>> read_word(std::string_view text, const Geometry& g
     const Result<std::int64_t> start = parse_integer(word.start);
     const std::vector<int>& legal = geometry.profile(profile).placements;
     if (!start || std::find(legal.begin(), legal.end(), *start) == legal.end()) {
-      return fail(bad_input(fmt::format("{} cannot begin at slice '{}'", geometry.profile(profile).profile, word.start))
-                      .with_hint(fmt::format("it may begin at {}", fmt::join(legal, ", "))));
+      return fail(bad_input(fmt::format("{} cannot start at slice '{}'", geometry.profile(profile).profile, word.start))
+                      .with_hint(fmt::format("it may start at {}", fmt::join(legal, ", "))));
     }
     instance.start = static_cast<int>(*start);
   }
   if (!word.count.empty()) {
     const Result<std::int64_t> given = parse_integer(word.count);
     if (!given || *given < 1 || *given > kMostInstances) {
-      return fail(bad_input(fmt::format("'{}' is no count of instances", word.count))
-                      .with_hint(fmt::format("a whole number from 1 to {}", kMostInstances)));
+      return fail(bad_input(fmt::format("'{}' is not a number of instances", word.count))
+                      .with_hint(fmt::format("write a whole number from 1 to {}", kMostInstances)));
     }
     count = *given;
   }
@@ -92,9 +92,9 @@ Checked<Layout> parse_layout(std::string_view text, const Geometry& geometry) {
     begin = end + 1;
   }
   if (errors.empty() && layout.empty())
-    errors.push_back(bad_input("the layout names no profile").with_hint("for example 3g.40gb,2g.20gb,1g.10gb"));
+    errors.push_back(bad_input("the layout has no profile").with_hint("for example 3g.40gb,2g.20gb,1g.10gb"));
   if (errors.empty() && layout.size() > static_cast<std::size_t>(kMostInstances))
-    errors.push_back(bad_input("more instances than any GPU holds"));
+    errors.push_back(bad_input("more instances than fit any GPU"));
   if (!errors.empty()) return fail(std::move(errors));
   return layout;
 }

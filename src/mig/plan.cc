@@ -3,18 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
 #include "mig/assign.h"
-#include "solve/mip.h"
 #include "solve/packing.h"
 
 namespace rightsize::mig {
 
-using catalog::Catalog;
 using catalog::Gpu;
 
 std::optional<GpuType> priced_type(const market::PriceBook& prices, const Gpu& gpu, catalog::Purchase purchase) {
@@ -25,9 +22,8 @@ std::optional<GpuType> priced_type(const market::PriceBook& prices, const Gpu& g
 
 namespace {
 
-constexpr std::size_t kMany = 1000;  // replicas: beyond, an optimum is worth less than the time to prove it
+constexpr std::size_t kMany = 1000;  // replicas: beyond, proving an optimum costs more than it is worth
 constexpr int kNodes = 2'000;
-constexpr double kNoCeiling = std::numeric_limits<double>::infinity();
 constexpr int kSharingNodes = 50;  // many sorts of slice are tried, and one bound holds for all
 
 class Planner {
@@ -42,15 +38,17 @@ class Planner {
     }
   }
 
-  SlicePlan run() {
+  Result<SlicePlan> run() {
     SlicePlan plan;
     plan.unplaceable = unplaceable();
     if (!plan.unplaceable.empty() || file_.workloads.empty()) return plan;
     number_groups();
     const std::vector<Unit> units = exclusive_units();
-    Assignment best = assign(units, types_, {nodes(kNodes), options_.limit, kNoCeiling});
+    RIGHTSIZE_TRY(Assignment best, assign(units, types_, {nodes(kNodes), options_.limit}));
     std::vector<Unit> best_units = units;
-    if (options_.share && anyone_shares()) improve_by_sharing(best, best_units);
+    if (options_.share) {
+      if (Result<> tried = improve_by_sharing(best, best_units); !tried) return fail(std::move(tried).error());
+    }
     if (!best.feasible) {
       explain_group(plan);
       return plan;
@@ -65,8 +63,8 @@ class Planner {
   }
 
  private:
-  std::vector<std::vector<bool>> allowed_for(const Workload& workload) const {
-    std::vector<std::vector<bool>> allowed;
+  Allowed allowed_for(const Workload& workload) const {
+    Allowed allowed;
     for (const GpuType& type : types_) {
       allowed.emplace_back();
       for (int profile : type.geometry->plain_profiles()) {
@@ -76,16 +74,13 @@ class Planner {
     return allowed;
   }
 
-  static bool anywhere(const std::vector<std::vector<bool>>& allowed) {
-    return std::any_of(allowed.begin(), allowed.end(), [](const std::vector<bool>& by_profile) {
-      return std::find(by_profile.begin(), by_profile.end(), true) != by_profile.end();
-    });
-  }
-
   std::vector<Unplaceable> unplaceable() const {
     std::vector<Unplaceable> found;
     for (std::size_t w = 0; w < file_.workloads.size(); ++w) {
-      if (anywhere(allowed_[w])) continue;
+      if (std::any_of(allowed_[w].begin(), allowed_[w].end(), [](const std::vector<bool>& by_profile) {
+            return std::find(by_profile.begin(), by_profile.end(), true) != by_profile.end();
+          }))
+        continue;
       const GpuType* largest = &types_[0];
       for (const GpuType& type : types_) {
         if (type.gpu->capacity() > largest->gpu->capacity()) largest = &type;
@@ -125,7 +120,7 @@ class Planner {
 
   Unit unit_for(std::size_t w, int number) const {
     Unit unit{{{w, number}}, allowed_[w], {}, together_[w]};
-    if (file_.workloads[w].spread && file_.workloads[w].replicas > 1) unit.apart.push_back(static_cast<int>(w));
+    if (spreads(w)) unit.apart.push_back(static_cast<int>(w));
     return unit;
   }
 
@@ -137,79 +132,61 @@ class Planner {
     return units;
   }
 
-  // Those in an affinity group keep a slice of their own: the group already decides where they are.
+  // Workloads of an affinity group keep a slice each: the group already decides where they are.
   bool shares(std::size_t w) const { return file_.workloads[w].share && together_[w] < 0; }
-  bool anyone_shares() const {
-    for (std::size_t w = 0; w < file_.workloads.size(); ++w) {
-      if (shares(w)) return true;
-    }
-    return false;
-  }
+  bool spreads(std::size_t w) const { return file_.workloads[w].spread && file_.workloads[w].replicas > 1; }
 
-  // Sharing in two steps: for every sort of slice, the sharers that fit it are packed into as few of it as can be, and
-  // each filled slice becomes one unit of the exact model. The best sort wins; the bound is that of cutting sharers up
-  // at will.
-  void improve_by_sharing(Assignment& best, std::vector<Unit>& best_units) const {
-    const double bound = sharing_bound();
-    constexpr std::size_t kTriedThen = 2;  // with many replicas the small slices decide
+  // In two steps: for every sort of slice, the sharers that fit it are packed into as few as possible, and each filled
+  // slice becomes one unit of the exact model. The cheapest sort wins; the bound allows sharers to be cut up.
+  Result<> improve_by_sharing(Assignment& best, std::vector<Unit>& best_units) const {
+    bool any = false;
+    for (std::size_t w = 0; w < file_.workloads.size(); ++w) any = any || shares(w);
+    if (!any) return {};
+    const Result<double> bound = sharing_bound();
+    if (!bound) return fail(bound.error());
+    constexpr std::size_t kTriedOfMany = 2;  // with many replicas the small slices decide
     for (std::size_t t = 0; t < types_.size(); ++t) {
-      const std::vector<int>& plain = types_[t].geometry->plain_profiles();
-      for (std::size_t p = 0; p < (file_.replicas() > kMany ? std::min(kTriedThen, plain.size()) : plain.size()); ++p) {
-        std::vector<Unit> units = shared_units(t, plain[p]);
-        if (units.empty()) continue;
-        double ceiling = kNoCeiling;
-        if (best.feasible) ceiling = best.cost;
-        Assignment found = assign(units, types_, {nodes(kSharingNodes), options_.limit, ceiling});
-        best.out_of_time = best.out_of_time || found.out_of_time;
-        if (!found.feasible || (best.feasible && found.cost >= best.cost * (1 - 1e-9))) continue;
-        found.out_of_time = best.out_of_time;
-        best = std::move(found);
-        best_units = std::move(units);
+      const std::size_t profiles = types_[t].geometry->plain_profiles().size();
+      for (std::size_t p = 0; p < (file_.replicas() > kMany ? std::min(kTriedOfMany, profiles) : profiles); ++p) {
+        Result<std::vector<Unit>> units = shared_units(t, p);
+        if (!units) return fail(std::move(units).error());
+        if (units->empty()) continue;
+        Effort effort{nodes(kSharingNodes), options_.limit};
+        if (best.feasible) effort.ceiling = best.cost;
+        Result<Assignment> found = assign(*units, types_, effort);
+        if (!found) return fail(std::move(found).error());
+        best.out_of_time = best.out_of_time || found->out_of_time;
+        if (!found->feasible || (best.feasible && found->cost >= best.cost * (1 - 1e-9))) continue;
+        found->out_of_time = best.out_of_time;
+        best = *std::move(found);
+        best_units = *std::move(units);
       }
     }
-    best.bound = bound >= best.cost * (1 - 1e-8) ? best.cost : bound;
+    best.bound = *bound >= best.cost * (1 - 1e-8) ? best.cost : *bound;
+    return {};
   }
 
-  solve::Item item_for(std::size_t w, std::size_t t, int profile) const {
-    const Geometry& geometry = *types_[t].geometry;
-    const auto& plain = geometry.plain_profiles();
-    const auto position = static_cast<std::size_t>(std::find(plain.begin(), plain.end(), profile) - plain.begin());
-    solve::Item item;
-    item.need.emplace_back();
-    if (allowed_[w][t][position]) {
-      const Need& need = needs_[w][t];
-      item.need[0] = {in_gib(need.memory), need.sms, need.bandwidth};
-    }
-    if (file_.workloads[w].spread && file_.workloads[w].replicas > 1) item.apart = static_cast<int>(w);
-    return item;
-  }
-
-  std::vector<Unit> shared_units(std::size_t t, int profile) const {
+  // Empty where no sharer fits that slice.
+  Result<std::vector<Unit>> shared_units(std::size_t t, std::size_t position) const {
     std::vector<Unit> units;
     std::vector<solve::Item> items;
-    std::vector<Replica> sharers;
+    std::vector<ReplicaId> sharers;
     for (std::size_t w = 0; w < file_.workloads.size(); ++w) {
-      const solve::Item item = item_for(w, t, profile);
-      const bool packed = shares(w) && !item.need[0].empty();
+      const bool packed = shares(w) && allowed_[w][t][position];
       for (int r = 0; r < file_.workloads[w].replicas; ++r) {
         if (!packed) {
           units.push_back(unit_for(w, r));
           continue;
         }
-        items.push_back(item);
+        items.push_back({{needs_[w][t].amounts()}, spreads(w) ? static_cast<int>(w) : -1});
         sharers.push_back({w, r});
       }
     }
-    if (items.empty()) return {};
-    const Capacity capacity = capacity_of(*types_[t].geometry, profile);
-    const solve::BinType bin{1, {in_gib(capacity.memory), capacity.sms, capacity.bandwidth}, kMostMpsClients};
-    solve::Options options;
-    options.seconds = in_seconds(options_.limit);
-    options.exact_items = 60;
-    options.rounds = 60;
-    options.nodes = kSharingNodes;
-    for (const solve::Bin& filled : solve::pack(items, {bin}, options).bins) {
-      std::vector<Replica> replicas;
+    if (items.empty()) return std::vector<Unit>{};
+    const Resources capacity = capacity_of(*types_[t].geometry, types_[t].geometry->plain_profiles()[position]);
+    RIGHTSIZE_TRY(const solve::Packing packing, solve::pack(items, {{1, capacity.amounts(), kMostMpsClients}}));
+    for (const solve::Bin& filled : packing.bins) {
+      std::vector<ReplicaId> replicas;
       for (std::size_t i : filled.items) replicas.push_back(sharers[i]);
       units.push_back(shared_unit(std::move(replicas)));
     }
@@ -217,145 +194,89 @@ class Planner {
   }
 
   // Allowed wherever all of them fit at once, and each alone keeps its SLO.
-  Unit shared_unit(std::vector<Replica> replicas) const {
+  Unit shared_unit(std::vector<ReplicaId> replicas) const {
     Unit unit{std::move(replicas), {}, {}, -1};
-    for (const Replica& replica : unit.replicas) {
-      const Workload& workload = file_.workloads[replica.workload];
-      if (workload.spread && workload.replicas > 1) unit.apart.push_back(static_cast<int>(replica.workload));
+    for (const ReplicaId& replica : unit.replicas) {
+      if (spreads(replica.workload)) unit.apart.push_back(static_cast<int>(replica.workload));
     }
     for (std::size_t t = 0; t < types_.size(); ++t) {
-      const Geometry& geometry = *types_[t].geometry;
+      Resources sum;
+      for (const ReplicaId& replica : unit.replicas) {
+        const Resources& need = needs_[replica.workload][t];
+        sum.memory += need.memory, sum.sms += need.sms, sum.bandwidth += need.bandwidth;
+      }
       unit.allowed.emplace_back();
-      for (std::size_t p = 0; p < geometry.plain_profiles().size(); ++p) {
-        const Capacity capacity = capacity_of(geometry, geometry.plain_profiles()[p]);
-        Need sum;
-        bool each = true;
-        for (const Replica& replica : unit.replicas) {
-          const Need& need = needs_[replica.workload][t];
-          sum.memory += need.memory, sum.sms += need.sms, sum.bandwidth += need.bandwidth;
-          each = each && allowed_[replica.workload][t][p];
-        }
-        constexpr double kTolerance = 1e-9;
-        unit.allowed.back().push_back(each && sum.memory <= capacity.memory * (1 + kTolerance) &&
-                                      sum.sms <= capacity.sms + kTolerance &&
-                                      sum.bandwidth <= capacity.bandwidth + kTolerance);
+      const std::vector<int>& profiles = types_[t].geometry->plain_profiles();
+      for (std::size_t p = 0; p < profiles.size(); ++p) {
+        const bool each = std::all_of(unit.replicas.begin(), unit.replicas.end(),
+                                      [&](const ReplicaId& r) { return allowed_[r.workload][t][p]; });
+        unit.allowed.back().push_back(each && capacity_of(*types_[t].geometry, profiles[p]).holds(sum));
       }
     }
     return unit;
   }
 
-  // Workloads much alike, for the bound: those that share count with the least need among them.
-  struct Bucket {
-    std::vector<std::vector<bool>> allowed;
-    bool shares = false;
-    double replicas = 0;
-    std::vector<std::vector<double>> least;  // [type][resource]
-  };
-  std::vector<Bucket> buckets() const {
-    constexpr double kStepsPerFactorE = 25;  // sizes within 4 % are one
+  // No plan with shared slices costs less. Sharers of nearly the same size count as one kind with the least of their
+  // needs, which keeps the model small.
+  Result<double> sharing_bound() const {
+    constexpr double kStepsPerFactorE = 25;  // sizes within 4 %
     auto step = [](double amount) {
       return amount <= 1e-6 ? -1000 : static_cast<int>(std::floor(std::log(amount) * kStepsPerFactorE));
     };
-    std::map<std::pair<std::vector<std::vector<bool>>, std::vector<int>>, Bucket> found;
-    for (std::size_t w = 0; w < file_.workloads.size(); ++w) {
-      std::vector<int> sizes;
-      std::vector<std::vector<double>> amounts;
-      for (const Need& need : needs_[w]) amounts.push_back({in_gib(need.memory), need.sms, need.bandwidth});
-      if (shares(w)) {
-        for (const std::vector<double>& by_type : amounts) {
-          for (double amount : by_type) sizes.push_back(step(amount));
-        }
-      }
-      Bucket& bucket =
-          found.try_emplace({allowed_[w], sizes}, Bucket{allowed_[w], shares(w), 0, amounts}).first->second;
-      bucket.replicas += file_.workloads[w].replicas;
-      for (std::size_t t = 0; t < amounts.size(); ++t) {
-        for (std::size_t d = 0; d < 3; ++d) bucket.least[t][d] = std::min(bucket.least[t][d], amounts[t][d]);
-      }
-    }
-    std::vector<Bucket> list;
-    for (auto& [key, bucket] : found) list.push_back(std::move(bucket));
-    return list;
-  }
-
-  // Sharers may be cut up, GPUs may not: what no sharing can cost less than.
-  double sharing_bound() const {
-    solve::Model model;
-    const auto layouts = maximal_layouts(types_);
+    struct SimilarWorkloads {
+      bool share = false;
+      std::size_t replicas = 0;
+      std::vector<std::vector<double>> need;  // [type][resource]
+    };
+    std::map<std::pair<Allowed, std::vector<int>>, SimilarWorkloads> kinds;
     int spread = 1;
-    for (const Workload& workload : file_.workloads)
-      spread = workload.spread ? std::max(spread, workload.replicas) : spread;
-    const int at_least = model.add_row(spread, solve::kInfinity);
-    // Per type and plain profile: slices offered, and of the shared ones memory, SMs and bandwidth.
-    std::vector<std::vector<int>> supply(types_.size());
-    std::vector<std::vector<std::vector<int>>> inside(types_.size());
-    for (std::size_t t = 0; t < types_.size(); ++t) {
-      const Geometry& geometry = *types_[t].geometry;
-      for (int profile : geometry.plain_profiles()) {
-        supply[t].push_back(model.add_row(-solve::kInfinity, 0));
-        const int shared = model.add_column(0, 0, solve::kInfinity, false);
-        model.add_entry(supply[t].back(), shared, 1);
-        const Capacity capacity = capacity_of(geometry, profile);
-        inside[t].emplace_back();
-        for (double amount : {in_gib(capacity.memory), capacity.sms, capacity.bandwidth}) {
-          inside[t].back().push_back(model.add_row(-solve::kInfinity, 0));
-          model.add_entry(inside[t].back().back(), shared, -amount);
-        }
+    for (std::size_t w = 0; w < file_.workloads.size(); ++w) {
+      if (file_.workloads[w].spread) spread = std::max(spread, file_.workloads[w].replicas);
+      std::vector<int> sizes;
+      std::vector<std::vector<double>> need;
+      for (const Resources& on_type : needs_[w]) {
+        need.push_back(on_type.amounts());
+        if (!shares(w)) continue;
+        for (double amount : need.back()) sizes.push_back(step(amount));
       }
-      for (const std::vector<int>& layout : layouts[t]) {
-        const int column = model.add_column(types_[t].usd_per_hour(), 0, solve::kInfinity, true);
-        model.add_entry(at_least, column, 1);
-        for (std::size_t p = 0; p < layout.size(); ++p) model.add_entry(supply[t][p], column, -layout[p]);
+      SimilarWorkloads& kind =
+          kinds.try_emplace({allowed_[w], sizes}, SimilarWorkloads{shares(w), 0, need}).first->second;
+      kind.replicas += static_cast<std::size_t>(file_.workloads[w].replicas);
+      for (std::size_t t = 0; t < need.size(); ++t) {
+        for (std::size_t d = 0; d < need[t].size(); ++d) kind.need[t][d] = std::min(kind.need[t][d], need[t][d]);
       }
     }
-    for (const Bucket& bucket : buckets()) {
-      const int placed = model.add_row(bucket.replicas, bucket.replicas);
-      for (std::size_t t = 0; t < types_.size(); ++t) {
-        for (std::size_t p = 0; p < supply[t].size(); ++p) {
-          if (!bucket.allowed[t][p]) continue;
-          const int column = model.add_column(0, 0, solve::kInfinity, false);
-          model.add_entry(placed, column, 1);
-          if (!bucket.shares) {
-            model.add_entry(supply[t][p], column, 1);
-            continue;
-          }
-          for (std::size_t d = 0; d < 3; ++d) model.add_entry(inside[t][p][d], column, bucket.least[t][d]);
-        }
-      }
+    SliceModel model(types_, maximal_layouts(types_), static_cast<std::size_t>(spread));
+    for (const auto& [key, kind] : kinds) {
+      if (kind.share)
+        model.add_sharers(key.first, kind.replicas, kind.need);
+      else
+        model.add_units(key.first, kind.replicas);
     }
-    solve::Limits limits;
-    limits.nodes = nodes(kSharingNodes);
-    limits.seconds = in_seconds(options_.limit);
-    const solve::Solution solution = solve::solve(model, limits);
-    return std::max(0.0, solution.bound * (1 - 1e-9));
+    RIGHTSIZE_TRY(const GpuCounts counts, model.solve({nodes(kSharingNodes), options_.limit}));
+    return std::max(0.0, counts.bound * (1 - 1e-9));
   }
 
-  // The one way to be infeasible left: a group that fits no GPU together.
+  // The only remaining way to be infeasible: a group that fits no GPU together.
   void explain_group(SlicePlan& plan) const {
-    const std::vector<Unit> all = exclusive_units();
-    std::set<int> explained;
-    std::map<std::string, std::size_t> sizes;
-    for (std::size_t w = 0; w < file_.workloads.size(); ++w) {
-      if (together_[w] >= 0)
-        sizes[file_.workloads[w].affinity] += static_cast<std::size_t>(file_.workloads[w].replicas);
+    std::map<int, std::vector<Unit>> groups;
+    for (Unit& unit : exclusive_units()) {
+      if (unit.together >= 0) groups[unit.together].push_back(std::move(unit));
     }
-    for (std::size_t w = 0; w < file_.workloads.size(); ++w) {
-      if (together_[w] < 0 || !explained.insert(together_[w]).second) continue;
-      std::vector<Unit> group;
-      for (const Unit& unit : all) {
-        if (unit.together == together_[w]) group.push_back(unit);
-      }
-      if (assign_first_fit(group, types_).feasible) continue;
-      const std::string& name = file_.workloads[w].affinity;
-      plan.unplaceable.push_back(
-          {w, fmt::format("its group '{}' ({} slices) fits no allowed GPU together", name, sizes[name]), {}});
+    for (const auto& [id, members] : groups) {
+      if (assign_first_fit(members, types_).feasible) continue;
+      const std::size_t w = members[0].replicas[0].workload;
+      plan.unplaceable.push_back({w,
+                                  fmt::format("affinity group '{}' ({} slices) fits on no single allowed GPU",
+                                              file_.workloads[w].affinity, members.size()),
+                                  {}});
     }
   }
 
   PlannedGpu place(const AssignedGpu& gpu, const std::vector<Unit>& units) const {
     const Geometry& geometry = *types_[gpu.type].geometry;
-    // Counts do not care how large a free slice is: each unit gets the smallest that holds it, which leaves the rest
-    // of the GPU uncut for later.
+    // The model does not prefer small slices: each unit gets the smallest that holds it, which leaves the rest of the
+    // GPU uncut for later.
     Layout wanted;
     for (const auto& [position, unit] : gpu.slots) wanted.push_back({geometry.plain_profiles()[position], -1});
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -371,7 +292,7 @@ class Planner {
     const std::optional<Layout> placed = geometry.place(wanted);
     PlannedGpu planned{gpu.type, {}};
     for (std::size_t i = 0; i < gpu.slots.size(); ++i) {
-      std::vector<Replica> replicas = units[gpu.slots[i].second].replicas;
+      std::vector<ReplicaId> replicas = units[gpu.slots[i].second].replicas;
       std::sort(replicas.begin(), replicas.end());
       planned.instances.push_back({placed ? (*placed)[i] : wanted[i], std::move(replicas)});
     }
@@ -384,15 +305,15 @@ class Planner {
   const std::vector<GpuType>& types_;
   const perf::SpeedTable& speeds_;
   const PlanOptions& options_;
-  std::vector<std::vector<std::vector<bool>>> allowed_;  // [workload][type][plain profile]
-  std::vector<std::vector<Need>> needs_;                 // [workload][type]
+  std::vector<Allowed> allowed_;               // [workload]
+  std::vector<std::vector<Resources>> needs_;  // [workload][type]
   std::vector<int> together_;
 };
 
 }  // namespace
 
-SlicePlan plan_slices(const WorkloadFile& file, const std::vector<GpuType>& types, const perf::SpeedTable& speeds,
-                      const PlanOptions& options) {
+Result<SlicePlan> plan_slices(const WorkloadFile& file, const std::vector<GpuType>& types,
+                              const perf::SpeedTable& speeds, const PlanOptions& options) {
   return types.empty() ? SlicePlan{} : Planner(file, types, speeds, options).run();
 }
 

@@ -1,12 +1,9 @@
 // Which GPUs, cut how, with which workload in which slice, for the least money.
 //
-//   SlicePlan plan = plan_slices(file, types, speeds, {});
-//   plan.rate, plan.least_rate                            // equal when proved optimal
+//   Result<SlicePlan> plan = plan_slices(file, types, speeds, {});
+//   bool optimal = plan->rate == plan->least_rate;       // proved
 //
-// The exact model counts GPUs per maximal layout and workloads per kind of slice, so that GPUs alike and workloads
-// alike are never told apart: its size depends on the number of GPU types and of different needs, not of workloads.
-// `spread` and `affinity` are then met by choosing among equal slices; where that fails, a model with numbered GPUs
-// (small instances) or a first-fit (large ones) answers, with the bound of the first model.
+// assign.h says how.
 #pragma once
 
 #include <optional>
@@ -34,17 +31,17 @@ struct GpuType {
 std::optional<GpuType> priced_type(const market::PriceBook& prices, const catalog::Gpu& gpu,
                                    catalog::Purchase purchase);
 
-// One copy of a workload: its index in the file, and which copy.
-struct Replica {
+// One replica of a workload: the workload's index in the file, and which of its replicas.
+struct ReplicaId {
   std::size_t workload = 0;
   int number = 0;
 
-  auto operator<=>(const Replica&) const = default;
+  auto operator<=>(const ReplicaId&) const = default;
 };
 
 struct PlannedInstance {
   Instance where;
-  std::vector<Replica> replicas;  // more than one: they share it through MPS
+  std::vector<ReplicaId> replicas;  // more than one: they share it through MPS
 };
 
 struct PlannedGpu {
@@ -52,19 +49,19 @@ struct PlannedGpu {
   std::vector<PlannedInstance> instances;  // by start
 };
 
-// A workload no slice of the allowed GPUs holds.
+// A workload that fits no slice of the allowed GPUs.
 struct Unplaceable {
   std::size_t workload = 0;
   std::string reason;     // against the largest slice allowed
-  std::string would_fit;  // the cheapest whole GPU of the catalogue that would, with its price; empty when none
+  std::string would_fit;  // the cheapest whole GPU of the catalogue it fits, with its price; empty when none
 };
 
 struct SlicePlan {
   std::vector<PlannedGpu> gpus;
-  std::vector<Unplaceable> unplaceable;  // not empty: nothing was planned
+  std::vector<Unplaceable> unplaceable;  // not empty: there is no plan
   UsdPerSecond rate;
   UsdPerSecond least_rate;   // no plan costs less
-  bool out_of_time = false;  // the time ran out: on another machine the plan may be another
+  bool out_of_time = false;  // the time limit was reached: another machine may find another plan
 
   bool proved() const { return rate <= least_rate * (1 + 1e-9); }
   double gap() const { return least_rate > UsdPerSecond{} ? rate / least_rate - 1 : 0; }
@@ -73,31 +70,30 @@ struct SlicePlan {
 inline constexpr std::size_t kMostMpsClients = 48;  // of one GPU or instance (CUDA MPS documentation)
 
 struct PlanOptions {
-  bool share = false;  // workloads that allow it may share a slice through MPS
-  Seconds limit =
-      seconds(60);  // of each model at most; they end by their own limits long before, the same on every machine
-  const market::PriceBook* prices = nullptr;  // of GPUs beside the allowed ones; without it none are suggested
+  bool share = false;                         // workloads that allow it may share a slice through MPS
+  Seconds limit = seconds(60);                // of each model, which its node limit normally ends long before
+  const market::PriceBook* prices = nullptr;  // of GPUs other than the allowed ones; null: none are suggested
 };
 
-SlicePlan plan_slices(const WorkloadFile& file, const std::vector<GpuType>& types, const perf::SpeedTable& speeds,
-                      const PlanOptions& options);
+Result<SlicePlan> plan_slices(const WorkloadFile& file, const std::vector<GpuType>& types,
+                              const perf::SpeedTable& speeds, const PlanOptions& options);
 
-// Another way to run the same workloads, to compare with.
+// A way to run the workloads, to compare the MIG plan with.
 struct Alternative {
   std::string name;  // "mig", "mps", ...
   std::string what;  // one line for people
   bool feasible = false;
   std::string why_not;                                    // when not feasible
-  std::vector<std::pair<std::string, std::size_t>> gpus;  // type and count, dearest first
+  std::vector<std::pair<std::string, std::size_t>> gpus;  // type and number, the most frequent first
   std::size_t gpu_count = 0;
   UsdPerSecond rate, least_rate;
   std::string isolation;  // what one workload can do to another
 };
 
-// MIG, MIG with MPS in shared slices, MPS and time-slicing on whole GPUs, one GPU each, and a smaller GPU each (any of
-// the catalogue). `mig` is the plan made already.
-std::vector<Alternative> compare_alternatives(const WorkloadFile& file, const std::vector<GpuType>& types,
-                                              const perf::SpeedTable& speeds, catalog::Purchase purchase,
-                                              const SlicePlan& mig, const PlanOptions& options);
+// The plan `mig`, MIG with MPS in shared slices, MPS and time-slicing on whole GPUs, one allowed GPU per replica, and
+// the cheapest GPU of the catalogue per replica.
+Result<std::vector<Alternative>> compare_alternatives(const WorkloadFile& file, const std::vector<GpuType>& types,
+                                                      const perf::SpeedTable& speeds, catalog::Purchase purchase,
+                                                      const SlicePlan& mig, const PlanOptions& options);
 
 }  // namespace rightsize::mig

@@ -11,7 +11,6 @@
 
 #include "mig/assign.h"
 #include "mig/hand_over.h"
-#include "mig/transport.h"
 
 namespace rightsize::mig {
 namespace {
@@ -46,7 +45,7 @@ std::string mistakes(const std::string& yaml) {
 // Everything a plan must keep: each replica once, in a slice that holds it, slices that fit their GPU, apart and
 // together.
 void expect_valid(const SlicePlan& plan, const WorkloadFile& file, const std::vector<GpuType>& types) {
-  std::map<Replica, int> seen;
+  std::map<ReplicaId, int> seen;
   std::map<std::string, std::set<std::size_t>> groups;
   double cost = 0;
   for (std::size_t g = 0; g < plan.gpus.size(); ++g) {
@@ -57,10 +56,10 @@ void expect_valid(const SlicePlan& plan, const WorkloadFile& file, const std::ve
     for (const PlannedInstance& instance : plan.gpus[g].instances) {
       EXPECT_TRUE(type.geometry->may_join(layout, instance.where));
       layout.push_back(instance.where);
-      const Capacity capacity = capacity_of(*type.geometry, instance.where.profile);
+      const Resources capacity = capacity_of(*type.geometry, instance.where.profile);
       Bytes memory;
       double sms = 0;
-      for (const Replica& replica : instance.replicas) {
+      for (const ReplicaId& replica : instance.replicas) {
         const Workload& w = file.workloads[replica.workload];
         ++seen[replica];
         EXPECT_EQ(misfit(w, capacity, *type.gpu, speeds()), "");
@@ -86,7 +85,7 @@ TEST(Plan, FindsAKnownOptimum) {
       "workloads:\n- {name: small, memory: 9GiB, load: 10%, replicas: 7}\n- {name: large, memory: 30GiB, load: 30%, "
       "replicas: 4}\n");
   const std::vector<GpuType> types{type_of("a100-80gb-sxm", 2)};
-  const SlicePlan plan = plan_slices(file, types, speeds(), {});
+  const SlicePlan plan = *plan_slices(file, types, speeds(), {});
   expect_valid(plan, file, types);
   EXPECT_EQ(plan.gpus.size(), 3u);
   EXPECT_TRUE(plan.proved());
@@ -96,7 +95,7 @@ TEST(Plan, PicksTheGpuTypeThatIsCheapestForTheWork) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 20GiB, replicas: 6}\n");
   // An A30 holds one at 0.5, an H200 with 32.5 GiB slices four at 1.9: four cost 1.9, two more 1.0.
   const std::vector<GpuType> types{type_of("h200-sxm", 1.9), type_of("a30", 0.5)};
-  const SlicePlan plan = plan_slices(file, types, speeds(), {});
+  const SlicePlan plan = *plan_slices(file, types, speeds(), {});
   expect_valid(plan, file, types);
   EXPECT_NEAR(in_usd_per_hour(plan.rate), 2.9, 1e-9);
   EXPECT_TRUE(plan.proved());
@@ -108,7 +107,7 @@ TEST(Plan, ReplicasSpreadAndGroupsStayTogether) {
       "- {name: a, memory: 30GiB, affinity: x}\n- {name: b, memory: 30GiB, affinity: x}\n- {name: c, memory: 9GiB, "
       "replicas: 4}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
-  const SlicePlan plan = plan_slices(file, types, speeds(), {});
+  const SlicePlan plan = *plan_slices(file, types, speeds(), {});
   expect_valid(plan, file, types);
   EXPECT_EQ(plan.gpus.size(), 4u);  // the group fills one, the three replicas need three more
   EXPECT_TRUE(plan.proved());
@@ -117,10 +116,10 @@ TEST(Plan, ReplicasSpreadAndGroupsStayTogether) {
 TEST(Plan, WorkloadsThatMayShareGetOneSlice) {
   const WorkloadFile file = read("workloads:\n- {name: tiny, memory: 1GiB, load: 1%, replicas: 40, share: true}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
-  EXPECT_EQ(plan_slices(file, types, speeds(), {}).gpus.size(), 6u);
+  EXPECT_EQ(plan_slices(file, types, speeds(), {})->gpus.size(), 6u);
   PlanOptions sharing;
   sharing.share = true;
-  const SlicePlan plan = plan_slices(file, types, speeds(), sharing);
+  const SlicePlan plan = *plan_slices(file, types, speeds(), sharing);
   expect_valid(plan, file, types);
   EXPECT_EQ(plan.gpus.size(), 1u);
   EXPECT_TRUE(plan.proved());
@@ -129,7 +128,7 @@ TEST(Plan, WorkloadsThatMayShareGetOneSlice) {
 TEST(Plan, NamesWorkloadsThatFitNowhereAndAGpuThatWouldHoldThem) {
   const WorkloadFile file = read("workloads:\n- {name: ok, memory: 5GiB}\n- {name: huge, memory: 120GiB}\n");
   const market::PriceBook prices(facts());
-  const SlicePlan plan = plan_slices(file, {type_of("a100-80gb-sxm", 1)}, speeds(), {.prices = &prices});
+  const SlicePlan plan = *plan_slices(file, {type_of("a100-80gb-sxm", 1)}, speeds(), {.prices = &prices});
   ASSERT_EQ(plan.unplaceable.size(), 1u);
   EXPECT_EQ(plan.unplaceable[0].workload, 1u);
   EXPECT_THAT(plan.unplaceable[0].reason, HasSubstr("needs 120 GiB"));
@@ -139,7 +138,7 @@ TEST(Plan, NamesWorkloadsThatFitNowhereAndAGpuThatWouldHoldThem) {
 TEST(Plan, AnAffinityGroupTooLargeForOneGpuIsNamed) {
   const WorkloadFile file =
       read("workloads:\n- {name: a, memory: 60GiB, affinity: x}\n- {name: b, memory: 60GiB, affinity: x}\n");
-  const SlicePlan plan = plan_slices(file, {type_of("a100-80gb-sxm", 1)}, speeds(), {});
+  const SlicePlan plan = *plan_slices(file, {type_of("a100-80gb-sxm", 1)}, speeds(), {});
   ASSERT_EQ(plan.unplaceable.size(), 1u);
   EXPECT_THAT(plan.unplaceable[0].reason, HasSubstr("group 'x'"));
 }
@@ -149,7 +148,7 @@ TEST(Plan, ALatencySloCanRequireALargerSlice) {
   const std::string base = "workloads:\n- {name: a, memory: 5GiB, rate: 0.1/s, service: 10ms, latency: ";
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
   auto profile = [&](const std::string& latency) {
-    const SlicePlan plan = plan_slices(read(base + latency + "}\n"), types, speeds(), {});
+    const SlicePlan plan = *plan_slices(read(base + latency + "}\n"), types, speeds(), {});
     return types[0].geometry->profile(plan.gpus.at(0).instances.at(0).where.profile).profile;
   };
   EXPECT_EQ(profile("100ms"), "1g.10gb");
@@ -243,7 +242,7 @@ RC_GTEST_PROP(Plan, AgreesWithBruteForce, ()) {
                                                    : "");
   }
   const WorkloadFile file = read(yaml);
-  const SlicePlan plan = plan_slices(file, types, speeds(), {});
+  const SlicePlan plan = *plan_slices(file, types, speeds(), {});
   if (!plan.unplaceable.empty()) return;  // a group that fits nowhere
   expect_valid(plan, file, types);
   // The same units as the planner makes, from the public rules only.
@@ -280,7 +279,7 @@ TEST(Plan, PlansAreDeterministic) {
     options.share = share;
     std::set<std::string> seen;
     for (int run = 0; run < 5; ++run) {
-      const SlicePlan plan = plan_slices(file, types, speeds(), options);
+      const SlicePlan plan = *plan_slices(file, types, speeds(), options);
       EXPECT_TRUE(plan.proved());
       EXPECT_FALSE(plan.out_of_time);
       const ToolFiles tool_files = hand_over(plan, file, types, 8);
@@ -288,7 +287,7 @@ TEST(Plan, PlansAreDeterministic) {
       for (const PlannedGpu& gpu : plan.gpus) {
         for (const PlannedInstance& i : gpu.instances) {
           text += fmt::format("{}@{}:", i.where.profile, i.where.start);
-          for (const Replica& r : i.replicas) text += fmt::format("{}/{} ", r.workload, r.number);
+          for (const ReplicaId& r : i.replicas) text += fmt::format("{}/{} ", r.workload, r.number);
         }
       }
       seen.insert(text);
@@ -297,27 +296,18 @@ TEST(Plan, PlansAreDeterministic) {
   }
 }
 
-// Two kinds over three sorts of slice: the first, which may go anywhere, must leave the middle sort to the second,
-// which may go nowhere else.
-TEST(ShareOut, ReassignsEarlierUnitsToFitLaterOnes) {
-  const std::vector<UnitKind> kinds{{{{true, true, true}}, {0, 1, 2}}, {{{false, true, false}}, {3, 4}}};
-  const auto quota = share_out(kinds, {{1, 2, 2}});
-  EXPECT_EQ(quota[0][0], (std::vector<int>{1, 0, 2}));
-  EXPECT_EQ(quota[1][0], (std::vector<int>{0, 2, 0}));
-}
-
 // Three replicas to be kept apart and two workloads to be kept together: two GPUs do not do, three do.
-TEST(AssignTo, KeepsSpreadAndAffinityOrFindsNothing) {
+TEST(Search, KeepsSpreadAndAffinityOrProvesThatNothingDoes) {
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
   const std::vector<std::vector<bool>> anywhere{std::vector<bool>(types[0].geometry->plain_profiles().size(), true)};
   std::vector<Unit> units;
   for (int r = 0; r < 3; ++r) units.push_back({{{0, r}}, anywhere, {0}, -1});
   for (std::size_t w = 1; w < 3; ++w) units.push_back({{{w, 0}}, anywhere, {}, 0});
-  EXPECT_FALSE(assign_to(units, types, {2}));  // three to be kept apart
-  const auto found = assign_to(units, types, {3});
-  ASSERT_TRUE(found);
+  EXPECT_TRUE(search_assignment(units, types, {2}).exhausted);  // three to be kept apart
+  const SearchResult found = search_assignment(units, types, {3});
+  ASSERT_TRUE(found.found);
   std::size_t placed = 0, mates = 0;
-  for (const AssignedGpu& gpu : *found) {
+  for (const AssignedGpu& gpu : found.gpus) {
     std::size_t here = 0;
     placed += gpu.slots.size();
     for (const auto& [profile, unit] : gpu.slots) here += units[unit].together == 0 ? 1 : 0;
@@ -330,10 +320,10 @@ TEST(AssignTo, KeepsSpreadAndAffinityOrFindsNothing) {
 TEST(Plan, CountsTheGpusOfEveryAlternative) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 4GiB, load: 5%, replicas: 10}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 2)};
-  const SlicePlan plan = plan_slices(file, types, speeds(), {});
+  const SlicePlan plan = *plan_slices(file, types, speeds(), {});
   const market::PriceBook prices(facts());
   const std::vector<Alternative> all =
-      compare_alternatives(file, types, speeds(), catalog::Purchase::kOnDemand, plan, {.prices = &prices});
+      *compare_alternatives(file, types, speeds(), catalog::Purchase::kOnDemand, plan, {.prices = &prices});
   std::map<std::string, Alternative> by_name;
   for (const Alternative& a : all) by_name[a.name] = a;
   EXPECT_EQ(by_name["mig"].gpu_count, 2u);
@@ -341,6 +331,35 @@ TEST(Plan, CountsTheGpusOfEveryAlternative) {
   EXPECT_EQ(by_name["mps"].gpu_count, 1u);
   EXPECT_EQ(by_name["gpu-each"].gpu_count, 10u);
   EXPECT_TRUE(by_name["smaller-gpu-each"].feasible);
+}
+
+// 60 % of an H100 is more than a whole L4, which has an eighth of its FLOP/s and an eleventh of its bandwidth.
+TEST(Plan, ALoadOfAnAllowedGpuIsScaledToOtherGpus) {
+  const WorkloadFile file = read("workloads:\n- {name: a, memory: 4GiB, load: 60%, replicas: 2}\n");
+  const std::vector<GpuType> types{type_of("h100-sxm", 2)};
+  const market::PriceBook prices(facts());
+  const SlicePlan plan = *plan_slices(file, types, speeds(), {});
+  const std::vector<Alternative> all =
+      *compare_alternatives(file, types, speeds(), catalog::Purchase::kOnDemand, plan, {.prices = &prices});
+  const Alternative& each = all.back();
+  ASSERT_EQ(each.name, "smaller-gpu-each");
+  for (const auto& [gpu, count] : each.gpus) EXPECT_NE(gpu, "l4");
+}
+
+// Hundreds of workloads are too many to search: the model's layouts are filled, and the bound is still met.
+TEST(Plan, ManyWorkloadsWithRulesStayNearTheBound) {
+  std::string yaml = "workloads:\n";
+  unsigned state = 7;
+  for (int w = 0; w < 400; ++w) {
+    state = state * 1664525u + 1013904223u;
+    yaml += fmt::format("- {{name: w{}, memory: {}GiB, load: {}%{}}}\n", w, 1 + (state >> 8) % 70, (state >> 16) % 50,
+                        w % 5 == 0 ? ", replicas: 3, spread: true" : "");
+  }
+  const WorkloadFile file = read(yaml);
+  const std::vector<GpuType> types{type_of("h100-sxm", 2)};
+  const SlicePlan plan = *plan_slices(file, types, speeds(), {});
+  expect_valid(plan, file, types);
+  EXPECT_LT(plan.gap(), 0.005);
 }
 
 TEST(Workloads, EveryMistakeIsReportedWithItsPlace) {
@@ -351,16 +370,16 @@ TEST(Workloads, EveryMistakeIsReportedWithItsPlace) {
   EXPECT_THAT(found, HasSubstr("w.yaml:3:11"));
   EXPECT_THAT(found, HasSubstr("two workloads are named 'a'"));
   EXPECT_THAT(found, HasSubstr("did you mean 'replicas'?"));
-  EXPECT_THAT(found, HasSubstr("a workload without a name"));
-  EXPECT_THAT(found, HasSubstr("'B_1' cannot be a name"));
-  EXPECT_THAT(found, HasSubstr("'c' says neither its memory nor its model"));
+  EXPECT_THAT(found, HasSubstr("the workload has no name"));
+  EXPECT_THAT(found, HasSubstr("'B_1' is not a valid name"));
+  EXPECT_THAT(found, HasSubstr("'c' has neither 'memory' nor 'model'"));
   EXPECT_THAT(found, HasSubstr("'d' has a latency SLO but no service time"));
   EXPECT_THAT(found, HasSubstr("llama-9"));
 }
 
 TEST(Workloads, RefusesContradictionsAndMalformedFiles) {
   EXPECT_THAT(mistakes("workloads:\n- {name: a, memory: 1GiB, replicas: 2, spread: true, affinity: x}\n"),
-              HasSubstr("wants its replicas apart"));
+              HasSubstr("'spread' (replicas apart)"));
   EXPECT_THAT(mistakes("workloads:\n- {name: a, memory: 1GiB, memory: 2GiB}\n"),
               HasSubstr("'memory' is written twice"));
   EXPECT_THAT(mistakes("- a\n"), HasSubstr("must begin with 'workloads:'"));
@@ -382,7 +401,7 @@ TEST(Workloads, MemoryIsComputedFromANamedModel) {
 TEST(HandOver, AllFilesDescribeTheSameInstances) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 30GiB, replicas: 2}\n- {name: b, memory: 5GiB}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
-  const SlicePlan plan = plan_slices(file, types, speeds(), {});
+  const SlicePlan plan = *plan_slices(file, types, speeds(), {});
   const ToolFiles tool_files = hand_over(plan, file, types, 8);
   EXPECT_THAT(tool_files.mig_parted, HasSubstr("version: v1\nmig-configs:\n  planned:"));
   EXPECT_THAT(tool_files.mig_parted, HasSubstr("\"3g.40gb\": "));

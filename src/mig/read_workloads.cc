@@ -23,7 +23,7 @@ Result<Ratio> parse_share(std::string_view text) {
   Result<double> number = parse_number(trim(percent ? text.substr(0, text.size() - 1) : text));
   const double fraction = number ? (percent ? *number / 100 : *number) : -1;
   if (!number || !(fraction >= 0) || fraction > 100) {
-    return fail(bad_input(fmt::format("'{}' is no share", text)).with_hint("a share is written 10% or 0.1"));
+    return fail(bad_input(fmt::format("'{}' is not a share", text)).with_hint("write 10% or 0.1"));
   }
   return Ratio::fraction(fraction);
 }
@@ -32,7 +32,7 @@ Result<bool> parse_flag(std::string_view text) {
   const std::string word = to_lower(text);
   if (word == "true" || word == "yes" || word == "on") return true;
   if (word == "false" || word == "no" || word == "off") return false;
-  return fail(bad_input(fmt::format("'{}' is neither true nor false", text)));
+  return fail(bad_input(fmt::format("'{}' is not true or false", text)));
 }
 
 // Names end up in Kubernetes objects: lower-case letters, digits, '-' and '.', beginning and ending with a letter or
@@ -55,10 +55,10 @@ class Reader {
   Checked<WorkloadFile> read() {
     const YamlValue& root = document_.root();
     if (root.kind != YamlValue::Kind::kMapping) {
-      mistake(root, "the file must begin with 'workloads:'", "examples/mig/ holds files to start from");
+      mistake(root, "the file must begin with 'workloads:'", "examples/mig/ has files to start from");
       return fail(std::move(errors_));
     }
-    // Defaults first, wherever they stand.
+    // Defaults first, wherever they are in the file.
     if (const YamlValue* headroom = root.find("headroom")) take(*headroom, parse_share, headroom_);
     bool listed = false;
     for_each_entry(document_, root, errors_, [&](const YamlValue& key, const YamlValue& value) {
@@ -69,7 +69,7 @@ class Reader {
       else if (key.scalar != "headroom")
         unknown(key, {"workloads", "gpus", "headroom"});
     });
-    if (!listed) mistake(root, "there is no list 'workloads'");
+    if (!listed) mistake(root, "the list 'workloads' is missing");
     check_whole();
     if (!errors_.empty()) return fail(std::move(errors_));
     return std::move(file_);
@@ -82,14 +82,14 @@ class Reader {
   void unknown(const YamlValue& key, const std::vector<std::string>& known) {
     errors_.push_back(bad_input(fmt::format("unknown key '{}'", key.scalar))
                           .with_hint(did_you_mean(key.scalar, known))
-                          .with_hint(known.size() < 6 ? fmt::format("known are {}", fmt::join(known, ", ")) : "")
+                          .with_hint(known.size() < 6 ? fmt::format("use {}", fmt::join(known, ", ")) : "")
                           .at(document_.place(key)));
   }
 
   template <class Parse, class Into>
   void take(const YamlValue& value, Parse parse, Into& into) {
     if (value.kind != YamlValue::Kind::kScalar) {
-      return mistake(value, fmt::format("a single value belongs here, not {}", name_of(value.kind)));
+      return mistake(value, fmt::format("expected a single value, not {}", name_of(value.kind)));
     }
     auto parsed = parse(value.scalar);
     if (parsed) {
@@ -177,35 +177,35 @@ class Reader {
     constexpr std::int64_t kMost = 10'000;
     const Result<std::int64_t> number = parse_integer(text);
     if (number && *number >= 1 && *number <= kMost) return static_cast<int>(*number);
-    return fail(bad_input(fmt::format("'{}' is no number of replicas", text))
-                    .with_hint(fmt::format("a whole number from 1 to {}", kMost)));
+    return fail(bad_input(fmt::format("'{}' is not a number of replicas", text))
+                    .with_hint(fmt::format("write a whole number from 1 to {}", kMost)));
   }
 
   void check_name(const YamlValue& entry, const Workload& w) {
     const YamlValue* named = entry.find("name");
-    if (named == nullptr) return mistake(entry, "a workload without a name");
+    if (named == nullptr) return mistake(entry, "the workload has no name");
     if (!is_good_name(w.name)) {
-      return mistake(*named, fmt::format("'{}' cannot be a name", w.name),
-                     "up to 63 lower-case letters, digits, '-' and '.', as Kubernetes has them");
+      return mistake(*named, fmt::format("'{}' is not a valid name", w.name),
+                     "use up to 63 lower-case letters, digits, '-' and '.', as in Kubernetes");
     }
     if (const auto [at, fresh] = first_line_.try_emplace(w.name, w.place.line); !fresh) {
       mistake(*named, fmt::format("two workloads are named '{}'", w.name),
-              fmt::format("the first is on line {}; for copies say 'replicas: 2'", at->second));
+              fmt::format("the first is on line {}; for copies write 'replicas: 2'", at->second));
     }
   }
 
   void fill_memory(const YamlValue& entry, Workload& w, const std::vector<model::Setting>& settings) {
     const bool given = entry.find("memory") != nullptr;
-    if (given && !(w.memory > Bytes{})) return mistake(*entry.find("memory"), "the memory must be more than nothing");
+    if (given && !(w.memory > Bytes{})) return mistake(*entry.find("memory"), "memory must be greater than 0");
     if (!settings.empty() && w.model.empty()) {
-      errors_.push_back(bad_input(fmt::format("'{}' describes a model, but there is none", settings[0].name))
-                            .with_hint("add 'model: NAME', or give only 'memory'")
+      errors_.push_back(bad_input(fmt::format("'{}' is a setting of a model, but 'model' is missing", settings[0].name))
+                            .with_hint("add 'model: NAME', or set only 'memory'")
                             .at(settings[0].place));
       return;
     }
-    if (given) return;  // the user's own figure wins over the model
+    if (given) return;  // a given figure overrides the model
     if (w.model.empty()) {
-      return mistake(entry, fmt::format("'{}' says neither its memory nor its model", w.name),
+      return mistake(entry, fmt::format("'{}' has neither 'memory' nor 'model'", w.name),
                      "add 'memory: 8GiB' or 'model: NAME'");
     }
     std::string key = w.model;
@@ -217,7 +217,7 @@ class Reader {
     }
   }
 
-  // The upper end of the estimate: a slice that is a little too small fails at the worst moment.
+  // The upper end of the interval: in a slice that is too small, the workload fails under load.
   bool estimate(const YamlValue& entry, Workload& w, std::vector<model::Setting> settings) {
     const bool says_job =
         std::any_of(settings.begin(), settings.end(), [](const model::Setting& s) { return s.name == "job"; });
@@ -249,27 +249,27 @@ class Reader {
     if (entry.find("load") != nullptr) return;
     if (w.rate && w.service) {
       const double busy = *w.rate / w.replicas * *w.service / requests(1);
-      if (!(busy <= 100)) return mistake(*entry.find("rate"), "that is the work of more than a hundred GPUs a replica");
+      if (!(busy <= 100)) return mistake(*entry.find("rate"), "this rate needs more than 100 GPUs per replica");
       w.load = Ratio::fraction(busy);
       return;
     }
     if (w.rate || w.service) {
       return mistake(entry,
-                     fmt::format("'{}' says its {} but not its {}", w.name, w.rate ? "rate" : "service time",
+                     fmt::format("'{}' has a {} but no {}", w.name, w.rate ? "rate" : "service time",
                                  w.rate ? "service time" : "rate"),
-                     "load is 'rate' times 'service', or 'load: 10%'");
+                     "set 'rate' and 'service', or 'load: 10%'");
     }
-    // No load at all: only memory counts.
   }
 
   void check_whole() {
     if (file_.replicas() > kMostReplicas) {
-      mistake(document_.root(), fmt::format("more than {} replicas in all", kMostReplicas));
+      mistake(document_.root(), fmt::format("more than {} replicas in total", kMostReplicas));
     }
     for (const Workload& w : file_.workloads) {
       if (w.affinity.empty() || !w.spread || w.replicas == 1) continue;
       errors_.push_back(
-          bad_input(fmt::format("'{}' wants its replicas apart and its group '{}' on one GPU", w.name, w.affinity))
+          bad_input(fmt::format("'{}' has both 'spread' (replicas apart) and 'affinity: {}' (all on one GPU)", w.name,
+                                w.affinity))
               .with_hint("drop 'spread' or 'affinity'")
               .at(w.place));
     }

@@ -11,14 +11,14 @@ namespace {
 
 using solve::kInfinity;
 
-// A workload's place now.
+// A slice in use.
 struct Used {
   std::size_t gpu;
   RunningInstance running;
 };
 
-// Stay or go: a column for every instance that may stay, and one for every place something new may begin. Per GPU and
-// memory slice at most one of them; per profile as many as there are now.
+// A column for every instance that may stay, and one for every placement where one may start. Each memory slice has at
+// most one of them; the number per profile is fixed.
 class MoveModel {
  public:
   MoveModel(const std::vector<Used>& used, std::size_t gpus, const Geometry& geometry, const RepackGoal& goal)
@@ -33,7 +33,7 @@ class MoveModel {
     for (std::size_t g = 0; g < gpus; ++g) add_gpu(g, gpu_cost, demand_rows);
   }
 
-  solve::Solution solve(Seconds limit) const {
+  Result<solve::Solution> solve(Seconds limit) const {
     solve::Limits limits;
     limits.seconds = in_seconds(limit);
     return solve::solve(model_, limits);
@@ -79,7 +79,7 @@ class MoveModel {
       stay_.push_back(model_.add_column(0, 0, 1, true));
       occupy(stay_.back(), u.running.where);
     }
-    // Whoever does not stay begins somewhere: every beginning costs one move. What room is made for begins too, a
+    // Every instance that does not stay starts elsewhere, which costs one move. The slices of make_room start too, a
     // constant that changes no choice.
     for (const auto& [profile, row] : demand_rows) {
       for (int start : geometry_.profile(profile).placements) {
@@ -97,16 +97,17 @@ class MoveModel {
   std::vector<std::pair<int, std::pair<std::size_t, Instance>>> begin_;
 };
 
-// The order: a move is done when its new place is free; when none is, someone steps aside for a while, or stops.
+// Orders the moves: a move is done when its new placement is free. When none is, one workload moves aside temporarily,
+// or stops.
 class Ordering {
  public:
   Ordering(std::vector<Layout> occupied, const Geometry& geometry)
       : occupied_(std::move(occupied)), geometry_(geometry) {}
 
-  std::vector<Step> run(std::vector<Step> moves) {
-    std::vector<Step> order;
+  std::vector<RepackStep> run(std::vector<RepackStep> moves) {
+    std::vector<RepackStep> order;
     while (!moves.empty()) {
-      auto ready = std::find_if(moves.begin(), moves.end(), [&](const Step& step) { return is_free(step); });
+      auto ready = std::find_if(moves.begin(), moves.end(), [&](const RepackStep& step) { return is_free(step); });
       if (ready != moves.end()) {
         ready->temporary = false;
         carry_out(*ready, order);
@@ -119,31 +120,31 @@ class Ordering {
   }
 
  private:
-  // May the new slice be there while the old one still is?
-  bool is_free(const Step& step) const {
+  // Whether the new slice fits while the old one still exists.
+  bool is_free(const RepackStep& step) const {
     return geometry_.may_join(occupied_[step.to_gpu], {step.profile, step.to_start});
   }
 
-  void carry_out(const Step& step, std::vector<Step>& order) {
+  void carry_out(const RepackStep& step, std::vector<RepackStep>& order) {
     occupied_[step.to_gpu].push_back({step.profile, step.to_start});
     if (step.from_start >= 0) leave(step);
     order.push_back(step);
   }
-  void leave(const Step& step) {
+  void leave(const RepackStep& step) {
     Layout& old = occupied_[step.from_gpu];
     const auto at = std::find(old.begin(), old.end(), Instance{step.profile, step.from_start});
     if (at != old.end()) old.erase(at);
   }
 
-  // One of the moves goes to any free slice first; if there is none, the first stops and begins again at the end.
-  void step_aside(std::vector<Step>& moves, std::vector<Step>& order) {
-    for (Step& step : moves) {
+  // One of the workloads moves to any free slice; if there is none, the first stops and starts again later.
+  void step_aside(std::vector<RepackStep>& moves, std::vector<RepackStep>& order) {
+    for (RepackStep& step : moves) {
       if (step.from_start < 0 || step.temporary) continue;
       for (std::size_t g = 0; g < occupied_.size(); ++g) {
         for (int start : geometry_.profile(step.profile).placements) {
           if (blocks(moves, g, start, step.profile) || !geometry_.may_join(occupied_[g], {step.profile, start}))
             continue;
-          Step aside = step;
+          RepackStep aside = step;
           aside.to_gpu = g, aside.to_start = start, aside.temporary = true;
           carry_out(aside, order);
           step.from_gpu = g, step.from_start = start;
@@ -152,26 +153,26 @@ class Ordering {
         }
       }
     }
-    auto stop = std::find_if(moves.begin(), moves.end(), [](const Step& step) { return step.from_start >= 0; });
-    if (stop == moves.end()) {  // everyone has stopped: whatever is left can begin
+    auto stop = std::find_if(moves.begin(), moves.end(), [](const RepackStep& step) { return step.from_start >= 0; });
+    if (stop == moves.end()) {  // all have stopped: the rest can start
       order.insert(order.end(), moves.begin(), moves.end());
       moves.clear();
       return;
     }
-    Step removal = *stop;
-    removal.kind = Step::Kind::kRemove;
+    RepackStep removal = *stop;
+    removal.kind = RepackStep::Kind::kRemove;
     removal.interrupts = true;
     leave(removal);
     order.push_back(removal);
     stop->from_start = -1;
     stop->interrupts = true;
-    stop->kind = Step::Kind::kCreate;
+    stop->kind = RepackStep::Kind::kCreate;
   }
 
-  // Would stepping aside to there only block another move?
-  bool blocks(const std::vector<Step>& moves, std::size_t gpu, int start, int profile) const {
+  // Whether moving aside to there would block another move.
+  bool blocks(const std::vector<RepackStep>& moves, std::size_t gpu, int start, int profile) const {
     const int end = start + geometry_.profile(profile).memory_slices;
-    return std::any_of(moves.begin(), moves.end(), [&](const Step& step) {
+    return std::any_of(moves.begin(), moves.end(), [&](const RepackStep& step) {
       return step.to_gpu == gpu && step.to_start < end &&
              start < step.to_start + geometry_.profile(step.profile).memory_slices;
     });
@@ -181,14 +182,14 @@ class Ordering {
   const Geometry& geometry_;
 };
 
-std::size_t in_use(const Fleet& fleet) {
+std::size_t in_use(const RunningGpus& fleet) {
   return static_cast<std::size_t>(
       std::count_if(fleet.begin(), fleet.end(), [](const RunningGpu& gpu) { return !gpu.instances.empty(); }));
 }
 
 }  // namespace
 
-Repacking repack(const Fleet& fleet, const Geometry& geometry, const RepackGoal& goal) {
+Result<Repacking> repack(const RunningGpus& fleet, const Geometry& geometry, const RepackGoal& goal) {
   Repacking result;
   result.gpus_before = in_use(fleet);
   std::vector<Used> used;
@@ -198,7 +199,7 @@ Repacking repack(const Fleet& fleet, const Geometry& geometry, const RepackGoal&
     for (const RunningInstance& running : fleet[g].instances) {
       if (running.workload.empty()) {
         result.steps.push_back(
-            {Step::Kind::kRemove, "", running.where.profile, g, g, running.where.start, -1, false, false});
+            {RepackStep::Kind::kRemove, "", running.where.profile, g, g, running.where.start, -1, false, false});
         continue;
       }
       used.push_back({g, running});
@@ -206,31 +207,31 @@ Repacking repack(const Fleet& fleet, const Geometry& geometry, const RepackGoal&
     }
   }
   const MoveModel model(used, fleet.size(), geometry, goal);
-  const solve::Solution solution = model.solve(goal.limit);
+  RIGHTSIZE_TRY(const solve::Solution solution, model.solve(goal.limit));
   if (solution.values.empty()) return result;
   result.feasible = true;
   result.proved = solution.status == solve::Status::kOptimal;
 
   std::vector<std::pair<std::size_t, Instance>> begun = model.begun(solution);
-  std::vector<Step> moves;
+  std::vector<RepackStep> moves;
   for (std::size_t i = 0; i < used.size(); ++i) {
     const Instance where = used[i].running.where;
     if (model.stays(solution, i)) {
       result.after[used[i].gpu].instances.push_back(used[i].running);
       continue;
     }
-    // Any beginning of its profile will do; one on its own GPU is as good as another, so the first.
+    // Placements of a profile are interchangeable, so it takes the first.
     const auto to =
         std::find_if(begun.begin(), begun.end(), [&](const auto& b) { return b.second.profile == where.profile; });
     if (to == begun.end()) continue;
     result.after[to->first].instances.push_back({to->second, used[i].running.workload});
-    moves.push_back({Step::Kind::kMove, used[i].running.workload, where.profile, used[i].gpu, to->first, where.start,
-                     to->second.start, false, false});
+    moves.push_back({RepackStep::Kind::kMove, used[i].running.workload, where.profile, used[i].gpu, to->first,
+                     where.start, to->second.start, false, false});
     begun.erase(to);
   }
   result.moves = moves.size();
   result.room = std::move(begun);
-  std::vector<Step> ordered = Ordering(std::move(occupied), geometry).run(std::move(moves));
+  std::vector<RepackStep> ordered = Ordering(std::move(occupied), geometry).run(std::move(moves));
   result.steps.insert(result.steps.end(), ordered.begin(), ordered.end());
   result.gpus_after = in_use(result.after);
   return result;

@@ -17,14 +17,14 @@ const Geometry& h100() {
   return kGeometry;
 }
 
-Fleet fleet(const std::string& text) {
-  Checked<Fleet> read = read_current("now.txt", text, h100());
+RunningGpus fleet(const std::string& text) {
+  Checked<RunningGpus> read = read_current("now.txt", text, h100());
   EXPECT_TRUE(read) << (read ? "" : describe(read.error()));
-  return read ? *read : Fleet{};
+  return read ? *read : RunningGpus{};
 }
 
 // Carries the steps out one by one: nothing may ever overlap, and the end must be what the plan says.
-void expect_safe(const Repacking& result, const Fleet& before) {
+void expect_safe(const Repacking& result, const RunningGpus& before) {
   std::vector<std::map<int, std::string>> now(before.size());  // by start
   auto layout = [&](std::size_t g, const std::map<std::pair<std::size_t, int>, int>& profiles) {
     Layout there;
@@ -36,13 +36,13 @@ void expect_safe(const Repacking& result, const Fleet& before) {
     for (const RunningInstance& i : before[g].instances)
       now[g][i.where.start] = i.workload, profiles[{g, i.where.start}] = i.where.profile;
   }
-  for (const Step& step : result.steps) {
-    if (step.kind != Step::Kind::kRemove) {
+  for (const RepackStep& step : result.steps) {
+    if (step.kind != RepackStep::Kind::kRemove) {
       EXPECT_TRUE(h100().may_join(layout(step.to_gpu, profiles), {step.profile, step.to_start}));
       now[step.to_gpu][step.to_start] = step.workload;
       profiles[{step.to_gpu, step.to_start}] = step.profile;
     }
-    if (step.kind != Step::Kind::kCreate) {
+    if (step.kind != RepackStep::Kind::kCreate) {
       EXPECT_EQ(now[step.from_gpu][step.from_start], step.workload);
       now[step.from_gpu].erase(step.from_start);
     }
@@ -55,7 +55,7 @@ void expect_safe(const Repacking& result, const Fleet& before) {
 }
 
 TEST(Current, ReadsTheDriversTable) {
-  const Fleet now = fleet(
+  const RunningGpus now = fleet(
       "+-------------------------------------------------------+\n"
       "| GPU instances:                                        |\n"
       "| GPU   Name             Profile  Instance   Placement  |\n"
@@ -73,21 +73,22 @@ TEST(Current, ReadsTheDriversTable) {
 }
 
 TEST(Current, ReadsYamlAndLines) {
-  const Fleet yaml =
+  const RunningGpus yaml =
       fleet("gpus:\n- name: n1\n  instances:\n  - {profile: 1g.10gb, start: 3, workload: a}\n- instances: []\n");
   ASSERT_EQ(yaml.size(), 2u);
   EXPECT_EQ(yaml[0].name, "n1");
   EXPECT_EQ(fleet("1g.10gb@3=a\n-\n").size(), 2u);
-  const Checked<Fleet> overlap = read_current("now.txt", "3g.40gb@0=a, 1g.10gb@2=b\n2g.20gb@1\n1g.10gb\n", h100());
+  const Checked<RunningGpus> overlap =
+      read_current("now.txt", "3g.40gb@0=a, 1g.10gb@2=b\n2g.20gb@1\n1g.10gb\n", h100());
   ASSERT_FALSE(overlap);
   EXPECT_EQ(overlap.error().size(), 3u);
-  EXPECT_THAT(overlap.error()[0].message, HasSubstr("does not fit beside"));
+  EXPECT_THAT(overlap.error()[0].message, HasSubstr("does not fit next to"));
   EXPECT_EQ(overlap.error()[0].place.column, 14);
 }
 
 TEST(Repack, EmptiesAGpuWithOneMove) {
-  const Fleet now = fleet("3g.40gb@0=a, 1g.10gb@4=b\n1g.10gb@0=c\n");
-  const Repacking result = repack(now, h100(), {});
+  const RunningGpus now = fleet("3g.40gb@0=a, 1g.10gb@4=b\n1g.10gb@0=c\n");
+  const Repacking result = *repack(now, h100(), {});
   ASSERT_TRUE(result.feasible);
   EXPECT_TRUE(result.proved);
   EXPECT_EQ(result.moves, 1u);
@@ -96,35 +97,35 @@ TEST(Repack, EmptiesAGpuWithOneMove) {
 }
 
 TEST(Repack, MakesRoomWithTheFewestMoves) {
-  const Fleet now = fleet("1g.10gb@1=a, 1g.10gb@5=b\n");
-  const Repacking result = repack(now, h100(), {*parse_layout("3g.40gb", h100()), true, seconds(8)});
+  const RunningGpus now = fleet("1g.10gb@1=a, 1g.10gb@5=b\n");
+  const Repacking result = *repack(now, h100(), {*parse_layout("3g.40gb", h100()), true, seconds(8)});
   ASSERT_TRUE(result.feasible);
   EXPECT_EQ(result.moves, 1u);
   ASSERT_EQ(result.room.size(), 1u);
   expect_safe(result, now);
-  EXPECT_FALSE(repack(now, h100(), {*parse_layout("7g.80gb", h100()), true, seconds(8)}).feasible);
+  EXPECT_FALSE(repack(now, h100(), {*parse_layout("7g.80gb", h100()), true, seconds(8)})->feasible);
 }
 
 TEST(Repack, UnusedInstancesAreRemovedFirst) {
-  const Fleet now = fleet("1g.10gb@1, 1g.10gb@5=b\n");
-  const Repacking result = repack(now, h100(), {*parse_layout("3g.40gb", h100()), true, seconds(8)});
+  const RunningGpus now = fleet("1g.10gb@1, 1g.10gb@5=b\n");
+  const Repacking result = *repack(now, h100(), {*parse_layout("3g.40gb", h100()), true, seconds(8)});
   ASSERT_TRUE(result.feasible);
   EXPECT_EQ(result.moves, 0u);
   ASSERT_EQ(result.steps.size(), 1u);
-  EXPECT_EQ(result.steps[0].kind, Step::Kind::kRemove);
+  EXPECT_EQ(result.steps[0].kind, RepackStep::Kind::kRemove);
   expect_safe(result, now);
 }
 
 // A full GPU must let its 2g at 2 change places with nothing to spare: someone stops, and the plan says so.
 TEST(Repack, NamesWorkloadsThatMustStop) {
-  const Fleet now = fleet("2g.20gb@2=a, 1g.10gb@0=b, 1g.10gb@1=c, 2g.20gb@4=d, 1g.10gb@6=e\n");
-  const Repacking result = repack(now, h100(), {{}, true, seconds(8)});
+  const RunningGpus now = fleet("2g.20gb@2=a, 1g.10gb@0=b, 1g.10gb@1=c, 2g.20gb@4=d, 1g.10gb@6=e\n");
+  const Repacking result = *repack(now, h100(), {{}, true, seconds(8)});
   EXPECT_EQ(result.moves, 0u);
   expect_safe(result, now);
 }
 
 RC_GTEST_PROP(Repack, StepsNeverOverlapAndKeepEveryWorkload, ()) {
-  Fleet now;
+  RunningGpus now;
   const int gpus = *rc::gen::inRange(1, 4);
   int names = 0;
   for (int g = 0; g < gpus; ++g) {
@@ -139,7 +140,7 @@ RC_GTEST_PROP(Repack, StepsNeverOverlapAndKeepEveryWorkload, ()) {
   }
   RepackGoal goal;
   if (*rc::gen::inRange(0, 2) == 1) goal.make_room = {{*rc::gen::elementOf(h100().plain_profiles()), -1}};
-  const Repacking result = repack(now, h100(), goal);
+  const Repacking result = *repack(now, h100(), goal);
   if (!result.feasible) return;
   expect_safe(result, now);
   RC_ASSERT(result.gpus_after <= result.gpus_before || !goal.make_room.empty());

@@ -13,8 +13,8 @@ using catalog::Gpu;
 
 namespace {
 
-// How much longer work takes on `gpu` than where it was measured: by the worse of arithmetic and bandwidth, since a
-// file does not say which of the two binds.
+// How much longer work takes on `gpu` than where it was measured: the worse of arithmetic and bandwidth, because a file
+// does not say which of the two binds.
 double slowdown(const Workload& workload, const Gpu& gpu, const perf::SpeedTable& speeds) {
   if (workload.measured_on.empty()) return 1;
   const Result<const Gpu*> reference = speeds.catalog().find_gpu(workload.measured_on);
@@ -35,18 +35,23 @@ std::size_t WorkloadFile::replicas() const {
   return sum;
 }
 
-Need need_on(const Workload& workload, const Gpu& gpu, const perf::SpeedTable& speeds) {
+Resources need_on(const Workload& workload, const Gpu& gpu, const perf::SpeedTable& speeds) {
   const double scale = slowdown(workload, gpu, speeds) * (1 + workload.headroom.fraction());
   return {workload.memory, workload.load.fraction() * scale, workload.bandwidth.fraction() * scale};
 }
 
-Capacity capacity_of(const Geometry& geometry, int profile) {
+bool Resources::holds(const Resources& need) const {
+  return need.memory <= memory * (1 + kTolerance) && need.sms <= sms + kTolerance &&
+         need.bandwidth <= bandwidth + kTolerance;
+}
+
+Resources capacity_of(const Geometry& geometry, int profile) {
   return {geometry.profile(profile).memory, geometry.sm_share(profile), geometry.bandwidth_share(profile)};
 }
 
-Capacity capacity_of(const Gpu& gpu) { return {gpu.capacity(), 1, 1}; }
+Resources capacity_of(const Gpu& gpu) { return {gpu.capacity(), 1, 1}; }
 
-std::optional<Seconds> latency_in(const Workload& workload, const Capacity& capacity, const Gpu& gpu,
+std::optional<Seconds> latency_in(const Workload& workload, const Resources& capacity, const Gpu& gpu,
                                   const perf::SpeedTable& speeds) {
   if (!workload.service) return std::nullopt;
   const double share = std::min(capacity.sms, capacity.bandwidth);
@@ -59,25 +64,24 @@ std::optional<Seconds> latency_in(const Workload& workload, const Capacity& capa
   return service * (1 + wait);
 }
 
-std::string misfit(const Workload& workload, const Capacity& capacity, const Gpu& gpu, const perf::SpeedTable& speeds) {
-  const Need need = need_on(workload, gpu, speeds);
+std::string misfit(const Workload& workload, const Resources& capacity, const Gpu& gpu,
+                   const perf::SpeedTable& speeds) {
+  const Resources need = need_on(workload, gpu, speeds);
   if (need.memory > capacity.memory) {
-    return fmt::format("needs {}, there are {}", format_bytes(need.memory), format_bytes(capacity.memory));
+    return fmt::format("needs {}, has {}", format_bytes(need.memory), format_bytes(capacity.memory));
   }
-  if (need.sms > capacity.sms + kTolerance) {
-    return fmt::format("needs {} of the SMs with its headroom, there are {}", format_percent(Ratio::fraction(need.sms)),
-                       format_percent(Ratio::fraction(capacity.sms)));
-  }
-  if (need.bandwidth > capacity.bandwidth + kTolerance) {
-    return fmt::format("needs {} of the bandwidth with its headroom, there are {}",
-                       format_percent(Ratio::fraction(need.bandwidth)),
-                       format_percent(Ratio::fraction(capacity.bandwidth)));
-  }
+  const auto too_little = [](const char* what, double needed, double offered) {
+    return fmt::format("needs {} of the {} including headroom, has {}", format_percent(Ratio::fraction(needed)), what,
+                       format_percent(Ratio::fraction(offered)));
+  };
+  if (need.sms > capacity.sms + kTolerance) return too_little("SMs", need.sms, capacity.sms);
+  if (need.bandwidth > capacity.bandwidth + kTolerance)
+    return too_little("bandwidth", need.bandwidth, capacity.bandwidth);
   if (!workload.latency) return {};
   const std::optional<Seconds> latency = latency_in(workload, capacity, gpu, speeds);
   if (!latency || *latency <= *workload.latency) return {};
-  if (std::isinf(in_seconds(*latency))) return "requests come faster than it can answer there";
-  return fmt::format("would answer in {} at p99, the SLO is {}", format_duration(*latency),
+  if (std::isinf(in_seconds(*latency))) return "requests arrive faster than it can serve them";
+  return fmt::format("p99 latency {} exceeds the SLO of {}", format_duration(*latency),
                      format_duration(*workload.latency));
 }
 

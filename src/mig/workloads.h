@@ -1,4 +1,4 @@
-// The workloads to place: a YAML file, and what each needs of a slice.
+// The workloads to place, read from a YAML file, and what each needs of a slice.
 //
 //   workloads:
 //     - name: chat              # a Kubernetes-style name, once
@@ -27,60 +27,58 @@ namespace rightsize::mig {
 
 struct Workload {
   std::string name;
-  Bytes memory;                           // one replica; a slice cannot lend any
+  Bytes memory;                           // of one replica
   std::string model;                      // what the memory was computed from; empty when given
   Ratio load;                             // of a whole GPU's SMs, one replica, on average
   Ratio bandwidth;                        // of a whole GPU's memory bandwidth
   std::optional<Seconds> service;         // one request alone on a whole GPU
   std::optional<RequestsPerSecond> rate;  // of all replicas together
   std::optional<Seconds> latency;         // SLO: p99
-  std::string measured_on;                // the GPU that load, bandwidth and service speak of; empty: any
+  std::string measured_on;                // the GPU load, bandwidth and service refer to; empty: any allowed one
   int replicas = 1;
   bool spread = false;   // no two replicas on one GPU
-  std::string affinity;  // same word: same GPU. Empty: anywhere
+  std::string affinity;  // workloads with the same word share a GPU; empty: anywhere
   Ratio headroom;        // kept free above the mean load
   bool share = false;    // may share a slice with others through MPS
   Place place;
 };
 
 struct WorkloadFile {
-  std::vector<std::string> gpus;  // allowed; empty: the command line says
+  std::vector<std::string> gpus;  // allowed; empty: those of the command line
   std::vector<Workload> workloads;
 
   std::size_t replicas() const;
 };
 
-inline constexpr std::size_t kMostReplicas = 200'000;  // of all workloads together
+inline constexpr std::size_t kMostReplicas = 200'000;  // of all workloads
 
-// Reads and checks the whole file: every mistake at its line. `headroom` is for workloads that name none.
+// Reads and checks the whole file; every mistake has its line. `headroom` is for workloads that set none.
 Checked<WorkloadFile> read_workloads(const std::string& file, const std::string& text, const catalog::Catalog& catalog,
                                      Ratio headroom);
 
-// What one replica takes of a whole GPU of this type, headroom included. Shares can exceed 1.
-struct Need {
+// Amounts of a GPU: what a slice offers, or what a replica needs. Shares of a whole GPU may exceed 1.
+struct Resources {
   Bytes memory;
-  double sms = 0;
-  double bandwidth = 0;
-};
-Need need_on(const Workload& workload, const catalog::Gpu& gpu, const perf::SpeedTable& speeds);
+  double sms = 0;        // share of the GPU's SMs
+  double bandwidth = 0;  // share of its memory bandwidth
 
-// A part of a GPU, or all of it.
-struct Capacity {
-  Bytes memory;
-  double sms = 1;
-  double bandwidth = 1;
+  std::vector<double> amounts() const { return {in_gib(memory), sms, bandwidth}; }  // for solvers
+  bool holds(const Resources& need) const;
 };
-Capacity capacity_of(const Geometry& geometry, int profile);
-Capacity capacity_of(const catalog::Gpu& gpu);
+Resources capacity_of(const Geometry& geometry, int profile);
+Resources capacity_of(const catalog::Gpu& gpu);
 
-// p99 latency of one replica with such a capacity: its service stretched by the smaller share of SMs and bandwidth, and
-// the wait of a queue with steady service (Kingman's exponential tail, exact in heavy traffic). Nothing without a
-// service time; infinite when the capacity cannot keep up.
-std::optional<Seconds> latency_in(const Workload& workload, const Capacity& capacity, const catalog::Gpu& gpu,
+// What one replica needs of a GPU of this type, headroom included.
+Resources need_on(const Workload& workload, const catalog::Gpu& gpu, const perf::SpeedTable& speeds);
+
+// p99 latency of one replica: its service time, longer by the smaller share of SMs and bandwidth, plus the wait in a
+// queue with constant service (Kingman's exponential tail, exact in heavy traffic). Nothing without a service time;
+// infinite when requests arrive faster than they can be served.
+std::optional<Seconds> latency_in(const Workload& workload, const Resources& capacity, const catalog::Gpu& gpu,
                                   const perf::SpeedTable& speeds);
 
 // Empty when one replica fits, else the reason: "needs 12 GiB, the slice has 9.75 GiB".
-std::string misfit(const Workload& workload, const Capacity& capacity, const catalog::Gpu& gpu,
+std::string misfit(const Workload& workload, const Resources& capacity, const catalog::Gpu& gpu,
                    const perf::SpeedTable& speeds);
 
 }  // namespace rightsize::mig

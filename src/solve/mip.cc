@@ -3,18 +3,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <memory>
-#include <new>
-#include <string>
+#include <numeric>
 
+#include <Cbc_C_Interface.h>
+#include <Clp_C_Interface.h>
+#include <fmt/format.h>
+
+#include "base/lazy_library.h"
 #include "base/memory_limit.h"
-#include "solve/coin.h"
 
 namespace rightsize::solve {
 
-int Model::add_column(double cost, double lower, double upper, bool whole) {
-  columns_.push_back({cost, lower, upper, whole});
+int Model::add_column(double cost, double lower, double upper, bool integer) {
+  columns_.push_back({cost, lower, upper, integer});
   return static_cast<int>(columns_.size()) - 1;
 }
 
@@ -29,7 +31,47 @@ void Model::add_entry(int row, int column, double value) {
 
 namespace {
 
-// The model as both libraries want it: the matrix column by column.
+struct Cbc : LazyLibrary {
+  Cbc() : LazyLibrary("libCbcSolver.so.3") {}
+  RIGHTSIZE_SYMBOL(Cbc_, bestSolution);
+  RIGHTSIZE_SYMBOL(Cbc_, deleteModel);
+  RIGHTSIZE_SYMBOL(Cbc_, getBestPossibleObjValue);
+  RIGHTSIZE_SYMBOL(Cbc_, isProvenInfeasible);
+  RIGHTSIZE_SYMBOL(Cbc_, isProvenOptimal);
+  RIGHTSIZE_SYMBOL(Cbc_, loadProblem);
+  RIGHTSIZE_SYMBOL(Cbc_, newModel);
+  RIGHTSIZE_SYMBOL(Cbc_, setAllowableFractionGap);
+  RIGHTSIZE_SYMBOL(Cbc_, setInteger);
+  RIGHTSIZE_SYMBOL(Cbc_, setLogLevel);
+  RIGHTSIZE_SYMBOL(Cbc_, setMIPStartI);
+  RIGHTSIZE_SYMBOL(Cbc_, setMaximumNodes);
+  RIGHTSIZE_SYMBOL(Cbc_, setMaximumSeconds);
+  RIGHTSIZE_SYMBOL(Cbc_, setParameter);
+  RIGHTSIZE_SYMBOL(Cbc_, solve);
+};
+
+struct Clp : LazyLibrary {
+  Clp() : LazyLibrary("libClp.so.1") {}
+  RIGHTSIZE_SYMBOL(Clp_, deleteModel);
+  RIGHTSIZE_SYMBOL(Clp_, loadProblem);
+  RIGHTSIZE_SYMBOL(Clp_, newModel);
+  RIGHTSIZE_SYMBOL(Clp_, objectiveValue);
+  RIGHTSIZE_SYMBOL(Clp_, primal);
+  RIGHTSIZE_SYMBOL(Clp_, primalColumnSolution);
+  RIGHTSIZE_SYMBOL(Clp_, setLogLevel);
+  RIGHTSIZE_SYMBOL(Clp_, status);
+};
+
+const Cbc& cbc() {
+  static const Cbc kLibrary;
+  return kLibrary;
+}
+const Clp& clp() {
+  static const Clp kLibrary;
+  return kLibrary;
+}
+
+// The model in the form both libraries take: the matrix column by column.
 struct Packed {
   std::vector<int> starts, rows;
   std::vector<double> values, cost, column_lower, column_upper, row_lower, row_upper;
@@ -68,12 +110,11 @@ std::vector<double> copy_of(const double* values, std::size_t count) {
 }
 
 double cost_of(const Model& model, const std::vector<double>& values) {
-  double total = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) total += model.columns()[i].cost * values[i];
-  return total;
+  return std::transform_reduce(values.begin(), values.end(), model.columns().begin(), 0.0, std::plus<>(),
+                               [](double value, const Model::Column& column) { return value * column.cost; });
 }
 
-// An answer without columns or rows needs no solver, and CBC does not like to be asked.
+// Without entries every column is independent: no solver is needed, and CBC cannot load such a model.
 Solution trivial(const Model& model) {
   Solution solution{Status::kOptimal, 0, 0, {}, false};
   for (const Model::Column& column : model.columns())
@@ -85,90 +126,103 @@ Solution trivial(const Model& model) {
   return solution;
 }
 
-// What CBC and Clp take for models of ours, their code included. Where memory is not had, CBC does not fail but ends
-// the program.
-constexpr std::size_t kRoom = 128 << 20, kRelaxationRoom = 48 << 20;
-
-void require(std::size_t room) {
-  if (!has_memory(room)) throw std::bad_alloc();
+Result<> check_coefficients(const Model& model) {
+  const auto good = [](double value) { return std::abs(value) <= kLargestCoefficient; };  // false for NaN
+  const auto good_bounds = [&](double lower, double upper) {
+    return (good(lower) || lower == -kInfinity) && (good(upper) || upper == kInfinity) && lower <= upper;
+  };
+  const auto refuse = [](const char* what, double value) {
+    return fail(bad_input(fmt::format("{} of {} cannot be optimized", what, value))
+                    .with_hint(fmt::format("numbers must be finite and at most {:g}", kLargestCoefficient)));
+  };
+  for (const Model::Column& column : model.columns()) {
+    if (!good(column.cost)) return refuse("a cost", column.cost);
+    if (!good_bounds(column.lower, column.upper)) return refuse("a limit", column.upper);
+  }
+  for (const Model::Row& row : model.rows()) {
+    if (!good_bounds(row.lower, row.upper)) return refuse("a limit", row.upper);
+  }
+  for (const Model::Entry& entry : model.entries()) {
+    if (!good(entry.value)) return refuse("a coefficient", entry.value);
+  }
+  return {};
 }
 
-using CbcModel = std::unique_ptr<Cbc_Model, void (*)(Cbc_Model*)>;
-
-CbcModel make_cbc(const Model& model, const Limits& limits) {
-  CbcModel cbc(coin().Cbc_newModel(), [](Cbc_Model* m) { coin().Cbc_deleteModel(m); });
-  Packed packed(model);
-  coin().Cbc_loadProblem(cbc.get(), static_cast<int>(model.columns().size()), static_cast<int>(model.rows().size()),
-                         packed.starts.data(), packed.rows.data(), packed.values.data(), packed.column_lower.data(),
-                         packed.column_upper.data(), packed.cost.data(), packed.row_lower.data(),
-                         packed.row_upper.data());
-  for (std::size_t i = 0; i < model.columns().size(); ++i) {
-    if (model.columns()[i].whole) coin().Cbc_setInteger(cbc.get(), static_cast<int>(i));
-  }
-  coin().Cbc_setLogLevel(cbc.get(), 0);
-  coin().Cbc_setParameter(cbc.get(), "log", "0");
-  coin().Cbc_setParameter(cbc.get(), "threads", "0");
-  coin().Cbc_setParameter(cbc.get(), "timeMode", "elapsed");
-  coin().Cbc_setMaximumNodes(cbc.get(), limits.nodes);
-  coin().Cbc_setMaximumSeconds(cbc.get(), limits.seconds);
-  coin().Cbc_setAllowableFractionGap(cbc.get(), limits.relative_gap);
-  if (limits.start.size() == model.columns().size()) {
-    std::vector<int> index(limits.start.size());
-    for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<int>(i);
-    coin().Cbc_setMIPStartI(cbc.get(), static_cast<int>(index.size()), index.data(), limits.start.data());
-  }
-  return cbc;
+// Without memory CBC and Clp do not fail but end the process, so what they need is checked first.
+Result<> check_ready(const Model& model, const LazyLibrary& library, std::size_t memory) {
+  if (Result<> checked = check_coefficients(model); !checked) return checked;
+  if (!library.loaded()) return library.loaded();
+  if (has_memory(memory)) return {};
+  return fail(unreadable("not enough memory for the solver")
+                  .with_hint("'ulimit -v' and the memory limit of a container bound what there is"));
 }
 
 }  // namespace
 
-Solution solve(const Model& model, const Limits& limits) {
+Result<Solution> solve(const Model& model, const Limits& limits) {
+  constexpr std::size_t kMemory = 128 << 20;  // of CBC for models of ours, its code included
+  if (Result<> ready = check_ready(model, cbc(), kMemory); !ready) return fail(std::move(ready).error());
   if (model.columns().empty() || model.entries().empty()) return trivial(model);
-  require(kRoom);
-  CbcModel cbc = make_cbc(model, limits);
+  const std::unique_ptr<Cbc_Model, void (*)(Cbc_Model*)> solver(cbc().newModel(),
+                                                                [](Cbc_Model* m) { cbc().deleteModel(m); });
+  const Packed packed(model);
+  cbc().loadProblem(solver.get(), static_cast<int>(model.columns().size()), static_cast<int>(model.rows().size()),
+                    packed.starts.data(), packed.rows.data(), packed.values.data(), packed.column_lower.data(),
+                    packed.column_upper.data(), packed.cost.data(), packed.row_lower.data(), packed.row_upper.data());
+  for (std::size_t i = 0; i < model.columns().size(); ++i) {
+    if (model.columns()[i].integer) cbc().setInteger(solver.get(), static_cast<int>(i));
+  }
+  cbc().setLogLevel(solver.get(), 0);
+  cbc().setParameter(solver.get(), "log", "0");
+  cbc().setParameter(solver.get(), "threads", "0");
+  cbc().setParameter(solver.get(), "timeMode", "elapsed");
+  cbc().setMaximumNodes(solver.get(), limits.nodes);
+  cbc().setMaximumSeconds(solver.get(), limits.seconds);
+  cbc().setAllowableFractionGap(solver.get(), limits.relative_gap);
+  if (limits.start.size() == model.columns().size()) {
+    std::vector<int> index(limits.start.size());
+    std::iota(index.begin(), index.end(), 0);
+    cbc().setMIPStartI(solver.get(), static_cast<int>(index.size()), index.data(), limits.start.data());
+  }
   const auto began = std::chrono::steady_clock::now();
-  coin().Cbc_solve(cbc.get());
+  cbc().solve(solver.get());
+  const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (cbc().isProvenInfeasible(solver.get()) != 0) return Solution{Status::kInfeasible, 0, 0, {}, false};
+  const bool proved = cbc().isProvenOptimal(solver.get()) != 0;
   Solution solution;
-  if (coin().Cbc_isProvenInfeasible(cbc.get()) != 0) return {Status::kInfeasible, 0, 0, {}, false};
-  solution.out_of_time =
-      coin().Cbc_isProvenOptimal(cbc.get()) == 0 &&
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() > limits.seconds;
-  solution.bound = coin().Cbc_getBestPossibleObjValue(cbc.get());
-  solution.values = copy_of(coin().Cbc_bestSolution(cbc.get()), model.columns().size());
+  solution.out_of_time = !proved && taken > limits.seconds;
+  solution.bound = cbc().getBestPossibleObjValue(solver.get());
+  solution.values = copy_of(cbc().bestSolution(solver.get()), model.columns().size());
   if (solution.values.empty()) return solution;
   for (std::size_t i = 0; i < solution.values.size(); ++i) {
-    if (model.columns()[i].whole) solution.values[i] = std::round(solution.values[i]);
+    if (model.columns()[i].integer) solution.values[i] = std::round(solution.values[i]);
   }
   solution.objective = cost_of(model, solution.values);
-  solution.status = coin().Cbc_isProvenOptimal(cbc.get()) != 0 ? Status::kOptimal : Status::kFeasible;
-  // Proved within the gap asked for: with a gap of nothing the answer itself is the bound.
-  if (solution.status == Status::kOptimal && limits.relative_gap == 0) solution.bound = solution.objective;
+  solution.status = proved ? Status::kOptimal : Status::kFeasible;
+  // Without an allowed gap, an answer that is proved optimal is its own bound.
+  if (proved && limits.relative_gap == 0) solution.bound = solution.objective;
   solution.bound = std::min(solution.bound, solution.objective);
   return solution;
 }
 
-LinearSolution solve_relaxation(const Model& model) {
-  LinearSolution solution;
-  if (model.columns().empty() || model.entries().empty()) {
-    Solution simple = trivial(model);
-    return {simple.status, simple.objective, simple.values, std::vector<double>(model.rows().size(), 0.0)};
-  }
-  require(kRelaxationRoom);
-  std::unique_ptr<Clp_Simplex, void (*)(Clp_Simplex*)> clp(coin().Clp_newModel(),
-                                                           [](Clp_Simplex* m) { coin().Clp_deleteModel(m); });
-  coin().Clp_setLogLevel(clp.get(), 0);
-  Packed packed(model);
-  coin().Clp_loadProblem(clp.get(), static_cast<int>(model.columns().size()), static_cast<int>(model.rows().size()),
-                         packed.starts.data(), packed.rows.data(), packed.values.data(), packed.column_lower.data(),
-                         packed.column_upper.data(), packed.cost.data(), packed.row_lower.data(),
-                         packed.row_upper.data());
-  coin().Clp_primal(clp.get(), 0);
-  const int status = coin().Clp_status(clp.get());
+Result<Solution> solve_relaxation(const Model& model) {
+  constexpr std::size_t kMemory = 48 << 20;
+  if (Result<> ready = check_ready(model, clp(), kMemory); !ready) return fail(std::move(ready).error());
+  if (model.columns().empty() || model.entries().empty()) return trivial(model);
+  const std::unique_ptr<Clp_Simplex, void (*)(Clp_Simplex*)> solver(clp().newModel(),
+                                                                    [](Clp_Simplex* m) { clp().deleteModel(m); });
+  clp().setLogLevel(solver.get(), 0);
+  const Packed packed(model);
+  clp().loadProblem(solver.get(), static_cast<int>(model.columns().size()), static_cast<int>(model.rows().size()),
+                    packed.starts.data(), packed.rows.data(), packed.values.data(), packed.column_lower.data(),
+                    packed.column_upper.data(), packed.cost.data(), packed.row_lower.data(), packed.row_upper.data());
+  clp().primal(solver.get(), 0);
+  const int status = clp().status(solver.get());
+  Solution solution;
   solution.status = status == 0 ? Status::kOptimal : status == 1 ? Status::kInfeasible : Status::kUnknown;
   if (solution.status != Status::kOptimal) return solution;
-  solution.objective = coin().Clp_objectiveValue(clp.get());
-  solution.values = copy_of(coin().Clp_primalColumnSolution(clp.get()), model.columns().size());
-  solution.prices = copy_of(coin().Clp_dualRowSolution(clp.get()), model.rows().size());
+  solution.objective = solution.bound = clp().objectiveValue(solver.get());
+  solution.values = copy_of(clp().primalColumnSolution(solver.get()), model.columns().size());
   return solution;
 }
 

@@ -5,13 +5,12 @@
 #include <map>
 #include <set>
 
-#include "solve/columns.h"
 #include "solve/mip.h"
 
 namespace rightsize::solve {
 namespace {
 
-constexpr double kSlack = 1e-9;  // of a capacity: sums of shares such as ten times 0.1 must fit 1
+constexpr double kSlack = 1e-9;  // of a capacity: ten times 0.1 must fit 1
 
 // One bin being filled.
 struct OpenBin {
@@ -45,7 +44,7 @@ void put(OpenBin& bin, const Item& item, std::size_t index) {
   if (item.apart >= 0) bin.apart.insert(item.apart);
 }
 
-// How much of a bin an item takes: by its largest resource, or by their sum.
+// The share of a bin an item takes: its largest resource, or their sum.
 double size_in(const Item& item, std::size_t type, const BinType& bin, bool largest) {
   double most = 0, sum = 0;
   for (std::size_t d = 0; d < item.need[type].size(); ++d) {
@@ -120,7 +119,6 @@ std::vector<OpenBin> best_fill(const std::vector<Item>& items, const std::vector
         put(bin, items[i], i);
         held += cheapest_share(items[i], bins, largest);
       }
-      // A bin must take the first, hardest item some day; one that cannot is only compared by what it holds.
       if (!bin.items.empty() && held / bins[t].cost > best_value) best_value = held / bins[t].cost, best = bin;
     }
     std::set<std::size_t> taken(best.items.begin(), best.items.end());
@@ -130,7 +128,7 @@ std::vector<OpenBin> best_fill(const std::vector<Item>& items, const std::vector
   return opened;
 }
 
-// After packing, a bin may be too good for what it ended up holding: the cheapest type that holds it all.
+// After packing, a bin may be larger than its content needs: replaces it by the cheapest type that holds it all.
 void shrink(std::vector<OpenBin>& opened, const std::vector<Item>& items, const std::vector<BinType>& bins) {
   for (OpenBin& bin : opened) {
     for (std::size_t t = 0; t < bins.size(); ++t) {
@@ -162,18 +160,7 @@ std::vector<OpenBin> best_heuristic(const std::vector<Item>& items, const std::v
   return best;
 }
 
-// With one type of bin the relaxation below is its fullest resource.
-double fullest_resource(const std::vector<Item>& items, const BinType& bin, const std::vector<std::size_t>& chosen) {
-  double most = bin.most_items > 0 ? static_cast<double>(chosen.size()) / static_cast<double>(bin.most_items) : 0;
-  for (std::size_t d = 0; d < bin.capacity.size(); ++d) {
-    double sum = 0;
-    for (std::size_t i : chosen) sum += items[i].need[0][d];
-    if (bin.capacity[d] > 0) most = std::max(most, sum / bin.capacity[d]);
-  }
-  return most * bin.cost * (1 - kSlack);
-}
-
-// Needs rounded down to steps of 4 %: still a bound, with far fewer different items.
+// Many items with small differences are rounded down to steps of 4 %, which keeps the bound valid and the model small.
 constexpr std::size_t kMany = 500;
 std::vector<std::vector<double>> rounded_down(std::vector<std::vector<double>> need) {
   constexpr double kSteps = 25;
@@ -184,62 +171,107 @@ std::vector<std::vector<double>> rounded_down(std::vector<std::vector<double>> n
   return need;
 }
 
-// The relaxation in which items may be cut up: sum of needs within capacity, resource by resource.
-double relaxed_bound(const std::vector<Item>& items, const std::vector<BinType>& bins,
-                     const std::vector<std::size_t>& chosen) {
-  if (bins.size() == 1) return fullest_resource(items, bins[0], chosen);
-  Model model;
-  std::vector<int> count;
-  std::vector<std::vector<int>> capacity(bins.size());
-  for (std::size_t t = 0; t < bins.size(); ++t) {
-    count.push_back(model.add_column(bins[t].cost, 0, kInfinity, false));
-    for (double room : bins[t].capacity) {
-      capacity[t].push_back(model.add_row(-kInfinity, 0));
-      model.add_entry(capacity[t].back(), count[t], -room * (1 + kSlack));
+// A dual feasible function (Fekete and Schepers, 2001): shares that add up to at most 1 still do after it. It rounds
+// shares above i / (k + 1) up to i / k, so that items which cannot be combined count as what they block; k = 0 is the
+// identity.
+double rounded_share(double share, int k) {
+  const double steps = share * (k + 1), whole = std::floor(steps);
+  if (k == 0 || steps - whole < 1e-7) return share;
+  return whole / k;
+}
+
+// What items with this need add to each total that no bin of the type may exceed 1 in.
+std::vector<double> loads_of(const std::vector<double>& need, const BinType& bin, bool refined) {
+  constexpr int kFunctions = 6;
+  std::vector<double> loads;
+  for (int k = 0; k < (refined ? kFunctions : 1); ++k) {
+    for (std::size_t d = 0; d < need.size(); ++d) {
+      const double room = bin.capacity[d] + kSlack * std::max(1.0, bin.capacity[d]);
+      loads.push_back(rounded_share(need[d] / room, k));
     }
   }
-  std::map<std::vector<std::vector<double>>, double> kinds;  // alike items are one row with a count
-  for (std::size_t i : chosen) ++kinds[chosen.size() > kMany ? rounded_down(items[i].need) : items[i].need];
+  if (bin.most_items > 0) loads.push_back(1.0 / static_cast<double>(bin.most_items));
+  return loads;
+}
+
+std::size_t largest_apart(const std::vector<Item>& items, const std::vector<std::size_t>& chosen) {
+  std::map<int, std::size_t> sizes;
+  std::size_t most = 1;
+  for (std::size_t i : chosen) {
+    if (items[i].apart >= 0) most = std::max(most, ++sizes[items[i].apart]);
+  }
+  return most;
+}
+
+// The relaxation in which items may be cut up. With one type of bin it is the fullest total.
+Result<double> relaxed_bound(const std::vector<Item>& items, const std::vector<BinType>& bins,
+                             const std::vector<std::size_t>& chosen) {
+  const bool many = chosen.size() > kMany;
+  std::map<std::vector<std::vector<double>>, double> kinds;  // equal items are one row with a count
+  for (std::size_t i : chosen) ++kinds[many && bins.size() > 1 ? rounded_down(items[i].need) : items[i].need];
+  const auto least_bins = static_cast<double>(largest_apart(items, chosen));
+  if (bins.size() == 1) {
+    std::vector<double> totals;
+    for (const auto& [need, number] : kinds) {
+      const std::vector<double> loads = loads_of(need[0], bins[0], !many);
+      totals.resize(loads.size(), 0);
+      for (std::size_t d = 0; d < loads.size(); ++d) totals[d] += number * loads[d];
+    }
+    const double fullest = totals.empty() ? 0 : *std::max_element(totals.begin(), totals.end());
+    return std::max(least_bins, fullest * (1 - kSlack)) * bins[0].cost;
+  }
+  // With few items the numbers of bins are integers, which prices that differ otherwise blur.
+  const bool few = chosen.size() <= 60;
+  Model model;
+  std::vector<std::vector<int>> totals(bins.size());
+  const int count = model.add_row(least_bins, kInfinity);
+  for (std::size_t t = 0; t < bins.size(); ++t) {
+    const int number = model.add_column(bins[t].cost, 0, kInfinity, few);
+    model.add_entry(count, number, 1);
+    for (std::size_t d = 0; d < loads_of(bins[t].capacity, bins[t], !many).size(); ++d) {
+      totals[t].push_back(model.add_row(-kInfinity, 0));
+      model.add_entry(totals[t].back(), number, -1);
+    }
+  }
   for (const auto& [need, number] : kinds) {
     const int placed = model.add_row(number, number);
     for (std::size_t t = 0; t < bins.size(); ++t) {
       if (need[t].empty()) continue;
       const int share = model.add_column(0, 0, number, false);
       model.add_entry(placed, share, 1);
-      for (std::size_t d = 0; d < need[t].size(); ++d) model.add_entry(capacity[t][d], share, need[t][d]);
+      const std::vector<double> loads = loads_of(need[t], bins[t], !many);
+      for (std::size_t d = 0; d < loads.size(); ++d) model.add_entry(totals[t][d], share, loads[d]);
     }
   }
-  LinearSolution solution = solve_relaxation(model);
-  return solution.status == Status::kOptimal ? solution.objective * (1 - 1e-9) : 0;
+  RIGHTSIZE_TRY(const Solution solution, few ? solve(model, {.nodes = 200}) : solve_relaxation(model));
+  return std::max(0.0, solution.bound * (1 - kSlack));
 }
 
-}  // namespace
-
+// Where every bin costs the same, a cost is a multiple of it: the next one up.
 double round_up_to_costs(double bound, const std::vector<BinType>& bins) {
   for (const BinType& bin : bins) {
     if (bin.cost != bins[0].cost) return bound;
   }
-  return bins.empty() ? bound : std::ceil(bound / bins[0].cost - 1e-6) * bins[0].cost;
+  return std::ceil(bound / bins[0].cost - 1e-6) * bins[0].cost;
 }
 
-Packing pack(const std::vector<Item>& items, const std::vector<BinType>& bins, const Options& options) {
+}  // namespace
+
+Result<Packing> pack(const std::vector<Item>& items, const std::vector<BinType>& bins) {
   Packing packing;
   std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const bool home = !bins.empty() && type_for(items[i], bins, 0) < bins.size();
-    (home ? chosen : packing.unplaceable).push_back(i);
+    const bool fits_somewhere = !bins.empty() && type_for(items[i], bins, 0) < bins.size();
+    (fits_somewhere ? chosen : packing.unplaceable).push_back(i);
   }
   if (chosen.empty()) return packing;
   for (OpenBin& bin : best_heuristic(items, bins, chosen)) {
     packing.cost += bins[bin.type].cost;
+    std::sort(bin.items.begin(), bin.items.end());
     packing.bins.push_back({bin.type, std::move(bin.items)});
   }
-  packing.bound = round_up_to_costs(relaxed_bound(items, bins, chosen), bins);
-  if (!packing.proved() && chosen.size() <= options.exact_items) {
-    improve_by_columns(items, bins, chosen, options, packing);
-  }
-  for (Bin& bin : packing.bins) std::sort(bin.items.begin(), bin.items.end());
-  packing.bound = std::min(packing.bound, packing.cost);
+  RIGHTSIZE_TRY(const double bound, relaxed_bound(items, bins, chosen));
+  packing.bound = std::min(round_up_to_costs(bound, bins), packing.cost);
   return packing;
 }
 

@@ -1,18 +1,19 @@
-// Putting items that need several resources at once into the cheapest set of bins (vector bin packing).
+// Puts items that need several resources at once into the cheapest set of bins (vector bin packing).
 //
-// A resource is any number that adds up: memory, compute, bandwidth, or each of these at every hour of a day; packing
-// jobs whose peaks do not meet is the same problem with more dimensions. Items of one `apart` group never share a bin.
+// A resource is any number that adds up: memory, compute, bandwidth, or each of these at every hour of a day. Items of
+// one `apart` group never share a bin.
 //
-//   Packing p = pack(items, bins, {});
-//   p.cost, p.bound       // what it costs, and what no packing can cost less than
+//   Result<Packing> packing = pack(items, bins);
+//   double possible_saving = packing->cost - packing->bound;  // no packing costs less than the bound
 //
-// Small instances (Options::exact_items) are solved by column generation: a bin's content is a column, so bins that
-// look alike are never told apart and the symmetry of the assignment model does not arise. Large ones are packed by
-// first-fit and best-fill orders, with the bound of the linear relaxation.
+// A heuristic (the best of several first-fit and best-fill orders) with a lower bound: the linear relaxation, tightened
+// by dual feasible functions, which is exact for most instances of up to a hundred items.
 #pragma once
 
 #include <cstddef>
 #include <vector>
+
+#include "base/result.h"
 
 namespace rightsize::solve {
 
@@ -37,20 +38,12 @@ struct Packing {
   std::vector<Bin> bins;
   std::vector<std::size_t> unplaceable;  // items that fit no bin even alone; the rest is packed without them
   double cost = 0;
-  double bound = 0;          // no packing costs less
-  bool out_of_time = false;  // the seconds ran out first: another run may answer otherwise
+  double bound = 0;  // no packing costs less
 
   bool proved() const { return cost <= bound * (1 + 1e-9) + 1e-9; }
   double gap() const { return bound > 0 ? cost / bound - 1 : 0; }
 };
 
-struct Options {
-  std::size_t exact_items = 300;  // up to so many, column generation
-  int rounds = 400;               // of it; then the best so far is returned with its bound
-  int nodes = 2'000;              // of each search tree in it
-  double seconds = 60;            // in case these take long: what is answered then depends on the machine
-};
-
-Packing pack(const std::vector<Item>& items, const std::vector<BinType>& bins, const Options& options);
+Result<Packing> pack(const std::vector<Item>& items, const std::vector<BinType>& bins);
 
 }  // namespace rightsize::solve

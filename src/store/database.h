@@ -1,12 +1,11 @@
 // A small database behind one interface: SQLite in a file, PostgreSQL by URL.
 //
-//   auto db = store::open("postgres://localhost/prices");        // or a path: ~/prices.db
-//   store::Transaction change(**db);
-//   db->run("INSERT INTO t VALUES ($1, $2)", {1, "x"});
-//   change.commit();                                             // without it, everything is undone
+//   Result<std::unique_ptr<store::Database>> db = store::open("postgres://localhost/prices");  // or a path
+//   Result<> kept = store::in_transaction(
+//       **db, [&] { return (*db)->run("INSERT INTO t VALUES ($1, $2)", {std::int64_t{1}, std::string("x")}); });
 //
-// Statements are the SQL both understand, with $1, $2 ... for values. A change that is not committed leaves no trace,
-// also when the program is killed.
+// Statements are SQL that both databases understand, with $1, $2 ... for values. A change that is not committed leaves
+// no trace, even if the program is killed.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ namespace rightsize::store {
 
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;  // monostate: NULL
 
-// One row of an answer. Columns count from 0; what is NULL is 0 or empty unless asked for.
+// One row of a result. Columns count from 0; NULL reads as 0 or empty.
 class Row {
  public:
   virtual ~Row() = default;
@@ -40,17 +39,17 @@ class Database {
  public:
   virtual ~Database() = default;
 
-  // kUnreadableSource with the database's own words when it fails.
+  // Fails with kUnreadableSource and the database's message.
   virtual Result<> run(const std::string& sql, const std::vector<Value>& values) = 0;
   Result<> run(const std::string& sql) { return run(sql, {}); }
   virtual Result<> query(const std::string& sql, const std::vector<Value>& values,
                          const std::function<void(const Row&)>& take) = 0;
-  // Many rows of one statement at the least cost: prepared once, for PostgreSQL by COPY. `next` fills the values and
-  // says whether there was a row.
+  // Many rows at once: one prepared statement, or COPY in PostgreSQL. `next` fills the values of a row and returns
+  // false after the last.
   virtual Result<> insert(const std::string& table, const std::vector<std::string>& columns,
                           const std::function<bool(std::vector<Value>&)>& next) = 0;
 
-  // Nobody else changes anything until the transaction ends; they may read what was before.
+  // One writer at a time: others wait until the transaction ends, and may read the state before it.
   virtual Result<> begin() = 0;
   virtual Result<> commit() = 0;
   virtual Result<> roll_back() = 0;
@@ -59,49 +58,48 @@ class Database {
   virtual Result<> wait_at_most(Seconds limit) = 0;
 
   virtual bool is_postgres() const = 0;
-  // "prices.db", "postgres://host/prices": without password.
+  // "prices.db", "postgres://host/prices": never a password.
   virtual std::string name() const = 0;
 };
 
 enum class Access {
-  kRead,   // nothing is made or changed: a file that is not there fails, one on read-only media opens
-  kWrite,  // a file that is not there is made, with its folder
+  kRead,   // creates and changes nothing: a missing file is an error, a full or read-only disk is not
+  kWrite,  // creates a missing file and its folder
 };
 
-// A URL that begins with postgres:// or postgresql:// is a server, everything else a file.
+// A URL that begins with postgres:// or postgresql:// is a server, everything else a file; ":memory:" is neither.
 Result<std::unique_ptr<Database>> open(const std::string& url, Access access = Access::kWrite);
 bool is_server(std::string_view url);
+// Whether there is a file, or `url` is a server. Fails where the folder may not be read; false for an empty URL.
+Result<bool> exists(const std::string& url);
 
-// Begins with start(), is undone unless commit() succeeded.
-class Transaction {
- public:
-  explicit Transaction(Database& database) : database_(database) {}
-  Transaction(const Transaction&) = delete;
-  Transaction& operator=(const Transaction&) = delete;
-  ~Transaction() {
-    if (open_) (void)database_.roll_back();
-  }
+// Runs `work` in a transaction, which is committed when it succeeds and undone when it fails.
+template <class Work>
+Result<> in_transaction(Database& database, const Work& work) {
+  if (Result<> begun = database.begin(); !begun) return begun;
+  Result<> done = work();
+  if (done) return database.commit();
+  (void)database.roll_back();
+  return done;
+}
 
-  Result<> start() {
-    Result<> begun = database_.begin();
-    open_ = begun.has_value();
-    return begun;
-  }
-  Result<> commit() {
-    open_ = false;
-    return database_.commit();
-  }
-
- private:
-  Database& database_;
-  bool open_ = false;
-};
+// What `read` makes of every row of a query.
+template <class Read>
+auto rows(Database& database, const std::string& sql, const std::vector<Value>& values, const Read& read)
+    -> Result<std::vector<decltype(read(std::declval<const Row&>()))>> {
+  std::vector<decltype(read(std::declval<const Row&>()))> found;
+  Result<> done = database.query(sql, values, [&](const Row& row) { found.push_back(read(row)); });
+  if (!done) return fail(std::move(done).error());
+  return found;
+}
 
 Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, Access access);
-Result<std::unique_ptr<Database>> open_postgres(const std::string& url);
+// A SQLite file that no other process changes, without lock files: for read-only and full disks.
+Result<std::unique_ptr<Database>> open_unchanging(const std::string& path);
+Result<std::unique_ptr<Database>> open_postgres(const std::string& url, Access access);
 
-// Where a database of ours lies: what the flag names, else the environment variable, else the file in the user's XDG
-// data folder; empty where there is no home.
-std::string usual_place(std::string_view flag, const char* variable, const char* file);
+// Where a database of ours is: the flag, else the environment variable, else the file in the user's XDG data folder;
+// empty without a home folder.
+std::string default_location(std::string_view flag, const char* variable, const char* file);
 
 }  // namespace rightsize::store

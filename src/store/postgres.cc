@@ -1,15 +1,45 @@
 #include <charconv>
 
 #include <fmt/format.h>
+#include <libpq-fe.h>
 
+#include "base/lazy_library.h"
+#include "base/url.h"
 #include "store/database.h"
-#include "store/libpq.h"
 
 namespace rightsize::store {
 namespace {
 
+struct Libpq : LazyLibrary {
+  Libpq() : LazyLibrary("libpq.so.5") {}
+  RIGHTSIZE_SYMBOL(PQ, clear);
+  RIGHTSIZE_SYMBOL(PQ, connectdb);
+  RIGHTSIZE_SYMBOL(PQ, conninfoFree);
+  RIGHTSIZE_SYMBOL(PQ, conninfoParse);
+  RIGHTSIZE_SYMBOL(PQ, errorMessage);
+  RIGHTSIZE_SYMBOL(PQ, exec);
+  RIGHTSIZE_SYMBOL(PQ, execParams);
+  RIGHTSIZE_SYMBOL(PQ, finish);
+  RIGHTSIZE_SYMBOL(PQ, getResult);
+  RIGHTSIZE_SYMBOL(PQ, getisnull);
+  RIGHTSIZE_SYMBOL(PQ, getlength);
+  RIGHTSIZE_SYMBOL(PQ, getvalue);
+  RIGHTSIZE_SYMBOL(PQ, ntuples);
+  RIGHTSIZE_SYMBOL(PQ, putCopyData);
+  RIGHTSIZE_SYMBOL(PQ, putCopyEnd);
+  RIGHTSIZE_SYMBOL(PQ, resultErrorField);
+  RIGHTSIZE_SYMBOL(PQ, resultStatus);
+  RIGHTSIZE_SYMBOL(PQ, setNoticeProcessor);
+  RIGHTSIZE_SYMBOL(PQ, status);
+};
+
+const Libpq& libpq() {
+  static const Libpq kLibrary;
+  return kLibrary;
+}
+
 struct Clear {
-  void operator()(PGresult* result) const { libpq().PQclear(result); }
+  void operator()(PGresult* result) const { libpq().clear(result); }
 };
 using Answer = std::unique_ptr<PGresult, Clear>;
 
@@ -29,10 +59,10 @@ class PostgresRow : public Row {
     return value;
   }
   std::string_view text(int column) const override {
-    return {libpq().PQgetvalue(result_, row_, column),
-            static_cast<std::size_t>(libpq().PQgetlength(result_, row_, column))};
+    return {libpq().getvalue(result_, row_, column),
+            static_cast<std::size_t>(libpq().getlength(result_, row_, column))};
   }
-  bool is_null(int column) const override { return libpq().PQgetisnull(result_, row_, column) != 0; }
+  bool is_null(int column) const override { return libpq().getisnull(result_, row_, column) != 0; }
 
  private:
   const PGresult* result_;
@@ -48,41 +78,28 @@ std::optional<std::string> as_text(const Value& value) {
 
 // A cell of COPY's text format.
 void add_cell(std::string& line, const Value& value) {
+  constexpr std::string_view kSpecial = "\\\t\n\r", kWritten = "\\tnr";
   const std::optional<std::string> text = as_text(value);
-  if (!text) {
-    line += "\\N";
-    return;
-  }
-  for (const char c : *text) {
-    switch (c) {
-      case '\\':
-        line += "\\\\";
-        break;
-      case '\t':
-        line += "\\t";
-        break;
-      case '\n':
-        line += "\\n";
-        break;
-      case '\r':
-        line += "\\r";
-        break;
-      default:
-        line += c;
-    }
+  if (!text) line += "\\N";
+  for (const char c : text.value_or("")) {
+    const std::size_t special = kSpecial.find(c);
+    if (special == std::string_view::npos)
+      line += c;
+    else
+      line += {'\\', kWritten[special]};
   }
 }
 
-std::string without_password(const std::string& url) {
-  const std::size_t at = url.find('@'), scheme = url.find("://");
-  if (at == std::string::npos || scheme == std::string::npos) return url.substr(0, url.find('?'));
-  return (url.substr(0, scheme + 3) + url.substr(at + 1)).substr(0, url.find('?'));
+std::string message_of(const PGconn* connection) {
+  std::string text = libpq().errorMessage(connection);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
 }
 
 class Postgres : public Database {
  public:
   Postgres(PGconn* connection, std::string name) : connection_(connection), name_(std::move(name)) {}
-  ~Postgres() override { libpq().PQfinish(connection_); }
+  ~Postgres() override { libpq().finish(connection_); }
 
   using Database::run;
   Result<> run(const std::string& sql, const std::vector<Value>& values) override {
@@ -95,19 +112,19 @@ class Postgres : public Database {
     for (const Value& value : values) texts.push_back(as_text(value));
     std::vector<const char*> pointers;
     for (const auto& text : texts) pointers.push_back(text ? text->c_str() : nullptr);
-    const Answer answer(libpq().PQexecParams(connection_, sql.c_str(), static_cast<int>(values.size()), nullptr,
-                                             pointers.data(), nullptr, nullptr, 0));
-    const ExecStatusType status = libpq().PQresultStatus(answer.get());
+    const Answer answer(libpq().execParams(connection_, sql.c_str(), static_cast<int>(values.size()), nullptr,
+                                           pointers.data(), nullptr, nullptr, 0));
+    const ExecStatusType status = libpq().resultStatus(answer.get());
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) return fail(wrong(answer.get()));
-    for (int row = 0; row < libpq().PQntuples(answer.get()); ++row) take(PostgresRow(answer.get(), row));
+    for (int row = 0; row < libpq().ntuples(answer.get()); ++row) take(PostgresRow(answer.get(), row));
     return {};
   }
 
   Result<> insert(const std::string& table, const std::vector<std::string>& columns,
                   const std::function<bool(std::vector<Value>&)>& next) override {
     const std::string sql = fmt::format("COPY {} ({}) FROM STDIN", table, fmt::join(columns, ","));
-    const Answer started(libpq().PQexec(connection_, sql.c_str()));
-    if (libpq().PQresultStatus(started.get()) != PGRES_COPY_IN) return fail(wrong());
+    const Answer started(libpq().exec(connection_, sql.c_str()));
+    if (libpq().resultStatus(started.get()) != PGRES_COPY_IN) return fail(wrong());
     std::vector<Value> values;
     std::string block;
     while (next(values)) {
@@ -118,16 +135,16 @@ class Postgres : public Database {
       block += '\n';
       if (block.size() > (1U << 16) && !send(block)) return fail(wrong());
     }
-    if (!send(block) || libpq().PQputCopyEnd(connection_, nullptr) != 1) return fail(wrong());
+    if (!send(block) || libpq().putCopyEnd(connection_, nullptr) != 1) return fail(wrong());
     bool good = true;
-    while (const Answer answer = Answer(libpq().PQgetResult(connection_))) {
-      good = good && libpq().PQresultStatus(answer.get()) == PGRES_COMMAND_OK;
+    while (const Answer answer = Answer(libpq().getResult(connection_))) {
+      good = good && libpq().resultStatus(answer.get()) == PGRES_COMMAND_OK;
     }
     if (!good) return fail(wrong());
     return {};
   }
 
-  // An advisory lock is the one writer's place; readers are not held up.
+  // The advisory lock admits one writer at a time and does not delay readers.
   Result<> begin() override {
     if (Result<> begun = run("BEGIN"); !begun) return begun;
     return run("SELECT pg_advisory_xact_lock(7416281)");
@@ -143,22 +160,20 @@ class Postgres : public Database {
  private:
   bool send(std::string& block) {
     const bool sent =
-        block.empty() || libpq().PQputCopyData(connection_, block.data(), static_cast<int>(block.size())) == 1;
+        block.empty() || libpq().putCopyData(connection_, block.data(), static_cast<int>(block.size())) == 1;
     block.clear();
     return sent;
   }
 
-  // The server's words, and what they mean for the user where its code is one of those people meet.
+  // The server's message, with a hint for the failures people meet.
   Error wrong(const PGresult* answer = nullptr) const {
-    std::string words = libpq().PQerrorMessage(connection_);
-    while (!words.empty() && words.back() == '\n') words.pop_back();
-    const char* state = answer == nullptr ? nullptr : libpq().PQresultErrorField(answer, PG_DIAG_SQLSTATE);
+    const char* state = answer == nullptr ? nullptr : libpq().resultErrorField(answer, PG_DIAG_SQLSTATE);
     const std::string_view code = state == nullptr ? "" : state;
     std::string hint;
     if (code == "55P03") hint = "another process is writing; nothing was changed: try again";
     if (code == "53100") hint = "the server's disk is full; nothing was changed";
-    if (code == "25006") hint = "this server only reads (a standby?); nothing was changed";
-    return unreadable(fmt::format("{}: {}", name_, words)).with_hint(std::move(hint));
+    if (code == "25006") hint = "this server is read-only (a standby?); nothing was changed";
+    return unreadable(fmt::format("{}: {}", name_, message_of(connection_))).with_hint(std::move(hint));
   }
 
   PGconn* connection_;
@@ -167,17 +182,25 @@ class Postgres : public Database {
 
 }  // namespace
 
-Result<std::unique_ptr<Database>> open_postgres(const std::string& url) {
-  if (!libpq().loaded) return fail(libpq().loaded.error());
-  PGconn* connection = libpq().PQconnectdb(url.c_str());
-  auto database = std::make_unique<Postgres>(connection, without_password(url));
-  if (libpq().PQstatus(connection) != CONNECTION_OK) {
-    std::string words = libpq().PQerrorMessage(connection);
-    while (!words.empty() && words.back() == '\n') words.pop_back();
-    return fail(unreadable(fmt::format("{}: {}", database->name(), words)));
+Result<std::unique_ptr<Database>> open_postgres(const std::string& url, Access access) {
+  if (!libpq().loaded()) return fail(libpq().loaded().error());
+  PGconn* connection = libpq().connectdb(url.c_str());
+  auto database = std::make_unique<Postgres>(connection, shown_url(url));
+  if (libpq().status(connection) != CONNECTION_OK) {
+    // libpq's message repeats what it took for host, port or a parameter, which an unescaped password may be part of.
+    PQconninfoOption* parsed = libpq().conninfoParse(url.c_str(), nullptr);
+    libpq().conninfoFree(parsed);
+    if (parsed == nullptr || may_hide_password(url)) {
+      return fail(unreadable(fmt::format("{}: no connection", database->name()))
+                      .with_hint("percent-encode special characters in user name and password: '@' is %40"));
+    }
+    return fail(unreadable(fmt::format("{}: {}", database->name(), message_of(connection))));
   }
-  libpq().PQsetNoticeProcessor(
+  libpq().setNoticeProcessor(
       connection, [](void*, const char*) {}, nullptr);
+  if (access == Access::kRead) {
+    if (Result<> set = database->run("SET default_transaction_read_only TO on"); !set) return fail(set.error());
+  }
   return database;
 }
 

@@ -7,7 +7,7 @@
 namespace rightsize::store {
 namespace {
 
-// A SQLite file beside the store, a schema of its own in PostgreSQL.
+// SQLite: a file next to the store.
 Result<std::string> copy_file(Database& database, std::int64_t version) {
   std::string path;
   std::error_code ignored;
@@ -18,11 +18,12 @@ Result<std::string> copy_file(Database& database, std::int64_t version) {
   return path;
 }
 
+// PostgreSQL: a separate schema.
 Result<std::string> copy_tables(Database& database, const Schema& schema, std::int64_t version) {
   const std::string name = fmt::format("{}_v{}_backup", schema.version_table, version);
   if (Result<> made = database.run(fmt::format("CREATE SCHEMA {}", name)); !made) return fail(std::move(made).error());
   for (const std::string& table : schema.tables) {
-    // Tables that came with a later version are not there yet.
+    // Tables of a later version do not exist yet.
     bool there = false;
     Result<> asked = database.query("SELECT to_regclass($1) IS NOT NULL", {table},
                                     [&](const Row& row) { there = row.text(0) == "t"; });
@@ -61,7 +62,7 @@ Result<std::int64_t> version_of(Database& database, const Schema& schema) {
   if (!read) return fail(std::move(read).error());
   const auto known = static_cast<std::int64_t>(schema.steps.size());
   if (version > known) {
-    return fail(unreadable(fmt::format("{}: made by a newer rightsize (version {} of its tables, this one knows {})",
+    return fail(unreadable(fmt::format("{}: written by a newer rightsize (table version {}, this program knows {})",
                                        database.name(), version, known))
                     .with_hint("it was left as it is; use the newer program"));
   }
@@ -70,7 +71,7 @@ Result<std::int64_t> version_of(Database& database, const Schema& schema) {
 
 Result<Readiness> bring_up_to_date(Database& database, const Schema& schema) {
   const auto wanted = static_cast<std::int64_t>(schema.steps.size());
-  // A store that is ready is only read, so that looking something up never waits for a writer.
+  // An up-to-date store is only read, so that reading never waits for a writer.
   RIGHTSIZE_TRY(std::int64_t version, version_of(database, schema));
   Readiness ready;
   ready.was = version;
@@ -78,17 +79,30 @@ Result<Readiness> bring_up_to_date(Database& database, const Schema& schema) {
   if (version > 0 && !database.is_postgres()) {
     RIGHTSIZE_TRY(ready.backup, copy_file(database, version));
   }
-  Transaction change(database);
-  if (Result<> begun = change.start(); !begun) return fail(std::move(begun).error());
-  // Another program may have done it while this one waited.
-  RIGHTSIZE_TRY(version, version_of(database, schema));
-  if (version == wanted) return ready;
-  if (version > 0 && database.is_postgres()) {
-    RIGHTSIZE_TRY(ready.backup, copy_tables(database, schema, version));
-  }
-  if (Result<> taken = take_steps(database, schema, version); !taken) return fail(std::move(taken).error());
-  if (Result<> done = change.commit(); !done) return fail(std::move(done).error());
+  Result<> upgraded = in_transaction(database, [&]() -> Result<> {
+    // Another program may have upgraded it while this one waited.
+    RIGHTSIZE_TRY(version, version_of(database, schema));
+    if (version == wanted) return {};
+    if (version > 0 && database.is_postgres()) {
+      RIGHTSIZE_TRY(ready.backup, copy_tables(database, schema, version));
+    }
+    return take_steps(database, schema, version);
+  });
+  if (!upgraded) return fail(std::move(upgraded).error());
   return ready;
+}
+
+Result<OpenStore> open(const std::string& url, Access access, const Schema& schema, Seconds wait) {
+  RIGHTSIZE_TRY(std::unique_ptr<Database> database, open(url, access));
+  if (Result<> set = database->wait_at_most(wait); !set) return fail(std::move(set).error());
+  if (access == Access::kRead) {
+    RIGHTSIZE_TRY(const std::int64_t version, version_of(*database, schema));
+    const bool old = version > 0 && version < static_cast<std::int64_t>(schema.steps.size());
+    if (old) return open(url, Access::kWrite, schema, wait);
+    return OpenStore{std::move(database), {version, {}}};
+  }
+  RIGHTSIZE_TRY(Readiness ready, bring_up_to_date(*database, schema));
+  return OpenStore{std::move(database), std::move(ready)};
 }
 
 }  // namespace rightsize::store

@@ -1,10 +1,10 @@
-// The tables of a store, and how an older store becomes one of today.
+// The tables of a store, and how an older store is upgraded.
 //
-//   const Schema schema{"ledger", "decision_version", {"decision"}, {{"CREATE TABLE decision ..."}, {"ALTER TABLE
-//   ..."}}}; auto ready = bring_up_to_date(*database, schema);
+//   const store::Schema schema{"decision_version", {"decision"}, {{"CREATE TABLE decision (id BIGINT)"}}};
+//   Result<store::OpenStore> ledger = store::open("ledger.db", store::Access::kWrite, schema);
 //
-// A step's number is the version it leads to. All missing steps are one transaction. A store that holds something is
-// copied before its first step; one of a newer program is refused and left as it is.
+// A step's number is the version it leads to. All missing steps are one transaction. A store that is not empty is
+// copied before its first step; a store of a newer program is refused and left as it is.
 #pragma once
 
 #include <string>
@@ -16,16 +16,25 @@ namespace rightsize::store {
 
 struct Schema {
   std::string version_table;                    // holds one row: the version
-  std::vector<std::string> tables;              // to be copied before a change
+  std::vector<std::string> tables;              // copied before an upgrade
   std::vector<std::vector<std::string>> steps;  // statements of version 1, 2, ...
 };
 
 struct Readiness {
   std::int64_t was = 0;  // 0: the store was empty
-  std::string backup;    // where the copy is; empty: none was needed
+  std::string backup;    // where the copy made before an upgrade is; empty: none was needed
 };
 
 Result<Readiness> bring_up_to_date(Database& database, const Schema& schema);
+
+struct OpenStore {
+  std::unique_ptr<Database> database;
+  Readiness ready;
+};
+
+// Opens a store. To write, its tables are created or upgraded. To read, nothing is changed unless its tables are of an
+// older version, which are upgraded first. `wait`: how long a change waits for another writer.
+Result<OpenStore> open(const std::string& url, Access access, const Schema& schema, Seconds wait = seconds(30));
 
 // The version of the tables; 0 where there are none. Fails on a version newer than the schema's.
 Result<std::int64_t> version_of(Database& database, const Schema& schema);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "base/url.h"
 #include "store/database.h"
 
 namespace rightsize::store {
@@ -33,7 +34,7 @@ class SqliteRow : public Row {
   sqlite3_stmt* statement_;
 };
 
-// $1 is a name to SQLite and a number to PostgreSQL; ?1 is a number to SQLite.
+// SQLite takes $1 for a name; its numbered parameters are ?1.
 std::string numbered(std::string sql) {
   for (std::size_t i = 0; i + 1 < sql.size(); ++i) {
     if (sql[i] == '$' && sql[i + 1] >= '0' && sql[i + 1] <= '9') sql[i] = '?';
@@ -78,7 +79,7 @@ class Sqlite : public Database {
     return {};
   }
 
-  // Takes the one writer's place at once, so that two imports do not meet halfway.
+  // Locks at once, so that two imports do not meet halfway.
   Result<> begin() override { return run("BEGIN IMMEDIATE"); }
   Result<> commit() override { return run("COMMIT"); }
   Result<> roll_back() override { return run("ROLLBACK"); }
@@ -88,10 +89,11 @@ class Sqlite : public Database {
     return {};
   }
   bool is_postgres() const override { return false; }
+  int error_code() const { return sqlite3_errcode(handle_); }
   std::string name() const override { return path_; }
 
  private:
-  // SQLite's words, and what they mean for the user where they are those people meet.
+  // SQLite's message, with a hint for the failures people meet.
   Error wrong() const {
     const std::string words = fmt::format("{}: {}", path_, sqlite3_errmsg(handle_));
     switch (sqlite3_errcode(handle_)) {
@@ -102,14 +104,14 @@ class Sqlite : public Database {
       case SQLITE_READONLY:
         return unreadable(words).with_hint("the file, its folder or the disk is read-only; nothing was changed");
       case SQLITE_CANTOPEN:
-        return unreadable(words).with_hint("the folder is missing or may not be written");
-      case SQLITE_IOERR:  // also a lock file that found no room
+        return unreadable(words).with_hint("the folder is missing or not writable");
+      case SQLITE_IOERR:  // also when there is no space for a lock file
         return unreadable(words).with_hint("the disk is full or failing; nothing was changed");
       case SQLITE_FULL:
         return unreadable(words).with_hint("free some space and try again; nothing was changed");
       case SQLITE_NOTADB:
       case SQLITE_CORRUPT:
-        return unreadable(words).with_hint("the file is damaged or no database of ours");
+        return unreadable(words).with_hint("the file is damaged or is not a rightsize database");
       default:
         return unreadable(words);
     }
@@ -141,37 +143,25 @@ class Sqlite : public Database {
   Seconds waits_ = seconds(30);
 };
 
-// A database that nobody may write beside us, on media that take no lock files: what a writer left in its log would not
-// be seen, so that there must be none.
-Result<std::unique_ptr<Database>> open_unchanging(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::file_size(path + "-wal", ignored) > 0 && !ignored) {
-    return fail(unreadable(fmt::format("{}: its last changes are in {}-wal and cannot be merged here", path, path))
-                    .with_hint("copy both files to a folder that can be written and read them there"));
-  }
+Result<std::unique_ptr<Sqlite>> open_file(const std::string& path, const std::string& address, int flags) {
   sqlite3* handle = nullptr;
-  const std::string address = "file:" + path + "?immutable=1";
-  const int opened =
-      sqlite3_open_v2(address.c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
-  auto database = std::make_unique<Sqlite>(handle, path);
-  if (opened != SQLITE_OK) return fail(unreadable(fmt::format("{}: {}", path, sqlite3_errstr(opened))));
-  return database;
-}
-
-Result<std::unique_ptr<Database>> open_to_read(const std::string& path) {
-  sqlite3* handle = nullptr;
-  const int opened = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int opened = sqlite3_open_v2(address.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   auto database = std::make_unique<Sqlite>(handle, path);
   if (opened != SQLITE_OK) return fail(unreadable(fmt::format("{}: {}", path, sqlite3_errstr(opened))));
   sqlite3_busy_timeout(handle, 30'000);
-  // Files in SQLite's log mode need lock files beside them even to be read.
-  if (database->run("SELECT COUNT(*) FROM sqlite_master", {})) return database;
-  const int why = sqlite3_errcode(handle);
-  if (why == SQLITE_CANTOPEN || why == SQLITE_READONLY) return open_unchanging(path);
   return database;
 }
 
-// Several programs that open a new file at once meet here, and SQLite does not wait by itself.
+// In WAL mode SQLite needs lock files even to read, for which a read-only or full disk has no room.
+Result<std::unique_ptr<Database>> open_to_read(const std::string& path) {
+  RIGHTSIZE_TRY(std::unique_ptr<Sqlite> database, open_file(path, path, SQLITE_OPEN_READONLY));
+  if (database->run("SELECT COUNT(*) FROM sqlite_master")) return database;
+  const int why = database->error_code();
+  if (why == SQLITE_CANTOPEN || why == SQLITE_READONLY || why == SQLITE_IOERR) return open_unchanging(path);
+  return database;
+}
+
+// SQLite does not wait here when several programs open a new file at once.
 Result<> use_log(Sqlite& database) {
   Result<> set;
   for (int tries = 0; tries < 50; ++tries) {
@@ -184,18 +174,23 @@ Result<> use_log(Sqlite& database) {
 
 }  // namespace
 
+// Changes that still wait in the log would not be seen.
+Result<std::unique_ptr<Database>> open_unchanging(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::file_size(path + "-wal", ignored) > 0 && !ignored) {
+    return fail(unreadable(fmt::format("{}: its last changes are in {}-wal and cannot be merged here", path, path))
+                    .with_hint("copy both files to a folder that can be written and read them there"));
+  }
+  return open_file(path, "file:" + percent_encoded(path, "/") + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
 Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, Access access) {
   if (access == Access::kRead) return open_to_read(path);
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
-  sqlite3* handle = nullptr;
-  const int opened =
-      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
-  auto database = std::make_unique<Sqlite>(handle, path);
-  if (opened != SQLITE_OK) return fail(unreadable(fmt::format("{}: {}", path, sqlite3_errstr(opened))));
-  sqlite3_busy_timeout(handle, 30'000);
-  // Readers see the last whole import while one is written; what is committed survives a killed program.
+  RIGHTSIZE_TRY(std::unique_ptr<Sqlite> database, open_file(path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  // In WAL mode readers see the last complete import while another is written.
   if (Result<> set = use_log(*database); !set) return fail(std::move(set).error());
   for (const char* setting : {"PRAGMA synchronous=NORMAL", "PRAGMA cache_size=-16000"}) {
     if (Result<> set = database->run(setting, {}); !set) return fail(std::move(set).error());

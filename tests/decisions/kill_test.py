@@ -18,7 +18,7 @@ WRITERS = 8
 
 
 def write(program, plan, url, home, name, kill_after):
-    """One decision by a process of its own. Its number where the process said so before it died."""
+    """One decision by a separate process. Returns its number if the process printed it before it died."""
     process = subprocess.Popen([program, 'decide', '--from', plan, '--workload', name, '--why', name * 20, '--ledger', url, '--format', 'json'],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ledger.environment(home))
     if kill_after is not None:

@@ -1,4 +1,4 @@
-"""What the tests of the ledger share: running the program, a plan, a PostgreSQL of our own."""
+"""What the tests of the ledger share: running the program, a plan, a private PostgreSQL."""
 import json
 import os
 import pathlib

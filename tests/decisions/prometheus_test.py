@@ -27,7 +27,9 @@ class Metrics(http.server.BaseHTTPRequestHandler):
 
     def answer(self, form):
         query = form['query'][0]
-        if query == 'time()':
+        if query == 'vector(time())':
+            result = {'resultType': 'vector', 'result': [{'metric': {}, 'value': [NOW, str(NOW)]}]}
+        elif query == 'time()':
             result = {'resultType': 'scalar', 'result': [NOW, str(NOW)]}
         else:
             Metrics.asked.append(query)

@@ -84,7 +84,7 @@ def migrates(program, url, home, execute):
     execute('UPDATE decision_version SET number = 99')
     for words in (['decisions', 'list'], ['decide', '--from', plan, '--workload', 'x']):
         refused = ledger.run(program, [*words, '--ledger', url], home, expect=(3,))
-        assert 'made by a newer rightsize (version 99 of its tables, this one knows 2)' in refused, refused
+        assert 'written by a newer rightsize (table version 99, this program knows 2)' in refused, refused
     return listed['backup']
 
 

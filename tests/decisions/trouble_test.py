@@ -13,6 +13,7 @@ import tempfile
 import ledger
 
 HERE = pathlib.Path(__file__).resolve().parent
+NO_RIGHTS = 65534  # the user without rights on every Unix
 
 
 def workloads(program, url, home):
@@ -27,7 +28,7 @@ def read_only(program, plan, home):
     for path in folder.iterdir():
         path.chmod(0o444)
     folder.chmod(0o555)
-    # Root may write everywhere: somebody else looks.
+    # Root may write everywhere, so another user reads.
     user = {'user': 'nobody', 'group': 'nogroup', 'extra_groups': []} if os.getuid() == 0 else {}
     os.chmod(home, 0o755)
     run = lambda *words: subprocess.run([program, *words, '--ledger', url], capture_output=True, text=True, env=ledger.environment(home), **user)
@@ -81,7 +82,7 @@ def damaged(program, plan, home):
     url = f'{home}/damaged.db'
     pathlib.Path(url).write_bytes(b'this is no database' * 100)
     refused = ledger.run(program, ['decisions', 'list', '--ledger', url], home, expect=(3,))
-    assert 'file is not a database' in refused and 'no database of ours' in refused, refused
+    assert 'file is not a database' in refused and 'not a rightsize database' in refused, refused
 
 
 def main():

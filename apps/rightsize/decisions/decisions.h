@@ -1,23 +1,22 @@
 // What the verbs of `rightsize decisions` share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "rightsize/decisions/ledger_input.h"
+#include "rightsize/decisions/input.h"
 
 namespace rightsize::app {
 
 struct DecisionsFlags {
   std::vector<std::string> words;  // a verb, then decisions
-  std::string workload, team, by, gpu, status, since, until;
-  int top = -1;  // below 0: the newest thousand
-  std::string cheaper = "20%", price_change = "5%", drift = "20%", webhook, webhook_format = "slack", catalog;
+  std::string workload, team, by, gpu, since, until, webhook, webhook_format, catalog;
+  std::vector<std::string> status;
+  std::optional<int> top;  // empty: the newest thousand
+  Ratio cheaper, price_change, drift;
   LedgerFlags ledger;
 };
-
-// "20%", "0.2"; `flag` is for the error.
-Result<double> parse_share(const std::string& text, const char* flag);
 
 Result<decisions::Filter> read_filter(const DecisionsFlags& flags);
 

@@ -4,122 +4,161 @@
 #include "base/format.h"
 #include "decisions/clock.h"
 #include "rightsize/decisions/decisions.h"
-#include "rightsize/decisions/words.h"
+#include "rightsize/decisions/fields.h"
 
 namespace rightsize::app {
 namespace {
 
 using decisions::Decision;
+using decisions::DecisionSummary;
+using decisions::JudgedMetric;
 using decisions::Ledger;
-using decisions::Summary;
-using report::Align;
+using decisions::StageRecord;
+using report::cut;
+using report::Fields;
 using report::Json;
+using report::spare;
 
-report::Cell dollars(const std::optional<Usd>& amount) {
-  return amount ? report::number_cell(format_usd(*amount), in_usd(*amount)) : report::unknown_cell();
-}
+constexpr int kNewest = 1000;  // unless --top is given
 
-report::Table table_of(const std::vector<Summary>& found, std::size_t most) {
-  report::Table table;
-  table.columns = {{"#", "id", Align::kLeft},
-                   {"workload", "workload", Align::kLeft, 32},
-                   {"team", "team", Align::kLeft, 16, true},
-                   {"decided", "decided_at", Align::kLeft, 0, true},
-                   {"status", "status", Align::kLeft},
-                   {"choice", "choice", Align::kLeft, 60},
-                   {"per", "per", Align::kLeft},
-                   {"cost", "cost_usd", Align::kRight},
-                   {"saves", "saving_usd", Align::kRight}};
+const Fields<StageRecord> kStageFields = {
+    {"stage", "one-job, 10%, 50% or all", &StageRecord::stage},
+    {"state", "running, passed or failed", &StageRecord::state},
+    {"by", "who ended it", &StageRecord::by},
+    {"how", "how it was confirmed", &StageRecord::how},
+};
+
+// A decision and what came of it so far.
+struct DecisionRecord {
+  Decision decision;
+  std::vector<StageRecord> stages;
+  bool measured = false;
+  decisions::Verification found;
+};
+
+const Fields<DecisionRecord> kRecordFields = {
+    {kDecisionFields, &DecisionRecord::decision},
+    {"stages", "the rollout so far", kStageFields, &DecisionRecord::stages},
+    {"verdict", "kept, broken or inconclusive; null before anything was measured",
+     [](const DecisionRecord& r) { return report::when(r.measured, r.found.outcome); }},
+    {"saved_usd", "actual saving per month or run", [](const DecisionRecord& r) { return r.found.saved; }},
+};
+
+struct DecisionList {
+  std::optional<std::int64_t> total;
+  std::vector<DecisionSummary> summaries;
+  std::vector<DecisionRecord> records;
+};
+
+// `list` has summaries, `show` and `export` have records.
+struct ListedDecision {
+  const DecisionSummary* summary;
+  const DecisionRecord* record;
+};
+const Fields<ListedDecision> kListedFields = {
+    {kSummaryFields, [](const ListedDecision& d) { return d.summary; }},
+    {kRecordFields, [](const ListedDecision& d) { return d.record; }},
+};
+const Fields<DecisionList> kListFields = {
+    {"total?", "decisions that match, listed or not", &DecisionList::total},
+    {"decisions", "the decisions, newest first", kListedFields,
+     [](const DecisionList& list) {
+       std::vector<ListedDecision> all;
+       for (const DecisionSummary& summary : list.summaries) all.push_back({&summary, nullptr});
+       for (const DecisionRecord& record : list.records) all.push_back({nullptr, &record});
+       return all;
+     }},
+};
+const report::Document<DecisionList> kDecisionsDocument("decisions", "Decisions in the ledger", kListFields);
+
+report::Table table_of_summaries(const std::vector<DecisionSummary>& found, std::size_t most) {
+  report::Table table = table_of(kSummaryFields, found,
+                                 {"id", cut("workload", 32), spare(cut("team", 16)), spare("decided_at"), "status",
+                                  cut("choice", 60), "per", "cost_usd", "saving_usd"});
   table.most_shown = most;
-  for (const Summary& s : found) {
-    const std::string time = decisions::format_time(s.decided_at);
-    table.rows.push_back({report::text_cell(decisions::label(s.id)), report::text_cell(s.workload),
-                          report::text_cell(s.team), report::Cell{time.substr(0, 10), time},
-                          report::text_cell(name_of(s.status)), report::text_cell(s.choice.words),
-                          report::text_cell(name_of(s.per)), dollars(s.cost), dollars(s.saving)});
-  }
   return table;
 }
 
-constexpr std::int64_t kNewest = 1000;  // unless --top says otherwise
-
-std::string count_of(const decisions::Totals& totals, std::size_t listed, const std::string& place) {
-  std::string text =
-      fmt::format("{} {} in {}, {} live; those predict {}/month saved.",
-                  format_count(static_cast<double>(totals.decisions)), totals.decisions == 1 ? "decision" : "decisions",
-                  place, format_count(static_cast<double>(totals.live)), format_usd(totals.saving));
-  if (static_cast<std::int64_t>(listed) < totals.decisions) {
+std::string summary_of(const decisions::Totals& totals, std::size_t listed, const std::string& place) {
+  std::string text = fmt::format("{} in {}, {} live. The live ones save {}/month (predicted).",
+                                 count_of(static_cast<std::size_t>(totals.decisions), "decision"), place,
+                                 format_count(static_cast<double>(totals.live)), format_usd(totals.saving));
+  if (static_cast<std::int64_t>(listed) < totals.decisions)
     text += fmt::format(" The newest {} are listed (--top 0 lists all).", format_count(static_cast<double>(listed)));
-  }
   return text;
 }
 
-// The decisions named, or all that the filter lets through.
-Result<std::vector<Decision>> read_all(const DecisionsFlags& flags, Ledger& ledger,
-                                       const std::vector<std::string>& names) {
-  std::vector<std::string> wanted = names;
-  if (wanted.empty()) {
-    RIGHTSIZE_TRY(const decisions::Filter filter, read_filter(flags));
-    RIGHTSIZE_TRY(const std::vector<Summary> found, ledger.list(filter));
-    for (const Summary& s : found) wanted.push_back(decisions::label(s.id));
-  }
-  std::vector<Decision> all;
-  for (const std::string& name : wanted) {
-    RIGHTSIZE_TRY(Decision decision, ledger.find(name));
-    all.push_back(std::move(decision));
-  }
-  return all;
+Result<DecisionRecord> read_record(Ledger& ledger, const std::string& name) {
+  DecisionRecord record;
+  RIGHTSIZE_TRY(record.decision, ledger.find(name));
+  RIGHTSIZE_TRY(record.stages, ledger.stages(record.decision.summary.id));
+  RIGHTSIZE_TRY(const std::vector<decisions::MeasuredValue> samples, ledger.samples(record.decision.summary.id));
+  record.measured = !samples.empty();
+  record.found = decisions::verify(record.decision, samples);
+  return record;
 }
 
 // What came of a decision so far, as the end of its record.
-Result<> add_practice(Ledger& ledger, const Decision& decision, std::vector<report::Block>& blocks, Json& j) {
-  const std::int64_t id = decision.summary.id;
-  Result<std::vector<decisions::StageRecord>> stages = ledger.stages(id);
-  if (!stages) return fail(std::move(stages).error());
-  Result<std::vector<decisions::Sample>> samples = ledger.samples(id);
-  if (!samples) return fail(std::move(samples).error());
+void add_practice(const DecisionRecord& record, report::Report& report) {
   std::string rollout;
-  j["stages"] = Json::array();
-  for (const decisions::StageRecord& r : *stages) {
+  for (const StageRecord& r : record.stages) {
     rollout += fmt::format("{}{} {}", rollout.empty() ? "" : ", ", words_of(r.stage), name_of(r.state));
-    if (r.ended_at) rollout += fmt::format(" {}", decisions::format_time(*r.ended_at).substr(0, 10));
-    j["stages"].push_back({{"stage", name_of(r.stage)}, {"state", name_of(r.state)}, {"by", r.by}, {"how", r.how}});
+    if (r.ended_at) rollout += " " + day_of(decisions::format_time(*r.ended_at));
   }
-  blocks.emplace_back(report::Paragraph{fmt::format("Rollout: {}.", rollout.empty() ? "not begun" : rollout)});
-  const decisions::Verification found = decisions::verify(decision, *samples);
-  j["verdict"] = samples->empty() ? Json(nullptr) : Json(name_of(found.outcome));
-  j["saved_usd"] = report::json_number(found.saved, in_usd);
-  std::string measured;
-  for (const decisions::MetricVerdict& v : found.metrics) {
-    if (v.measured.count == 0) continue;
-    const std::string_view metric = v.prediction.metric;
-    measured += fmt::format("; {} {} ({} {})", metric_words(metric), show_metric(metric, v.measured.typical),
-                            v.measured.count, v.measured.count == 1 ? "sample" : "samples");
+  say(report, fmt::format("Rollout: {}.", rollout.empty() ? "not begun" : rollout));
+  std::string measured = record.measured ? std::string(name_of(record.found.outcome)) : "nothing yet";
+  for (const JudgedMetric& m : record.found.metrics) {
+    if (m.measured.count == 0) continue;
+    const decisions::Metric& metric = m.prediction.info();
+    measured += fmt::format("; {} {} ({})", metric.title, metric.show(m.measured.typical),
+                            count_of(static_cast<std::size_t>(m.measured.count), "sample"));
   }
-  std::string verdict =
-      samples->empty() ? "Measured: nothing yet" : fmt::format("Measured: {}{}", name_of(found.outcome), measured);
-  if (found.saved) verdict += fmt::format("; {}/{} saved", format_usd(*found.saved), name_of(decision.summary.per));
-  blocks.emplace_back(report::Paragraph{verdict + "."});
-  return {};
+  if (record.found.saved)
+    measured += fmt::format("; {} saved", show_cost(*record.found.saved, record.decision.summary.per));
+  say(report, fmt::format("Measured: {}.", measured));
 }
 
-// Records one after the other; CSV has the list.
-Result<Outcome> records(Ledger& ledger, const std::vector<Decision>& all, const char* title) {
+// The plans are documents of other commands, which no field table describes.
+void add_plans(const std::vector<DecisionRecord>& records, Json& document) {
+  Json all = Json::array();
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    Json one = (*document.find("decisions")->items())[i];
+    one["plan"] = plan_json(records[i].decision);
+    all.push_back(std::move(one));
+  }
+  document["decisions"] = std::move(all);
+}
+
+// The named decisions, or all that match the filter.
+Checked<Outcome> records(const DecisionsFlags& flags, std::vector<std::string> names, const char* title,
+                         bool as_table) {
+  RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
+  if (names.empty()) {
+    RIGHTSIZE_TRY(const decisions::Filter filter, read_filter(flags));
+    RIGHTSIZE_TRY(const std::vector<DecisionSummary> found, ledger.list(filter));
+    for (const DecisionSummary& s : found) names.push_back(decisions::label(s.id));
+  }
   Outcome outcome;
   report::Report& report = outcome.report;
   report.title = title;
-  report.document = {{"schema", "rightsize/decisions/1"}, {"decisions", Json::array()}};
-  for (const Decision& decision : all) {
-    add_record(decision, report.blocks);
-    Json j = decision_json(decision);
-    if (Result<> added = add_practice(ledger, decision, report.blocks, j); !added)
-      return fail(std::move(added).error());
-    report.document["decisions"].push_back(std::move(j));
+  DecisionList list;
+  std::vector<DecisionSummary> summaries;
+  for (const std::string& name : names) {
+    RIGHTSIZE_TRY(DecisionRecord record, read_record(ledger, name));
+    add_record(record.decision, report.blocks);
+    add_practice(record, report);
+    summaries.push_back(record.decision.summary);
+    list.records.push_back(std::move(record));
   }
+  report.document = kDecisionsDocument.of(list);
+  add_plans(list.records, report.document);
   report_backup(ledger.backup(), report);
-  if (all.empty()) {
-    report.blocks.emplace_back(report::Paragraph{"No decision matches."});
+  if (names.empty()) {
+    say(report, "No decision matches.");
     outcome.exit_code = kNoFeasibleAnswer;
+  } else if (as_table) {  // CSV has the list of decisions, not the predictions of each
+    report.record = report.blocks;
+    report.blocks = {table_of_summaries(summaries, 0)};
   }
   return outcome;
 }
@@ -128,23 +167,24 @@ Result<Outcome> records(Ledger& ledger, const std::vector<Decision>& all, const 
 
 Checked<Outcome> list_decisions(const DecisionsFlags& flags) {
   RIGHTSIZE_TRY(decisions::Filter filter, read_filter(flags));
-  filter.most = flags.top < 0 ? kNewest : flags.top;
+  filter.most = flags.top.value_or(kNewest);
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
-  RIGHTSIZE_TRY(const std::vector<Summary> found, ledger.list(filter));
+  DecisionList list;
+  RIGHTSIZE_TRY(list.summaries, ledger.list(filter));
   RIGHTSIZE_TRY(const decisions::Totals totals, ledger.totals(filter));
+  list.total = totals.decisions;
   Outcome outcome;
   report::Report& report = outcome.report;
   report.title = "Decisions";
-  report.document = {{"schema", "rightsize/decisions/1"}, {"total", totals.decisions}, {"decisions", Json::array()}};
-  for (const Summary& s : found) report.document["decisions"].push_back(summary_json(s));
+  report.document = kDecisionsDocument.of(list);
   report_backup(ledger.backup(), report);
-  if (found.empty()) {
-    report.blocks.emplace_back(report::Paragraph{"No decision matches."});
+  if (list.summaries.empty()) {
+    say(report, "No decision matches.");
     outcome.exit_code = kNoFeasibleAnswer;
     return outcome;
   }
-  report.blocks.emplace_back(report::Paragraph{count_of(totals, found.size(), ledger.database().name())});
-  report.blocks.emplace_back(table_of(found, flags.top < 0 ? 40 : 0));
+  say(report, summary_of(totals, list.summaries.size(), ledger.database().name()));
+  report.blocks.emplace_back(table_of_summaries(list.summaries, flags.top ? 0 : 40));
   return outcome;
 }
 
@@ -153,23 +193,11 @@ Checked<Outcome> show_decisions(const DecisionsFlags& flags, const std::vector<s
     return fail(bad_input("'decisions show' needs a decision: D12, 12 or a workload")
                     .with_hint("'rightsize decisions list' shows them all"));
   }
-  RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
-  RIGHTSIZE_TRY(const std::vector<Decision> all, read_all(flags, ledger, names));
-  RIGHTSIZE_TRY(Outcome outcome, records(ledger, all, "Decision"));
-  return outcome;
+  return records(flags, names, "Decision", false);
 }
 
 Checked<Outcome> export_decisions(const DecisionsFlags& flags, const std::vector<std::string>& names) {
-  RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
-  RIGHTSIZE_TRY(const std::vector<Decision> all, read_all(flags, ledger, names));
-  RIGHTSIZE_TRY(Outcome outcome, records(ledger, all, "Decision records"));
-  report::Report& report = outcome.report;
-  // Tables are what CSV has: the decisions, not their predictions one by one.
-  report.record = report.blocks;
-  std::vector<Summary> summaries;
-  for (const Decision& decision : all) summaries.push_back(decision.summary);
-  if (!all.empty()) report.blocks = {table_of(summaries, 0)};
-  return outcome;
+  return records(flags, names, "Decision records", true);
 }
 
 }  // namespace rightsize::app

@@ -1,29 +1,62 @@
-#include "rightsize/decisions/review.h"
-
+// rightsize decisions review: whether live decisions still hold, for cron. Exit code 4 where there are alerts.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
 #include "base/located_json.h"
+#include "decisions/clock.h"
+#include "http/http.h"
+#include "market/price_book.h"
 #include "plan/plan.h"
 #include "plan/read_request.h"
-#include "rightsize/decisions/words.h"
+#include "rightsize/decisions/decisions.h"
+#include "rightsize/decisions/fields.h"
+#include "rightsize/input/speed_input.h"
 
 namespace rightsize::app {
 namespace {
 
 using decisions::Decision;
-using decisions::Sample;
+using decisions::DecisionSummary;
+using decisions::MeasuredValue;
+using report::Fields;
+using report::Json;
 
-std::string name_of(const Decision& decision) {
-  return fmt::format("{} ({})", decisions::label(decision.summary.id), decision.summary.workload);
-}
+struct Alert {
+  std::string kind;  // "price", "utilization", "cheaper"
+  DecisionSummary decision;
+  std::string words;
+  std::optional<Usd> saving = {};  // of the cheaper choice, per month or run
+};
 
-// The list price of one machine when it was decided.
+struct Review {
+  std::string at = decisions::format_time(decisions::now());
+  std::size_t reviewed = 0;
+  std::vector<Alert> alerts;
+  std::vector<std::string> not_planned_again;  // "D3 (chat): the plan has no request"
+};
+
+const Fields<Alert> kAlertFields = {
+    {"kind", "price, utilization or cheaper", &Alert::kind},
+    {"id", "number of the decision", [](const Alert& a) { return decisions::label(a.decision.id); }},
+    {"workload", "name of the workload", [](const Alert& a) { return a.decision.workload; }},
+    {"team", "who pays for it", [](const Alert& a) { return a.decision.team; }},
+    {"words", "the alert in words", &Alert::words},
+    {"per", "month (services) or run (jobs)", [](const Alert& a) { return a.decision.per; }},
+    {"saving_usd", "saving of the cheaper choice", &Alert::saving},
+};
+const Fields<Review> kReviewFields = {
+    {"at", "time of the review", &Review::at},
+    {"reviewed", "live decisions reviewed", &Review::reviewed},
+    {"alerts", "what has changed", kAlertFields, &Review::alerts},
+    {"not_asked_again", "decisions that could not be planned again, and why", &Review::not_planned_again},
+};
+const report::Document<Review> kReviewDocument("review", "Whether live decisions still hold", kReviewFields);
+
+// The list price of one machine at the time of the decision.
 std::optional<double> old_price(const Decision& decision) {
   const Checked<LocatedJson> plan = LocatedJson::parse("plan", decision.plan);
   const JsonMember* chosen = plan ? plan->root().find("plan") : nullptr;
@@ -33,7 +66,7 @@ std::optional<double> old_price(const Decision& decision) {
 }
 
 std::optional<market::MachineQuote> price_today(const Decision& decision, const market::PriceBook& book) {
-  const decisions::Choice& choice = decision.summary.choice;
+  const decisions::ChosenPlan& choice = decision.summary.choice;
   const catalog::Machine* machine = book.catalog().find_machine(choice.provider, choice.instance);
   const std::optional<catalog::Purchase> purchase = catalog::parse_purchase(choice.purchase);
   if (machine == nullptr || !purchase) return std::nullopt;
@@ -44,7 +77,7 @@ double mean_of(const double* begin, const double* end) {
   return std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin);
 }
 
-// What the chosen machines cost today for the same work: the predicted amount at the new price.
+// The cost of the chosen machines at today's price.
 std::optional<Usd> cost_today(const Decision& decision, const market::PriceBook& book) {
   if (!decision.cost) return std::nullopt;
   const std::optional<double> old = old_price(decision);
@@ -53,9 +86,7 @@ std::optional<Usd> cost_today(const Decision& decision, const market::PriceBook&
   return decision.cost->likely * (in_usd_per_machine_hour(now->rate) / *old);
 }
 
-}  // namespace
-
-void review_price(const Decision& decision, const catalog::Catalog& catalog, const ReviewLimits& limits,
+void review_price(const Decision& decision, const catalog::Catalog& catalog, const DecisionsFlags& flags,
                   Review& review) {
   const market::PriceBook book(catalog);
   const std::optional<double> old = old_price(decision);
@@ -64,41 +95,41 @@ void review_price(const Decision& decision, const catalog::Catalog& catalog, con
   if (!now) {
     review.alerts.push_back({"price",
                              decision.summary,
-                             fmt::format("{}: the catalogue has no price of {} on these terms any more",
-                                         name_of(decision), decision.summary.choice.instance),
+                             fmt::format("{}: the catalogue no longer has a price for {} on these terms",
+                                         full_name(decision.summary), decision.summary.choice.instance),
                              {}});
     return;
   }
   const double price = in_usd_per_machine_hour(now->rate), change = price / *old - 1;
-  if (std::abs(change) < limits.price_change) return;
+  if (std::abs(change) < flags.price_change.fraction()) return;
   review.alerts.push_back({"price",
                            decision.summary,
-                           fmt::format("{}: {} costs {}/h, {}/h when it was decided ({:+.1f} %)", name_of(decision),
-                                       decision.summary.choice.instance, format_usd_per_hour(price),
-                                       format_usd_per_hour(*old), change * 100),
+                           fmt::format("{}: {} costs {}/h, {}/h when it was decided ({:+.1f} %)",
+                                       full_name(decision.summary), decision.summary.choice.instance,
+                                       format_usd_per_hour(price), format_usd_per_hour(*old), change * 100),
                            {}});
 }
 
-void review_use(const Decision& decision, const std::vector<Sample>& samples, const ReviewLimits& limits,
+void review_use(const Decision& decision, const std::vector<MeasuredValue>& samples, const DecisionsFlags& flags,
                 Review& review) {
   constexpr std::size_t kRecent = 20;
   const auto alert = [&](std::string_view what, double was, const char* basis, double is) {
-    if (std::abs(is - was) < limits.drift) return;
+    if (std::abs(is - was) < flags.drift.fraction()) return;
     review.alerts.push_back(
         {"utilization",
          decision.summary,
-         fmt::format("{}: {} is {}, {} {}", name_of(decision), what, format_percent(Ratio::fraction(is)),
+         fmt::format("{}: {} is {}, {} {}", full_name(decision.summary), what, format_percent(Ratio::fraction(is)),
                      format_percent(Ratio::fraction(was)), basis),
          {}});
   };
   const std::vector<double> load = values_of(samples, decisions::kUtilization);
-  const decisions::Prediction* predicted = decision.find(decisions::kUtilization);
+  const decisions::PredictedMetric* predicted = decision.find(decisions::kUtilization);
   if (!load.empty() && predicted != nullptr) {
     const std::size_t some = std::min(kRecent, load.size());
     alert("utilization", predicted->value.likely, "predicted",
           mean_of(load.data() + load.size() - some, load.data() + load.size()));
   }
-  // GPU utilization is not predicted: the latest readings against the first.
+  // GPU utilization is not predicted: the latest readings are compared with the first.
   const std::vector<double> busy = values_of(samples, decisions::kGpuUtil);
   if (busy.size() < 2 * kRecent) return;
   alert("GPU utilization", mean_of(busy.data(), busy.data() + kRecent), "when it was first measured",
@@ -106,11 +137,11 @@ void review_use(const Decision& decision, const std::vector<Sample>& samples, co
 }
 
 void review_choice(const Decision& decision, const catalog::Catalog& catalog, const perf::Constants& constants,
-                   const ReviewLimits& limits, Review& review) {
+                   const DecisionsFlags& flags, Review& review) {
   const auto skip = [&](const std::string& why) {
-    review.not_asked_again.push_back(fmt::format("{}: {}", name_of(decision), why));
+    review.not_planned_again.push_back(fmt::format("{}: {}", full_name(decision.summary), why));
   };
-  if (decision.request.empty()) return skip("the plan does not say what was asked");
+  if (decision.request.empty()) return skip("the plan has no request");
   std::vector<model::Setting> settings;
   for (const auto& [name, value] : decision.request) settings.push_back({name, value, {}});
   const Checked<plan::Request> request = plan::read_request(settings, catalog);
@@ -125,18 +156,99 @@ void review_choice(const Decision& decision, const catalog::Catalog& catalog, co
   if (found.plans.empty() || !today) return skip("no plan is feasible today");
   const plan::Plan& best = found.plans.front();
   const double share = 1 - best.cost / *today;
-  if (share < limits.cheaper) return;
-  const decisions::Choice& choice = decision.summary.choice;
+  if (share < flags.cheaper.fraction()) return;
+  const decisions::ChosenPlan& choice = decision.summary.choice;
   const bool same = best.offer.gpu->name == choice.gpu && best.offer.machine->instance == choice.instance;
   const Usd saving = *today - best.cost;
   review.alerts.push_back(
       {"cheaper", decision.summary,
-       fmt::format("{}: {} x {} ({} x {} at {}, {}) would cost {}, {:.0f} % less than {}{}", name_of(decision),
-                   best.gpus, best.offer.gpu->name, best.machines, best.offer.machine->instance,
-                   best.offer.machine->provider, catalog::name_of(best.offer.price->purchase),
-                   show_cost(best.cost, decision.summary.per), share * 100, show_cost(*today, decision.summary.per),
-                   same ? " (the same machines, other settings)" : ""),
+       fmt::format(
+           "{}: {} x {} ({} x {} at {}, {}) would cost {}, {:.0f} % less than {}{}", full_name(decision.summary),
+           best.gpus, best.offer.gpu->name, best.machines, best.offer.machine->instance, best.offer.machine->provider,
+           catalog::name_of(best.offer.price->purchase), show_cost(best.cost, decision.summary.per), share * 100,
+           show_cost(*today, decision.summary.per), same ? " (the same machines, other settings)" : ""),
        saving});
+}
+
+std::string summary_of(const Review& review) {
+  if (review.alerts.empty()) {
+    return fmt::format("{} reviewed: no relevant change.", count_of(review.reviewed, "live decision"));
+  }
+  return fmt::format("{} on {}.", count_of(review.alerts.size(), "alert"), count_of(review.reviewed, "live decision"));
+}
+
+// The format of chat tools: a text, and a coloured line per alert.
+Json slack_payload(const Review& review) {
+  Json payload = {{"text", "rightsize: " + summary_of(review)}, {"attachments", Json::array()}};
+  for (const Alert& a : review.alerts) {
+    payload["attachments"].push_back({{"color", a.kind == "cheaper" ? "good" : "warning"},
+                                      {"title", fmt::format("{}: {}", a.kind, a.decision.workload)},
+                                      {"text", a.words},
+                                      {"fallback", a.words}});
+  }
+  return payload;
+}
+
+// A webhook's URL is a secret: only its host is shown.
+std::string host_of(const std::string& url) {
+  const std::string shown = http::shown_url(url);
+  const std::size_t scheme = shown.find("://");
+  return shown.substr(0, shown.find('/', scheme == std::string::npos ? 0 : scheme + 3));
+}
+
+Result<> send(const DecisionsFlags& flags, const Review& review, const Json& document) {
+  http::Auth auth;
+  auth.headers.emplace_back("Content-Type", "application/json");
+  http::Policy policy;
+  policy.tries = 3;
+  policy.limit = seconds(30);
+  http::Client client(auth, policy, nullptr);
+  const Json payload = flags.webhook_format == "json" ? document : slack_payload(review);
+  const Result<http::Answer> answer = client.post(flags.webhook, payload.dump());
+  if (!answer) return fail(unreadable(fmt::format("the webhook at {} could not be reached", host_of(flags.webhook))));
+  if (answer->status >= 300) {
+    return fail(unreadable(fmt::format("the webhook at {} answered {}", host_of(flags.webhook), answer->status)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Checked<Outcome> review_decisions(const DecisionsFlags& flags) {
+  RIGHTSIZE_TRY(decisions::Filter filter, read_filter(flags));
+  using decisions::DecisionStatus;
+  if (filter.statuses.empty())
+    filter.statuses = {DecisionStatus::kDecided, DecisionStatus::kRollingOut, DecisionStatus::kInForce};
+  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
+  RIGHTSIZE_TRY(decisions::Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
+  RIGHTSIZE_TRY(const std::vector<DecisionSummary> live, ledger.list(filter));
+  Review review;
+  for (const DecisionSummary& summary : live) {
+    RIGHTSIZE_TRY(const Decision decision, ledger.find(decisions::label(summary.id)));
+    RIGHTSIZE_TRY(const std::vector<MeasuredValue> samples, ledger.samples(summary.id));
+    ++review.reviewed;
+    review_price(decision, facts.catalog, flags, review);
+    review_use(decision, samples, flags, review);
+    review_choice(decision, facts.catalog, facts.constants, flags, review);
+  }
+  Outcome outcome;
+  report::Report& report = outcome.report;
+  report.title = "Review of decisions";
+  say(report, summary_of(review));
+  std::string lines, skipped;
+  for (const Alert& alert : review.alerts) lines += fmt::format("{}{}.", lines.empty() ? "" : "\n", alert.words);
+  say(report, std::move(lines));
+  for (const std::string& why : review.not_planned_again)
+    skipped += fmt::format("{}Not planned again: {}.", skipped.empty() ? "" : "\n", why);
+  say(report, std::move(skipped));
+  report.document = kReviewDocument.of(review);
+  report_backup(ledger.backup(), report);
+  if (!review.alerts.empty()) outcome.exit_code = kCheckFailed;
+  if (!review.alerts.empty() && !flags.webhook.empty()) {
+    if (Result<> sent = send(flags, review, report.document); !sent) return fail(sent.error());
+    say(report, fmt::format("Sent to {}.", host_of(flags.webhook)));
+  }
+  return outcome;
 }
 
 }  // namespace rightsize::app

@@ -1,147 +1,119 @@
-// rightsize decisions savings: what decisions have saved so far, for whoever pays.
+// rightsize decisions savings: what decisions have saved to date.
 #include "decisions/savings.h"
 
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
 #include "decisions/clock.h"
 #include "rightsize/decisions/decisions.h"
-#include "rightsize/decisions/words.h"
+#include "rightsize/decisions/fields.h"
 
 namespace rightsize::app {
 namespace {
 
 using decisions::Ledger;
 using decisions::Saving;
-using report::Align;
-using report::Json;
-using report::json_number;
+using report::cut;
+using report::Fields;
+using report::spare;
 
-struct Sum {
-  Usd measured, predicted;
+struct TeamSaving {
+  std::string team;
   std::size_t decisions = 0;
+  Usd measured, predicted;
 };
 
-report::Cell dollars(const std::optional<Usd>& amount) {
-  return amount ? report::number_cell(format_usd(*amount), in_usd(*amount)) : report::unknown_cell();
-}
+const Fields<Saving> kSavingFields = {
+    {"id", "#", "number of the decision", [](const Saving& s) { return decisions::label(s.decision.id); }},
+    {"workload", "workload", "name of the workload", [](const Saving& s) { return s.decision.workload; }},
+    {"team", "team", "who pays for it", [](const Saving& s) { return s.decision.team; }},
+    {"status", "status", "status of the decision", [](const Saving& s) { return s.decision.status; }},
+    {"verdict", "verdict", "kept, broken or inconclusive", &Saving::outcome},
+    {"per", "month (services) or run (jobs)", [](const Saving& s) { return s.decision.per; }},
+    {"share_months_or_runs", "months or runs", "months of the whole workload, or runs of a job", &Saving::share_months},
+    {"measured_usd", "measured", "saving to date, from measured costs", &Saving::measured},
+    {"predicted_usd", "predicted", "saving to date, from predicted costs", &Saving::predicted},
+    {"method", "method", "how it was computed, or why nothing is counted", &Saving::method},
+};
 
-report::Table decisions_table(const std::vector<Saving>& savings) {
-  report::Table table;
-  table.title = "By decision";
-  table.columns = {{"#", "id", Align::kLeft},
-                   {"workload", "workload", Align::kLeft, 32},
-                   {"team", "team", Align::kLeft, 16},
-                   {"status", "status", Align::kLeft},
-                   {"verdict", "verdict", Align::kLeft},
-                   {"months or runs", "share_months_or_runs", Align::kRight},
-                   {"measured", "measured_usd", Align::kRight},
-                   {"predicted", "predicted_usd", Align::kRight},
-                   {"method", "method", Align::kLeft, 60, true}};
-  for (const Saving& s : savings) {
-    table.rows.push_back({report::text_cell(decisions::label(s.decision.id)), report::text_cell(s.decision.workload),
-                          report::text_cell(s.decision.team), report::text_cell(name_of(s.decision.status)),
-                          report::text_cell(name_of(s.outcome)),
-                          report::number_cell(format_number(s.share_months), s.share_months), dollars(s.measured),
-                          dollars(s.predicted), report::text_cell(s.method)});
-  }
-  return table;
-}
+const Fields<TeamSaving> kTeamFields = {
+    {"team", "team", "the team; empty: none was given", &TeamSaving::team,
+     [](const TeamSaving& t) { return t.team.empty() ? "(no team)" : t.team; }},
+    {"decisions", "decisions", "number of decisions", &TeamSaving::decisions},
+    {"measured_usd", "measured", "saving to date, from measured costs", &TeamSaving::measured},
+    {"predicted_usd", "predicted", "saving to date, from predicted costs", &TeamSaving::predicted},
+};
 
-report::Table teams_table(const std::map<std::string, Sum>& teams) {
-  report::Table table;
-  table.title = "By team";
-  table.columns = {{"team", "team", Align::kLeft},
-                   {"decisions", "decisions", Align::kRight},
-                   {"measured", "measured_usd", Align::kRight},
-                   {"predicted", "predicted_usd", Align::kRight}};
-  for (const auto& [team, sum] : teams) {
-    table.rows.push_back({report::text_cell(team.empty() ? "(no team)" : team),
-                          report::number_cell(std::to_string(sum.decisions), static_cast<double>(sum.decisions)),
-                          dollars(sum.measured), dollars(sum.predicted)});
-  }
-  return table;
-}
+struct Savings {
+  std::string until;
+  TeamSaving all;
+  std::vector<Saving> decisions;
+  std::vector<TeamSaving> teams;
+};
 
-Json savings_json(const std::vector<Saving>& savings, const std::map<std::string, Sum>& teams, const Sum& all) {
-  Json j = {{"schema", "rightsize/savings/1"},
-            {"until", decisions::format_time(decisions::now())},
-            {"measured_usd", json_number(in_usd(all.measured))},
-            {"predicted_usd", json_number(in_usd(all.predicted))}};
-  j["decisions"] = Json::array();
-  for (const Saving& s : savings) {
-    j["decisions"].push_back({{"id", decisions::label(s.decision.id)},
-                              {"workload", s.decision.workload},
-                              {"team", s.decision.team},
-                              {"status", name_of(s.decision.status)},
-                              {"verdict", name_of(s.outcome)},
-                              {"per", name_of(s.decision.per)},
-                              {"share_months_or_runs", json_number(s.share_months)},
-                              {"measured_usd", json_number(s.measured, in_usd)},
-                              {"predicted_usd", json_number(s.predicted, in_usd)},
-                              {"method", s.method}});
-  }
-  j["teams"] = Json::array();
-  for (const auto& [team, sum] : teams) {
-    j["teams"].push_back({{"team", team},
-                          {"decisions", sum.decisions},
-                          {"measured_usd", json_number(in_usd(sum.measured))},
-                          {"predicted_usd", json_number(in_usd(sum.predicted))}});
-  }
-  return j;
-}
+const Fields<Savings> kSavingsFields = {
+    {"until", "end of the period", &Savings::until},
+    {"measured_usd", "saving to date, from measured costs", [](const Savings& s) { return s.all.measured; }},
+    {"predicted_usd", "saving to date, from predicted costs", [](const Savings& s) { return s.all.predicted; }},
+    {"decisions", "savings by decision", kSavingFields, &Savings::decisions},
+    {"teams", "savings by team", kTeamFields, &Savings::teams},
+};
+const report::Document<Savings> kSavingsDocument("savings", "What decisions have saved to date", kSavingsFields);
 
 constexpr const char* kMethod =
-    "Method: what the workload cost before the decision (given with 'decide --before', or measured by 'service') less "
-    "what "
-    "it costs now, times the share of the workload that runs so (rollout: 10 %, 50 %, all; one job alone counts as "
-    "nothing), "
-    "from the moment each stage began to the next, to the decision's end, or to now. Jobs are counted by recorded "
-    "runs. "
-    "'Measured' uses bills or measured prices and speeds; 'predicted' uses the plan's likely cost where nothing was "
-    "measured. "
-    "The two are never added. Decisions that are superseded stop counting when the next one is taken.";
+    "Method: the cost before the decision ('decide --before', or measured by 'service') minus the cost now, times the "
+    "share of the workload that is rolled out (10 %, 50 %, all; one job counts as 0), from the start of each stage to "
+    "the next, to the decision's end, or to now. Jobs are counted by recorded runs. 'Measured' uses bills or measured "
+    "prices and speeds; 'predicted' uses the plan's likely cost where nothing was measured. The two are never added. A "
+    "superseded decision stops counting when the next one is made.";
 
 }  // namespace
 
 Checked<Outcome> report_savings(const DecisionsFlags& flags) {
   RIGHTSIZE_TRY(const decisions::Filter filter, read_filter(flags));
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
-  RIGHTSIZE_TRY(const std::vector<decisions::Summary> wanted, ledger.list(filter));
+  RIGHTSIZE_TRY(const std::vector<decisions::DecisionSummary> wanted, ledger.list(filter));
   RIGHTSIZE_TRY(const std::vector<std::int64_t> in_practice, ledger.in_practice());
-  std::map<std::int64_t, bool> chosen;
-  for (const decisions::Summary& s : wanted) chosen[s.id] = true;
-  std::vector<Saving> savings;
-  std::map<std::string, Sum> teams;
-  Sum all;
+  std::set<std::int64_t> chosen;
+  for (const decisions::DecisionSummary& s : wanted) chosen.insert(s.id);
+  Savings savings;
+  savings.until = decisions::format_time(decisions::now());
+  std::map<std::string, TeamSaving> teams;
   for (const std::int64_t id : in_practice) {
     if (!chosen.contains(id)) continue;
     RIGHTSIZE_TRY(const decisions::Decision decision, ledger.find(decisions::label(id)));
     RIGHTSIZE_TRY(const auto stages, ledger.stages(id));
     RIGHTSIZE_TRY(const auto samples, ledger.samples(id));
-    savings.push_back(decisions::saving_of(decision, stages, samples, decisions::now()));
-    const Saving& s = savings.back();
-    for (Sum* sum : {&teams[s.decision.team], &all}) {
+    savings.decisions.push_back(decisions::saving_of(decision, stages, samples, decisions::now()));
+    const Saving& s = savings.decisions.back();
+    teams[s.decision.team].team = s.decision.team;
+    for (TeamSaving* sum : {&teams[s.decision.team], &savings.all}) {
       ++sum->decisions;
       sum->measured += s.measured.value_or(Usd{});
       sum->predicted += s.predicted.value_or(Usd{});
     }
   }
+  for (auto& [name, sum] : teams) savings.teams.push_back(std::move(sum));
   Outcome outcome;
   report::Report& report = outcome.report;
   report.title = "Savings to date";
-  const std::size_t waiting = wanted.size() - savings.size();
-  report.blocks.emplace_back(report::Paragraph{fmt::format(
-      "{} saved by {}, measured; {} more as predicted, not measured yet.{}", format_usd(all.measured),
-      decisions::format_time(decisions::now()).substr(0, 10), format_usd(all.predicted),
-      waiting == 0 ? ""
-                   : fmt::format(" {} {} not rolled out.", waiting, waiting == 1 ? "decision is" : "decisions are"))});
-  report.blocks.emplace_back(decisions_table(savings));
-  report.blocks.emplace_back(teams_table(teams));
-  report.blocks.emplace_back(report::Paragraph{kMethod});
-  report.document = savings_json(savings, teams, all);
+  const std::size_t waiting = wanted.size() - savings.decisions.size();
+  say(report, fmt::format("{} saved by {} (measured); another {} predicted but not measured yet.{}",
+                          format_usd(savings.all.measured), day_of(savings.until), format_usd(savings.all.predicted),
+                          waiting == 0 ? "" : fmt::format(" {} not rolled out.", count_of(waiting, "decision"))));
+  report::Table table = table_of(kSavingFields, savings.decisions,
+                                 {"id", cut("workload", 32), cut("team", 16), "status", "verdict",
+                                  "share_months_or_runs", "measured_usd", "predicted_usd", spare(cut("method", 60))});
+  table.title = "By decision";
+  report.blocks.emplace_back(std::move(table));
+  table = table_of(kTeamFields, savings.teams, {"team", "decisions", "measured_usd", "predicted_usd"});
+  table.title = "By team";
+  report.blocks.emplace_back(std::move(table));
+  say(report, kMethod);
+  report.document = kSavingsDocument.of(savings);
   report_backup(ledger.backup(), report);
   return outcome;
 }

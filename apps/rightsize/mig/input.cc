@@ -1,4 +1,3 @@
-// The flags of `mig` and what they name.
 #include "rightsize/mig/input.h"
 
 #include <algorithm>
@@ -17,9 +16,9 @@ namespace rightsize::app {
 namespace {
 
 using catalog::Gpu;
-using mig::Fleet;
 using mig::Geometry;
 using mig::GpuType;
+using mig::RunningGpus;
 
 Result<std::vector<const Gpu*>> named_gpus(const std::vector<std::string>& names, const catalog::Catalog& catalog) {
   std::vector<const Gpu*> gpus;
@@ -41,30 +40,30 @@ std::vector<std::string> partitionable(const catalog::Catalog& catalog) {
 }
 
 Error not_partitionable(const Gpu& gpu, const catalog::Catalog& catalog) {
-  return bad_input(fmt::format("{} cannot be cut into MIG slices", gpu.name))
-      .with_hint(fmt::format("those that can: {}", fmt::join(partitionable(catalog), ", ")));
+  return bad_input(fmt::format("{} does not support MIG", gpu.name))
+      .with_hint(fmt::format("these do: {}", fmt::join(partitionable(catalog), ", ")));
 }
 
-Result<const Gpu*> gpu_asked_about(const MigFlags& flags, const catalog::Catalog& catalog) {
+Result<const Gpu*> chosen_gpu(const MigFlags& flags, const catalog::Catalog& catalog) {
   if (flags.gpus.size() == 1) return named_gpu(catalog, flags.gpus[0]);
   if (!flags.gpus.empty() || flags.current != "nvml") {
-    return fail(bad_input("which GPU?").with_hint("add one: --gpu h100-sxm"));
+    return fail(bad_input("--gpu is missing").with_hint("for example --gpu h100-sxm"));
   }
   RIGHTSIZE_TRY(const std::vector<telemetry::MigLayout> layouts, telemetry::read_mig_layout());
   for (const telemetry::MigLayout& layout : layouts) {
     if (!layout.enabled) continue;
     if (const Gpu* gpu = diagnose::identify(catalog, layout.gpu)) return gpu;
-    return fail(bad_input(fmt::format("the catalogue does not know '{}'", layout.gpu.name))
-                    .with_hint("say which it is: --gpu h100-sxm"));
+    return fail(bad_input(fmt::format("'{}' is not in the catalogue", layout.gpu.name))
+                    .with_hint("pass its name: --gpu h100-sxm"));
   }
-  return fail(unreadable("no GPU of this machine is in MIG mode").with_hint("nvidia-smi -i 0 -mig 1 turns it on"));
+  return fail(unreadable("no GPU of this machine is in MIG mode").with_hint("'nvidia-smi -i 0 -mig 1' turns it on"));
 }
 
-// The GPUs of this machine as the driver has cut them. Who uses an instance NVML does not say: each counts as used,
-// under the name the table of `nvidia-smi mig -lgi` would give it.
-Checked<Fleet> fleet_here(const Geometry& geometry) {
+// The GPUs of this machine. NVML does not report who uses an instance, so each counts as used, named as in the output
+// of `nvidia-smi mig -lgi`.
+Checked<RunningGpus> gpus_here(const Geometry& geometry) {
   RIGHTSIZE_TRY(const std::vector<telemetry::MigLayout> layouts, telemetry::read_mig_layout());
-  Fleet fleet;
+  RunningGpus gpus;
   for (const telemetry::MigLayout& layout : layouts) {
     if (!layout.enabled) continue;
     mig::RunningGpu gpu{std::to_string(layout.gpu.index), {}};
@@ -72,16 +71,16 @@ Checked<Fleet> fleet_here(const Geometry& geometry) {
       RIGHTSIZE_TRY(const int profile, geometry.find_profile(instance.profile));
       const mig::Instance where{profile, instance.start};
       if (!geometry.may_join(gpu.layout(), where)) {
-        return fail(bad_input(fmt::format("GPU {} has {} at {}, which cannot be on one {}", layout.gpu.index,
+        return fail(bad_input(fmt::format("GPU {} has {} at {}, which does not fit a {}", layout.gpu.index,
                                           instance.profile, instance.start, geometry.gpu().name))
-                        .with_hint(fmt::format("is it another GPU? The driver calls it '{}'", layout.gpu.name)));
+                        .with_hint(fmt::format("check --gpu: the driver calls it '{}'", layout.gpu.name)));
       }
       gpu.instances.push_back({where, fmt::format("gpu{}-gi{}", layout.gpu.index, instance.id)});
     }
-    fleet.push_back(std::move(gpu));
+    gpus.push_back(std::move(gpu));
   }
-  if (!fleet.empty()) return fleet;
-  return fail(unreadable("no GPU of this machine is in MIG mode").with_hint("nvidia-smi -i 0 -mig 1 turns it on"));
+  if (!gpus.empty()) return gpus;
+  return fail(unreadable("no GPU of this machine is in MIG mode").with_hint("'nvidia-smi -i 0 -mig 1' turns it on"));
 }
 
 }  // namespace
@@ -103,30 +102,21 @@ Result<std::vector<GpuType>> allowed_types(const MigFlags& flags, const mig::Wor
     if (!type && !named) continue;
     if (!type) {
       return fail(bad_input(fmt::format("the catalogue has no {} price for {}", catalog::name_of(purchase), gpu->name))
-                      .with_hint(fmt::format("give yours: --price {}=2.50USD/h", gpu->name)));
+                      .with_hint(fmt::format("pass yours: --price {}=2.50USD/h", gpu->name)));
     }
     types.push_back(*std::move(type));
   }
   return types;
 }
 
-Result<Ratio> parse_headroom(const std::string& text) {
-  const std::string_view digits =
-      trim(std::string_view(text).substr(0, text.ends_with('%') ? text.size() - 1 : text.size()));
-  const Result<double> number = parse_number(digits);
-  const double fraction = number ? (text.ends_with('%') ? *number / 100 : *number) : -1;
-  if (fraction >= 0 && fraction <= 10) return Ratio::fraction(fraction);
-  return fail(bad_input(fmt::format("--headroom takes a share such as 20%, not '{}'", text)));
-}
-
-Result<Geometry> geometry_asked_about(const MigFlags& flags, const catalog::Catalog& catalog) {
-  RIGHTSIZE_TRY(const Gpu* gpu, gpu_asked_about(flags, catalog));
+Result<Geometry> chosen_geometry(const MigFlags& flags, const catalog::Catalog& catalog) {
+  RIGHTSIZE_TRY(const Gpu* gpu, chosen_gpu(flags, catalog));
   if (std::optional<Geometry> geometry = Geometry::of(catalog, *gpu)) return *std::move(geometry);
   return fail(not_partitionable(*gpu, catalog));
 }
 
-Checked<Fleet> read_fleet(const Geometry& geometry, const std::string& current) {
-  if (current == "nvml") return fleet_here(geometry);
+Checked<RunningGpus> read_current_gpus(const Geometry& geometry, const std::string& current) {
+  if (current == "nvml") return gpus_here(geometry);
   RIGHTSIZE_TRY(const std::string text, read_file(current));
   return mig::read_current(current, text, geometry);
 }

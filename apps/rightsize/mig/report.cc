@@ -3,154 +3,196 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/format.h"
 #include "base/usage_units.h"
+#include "rightsize/mig/document.h"
 
 namespace rightsize::app {
 namespace {
 
-using mig::Geometry;
+using mig::Alternative;
 using mig::GpuType;
+using mig::ReplicaId;
 using mig::SlicePlan;
-using report::Align;
-using report::Json;
+using report::Fields;
+using report::kTableOnly;
+using report::renamed;
+using report::when;
 
-Json dollars(double value) { return report::json_number(std::round(value * 100) / 100); }
 std::string per_month(UsdPerSecond rate) { return format_usd(rate * kMonth); }
+double cents(UsdPerSecond rate) { return std::round(in_usd_per_month(rate) * 100) / 100; }
 
-std::string replica_name(const mig::WorkloadFile& file, const mig::Replica& replica) {
+std::string replica_name(const mig::WorkloadFile& file, const ReplicaId& replica) {
   const mig::Workload& workload = file.workloads[replica.workload];
   return workload.replicas == 1 ? workload.name : fmt::format("{}/{}", workload.name, replica.number);
 }
 
 std::string names_in(const mig::WorkloadFile& file, const mig::PlannedInstance& instance) {
   std::vector<std::string> names;
-  for (const mig::Replica& replica : instance.replicas) names.push_back(replica_name(file, replica));
+  for (const ReplicaId& replica : instance.replicas) names.push_back(replica_name(file, replica));
   return fmt::format("{}", fmt::join(names, " + "));
 }
 
-report::Table assignment_table(const PlannedSlices& p) {
-  report::Table table;
-  table.title = "Who is where";
-  table.most_shown = 24;
-  table.columns = {{"GPU", "index", Align::kRight},    {"type", "gpu", Align::kLeft},
-                   {"slice", "profile", Align::kLeft}, {"start", "start", Align::kRight},
-                   {"size", "size", Align::kRight},    {"workload", "workload", Align::kLeft}};
-  for (std::size_t g = 0; g < p.plan.gpus.size(); ++g) {
-    const GpuType& type = p.types[p.plan.gpus[g].type];
-    for (const mig::PlannedInstance& instance : p.plan.gpus[g].instances) {
-      const catalog::MigProfile& profile = type.geometry->profile(instance.where.profile);
-      table.rows.push_back({report::number_cell(std::to_string(g), static_cast<double>(g)),
-                            report::text_cell(type.gpu->name), report::text_cell(profile.profile),
-                            report::number_cell(std::to_string(instance.where.start), instance.where.start),
-                            report::number_cell(std::to_string(profile.memory_slices), profile.memory_slices),
-                            report::text_cell(names_in(p.file, instance))});
-    }
-  }
-  return table;
+// One slice of the plan.
+struct PlannedRow {
+  const PlannedSlices* all;
+  std::size_t gpu;
+  const mig::PlannedInstance* instance;
+
+  const GpuType& type() const { return all->types[all->plan.gpus[gpu].type]; }
+  const catalog::MigProfile& profile() const { return type().geometry->profile(instance->where.profile); }
+  const std::string& name_of(const ReplicaId& replica) const { return all->file.workloads[replica.workload].name; }
+};
+
+struct ReplicaRow {
+  std::string workload;
+  int replica;
+};
+const Fields<ReplicaRow> kReplicaFields = {
+    {"workload", "name of the workload", &ReplicaRow::workload},
+    {"replica", "which of its replicas, from 0", &ReplicaRow::replica},
+};
+
+const Fields<PlannedRow> kPlannedFields = {
+    {"index", "GPU", "number of the GPU", &PlannedRow::gpu, kTableOnly},
+    {"gpu", "type", "GPU type", [](const PlannedRow& r) { return r.type().gpu->name; }, kTableOnly},
+    {"profile", "slice", "MIG profile", [](const PlannedRow& r) { return r.profile().profile; }},
+    {"start", "start", "first memory slice", [](const PlannedRow& r) { return r.instance->where.start; }},
+    {"size", "size", "memory slices", [](const PlannedRow& r) { return r.profile().memory_slices; }},
+    {"workload", "the workload, or the first of those that share the slice",
+     [](const PlannedRow& r) { return r.name_of(r.instance->replicas[0]); }},
+    {"names", "workload", "everything in the slice",
+     [](const PlannedRow& r) { return names_in(r.all->file, *r.instance); }, kTableOnly},
+    {"workloads", "every replica in the slice", kReplicaFields,
+     [](const PlannedRow& r) {
+       std::vector<ReplicaRow> rows;
+       for (const ReplicaId& replica : r.instance->replicas) rows.push_back({r.name_of(replica), replica.number});
+       return rows;
+     }},
+};
+
+std::vector<PlannedRow> rows_of(const PlannedSlices& p, std::size_t gpu) {
+  std::vector<PlannedRow> rows;
+  for (const mig::PlannedInstance& instance : p.plan.gpus[gpu].instances) rows.push_back({&p, gpu, &instance});
+  return rows;
 }
 
-report::Table alternatives_table(const std::vector<mig::Alternative>& alternatives) {
-  report::Table table;
-  table.title = "Other ways";
-  table.columns = {{"way", "way", Align::kLeft},
-                   {"GPUs", "gpu_count", Align::kRight},
-                   {"which", "gpus", Align::kLeft},
-                   {"$/month", "usd_per_month", Align::kRight},
-                   {"at least", "lower_bound_usd_per_month", Align::kRight},
-                   {"what separates them", "isolation", Align::kLeft}};
-  for (const mig::Alternative& a : alternatives) {
-    if (!a.feasible) {
-      table.rows.push_back({report::text_cell(a.what), report::unknown_cell(), report::text_cell("no: " + a.why_not),
-                            report::unknown_cell(), report::unknown_cell(), report::text_cell(a.isolation)});
-      continue;
-    }
-    std::vector<std::string> counts;
-    for (const auto& [name, count] : a.gpus) counts.push_back(fmt::format("{} {}", count, name));
-    table.rows.push_back(
-        {report::text_cell(a.what),
-         report::number_cell(format_count(static_cast<double>(a.gpu_count)), static_cast<double>(a.gpu_count)),
-         report::text_cell(fmt::format("{}", fmt::join(counts, ", "))),
-         report::number_cell(per_month(a.rate), in_usd_per_month(a.rate)),
-         report::number_cell(per_month(a.least_rate), in_usd_per_month(a.least_rate)), report::text_cell(a.isolation)});
-  }
-  return table;
+struct GpuRow {
+  const PlannedSlices* all;
+  std::size_t index;
+};
+const Fields<GpuRow> kGpuFields = {
+    {"index", "number of the GPU", &GpuRow::index},
+    {"gpu", "GPU type", [](const GpuRow& r) { return r.all->types[r.all->plan.gpus[r.index].type].gpu->name; }},
+    {"instances", "its slices", kPlannedFields, [](const GpuRow& r) { return rows_of(*r.all, r.index); }},
+};
+
+const Fields<GpuType> kPriceFields = {
+    {"gpu", "GPU type", [](const GpuType& t) { return t.gpu->name; }},
+    {"usd_per_hour", "price of a GPU-hour", &GpuType::usd_per_hour},
+    {"source", "where the price is from", &GpuType::price_from},
+};
+
+std::string which_gpus(const Alternative& a) {
+  if (!a.feasible) return "no: " + a.why_not;
+  std::vector<std::string> counts;
+  for (const auto& [name, count] : a.gpus) counts.push_back(fmt::format("{} {}", count, name));
+  return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-Json json_of(const PlannedSlices& p, std::size_t index) {
-  const mig::PlannedGpu& gpu = p.plan.gpus[index];
-  const GpuType& type = p.types[gpu.type];
-  Json instances = Json::array();
-  for (const mig::PlannedInstance& instance : gpu.instances) {
-    const catalog::MigProfile& profile = type.geometry->profile(instance.where.profile);
-    Json workloads = Json::array();
-    for (const mig::Replica& replica : instance.replicas) {
-      workloads.push_back({{"workload", p.file.workloads[replica.workload].name}, {"replica", replica.number}});
-    }
-    instances.push_back({{"profile", profile.profile},
-                         {"start", instance.where.start},
-                         {"size", profile.memory_slices},
-                         {"workload", p.file.workloads[instance.replicas[0].workload].name},
-                         {"workloads", std::move(workloads)}});
-  }
-  return {{"index", index}, {"gpu", type.gpu->name}, {"instances", std::move(instances)}};
+const Fields<Alternative> kAlternativeFields = {
+    {"way", "mig, mig+mps, mps, time-slicing, gpu-each or smaller-gpu-each", &Alternative::name},
+    {"what", "way", "the way in words", &Alternative::what, kTableOnly},
+    {"feasible", "whether every workload fits", &Alternative::feasible},
+    {"why_not", "why it is not feasible", &Alternative::why_not},
+    {"gpu_count", "GPUs", "number of GPUs", [](const Alternative& a) { return when(a.feasible, a.gpu_count); }},
+    {"gpus", "number of GPUs by type", &Alternative::gpus},
+    {"which", "which", "number of GPUs by type", which_gpus, kTableOnly},
+    {"usd_per_month", "$/month", "cost", [](const Alternative& a) { return when(a.feasible, cents(a.rate)); },
+     [](const Alternative& a) { return a.feasible ? per_month(a.rate) : "-"; }},
+    {"lower_bound", "lower bound", "no plan of this kind costs less, USD/month",
+     [](const Alternative& a) { return when(a.feasible, cents(a.least_rate)); },
+     [](const Alternative& a) { return a.feasible ? per_month(a.least_rate) : "-"; }},
+    {"isolation", "isolation", "what separates the workloads", &Alternative::isolation},
+};
+
+}  // namespace
+
+const Fields<PlannedSlices> kPlanFields = {
+    {"gpu_count", "number of GPUs", [](const PlannedSlices& p) { return p.plan.gpus.size(); }},
+    {"gpus", "the GPUs and their slices", kGpuFields,
+     [](const PlannedSlices& p) {
+       std::vector<GpuRow> rows;
+       for (std::size_t g = 0; g < p.plan.gpus.size(); ++g) rows.push_back({&p, g});
+       return rows;
+     }},
+    {"usd_per_month", "cost", [](const PlannedSlices& p) { return cents(p.plan.rate); }},
+    {"lower_bound", "no plan costs less, USD/month", [](const PlannedSlices& p) { return cents(p.plan.least_rate); }},
+    {"gap", "how far the plan may be from the optimum",
+     [](const PlannedSlices& p) { return p.plan.proved() ? 0 : p.plan.gap(); }},
+    {"proved_optimal", "whether no MIG plan costs less", [](const PlannedSlices& p) { return p.plan.proved(); }},
+    {"out_of_time", "whether the time limit ended the search",
+     [](const PlannedSlices& p) { return p.plan.out_of_time; }},
+    {"prices", "prices of the allowed GPUs", kPriceFields,
+     [](const PlannedSlices& p) -> const std::vector<GpuType>& { return p.types; }},
+    {"alternatives", "other ways to run the workloads", kAlternativeFields,
+     [](const PlannedSlices& p) -> const std::vector<Alternative>& { return p.alternatives; }},
+    {"mig_parted", "configuration of nvidia-mig-parted",
+     [](const PlannedSlices& p) { return p.tool_files.mig_parted; }},
+    {"config_map", "ConfigMap of the GPU operator", [](const PlannedSlices& p) { return p.tool_files.config_map; }},
+    {"nvidia_smi", "shell script with nvidia-smi", [](const PlannedSlices& p) { return p.tool_files.nvidia_smi; }},
+    {"kubernetes", "Deployment patches", [](const PlannedSlices& p) { return p.tool_files.kubernetes; }},
+    {"dra", "ResourceClaimTemplates", [](const PlannedSlices& p) { return p.tool_files.dra; }},
+};
+
+namespace {
+
+const Fields<UnplaceableRow> kUnplaceableRowFields = {
+    {"workload", "name of the workload", &UnplaceableRow::workload},
+    {"line", "its line in the file", &UnplaceableRow::line},
+    {"reason", "why the largest slice does not hold it", &UnplaceableRow::reason},
+    {"would_fit", "the cheapest GPU that would hold it; empty: none", &UnplaceableRow::would_fit},
+};
+
+}  // namespace
+
+const Fields<UnplaceableAnswer> kUnplaceableFields = {
+    {"gpu_count", "null: there is no plan", [](const UnplaceableAnswer&) { return std::optional<int>(); }},
+    {"unplaceable", "workloads that fit no slice of the allowed GPUs", kUnplaceableRowFields, &UnplaceableAnswer::rows},
+};
+
+namespace {
+
+std::string plural(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-Json json_of(const mig::Alternative& a) {
-  Json gpus = Json::object();
-  for (const auto& [name, count] : a.gpus) gpus[name] = count;
-  return {{"way", a.name},
-          {"feasible", a.feasible},
-          {"why_not", a.why_not},
-          {"gpu_count", a.feasible ? Json(a.gpu_count) : Json(nullptr)},
-          {"gpus", std::move(gpus)},
-          {"usd_per_month", a.feasible ? dollars(in_usd_per_month(a.rate)) : Json(nullptr)},
-          {"lower_bound", a.feasible ? dollars(in_usd_per_month(a.least_rate)) : Json(nullptr)},
-          {"isolation", a.isolation}};
-}
-
-Json document_of(const PlannedSlices& p) {
-  Json document = {{"schema", "rightsize/mig/1"},
-                   {"gpu_count", p.plan.gpus.size()},
-                   {"gpus", Json::array()},
-                   {"usd_per_month", dollars(in_usd_per_month(p.plan.rate))},
-                   {"lower_bound", dollars(in_usd_per_month(p.plan.least_rate))},
-                   {"gap", p.plan.proved() ? Json(0) : report::json_number(p.plan.gap())},
-                   {"proved_optimal", p.plan.proved()},
-                   {"out_of_time", p.plan.out_of_time},
-                   {"prices", Json::array()},
-                   {"alternatives", Json::array()},
-                   {"mig_parted", p.tool_files.mig_parted},
-                   {"config_map", p.tool_files.config_map},
-                   {"nvidia_smi", p.tool_files.nvidia_smi},
-                   {"kubernetes", p.tool_files.kubernetes},
-                   {"dra", p.tool_files.dra}};
-  for (std::size_t g = 0; g < p.plan.gpus.size(); ++g) document["gpus"].push_back(json_of(p, g));
-  for (const GpuType& type : p.types) {
-    document["prices"].push_back({{"gpu", type.gpu->name},
-                                  {"usd_per_hour", report::json_number(type.usd_per_hour())},
-                                  {"source", type.price_from}});
-  }
-  for (const mig::Alternative& a : p.alternatives) document["alternatives"].push_back(json_of(a));
-  return document;
-}
-
+// The cheapest way first, also when it is not MIG.
 std::string headline(const PlannedSlices& p) {
-  std::map<std::size_t, std::size_t> counts;
-  for (const mig::PlannedGpu& gpu : p.plan.gpus) ++counts[gpu.type];
-  std::vector<std::string> parts;
-  for (const auto& [type, count] : counts) parts.push_back(fmt::format("{} {}", count, p.types[type].gpu->name));
-  std::string text = fmt::format("{} workload{} in {} replica{} need {}: {}/month.", p.file.workloads.size(),
-                                 p.file.workloads.size() == 1 ? "" : "s", p.file.replicas(),
-                                 p.file.replicas() == 1 ? "" : "s", fmt::join(parts, " and "), per_month(p.plan.rate));
-  text += p.plan.proved() ? " No plan over these GPUs costs less (proved)."
-                          : fmt::format(" None costs less than {} (gap {}).", per_month(p.plan.least_rate),
+  const Alternative* cheapest = nullptr;
+  for (const Alternative& a : p.alternatives) {
+    const UsdPerSecond best = cheapest == nullptr ? p.plan.rate * (1 - 1e-9) : cheapest->rate;
+    if (a.feasible && a.rate < best) cheapest = &a;
+  }
+  const Alternative& mig = p.alternatives.front();
+  std::string text =
+      fmt::format("{} in {}. ", plural(p.file.workloads.size(), "workload"), plural(p.file.replicas(), "replica"));
+  if (cheapest != nullptr) {
+    text += fmt::format("Cheapest: {} ({}), {}/month. With MIG: ", which_gpus(*cheapest), cheapest->what,
+                        per_month(cheapest->rate));
+  } else {
+    text += "Cheapest: MIG on ";
+  }
+  text += fmt::format("{}, {}/month; no MIG plan costs less", which_gpus(mig), per_month(p.plan.rate));
+  text += p.plan.proved() ? " (proved)."
+                          : fmt::format(" than {}/month (gap {}).", per_month(p.plan.least_rate),
                                         format_percent(Ratio::fraction(p.plan.gap())));
-  if (p.plan.out_of_time) text += " The time ran out before the search ended: another run may find another plan.";
+  if (p.plan.out_of_time) text += " The time limit ended the search: another run may find another plan.";
   return text;
 }
 
@@ -166,7 +208,7 @@ std::string price_notes(const PlannedSlices& p) {
 
 report::Lanes draw_gpus(const PlannedSlices& p, std::size_t type, std::size_t most) {
   report::Lanes lanes;
-  const Geometry& geometry = *p.types[type].geometry;
+  const mig::Geometry& geometry = *p.types[type].geometry;
   lanes.units = geometry.memory_slices();
   std::size_t of_type = 0;
   for (std::size_t g = 0; g < p.plan.gpus.size(); ++g) {
@@ -189,15 +231,28 @@ report::Lanes draw_gpus(const PlannedSlices& p, std::size_t type, std::size_t mo
 report::Report plan_report(const PlannedSlices& p, const std::string& out) {
   report::Report shown;
   shown.title = "MIG plan";
-  shown.document = document_of(p);
+  shown.document = kMigDocument.of({.plan = &p});
   auto& blocks = shown.blocks;
   blocks.emplace_back(report::Paragraph{headline(p)});
   constexpr std::size_t kMostDrawn = 16;
   for (std::size_t t = 0; t < p.types.size(); ++t) {
     if (report::Lanes lanes = draw_gpus(p, t, kMostDrawn); !lanes.lanes.empty()) blocks.emplace_back(std::move(lanes));
   }
-  blocks.emplace_back(assignment_table(p));
-  blocks.emplace_back(alternatives_table(p.alternatives));
+  std::vector<PlannedRow> rows;
+  for (std::size_t g = 0; g < p.plan.gpus.size(); ++g) {
+    const std::vector<PlannedRow> more = rows_of(p, g);
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
+  report::Table table =
+      table_of(kPlannedFields, rows, {"index", "gpu", "profile", "start", "size", renamed("names", "workload")});
+  table.title = "Placement";
+  table.most_shown = 24;
+  blocks.emplace_back(std::move(table));
+  table = table_of(kAlternativeFields, p.alternatives,
+                   {renamed("what", "way"), "gpu_count", renamed("which", "gpus"), "usd_per_month",
+                    renamed("lower_bound", "lower_bound_usd_per_month"), "isolation"});
+  table.title = "Alternatives";
+  blocks.emplace_back(std::move(table));
   constexpr std::size_t kMostPrinted = 8;
   if (out.empty() && p.plan.gpus.size() <= kMostPrinted) {
     blocks.emplace_back(report::Verbatim{"To create the slices", p.tool_files.nvidia_smi});
@@ -218,20 +273,19 @@ Outcome nothing_fits(const mig::WorkloadFile& file, const SlicePlan& plan) {
   Outcome outcome;
   outcome.exit_code = kNoFeasibleAnswer;
   outcome.report.title = "MIG plan";
-  Json list = Json::array();
+  UnplaceableAnswer answer;
   std::string text =
       plan.unplaceable.size() == 1
           ? "No plan: one workload fits no slice of the allowed GPUs."
           : fmt::format("No plan: {} workloads fit no slice of the allowed GPUs.", plan.unplaceable.size());
   for (const mig::Unplaceable& u : plan.unplaceable) {
     const mig::Workload& workload = file.workloads[u.workload];
-    text += fmt::format("\n  {} ({}:{}): {}. {}", workload.name, workload.place.file, workload.place.line, u.reason,
-                        u.would_fit.empty() ? "No single GPU of the catalogue would take it."
-                                            : fmt::format("It would fit {}.", u.would_fit));
-    list.push_back(
-        {{"workload", workload.name}, {"line", workload.place.line}, {"reason", u.reason}, {"would_fit", u.would_fit}});
+    text += fmt::format(
+        "\n  {} ({}:{}): {}. {}", workload.name, workload.place.file, workload.place.line, u.reason,
+        u.would_fit.empty() ? "No single GPU of the catalogue holds it." : fmt::format("It fits {}.", u.would_fit));
+    answer.rows.push_back({workload.name, workload.place.line, u.reason, u.would_fit});
   }
-  outcome.report.document = {{"schema", "rightsize/mig/1"}, {"gpu_count", nullptr}, {"unplaceable", std::move(list)}};
+  outcome.report.document = kMigDocument.of({.unplaceable = &answer});
   outcome.report.blocks.emplace_back(report::Paragraph{std::move(text)});
   return outcome;
 }

@@ -1,4 +1,4 @@
-// What `rightsize mig` says. Sentences about a plan stand in report.cc, those about one GPU in layout_report.cc.
+// Reports of `rightsize mig`: about a plan in report.cc, about one GPU type in layout_report.cc.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace rightsize::app {
 
-// A plan with all it is shown with.
+// A plan and everything its report needs.
 struct PlannedSlices {
   const mig::WorkloadFile& file;
   const std::vector<mig::GpuType>& types;
@@ -25,15 +25,15 @@ struct PlannedSlices {
 report::Report plan_report(const PlannedSlices& planned, const std::string& out);
 // The GPUs of one type, the first `most` of them.
 report::Lanes draw_gpus(const PlannedSlices& planned, std::size_t type, std::size_t most);
-// Exit code 2: which workload fits nowhere, why, and what would take it.
+// Exit code 2: which workload fits nowhere, why, and which GPU would hold it.
 Outcome nothing_fits(const mig::WorkloadFile& file, const mig::SlicePlan& plan);
 
 report::Report layouts_report(const mig::Geometry& geometry);
-// Exit code 2 where the layout fits on none of the GPUs.
-Outcome check_outcome(const mig::Geometry& geometry, const mig::Layout& wanted, const mig::Fleet& fleet);
-report::Report current_report(const mig::Geometry& geometry, const mig::Fleet& fleet);
-// Exit code 2 where what was asked for (`make_room`, as the user wrote it) does not fit whatever moves.
-Outcome repack_outcome(const mig::Geometry& geometry, const mig::Fleet& fleet, const mig::Repacking& result,
+// Exit code 2 where the layout fits none of the GPUs.
+Outcome check_outcome(const mig::Geometry& geometry, const mig::Layout& wanted, const mig::RunningGpus& gpus);
+report::Report current_report(const mig::Geometry& geometry, const mig::RunningGpus& gpus);
+// Exit code 2 where `make_room`, as the user wrote it, does not fit whatever moves.
+Outcome repack_outcome(const mig::Geometry& geometry, const mig::RunningGpus& gpus, const mig::Repacking& result,
                        const std::string& make_room);
 // Exit code 2 where the driver's list differs from our table.
 Outcome verify_outcome(const mig::Geometry& geometry, const std::string& file,

@@ -1,16 +1,13 @@
-// rightsize rollout: a decision put into practice stage by stage, each checked before the next.
+// rightsize rollout: rolls a decision out in stages, each checked before the next.
 #include <algorithm>
-#include <cstdlib>
-#include <map>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "base/suggest.h"
 #include "decisions/clock.h"
-#include "rightsize/decisions/ledger_input.h"
-#include "rightsize/decisions/measure_input.h"
-#include "rightsize/decisions/words.h"
+#include "rightsize/decisions/fields.h"
+#include "rightsize/decisions/input.h"
 
 namespace rightsize::app {
 namespace {
@@ -19,12 +16,12 @@ using decisions::Check;
 using decisions::CheckState;
 using decisions::Decision;
 using decisions::Ledger;
-using decisions::Sample;
+using decisions::MeasuredValue;
 using decisions::Stage;
 using decisions::StageRecord;
 using decisions::StageState;
-using report::Align;
-using report::Json;
+using report::cut;
+using report::Fields;
 
 struct Flags {
   std::vector<std::string> words;  // a verb and a decision
@@ -34,194 +31,172 @@ struct Flags {
   LedgerFlags ledger;
 };
 
-std::string author_of(const Flags& flags) {
-  if (!flags.by.empty()) return flags.by;
-  const char* user = std::getenv("USER");
-  return user == nullptr ? "" : user;
-}
-
-const StageRecord* running(const std::vector<StageRecord>& stages) {
-  return !stages.empty() && stages.back().state == StageState::kRunning ? &stages.back() : nullptr;
-}
-
 // What was measured since the running stage began.
-std::vector<Sample> since(const std::vector<Sample>& samples, const StageRecord& stage) {
-  std::vector<Sample> later;
-  for (const Sample& sample : samples) {
-    if (sample.taken_at >= stage.started_at) later.push_back(sample);
-  }
+std::vector<MeasuredValue> since(const std::vector<MeasuredValue>& samples, const StageRecord& stage) {
+  std::vector<MeasuredValue> later;
+  std::copy_if(samples.begin(), samples.end(), std::back_inserter(later),
+               [&](const MeasuredValue& sample) { return sample.taken_at >= stage.started_at; });
   return later;
 }
 
-// The day, for people; the moment stands in CSV and JSON.
-report::Cell day_cell(TimePoint moment) {
-  report::Cell cell = report::text_cell(decisions::format_time(moment).substr(0, 10));
-  cell.exact = decisions::format_time(moment);
-  return cell;
-}
+// A stage of the table, begun or not.
+struct StageRow {
+  Stage stage;
+  const StageRecord* record;
 
-report::Table stages_table(const std::vector<StageRecord>& stages) {
-  report::Table table;
-  table.title = "Stages";
-  table.columns = {
-      {"stage", "stage", Align::kLeft},        {"state", "state", Align::kLeft}, {"began", "started_at", Align::kLeft},
-      {"ended", "ended_at", Align::kLeft},     {"by", "by", Align::kLeft},       {"confirmed", "how", Align::kLeft, 40},
-      {"note", "note", Align::kLeft, 40, true}};
-  for (const Stage stage : decisions::kStages) {
-    const auto found =
-        std::find_if(stages.rbegin(), stages.rend(), [&](const StageRecord& r) { return r.stage == stage; });
-    if (found == stages.rend()) {
-      table.rows.push_back({report::text_cell(words_of(stage)), report::text_cell("not begun"), report::unknown_cell(),
-                            report::unknown_cell(), report::text_cell(""), report::text_cell(""),
-                            report::text_cell("")});
-      continue;
-    }
-    table.rows.push_back({report::text_cell(words_of(stage)), report::text_cell(name_of(found->state)),
-                          day_cell(found->started_at),
-                          found->ended_at ? day_cell(*found->ended_at) : report::unknown_cell(),
-                          report::text_cell(found->by), report::text_cell(found->how), report::text_cell(found->note)});
+  std::string text(std::string StageRecord::*member) const { return record == nullptr ? "" : record->*member; }
+};
+
+const Fields<StageRow> kStageFields = {
+    {"stage", "stage", "one-job, 10%, 50% or all", &StageRow::stage,
+     [](const StageRow& r) { return std::string(words_of(r.stage)); }},
+    {"state", "state", "running, passed or failed",
+     [](const StageRow& r) { return r.record == nullptr ? "not begun" : name_of(r.record->state); }},
+    {"started_at", "began", "start of the stage",
+     [](const StageRow& r) {
+       return r.record == nullptr ? std::nullopt : std::optional(decisions::format_time(r.record->started_at));
+     },
+     day_of},
+    {"ended_at", "ended", "end of the stage; null while it runs",
+     [](const StageRow& r) {
+       const bool ended = r.record != nullptr && r.record->ended_at;
+       return ended ? std::optional(decisions::format_time(*r.record->ended_at)) : std::nullopt;
+     },
+     day_of},
+    {"by", "by", "who started or ended it", [](const StageRow& r) { return r.text(&StageRecord::by); }},
+    {"how", "confirmed", "how it was confirmed", [](const StageRow& r) { return r.text(&StageRecord::how); }},
+    {"note", "note", "a note", [](const StageRow& r) { return r.text(&StageRecord::note); }},
+};
+
+std::string title_of(const Check& check) {
+  static constexpr std::pair<std::string_view, const char*> kTitles[] = {{"speed", "speed within its interval"},
+                                                                         {"memory", "no out-of-memory errors"},
+                                                                         {"slo", "SLO or deadline met"},
+                                                                         {"cost", "cost as predicted"}};
+  for (const auto& [name, title] : kTitles) {
+    if (check.name == name) return title;
   }
-  return table;
+  return check.name;
 }
 
-report::Table checks_table(const std::vector<Check>& checks) {
-  report::Table table;
-  table.title = "Checks of the running stage";
-  table.columns = {{"check", "check", Align::kLeft},
-                   {"state", "state", Align::kLeft},
-                   {"what was seen", "words", Align::kLeft},
-                   {"more samples", "samples_needed", Align::kRight}};
-  static const std::map<std::string, std::string> kWords = {{"speed", "speed within its interval"},
-                                                            {"memory", "no out-of-memory"},
-                                                            {"slo", "SLO or deadline held"},
-                                                            {"cost", "cost as predicted"}};
-  for (const Check& check : checks) {
-    report::Cell name = report::text_cell(kWords.at(check.name));
-    name.exact = check.name;
-    table.rows.push_back({std::move(name), report::text_cell(name_of(check.state)), report::text_cell(check.words),
-                          check.more
-                              ? report::number_cell(std::to_string(*check.more), static_cast<double>(*check.more))
-                              : report::unknown_cell()});
-  }
-  return table;
-}
+const Fields<Check> kCheckFields = {
+    {"check", "check", "speed, memory, slo or cost", &Check::name, title_of},
+    {"state", "state", "passed, failed or unknown", &Check::state},
+    {"words", "result", "the result in words", &Check::words},
+    {"samples_needed", "more samples", "samples still needed", &Check::more},
+};
 
-Json stages_json(const std::vector<StageRecord>& stages) {
-  Json list = Json::array();
-  for (const StageRecord& r : stages) {
-    list.push_back({{"stage", name_of(r.stage)},
-                    {"state", name_of(r.state)},
-                    {"started_at", decisions::format_time(r.started_at)},
-                    {"ended_at", r.ended_at ? Json(decisions::format_time(*r.ended_at)) : Json(nullptr)},
-                    {"by", r.by},
-                    {"how", r.how},
-                    {"note", r.note}});
-  }
-  return list;
-}
+struct RolloutState {
+  Decision decision;
+  std::vector<StageRecord> stages;
+  std::vector<Check> checks;  // of the running stage
+};
 
-Json checks_json(const std::vector<Check>& checks) {
-  Json list = Json::array();
-  for (const Check& c : checks) {
-    list.push_back({{"check", c.name},
-                    {"state", name_of(c.state)},
-                    {"words", c.words},
-                    {"samples_needed", c.more ? Json(*c.more) : Json(nullptr)}});
-  }
-  return list;
-}
+const Fields<RolloutState> kRolloutFields = {
+    {"id", "number of the decision", [](const RolloutState& r) { return decisions::label(r.decision.summary.id); }},
+    {"workload", "name of the workload", [](const RolloutState& r) { return r.decision.summary.workload; }},
+    {"status", "status of the decision", [](const RolloutState& r) { return r.decision.summary.status; }},
+    {"stages", "the stages begun so far", kStageFields,
+     [](const RolloutState& r) {
+       std::vector<StageRow> rows;
+       for (const StageRecord& record : r.stages) rows.push_back({record.stage, &record});
+       return rows;
+     }},
+    {"rollback", "how to undo it",
+     [](const RolloutState& r) { return report::when(!r.decision.rollback.empty(), r.decision.rollback); }},
+    {"checks?", "checks of the running stage", kCheckFields, &RolloutState::checks},
+};
+const report::Document<RolloutState> kRolloutDocument("rollout", "A decision's rollout", kRolloutFields);
 
-std::string way_back(const Decision& decision) {
-  return fmt::format("Rollback: {}",
-                     decision.way_back.empty() ? "not recorded ('decide --rollback' keeps one)." : decision.way_back);
+std::string rollback_of(const Decision& decision) {
+  return "Rollback: " + (decision.rollback.empty() ? "not recorded ('decide --rollback' does)." : decision.rollback);
 }
 
 // The state as it is in the ledger, under a first sentence.
-Checked<Outcome> state_report(Ledger& ledger, const Decision& decision, std::string first, int exit_code = kDone) {
-  const std::int64_t id = decision.summary.id;
-  RIGHTSIZE_TRY(const Decision now, ledger.find(decisions::label(id)));
-  RIGHTSIZE_TRY(const std::vector<StageRecord> stages, ledger.stages(id));
-  RIGHTSIZE_TRY(const std::vector<Sample> samples, ledger.samples(id));
+Checked<Outcome> state_report(Ledger& ledger, std::int64_t id, std::string first, int exit_code = kDone) {
+  RolloutState state;
+  RIGHTSIZE_TRY(state.decision, ledger.find(decisions::label(id)));
+  RIGHTSIZE_TRY(state.stages, ledger.stages(id));
+  RIGHTSIZE_TRY(const std::vector<MeasuredValue> samples, ledger.samples(id));
+  const StageRecord* current = running_stage(state.stages);
+  if (current != nullptr) state.checks = check_stage(state.decision, since(samples, *current));
+  std::vector<StageRow> rows;
+  for (const Stage stage : decisions::kStages) {
+    const auto last = std::find_if(state.stages.rbegin(), state.stages.rend(),
+                                   [&](const StageRecord& r) { return r.stage == stage; });
+    rows.push_back({stage, last == state.stages.rend() ? nullptr : &*last});
+  }
   Outcome outcome;
   outcome.exit_code = exit_code;
   report::Report& report = outcome.report;
   report.title = fmt::format("Rollout of {}", decisions::label(id));
-  report.blocks.emplace_back(report::Paragraph{std::move(first)});
-  report.blocks.emplace_back(stages_table(stages));
-  report.document = {
-      {"schema", "rightsize/rollout/1"},  {"id", decisions::label(id)},
-      {"workload", now.summary.workload}, {"status", name_of(now.summary.status)},
-      {"stages", stages_json(stages)},    {"rollback", now.way_back.empty() ? Json(nullptr) : Json(now.way_back)}};
-  if (const StageRecord* current = running(stages)) {
-    const std::vector<Check> checks = check_stage(now, since(samples, *current));
-    report.blocks.emplace_back(checks_table(checks));
-    report.document["checks"] = checks_json(checks);
+  report.document = kRolloutDocument.of(state);
+  say(report, std::move(first));
+  report::Table table =
+      table_of(kStageFields, rows,
+               {"stage", "state", "started_at", "ended_at", "by", cut("how", 40), report::spare(cut("note", 40))});
+  table.title = "Stages";
+  report.blocks.emplace_back(std::move(table));
+  if (current != nullptr) {
+    table = table_of(kCheckFields, state.checks, {"check", "state", "words", "samples_needed"});
+    table.title = "Checks of the running stage";
+    report.blocks.emplace_back(std::move(table));
   }
-  report.blocks.emplace_back(report::Paragraph{way_back(now)});
+  say(report, rollback_of(state.decision));
   report_backup(ledger.backup(), report);
   return outcome;
 }
 
 std::string status_sentence(const Decision& decision, const std::vector<StageRecord>& stages) {
-  const std::string name = fmt::format("{} ({})", decisions::label(decision.summary.id), decision.summary.workload);
-  if (const StageRecord* current = running(stages))
-    return fmt::format("{}: rolled out to {}.", name, words_of(current->stage));
-  return fmt::format("{} is {}.", name, name_of(decision.summary.status));
+  if (const StageRecord* current = running_stage(stages))
+    return fmt::format("{}: rolled out to {}.", full_name(decision.summary), words_of(current->stage));
+  return fmt::format("{} is {}.", full_name(decision.summary), name_of(decision.summary.status));
 }
 
 Checked<Outcome> start(const Flags& flags, Ledger& ledger, const Decision& decision) {
-  Stage stage = Stage::kOneJob;
-  if (!flags.stage.empty()) {
-    const std::optional<Stage> named = decisions::parse_stage(flags.stage);
-    if (!named)
-      return fail(bad_input(fmt::format("--stage '{}' is none", flags.stage)).with_hint("one-job, 10%, 50% or all"));
-    stage = *named;
-  }
-  if (Result<> begun = ledger.start_stage(decision.summary.id, stage, decisions::now(), author_of(flags)); !begun) {
+  const Stage stage = decisions::parse_stage(flags.stage).value_or(Stage::kOneJob);
+  if (Result<> begun = ledger.start_stage(decision.summary.id, stage, decisions::now(), author(flags.by)); !begun) {
     return fail(begun.error());
   }
-  return state_report(ledger, decision,
-                      fmt::format("{} begins: put {} on {}, then 'rightsize rollout confirm {}'.",
+  return state_report(ledger, decision.summary.id,
+                      fmt::format("{} started: run {} on {}, then 'rightsize rollout confirm {}'.",
                                   decisions::label(decision.summary.id), words_of(stage), decision.summary.choice.words,
                                   decisions::label(decision.summary.id)));
 }
 
-// Passed: every check did, or a person says so. Failed: one did, and no person overrules it.
+// A stage passes when every check does, or with --by-hand.
 Checked<Outcome> confirm(const Flags& flags, Ledger& ledger, const Decision& decision) {
   const std::int64_t id = decision.summary.id;
   const std::string name = decisions::label(id);
   RIGHTSIZE_TRY(const std::vector<StageRecord> stages, ledger.stages(id));
-  const StageRecord* current = running(stages);
+  const StageRecord* current = running_stage(stages);
   if (current == nullptr) {
-    return fail(
-        bad_input(fmt::format("{}: no stage runs", name)).with_hint(fmt::format("'rightsize rollout start {}'", name)));
+    return fail(bad_input(fmt::format("{}: no stage is running", name))
+                    .with_hint(fmt::format("'rightsize rollout start {}'", name)));
   }
-  RIGHTSIZE_TRY(const Measured measured, measure(flags.measure, decision));
-  RIGHTSIZE_TRY(std::vector<Sample> samples, ledger.samples(id));
-  const std::vector<Sample> fresh = only_new(measured.samples, samples);
-  if (Result<> added = ledger.add_samples(id, fresh); !added) return fail(added.error());
-  samples.insert(samples.end(), fresh.begin(), fresh.end());
+  RIGHTSIZE_TRY(std::vector<MeasuredValue> samples, ledger.samples(id));
+  RIGHTSIZE_TRY(const Measured measured, measure(flags.measure, decision, samples));
+  if (Result<> added = ledger.add_samples(id, measured.samples); !added) return fail(added.error());
+  samples.insert(samples.end(), measured.samples.begin(), measured.samples.end());
   const std::vector<Check> checks = check_stage(decision, since(samples, *current));
   const auto count = [&](CheckState state) {
     return std::count_if(checks.begin(), checks.end(), [&](const Check& c) { return c.state == state; });
   };
   if (count(CheckState::kFailed) > 0 && !flags.by_hand) {
     return state_report(
-        ledger, decision,
-        fmt::format("{} stays where it is: {} of {} checks failed. 'rightsize rollout back {}' ends it.", name,
+        ledger, id,
+        fmt::format("{} was not advanced: {} of {} checks failed. 'rightsize rollout back {}' rolls it back.", name,
                     count(CheckState::kFailed), checks.size(), name),
         kCheckFailed);
   }
   if (count(CheckState::kUnknown) > 0 && !flags.by_hand) {
-    return state_report(
-        ledger, decision,
-        fmt::format("{} stays where it is: {} of {} checks are not decided yet (--by-hand passes the stage on "
-                    "your word).",
-                    name, count(CheckState::kUnknown), checks.size()),
-        kNoFeasibleAnswer);
+    return state_report(ledger, id,
+                        fmt::format("{} was not advanced: {} of {} checks are undecided (--by-hand overrides them).",
+                                    name, count(CheckState::kUnknown), checks.size()),
+                        kNoFeasibleAnswer);
   }
   StageRecord how;
-  how.by = author_of(flags);
+  how.by = author(flags.by);
   how.how = flags.by_hand ? "by hand"
             : measured.how.empty()
                 ? "checks, measured earlier"
@@ -229,67 +204,49 @@ Checked<Outcome> confirm(const Flags& flags, Ledger& ledger, const Decision& dec
   how.note = flags.note;
   const Stage stage = current->stage;
   if (Result<> passed = ledger.pass_stage(id, stage, decisions::now(), how); !passed) return fail(passed.error());
-  std::string next = stage == Stage::kAll ? fmt::format("{} is in force.", name)
-                                          : fmt::format("{}: {} passed. Next: {}.", name, words_of(stage),
-                                                        words_of(static_cast<Stage>(static_cast<int>(stage) + 1)));
-  return state_report(ledger, decision, std::move(next));
+  std::string next = stage == Stage::kAll
+                         ? fmt::format("{} is in force.", name)
+                         : fmt::format("{}: {} passed. Next: {}.", name, words_of(stage), words_of(next_stage(stage)));
+  return state_report(ledger, decision.summary.id, std::move(next));
 }
 
 Checked<Outcome> back(const Flags& flags, Ledger& ledger, const Decision& decision) {
   StageRecord how;
-  how.by = author_of(flags);
+  how.by = author(flags.by);
   how.how = "rolled back";
   how.note = flags.note;
   if (Result<> ended = ledger.roll_back(decision.summary.id, decisions::now(), how); !ended) return fail(ended.error());
-  return state_report(ledger, decision,
-                      fmt::format("{} is rolled back. {}", decisions::label(decision.summary.id), way_back(decision)));
+  return state_report(
+      ledger, decision.summary.id,
+      fmt::format("{} is rolled back. {}", decisions::label(decision.summary.id), rollback_of(decision)));
 }
 
-// A flag that means nothing to the verb is refused, not ignored.
-Result<> check_flags(const Flags& flags, std::string_view verb) {
-  struct Use {
-    const char* flag;
-    bool given;
-    std::vector<std::string_view> verbs;
-  };
-  const MeasureFlags& m = flags.measure;
-  const Use uses[] = {{"--stage", !flags.stage.empty(), {"start"}},
-                      {"--by-hand", flags.by_hand, {"confirm"}},
-                      {"--measured", !m.measured.empty(), {"confirm"}},
-                      {"--oom", m.oom >= 0, {"confirm"}},
-                      {"--profile", !m.profile.empty(), {"confirm"}},
-                      {"--query", !m.queries.empty(), {"confirm"}},
-                      {"--prometheus", !m.server.prometheus.empty(), {"confirm"}},
-                      {"--note", !flags.note.empty(), {"confirm", "back"}},
-                      {"--by", !flags.by.empty(), {"start", "confirm", "back"}}};
-  for (const Use& use : uses) {
-    if (!use.given || std::find(use.verbs.begin(), use.verbs.end(), verb) != use.verbs.end()) continue;
-    return fail(bad_input(fmt::format("'rollout {}' takes no {}", verb, use.flag))
-                    .with_hint(fmt::format("'rollout {}' does", use.verbs.front())));
-  }
-  return {};
-}
-
-Checked<Outcome> run(const Flags& flags) {
-  static const std::vector<std::string> kVerbs = {"status", "start", "confirm", "back"};
-  const std::string verb = flags.words.empty() ? "" : flags.words.front();
-  const bool known = std::find(kVerbs.begin(), kVerbs.end(), verb) != kVerbs.end();
+Checked<Outcome> run(const Flags& flags, const FlagSet& command) {
+  static const std::vector<Verb> kVerbs = {
+      {"status", {}},
+      {"start", {"--stage", "--by"}},
+      {"confirm", {"--by", "--by-hand", "--measured", "--oom", "--profile", "--query", "--prometheus", "--note"}},
+      {"back", {"--by", "--note"}}};
+  const std::string word = flags.words.empty() ? "" : flags.words.front();
+  const auto named = std::find_if(kVerbs.begin(), kVerbs.end(), [&](const Verb& verb) { return word == verb.name; });
   // `rollout chat` is `rollout status chat`.
-  const std::size_t names = flags.words.size() - (known ? 1 : 0);
-  if (flags.words.empty() || names != 1) {
+  const Verb& verb = named == kVerbs.end() ? kVerbs.front() : *named;
+  if (flags.words.size() != (named == kVerbs.end() ? 1u : 2u)) {
+    std::vector<std::string> names;
+    for (const Verb& each : kVerbs) names.emplace_back(each.name);
     return fail(bad_input("'rollout' takes status, start, confirm or back, and one decision")
-                    .with_hint(known || verb.empty() ? "" : did_you_mean(verb, kVerbs))
+                    .with_hint(named != kVerbs.end() || word.empty() ? "" : did_you_mean(word, names))
                     .with_hint("for example 'rightsize rollout start D12'"));
   }
-  if (Result<> fits = check_flags(flags, known ? verb : "status"); !fits) return fail(fits.error());
-  const bool changes = known && verb != "status";
+  if (Result<> fits = check_flags(command, "rollout", kVerbs, verb); !fits) return fail(fits.error());
+  const bool changes = &verb != &kVerbs.front();
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, changes ? store::Access::kWrite : store::Access::kRead));
   RIGHTSIZE_TRY(const Decision decision, ledger.find(flags.words.back()));
-  if (verb == "start") return start(flags, ledger, decision);
-  if (verb == "confirm") return confirm(flags, ledger, decision);
-  if (verb == "back") return back(flags, ledger, decision);
+  if (word == "start") return start(flags, ledger, decision);
+  if (word == "confirm") return confirm(flags, ledger, decision);
+  if (word == "back") return back(flags, ledger, decision);
   RIGHTSIZE_TRY(const std::vector<StageRecord> stages, ledger.stages(decision.summary.id));
-  return state_report(ledger, decision, status_sentence(decision, stages));
+  return state_report(ledger, decision.summary.id, status_sentence(decision, stages));
 }
 
 }  // namespace
@@ -297,13 +254,13 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_rollout(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add_option("WHAT", flags->words, "status, start, confirm or back; then a decision: D12, 12 or its workload");
-  command.add_option("--stage", flags->stage, "start: at this stage instead of one job: one-job, 10%, 50%, all");
-  command.add_flag("--by-hand", flags->by_hand, "confirm: the stage passes on your word, whatever the checks say");
-  command.add_option("--by", flags->by, "who does it (default: $USER)");
-  command.add_option("--note", flags->note, "a word for the record");
+  command.add("stage", flags->stage)->or_words("one-job");
+  command.add("by-hand", flags->by_hand);
+  command.add("by", flags->by)->meaning("who does it")->or_words("$USER");
+  command.add("note", flags->note);
   add_ledger_flags(command, flags->ledger);
   add_measure_flags(command, flags->measure);
-  return [flags] { return run(*flags); };
+  return [flags, &command] { return run(*flags, command); };
 }
 
 }  // namespace rightsize::app

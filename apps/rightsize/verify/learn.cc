@@ -13,9 +13,9 @@ namespace rightsize::app {
 namespace {
 
 using decisions::Decision;
-using decisions::MetricVerdict;
+using decisions::JudgedMetric;
 
-// A text of the plan's own JSON; empty where it has none.
+// Members of the plan's JSON as text; empty where there are none.
 class PlanFields {
  public:
   explicit PlanFields(const Decision& decision) {
@@ -35,7 +35,7 @@ class PlanFields {
   std::optional<LocatedJson> document_;
 };
 
-// The configuration as a row of calibrate's file: the request's settings, then what the plan chose.
+// The configuration as a row of the file 'calibrate' reads: the request's settings, then what the plan chose.
 std::map<std::string, std::string> row_of(const Decision& decision, const PlanFields& plan, bool serving) {
   std::map<std::string, std::string> row;
   std::vector<std::string> settings;
@@ -76,9 +76,9 @@ std::string csv_of(const std::map<std::string, std::string>& row) {
   return header + "\n" + cells + "\n";
 }
 
-const MetricVerdict* measured_metric(const decisions::Verification& found, std::initializer_list<const char*> names) {
+const JudgedMetric* measured_metric(const decisions::Verification& found, std::initializer_list<const char*> names) {
   for (const char* name : names) {
-    for (const MetricVerdict& v : found.metrics) {
+    for (const JudgedMetric& v : found.metrics) {
       if (v.prediction.metric == name && v.measured.count > 0) return &v;
     }
   }
@@ -90,8 +90,8 @@ Checked<std::optional<perf::Measurement>> measurement_of(const Decision& decisio
                                                          const catalog::Catalog& catalog,
                                                          const perf::Constants& constants) {
   const bool serving = decision.summary.per == decisions::Per::kMonth;
-  const MetricVerdict* speed = serving ? measured_metric(found, {decisions::kTpot, decisions::kTtft})
-                                       : measured_metric(found, {decisions::kTokens, decisions::kSamples});
+  const JudgedMetric* speed = serving ? measured_metric(found, {decisions::kTpot, decisions::kTtft})
+                                      : measured_metric(found, {decisions::kTokens, decisions::kSamples});
   if (speed == nullptr || decision.command != "recommend") return std::nullopt;
   const PlanFields plan(decision);
   std::map<std::string, std::string> row = row_of(decision, plan, serving);
@@ -128,12 +128,12 @@ Checked<Learned> learn_from(const Decision& decision, decisions::Ledger& ledger,
   std::vector<perf::Measurement> measurements;
   decisions::Filter same;
   same.gpu = decision.summary.choice.gpu;
-  RIGHTSIZE_TRY(const std::vector<decisions::Summary> candidates, ledger.list(same));
+  RIGHTSIZE_TRY(const std::vector<decisions::DecisionSummary> candidates, ledger.list(same));
   const std::string stack = PlanFields(decision).get("stack");
-  for (const decisions::Summary& summary : candidates) {
+  for (const decisions::DecisionSummary& summary : candidates) {
     RIGHTSIZE_TRY(const Decision other, ledger.find(decisions::label(summary.id)));
     if (PlanFields(other).get("stack") != stack) continue;
-    RIGHTSIZE_TRY(const std::vector<decisions::Sample> samples, ledger.samples(summary.id));
+    RIGHTSIZE_TRY(const std::vector<decisions::MeasuredValue> samples, ledger.samples(summary.id));
     if (samples.empty()) continue;
     RIGHTSIZE_TRY(auto measured, measurement_of(other, decisions::verify(other, samples), catalog, constants));
     if (!measured) continue;
@@ -141,7 +141,7 @@ Checked<Learned> learn_from(const Decision& decision, decisions::Ledger& ledger,
     learned.decisions.push_back(decisions::label(summary.id));
   }
   if (measurements.empty()) {
-    learned.why_not = "No speed of a plan of 'recommend' was measured: there is nothing the speed model could learn.";
+    learned.why_not = "Nothing to calibrate: no speed of a 'recommend' plan was measured.";
     return learned;
   }
   RIGHTSIZE_TRY(learned.fits, perf::fit_calibrations(constants, measurements));

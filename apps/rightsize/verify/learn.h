@@ -1,4 +1,4 @@
-// Measured speeds of decisions -> the calibration that every later estimate uses.
+// Calibrates the speed model with the measured speeds of decisions.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@ struct Learned {
   std::string why_not = {};            // where nothing could be learned
 };
 
-// Fits from this decision and every other of the ledger with the same stack and GPU that was measured. Training speeds
-// are taken as measured; of a service, whose plan speaks of a percentile under load, the ratio of measured to predicted
-// is applied to what the model says of the same configuration.
+// Fits from this decision and every other measured one with the same stack and GPU. Training speeds are used as
+// measured. A service's plan has percentiles under load, so the ratio of measured to predicted is applied to the
+// model's estimate of the same configuration.
 Checked<Learned> learn_from(const decisions::Decision& decision, decisions::Ledger& ledger,
                             const catalog::Catalog& catalog, const perf::Constants& constants);
 

@@ -1,5 +1,6 @@
-// rightsize verify: what was predicted against what was measured.
+// rightsize verify: compares what was predicted with what was measured.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -9,18 +10,22 @@
 #include "perf/perf.h"
 #include "rightsize/calibrate/calibration_file.h"
 #include "rightsize/calibrate/report.h"
-#include "rightsize/decisions/ledger_input.h"
-#include "rightsize/decisions/measure_input.h"
-#include "rightsize/decisions/words.h"
+#include "rightsize/decisions/fields.h"
+#include "rightsize/decisions/input.h"
 #include "rightsize/verify/learn.h"
-#include "rightsize/verify/report.h"
 
 namespace rightsize::app {
 namespace {
 
 using decisions::Decision;
+using decisions::JudgedMetric;
+using decisions::Judgement;
 using decisions::Ledger;
-using decisions::Sample;
+using decisions::MeasuredValue;
+using decisions::Verification;
+using report::Fields;
+using report::kTableOnly;
+using report::when;
 
 struct Flags {
   std::string decision, catalog;
@@ -29,9 +34,121 @@ struct Flags {
   LedgerFlags ledger;
 };
 
-std::string cost_sentence(const Decision& decision, const decisions::Verification& found) {
+std::string show(const JudgedMetric& m, double value) { return m.prediction.info().show(value); }
+
+std::string show_predicted(const JudgedMetric& m) {
+  const decisions::PredictedRange& r = m.prediction.value;
+  return r.low && r.high ? fmt::format("{} to {}", show(m, *r.low), show(m, *r.high)) : show(m, r.likely);
+}
+
+std::string show_interval(const JudgedMetric& m) {
+  if (m.measured.count == 0 || m.prediction.metric == decisions::kRate) return "-";
+  if (!std::isfinite(m.measured.high)) return "any";
+  if (m.measured.low == m.measured.high) return show(m, m.measured.high);
+  return fmt::format("{} to {}", show(m, m.measured.low), show(m, m.measured.high));
+}
+
+std::string show_verdict(const JudgedMetric& m) {
+  if (m.measured.count == 0) return "not measured";
+  if (m.better && m.outcome == Judgement::kKept) return "kept, better than predicted";
+  if (m.outcome == Judgement::kInconclusive && m.more) return fmt::format("inconclusive, {} more", *m.more);
+  return std::string(name_of(m.outcome));
+}
+
+// A value that only exists once something was measured.
+template <class Value>
+std::optional<Value> if_measured(const JudgedMetric& m, Value value) {
+  return when(m.measured.count > 0, value);
+}
+
+const Fields<JudgedMetric> kMetricFields = {
+    {"metric", "what", "the metric; its name ends in its unit",
+     [](const JudgedMetric& m) { return m.prediction.metric; },
+     [](const JudgedMetric& m) { return std::string(m.prediction.info().title); }},
+    {"predicted", "the prediction", kRangeFields, [](const JudgedMetric& m) { return m.prediction.value; }},
+    {"predicted_text", "predicted", "the prediction", show_predicted, kTableOnly},
+    {"limit", "SLO, deadline or capacity", [](const JudgedMetric& m) { return m.prediction.limit; }},
+    {"samples", "samples", "number of samples", [](const JudgedMetric& m) { return m.measured.count; }},
+    {"measured", "measured", "geometric mean of the samples; of memory the highest",
+     [](const JudgedMetric& m) { return if_measured(m, m.measured.typical); },
+     [](const JudgedMetric& m) { return m.measured.count == 0 ? "-" : show(m, m.measured.typical); }},
+    {"low", "lower end of the confidence interval",
+     [](const JudgedMetric& m) { return when(m.measured.count > 0 && m.measured.low > 0, m.measured.low); }},
+    {"high", "upper end of the confidence interval",
+     [](const JudgedMetric& m) { return if_measured(m, m.measured.high); }},
+    {"interval", "95 % at any time", "the confidence interval", show_interval, kTableOnly},
+    {"verdict", "verdict", "kept, broken or inconclusive",
+     [](const JudgedMetric& m) { return if_measured(m, m.outcome); }, show_verdict},
+    {"better", "better than the good end of the interval", &JudgedMetric::better},
+    {"samples_needed", "samples still needed", &JudgedMetric::more},
+    {"reason", "why it is inconclusive", [](const JudgedMetric& m) { return when(!m.reason.empty(), m.reason); }},
+};
+
+struct VerifyAnswer {
+  Decision decision;
+  Verification found;
+  std::size_t samples_added = 0;
+};
+
+const Fields<VerifyAnswer> kVerificationFields = {
+    {"id", "number of the decision", [](const VerifyAnswer& a) { return decisions::label(a.decision.summary.id); }},
+    {"workload", "name of the workload", [](const VerifyAnswer& a) { return a.decision.summary.workload; }},
+    {"verdict", "kept, broken or inconclusive", [](const VerifyAnswer& a) { return a.found.outcome; }},
+    {"alpha", "error probability of the test", [](const VerifyAnswer&) { return decisions::kAlpha; }},
+    {"test", "the statistical test",
+     [](const VerifyAnswer&) {
+       return "confidence sequence of the t-test e-process (effect size N(0,1), right Haar prior), logarithms";
+     }},
+    {"metrics", "every prediction and its measurements", kMetricFields,
+     [](const VerifyAnswer& a) -> const std::vector<JudgedMetric>& { return a.found.metrics; }},
+    {"per", "month (services) or run (jobs)", [](const VerifyAnswer& a) { return a.decision.summary.per; }},
+    {"measured_usd", "actual cost",
+     [](const VerifyAnswer& a) { return a.found.cost ? std::optional(a.found.cost->cost) : std::nullopt; }},
+    {"cost_method", "how the actual cost is known",
+     [](const VerifyAnswer& a) { return a.found.cost ? std::optional(a.found.cost->method) : std::nullopt; }},
+    {"before_usd", "cost before the decision", [](const VerifyAnswer& a) { return a.decision.summary.before; }},
+    {"saved_usd", "actual saving", [](const VerifyAnswer& a) { return a.found.saved; }},
+    {"predicted_saving_usd", "predicted saving", [](const VerifyAnswer& a) { return a.decision.summary.saving; }},
+};
+const Fields<VerifyAnswer> kAnswerFields = {
+    {"verification", "the predictions and measurements", kVerificationFields,
+     [](const VerifyAnswer& a) -> const VerifyAnswer& { return a; }},
+    {"samples_added", "samples added to the ledger", &VerifyAnswer::samples_added},
+    // --learn adds the calibration, as `calibrate` describes it.
+    {"", "the calibration", [](const VerifyAnswer&) { return std::map<std::string, std::string>{}; }},
+};
+const report::Document<VerifyAnswer> kVerifyDocument("verify", "Predictions and measurements of a decision",
+                                                     kAnswerFields);
+
+std::string missing_samples(const Verification& found) {
+  std::int64_t more = 0;
+  for (const JudgedMetric& m : found.metrics) more = std::max(more, m.more.value_or(0));
+  if (more == 0) return " No speed or latency was measured.";
+  return fmt::format(" About {} more would decide.", count_of(static_cast<std::size_t>(more), "sample"));
+}
+
+std::string verdict_sentence(const Decision& decision, const Verification& found) {
+  const std::string name = full_name(decision.summary);
+  if (found.outcome == Judgement::kKept) return name + " is kept: every measurement is within its prediction.";
+  std::string broken, reasons;
+  bool any_more = false;
+  for (const JudgedMetric& m : found.metrics) {
+    const std::string_view title = m.prediction.info().title;
+    if (m.outcome == Judgement::kBroken)
+      broken += fmt::format("{}{} is {}, predicted {}", broken.empty() ? "" : "; ", title, show(m, m.measured.typical),
+                            show_predicted(m));
+    if (m.measured.count > 0 && !m.reason.empty()) reasons += fmt::format(" {}: {}.", title, m.reason);
+    any_more = any_more || m.more;
+  }
+  if (found.outcome == Judgement::kBroken)
+    return fmt::format("{} is broken: {}.", name, broken.empty() ? "out-of-memory errors were seen" : broken);
+  return fmt::format("{} is inconclusive so far.{}{}", name, any_more || reasons.empty() ? missing_samples(found) : "",
+                     reasons);
+}
+
+std::string cost_sentence(const Decision& decision, const Verification& found) {
   if (!found.cost) return {};
-  const char* per = decision.summary.per == decisions::Per::kMonth ? "month" : "run";
+  const std::string_view per = name_of(decision.summary.per);
   std::string text = fmt::format("A {} costs {} ({})", per, format_usd(found.cost->cost), found.cost->method);
   if (decision.cost) text += fmt::format(", predicted {}", format_usd(decision.cost->likely));
   if (!found.saved) return text + ". Saving unknown: the decision has no cost from before.";
@@ -40,7 +157,7 @@ std::string cost_sentence(const Decision& decision, const decisions::Verificatio
                     decision.summary.saving ? fmt::format(", predicted {}", format_usd(*decision.summary.saving)) : "");
 }
 
-// What the measurements teach the speed model; written with --calibrate.
+// Fits the speed model to the measurements; written with --calibrate.
 Checked<void> teach(const Flags& flags, const Decision& decision, Ledger& ledger, report::Report& report) {
   RIGHTSIZE_TRY(const std::string folder, catalog::overlay_target(flags.catalog));
   std::error_code ignored;
@@ -49,72 +166,65 @@ Checked<void> teach(const Flags& flags, const Decision& decision, Ledger& ledger
   RIGHTSIZE_TRY(const perf::Constants constants, perf::load_constants(overlay));
   RIGHTSIZE_TRY(const Learned learned, learn_from(decision, ledger, catalog, constants));
   if (learned.fits.empty()) {
-    if (flags.calibrate) report.blocks.emplace_back(report::Paragraph{learned.why_not});
+    if (flags.calibrate) say(report, learned.why_not);
     return {};
   }
-  report::Report fits = calibration_report(learned.fits);
+  std::string path;
+  const bool write = flags.calibrate && !flags.dry_run;
+  if (write) {
+    RIGHTSIZE_TRY(path, write_calibrations(folder, merged(constants.calibrations, learned.fits)));
+  }
+  report::Report fits = calibration_report(learned.fits, path);
   report.document["calibration"] = fits.document;
   report.document["calibration"]["decisions"] = learned.decisions;
-  report.blocks.emplace_back(report::Heading{"What the speed model learns"});
+  report.blocks.emplace_back(report::Heading{"Calibration of the speed model"});
+  if (!write) fits.blocks.back() = report::Paragraph{"Nothing was written; with --calibrate, later estimates use it."};
   for (report::Block& block : fits.blocks) report.blocks.push_back(std::move(block));
-  if (!flags.calibrate || flags.dry_run) {
-    report.blocks.emplace_back(
-        report::Paragraph{"Nothing was written; --calibrate writes it, and later estimates use it."});
-    return {};
-  }
-  RIGHTSIZE_TRY(const std::string path, write_calibrations(folder, merged(constants.calibrations, learned.fits)));
-  report.document["calibration"]["written"] = path;
-  report.blocks.emplace_back(
-      report::Paragraph{fmt::format("Written to {}; estimates now say 'calibrated' there.", path)});
   return {};
 }
 
-int exit_code_of(decisions::Finding outcome) {
-  if (outcome == decisions::Finding::kBroken) return kCheckFailed;
-  return outcome == decisions::Finding::kKept ? kDone : kNoFeasibleAnswer;
+int exit_code_of(Judgement outcome) {
+  if (outcome == Judgement::kBroken) return kCheckFailed;
+  return outcome == Judgement::kKept ? kDone : kNoFeasibleAnswer;
 }
 
 Checked<Outcome> run(const Flags& flags) {
-  const auto& m = flags.measure;
-  const bool adds =
-      !m.measured.empty() || m.oom >= 0 || !m.profile.empty() || !m.server.prometheus.empty() || !m.queries.empty();
-  Outcome outcome;
-  report::Report& report = outcome.report;
-  // Opened to be written only once there is something to write.
+  VerifyAnswer answer;
+  // Opened for writing only once there is something to write.
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
   const std::string backup = ledger.backup();
-  RIGHTSIZE_TRY(const Decision decision, ledger.find(flags.decision));
-  RIGHTSIZE_TRY(const Measured measured, measure(m, decision));
-  RIGHTSIZE_TRY(std::vector<Sample> samples, ledger.samples(decision.summary.id));
-  const std::vector<Sample> fresh = only_new(measured.samples, samples);
-  if (!flags.dry_run && !fresh.empty()) {
+  RIGHTSIZE_TRY(answer.decision, ledger.find(flags.decision));
+  const Decision& decision = answer.decision;
+  RIGHTSIZE_TRY(std::vector<MeasuredValue> samples, ledger.samples(decision.summary.id));
+  RIGHTSIZE_TRY(const Measured measured, measure(flags.measure, decision, samples));
+  answer.samples_added = measured.samples.size();
+  if (!flags.dry_run && !measured.samples.empty()) {
     RIGHTSIZE_TRY(ledger, open_ledger(flags.ledger, store::Access::kWrite));
-    if (Result<> added = ledger.add_samples(decision.summary.id, fresh); !added) return fail(added.error());
+    if (Result<> added = ledger.add_samples(decision.summary.id, measured.samples); !added) return fail(added.error());
   }
-  samples.insert(samples.end(), fresh.begin(), fresh.end());
-  const decisions::Verification found = decisions::verify(decision, samples);
+  samples.insert(samples.end(), measured.samples.begin(), measured.samples.end());
+  answer.found = decisions::verify(decision, samples);
+  Outcome outcome;
+  report::Report& report = outcome.report;
   report.title = "Predicted and measured";
-  report.document = {{"schema", "rightsize/verify/1"}};
-  report.document["verification"] = verification_json(decision, found);
-  report.document["samples_added"] = fresh.size();
-  const auto say = [&](std::string text) {
-    if (!text.empty()) report.blocks.emplace_back(report::Paragraph{std::move(text)});
-  };
-  say(verdict_sentence(decision, found));
-  say(cost_sentence(decision, found));
-  report.blocks.emplace_back(verdict_table(found));
-  for (const std::string& note : measured.notes) say(note);
-  if (adds)
-    say(fmt::format("{} {} {}.", fresh.size(), fresh.size() == 1 ? "sample" : "samples",
-                    flags.dry_run ? "read, none kept (--dry-run)" : "added to the ledger"));
-  const bool off = std::any_of(found.metrics.begin(), found.metrics.end(), [](const decisions::MetricVerdict& v) {
-    return decisions::is_speed(v.prediction.metric) && (v.better || v.outcome == decisions::Finding::kBroken);
+  report.document = kVerifyDocument.of(answer);
+  say(report, verdict_sentence(decision, answer.found));
+  say(report, cost_sentence(decision, answer.found));
+  report.blocks.emplace_back(table_of(
+      kMetricFields, answer.found.metrics,
+      {"metric", report::renamed("predicted_text", "predicted"), "measured", "interval", "samples", "verdict"}));
+  for (const std::string& note : measured.notes) say(report, note);
+  if (flags.measure.any())
+    say(report, fmt::format("{} {}.", count_of(answer.samples_added, "sample"),
+                            flags.dry_run ? "read, none kept (--dry-run)" : "added to the ledger"));
+  const bool off = std::any_of(answer.found.metrics.begin(), answer.found.metrics.end(), [](const JudgedMetric& m) {
+    return m.prediction.info().speed && (m.better || m.outcome == Judgement::kBroken);
   });
   if (off || flags.calibrate) {
     if (Checked<void> taught = teach(flags, decision, ledger, report); !taught) return fail(taught.error());
   }
   report_backup(backup, report);
-  outcome.exit_code = exit_code_of(found.outcome);
+  outcome.exit_code = exit_code_of(answer.found.outcome);
   return outcome;
 }
 
@@ -125,12 +235,10 @@ Run add_verify(FlagSet& command) {
   command.add_option("DECISION", flags->decision, "D12, 12 or the workload's name")->required();
   add_measure_flags(command, flags->measure);
   command.group("");
-  command.add_flag("--calibrate", flags->calibrate,
-                   "write what the measurements teach the speed model to calibration.csv, as 'calibrate' does");
-  command.add_flag("--dry-run", flags->dry_run, "judge, keep nothing");
+  command.add("calibrate", flags->calibrate);
+  command.add("dry-run", flags->dry_run)->meaning("verify without keeping the measurements");
   add_ledger_flags(command, flags->ledger);
-  command.add_option("--catalog", flags->catalog,
-                     "folder of your own facts, where calibration.csv is (or $RIGHTSIZE_CATALOG)");
+  command.add("catalog", flags->catalog);
   return [flags] { return run(*flags); };
 }
 

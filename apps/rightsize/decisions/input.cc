@@ -1,6 +1,7 @@
-#include "rightsize/decisions/measure_input.h"
+#include "rightsize/decisions/input.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
@@ -18,59 +19,41 @@
 namespace rightsize::app {
 namespace {
 
-using decisions::Sample;
+using decisions::MeasuredValue;
 
-std::vector<std::string> all_metrics() {
-  std::vector<std::string> names = decisions::metric_names();
-  for (const char* more : {decisions::kOom, decisions::kUsd, decisions::kRuns, decisions::kGpuUtil})
-    names.emplace_back(more);
-  return names;
-}
-
-// "tokens_per_second=..." in two; the name must be one of ours.
-Result<std::pair<std::string, std::string>> split_metric(const std::string& text, const char* flag) {
+// "tokens_per_second=..." in two; the name must be a known metric.
+Result<std::pair<const decisions::Metric*, std::string>> split_metric(const std::string& text, const char* flag) {
   const std::size_t equals = text.find('=');
-  const std::vector<std::string> names = all_metrics();
   const std::string name(trim(text.substr(0, equals)));
-  if (equals == std::string::npos || std::find(names.begin(), names.end(), name) == names.end()) {
-    return fail(bad_input(fmt::format("{} '{}': METRIC=... expected", flag, text))
+  const decisions::Metric* metric = decisions::find_metric(name);
+  if (equals == std::string::npos || metric == nullptr) {
+    const std::vector<std::string> names = decisions::metric_names();
+    return fail(bad_input(fmt::format("{} '{}': write METRIC=...", flag, text))
                     .with_hint(did_you_mean(name, names))
                     .with_hint(fmt::format("metrics are {}", fmt::join(names, ", "))));
   }
-  return std::pair{name, std::string(trim(text.substr(equals + 1)))};
-}
-
-// A plain number in the metric's own unit, or one with a unit: 23.5GiB, 31ms, $2.10.
-Result<double> parse_value(const std::string& metric, std::string_view text) {
-  if (const Result<double> plain = parse_number(text)) return *plain;
-  const auto in = [](const auto& value, auto reader) -> Result<double> {
-    if (!value) return fail(value.error());
-    return reader(*value);
-  };
-  if (metric == decisions::kMemory) return in(parse_bytes(text), in_bytes);
-  if (metric == decisions::kHours) return in(parse_duration(text), in_hours);
-  if (metric.ends_with("_seconds")) return in(parse_duration(text), in_seconds);
-  if (metric.starts_with("usd")) return in(parse_usd(text), in_usd);
-  return fail(bad_input("no number"));
+  return std::pair{metric, std::string(trim(text.substr(equals + 1)))};
 }
 
 Result<> add_by_hand(const MeasureFlags& flags, Measured& into) {
+  const auto add = [&](std::string_view metric, double value) {
+    into.samples.push_back({std::string(metric), value, decisions::now(), "by hand"});
+    into.how = "by hand";
+  };
   for (const std::string& text : flags.measured) {
-    auto named = split_metric(text, "--measured");
-    if (!named) return fail(std::move(named).error());
+    const auto named = split_metric(text, "--measured");
+    if (!named) return fail(named.error());
     for (std::string_view word : split_list(named->second, ',')) {
-      const Result<double> value = parse_value(named->first, word);
-      if (!value) return fail(bad_input(fmt::format("--measured {}: '{}' is not a number", named->first, word)));
-      into.samples.push_back({named->first, *value, decisions::now(), "by hand"});
+      Result<double> value = named->first->parse(word);
+      if (!value) return fail(bad_input("--measured " + value.error().message));
+      add(named->first->name, *value);
     }
   }
-  if (flags.oom >= 0)
-    into.samples.push_back({decisions::kOom, static_cast<double>(flags.oom), decisions::now(), "by hand"});
-  if (!flags.measured.empty() || flags.oom >= 0) into.how = "by hand";
+  if (flags.oom) add(decisions::kOom, *flags.oom);
   return {};
 }
 
-// The highest memory and the mean utilization of each GPU and minute: readings of one minute say the same thing.
+// The highest memory and the mean utilization of each GPU and minute: readings within a minute are not independent.
 class MinuteSink : public telemetry::SampleSink {
  public:
   int open(const telemetry::Device&) override { return devices_++; }
@@ -81,7 +64,7 @@ class MinuteSink : public telemetry::SampleSink {
     if (const auto used = sample.get(telemetry::Metric::kMemoryUsed)) here.memory = std::max(here.memory, *used);
     if (const auto busy = sample.get(telemetry::Metric::kGpuUtil)) here.busy += *busy, ++here.readings;
   }
-  void take(const std::string& source, std::vector<Sample>& into) const {
+  void take(const std::string& source, std::vector<MeasuredValue>& into) const {
     for (const auto& [when, minute] : minutes_) {
       if (minute.memory > 0) into.push_back({decisions::kMemory, minute.memory, decisions::now(), source});
       if (minute.readings > 0)
@@ -99,18 +82,19 @@ class MinuteSink : public telemetry::SampleSink {
 };
 
 Result<> add_profile(const std::string& file, Measured& into) {
-  auto source = telemetry::open_bytes(file);
+  auto source = open_bytes(file);
   if (!source) return fail(std::move(source).error());
   MinuteSink sink;
   const Result<telemetry::ReadSummary> read = telemetry::read_samples(file, **source, sink);
   if (!read) return fail(read.error());
   into.how = fmt::format("profile {}", file);
   sink.take(into.how, into.samples);
-  into.notes.emplace_back("A recording of a GPU shows memory and utilization; speed needs --measured or --prometheus.");
+  into.notes.emplace_back(
+      "A recording of a GPU has memory and utilization; pass speed with --measured or --prometheus.");
   return {};
 }
 
-// The percentile the plan speaks of, as a share.
+// The percentile of the plan's latencies, as a share.
 double percentile_of(const decisions::Decision& decision) {
   const Checked<LocatedJson> plan = LocatedJson::parse("plan", decision.plan);
   const JsonMember* chosen = plan ? plan->root().find("plan") : nullptr;
@@ -119,7 +103,7 @@ double percentile_of(const decisions::Decision& decision) {
   return known ? percentile->value.number / 100 : 0.95;
 }
 
-// What vLLM and dcgm-exporter publish; where an engine has both names of a metric, the newer one counts.
+// What vLLM and dcgm-exporter publish; of a metric with an old and a new name the new one counts.
 std::string default_query(std::string_view metric, double percentile, const std::string& match,
                           const std::string& step) {
   const auto quantile = [&](std::initializer_list<const char*> histograms) {
@@ -143,22 +127,22 @@ std::string default_query(std::string_view metric, double percentile, const std:
 
 Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& decision, Measured& into) {
   RIGHTSIZE_TRY(const ServerRequest request, read_server_flags(flags.server));
-  RIGHTSIZE_TRY(const Seconds step, parse_duration(flags.step));
+  const Seconds step = flags.step;
   std::map<std::string, std::string> queries;
   for (const std::string& text : flags.queries) {
     RIGHTSIZE_TRY(const auto named, split_metric(text, "--query"));
-    queries.insert(named);
+    queries.emplace(named.first->name, named.second);
   }
   if (queries.empty()) {
     const std::string range = fmt::format("{:.0f}s", in_seconds(step));
-    for (const decisions::Prediction& p : decision.predictions) {
+    for (const decisions::PredictedMetric& p : decision.predictions) {
       const std::string query = default_query(p.metric, percentile_of(decision), flags.server.match, range);
       if (!query.empty()) queries.emplace(p.metric, query);
     }
   }
   http::Client finder(request.auth, request.policy, nullptr);
   RIGHTSIZE_TRY(const std::string base, fleet::find_api(finder, flags.server.prometheus));
-  fleet::PrometheusClient client(http::Client(request.auth, request.policy, nullptr), base, "");
+  fleet::PrometheusClient client(http::Client(request.auth, request.policy, nullptr), base);
   TimePoint end;
   if (request.end) {
     end = *request.end;
@@ -177,35 +161,83 @@ Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& d
         ++points;
       }
     }
-    if (points == 0) into.notes.push_back(fmt::format("The server has nothing for {}: {}", metric, query));
+    if (points == 0) into.notes.push_back(fmt::format("The server has no data for {}: {}", metric, query));
   }
   return {};
 }
 
+// Without what the ledger has already.
+std::vector<MeasuredValue> only_new(std::vector<MeasuredValue> fresh, const std::vector<MeasuredValue>& known) {
+  std::set<std::tuple<std::string, std::string, double>> seen;
+  std::set<std::string> files;
+  for (const MeasuredValue& s : known) {
+    seen.emplace(s.metric, s.source, in_unix_seconds(s.taken_at));
+    if (s.source.starts_with("profile ")) files.insert(s.source);
+  }
+  std::erase_if(fresh, [&](const MeasuredValue& s) {
+    if (files.contains(s.source)) return true;
+    return s.source.starts_with("prometheus ") && seen.contains({s.metric, s.source, in_unix_seconds(s.taken_at)});
+  });
+  return fresh;
+}
+
 }  // namespace
 
+void add_ledger_flags(FlagSet& command, LedgerFlags& flags) {
+  command.add("ledger", flags.ledger);
+  command.add("wait", flags.wait);
+}
+
+Result<decisions::Ledger> open_ledger(const LedgerFlags& flags, store::Access access) {
+  return decisions::Ledger::open(decisions::Ledger::url(flags.ledger), access, flags.wait);
+}
+
+void report_backup(const std::string& backup, report::Report& report) {
+  if (backup.empty()) return;
+  report.document["backup"] = backup;
+  report.blocks.emplace_back(report::Paragraph{
+      fmt::format("The ledger was upgraded to this version; a copy of the old one is in {}.", backup)});
+}
+
+std::string author(const std::string& by) {
+  if (!by.empty()) return by;
+  for (const char* variable : {"USER", "LOGNAME"}) {
+    if (const char* name = std::getenv(variable)) return name;
+  }
+  return {};
+}
+
+Result<> check_flags(const FlagSet& command, const char* name, const std::vector<Verb>& verbs, const Verb& verb) {
+  for (const Verb& other : verbs) {
+    for (const std::string& flag : other.flags) {
+      if (command.given(flag).empty() || std::find(verb.flags.begin(), verb.flags.end(), flag) != verb.flags.end())
+        continue;
+      return fail(bad_input(fmt::format("'{} {}' does not take {}", name, verb.name, flag))
+                      .with_hint(fmt::format("'{} {}' does", name, other.name)));
+    }
+  }
+  return {};
+}
+
+bool MeasureFlags::any() const {
+  return !measured.empty() || oom || !profile.empty() || !server.prometheus.empty() || !queries.empty();
+}
+
 void add_measure_flags(FlagSet& command, MeasureFlags& flags) {
-  command.group("What was measured");
-  command
-      .add_option(
-          "--measured", flags.measured,
-          "by hand: tokens_per_second=40100,39800 or tpot_seconds, hours, memory_bytes, usd_per_hour, usd, runs "
-          "...; may be repeated, and every call adds to what is known")
-      ->one_value_each();
-  command.add_option("--oom", flags.oom, "out-of-memory errors seen: 0 says that there were none")->range(0, 1'000'000);
-  command.add_option("--profile", flags.profile,
-                     "a recording of 'rightsize profile' or nvidia-smi: memory, utilization");
-  command
-      .add_option("--query", flags.queries,
-                  "what to ask the metrics server: METRIC=PROMQL; default: vLLM's latencies and dcgm-exporter's memory")
-      ->one_value_each();
-  command.add_option("--step", flags.step, "one sample of the metrics server each")->default_str("5min");
+  command.group("Measurements");
+  command.add("measured", flags.measured)->single_words();
+  command.add("oom", flags.oom);
+  command.add("profile", flags.profile)
+      ->meaning("recording of 'rightsize profile' or nvidia-smi, with memory and utilization");
+  command.add("query", flags.queries)->single_words();
+  command.add("step", flags.step)->meaning("sampling interval")->or_else("5min");
   add_window_flags(command, flags.server);
   command.group("Metrics server");
   add_connection_flags(command, flags.server);
 }
 
-Checked<Measured> measure(const MeasureFlags& flags, const decisions::Decision& decision) {
+Checked<Measured> measure(const MeasureFlags& flags, const decisions::Decision& decision,
+                          const std::vector<MeasuredValue>& known) {
   Measured measured;
   if (Result<> added = add_by_hand(flags, measured); !added) return fail(added.error());
   if (!flags.profile.empty()) {
@@ -214,23 +246,10 @@ Checked<Measured> measure(const MeasureFlags& flags, const decisions::Decision& 
   if (!flags.server.prometheus.empty()) {
     if (Checked<void> added = add_server(flags, decision, measured); !added) return fail(added.error());
   } else if (!flags.queries.empty()) {
-    return fail(bad_input("--query needs a server to ask").with_hint("--prometheus http://..."));
+    return fail(bad_input("--query needs a server").with_hint("--prometheus http://..."));
   }
+  measured.samples = only_new(std::move(measured.samples), known);
   return measured;
-}
-
-std::vector<Sample> only_new(std::vector<Sample> fresh, const std::vector<Sample>& known) {
-  std::set<std::tuple<std::string, std::string, double>> seen;
-  std::set<std::string> files;
-  for (const Sample& s : known) {
-    seen.emplace(s.metric, s.source, in_unix_seconds(s.taken_at));
-    if (s.source.starts_with("profile ")) files.insert(s.source);
-  }
-  std::erase_if(fresh, [&](const Sample& s) {
-    if (files.contains(s.source)) return true;
-    return s.source.starts_with("prometheus ") && seen.contains({s.metric, s.source, in_unix_seconds(s.taken_at)});
-  });
-  return fresh;
 }
 
 }  // namespace rightsize::app
