@@ -5,18 +5,31 @@
 namespace rightsize::http_server {
 namespace {
 
-// "localhost:8080" -> "localhost", "[::1]:8080" -> "::1".
+// "localhost:8080" -> "localhost", "[::1]:8080" -> "::1"; empty if what follows the name is not a port.
 std::string_view host_of(std::string_view authority) {
-  if (authority.starts_with('[')) return authority.substr(1, authority.find(']') - 1);
-  return authority.substr(0, authority.rfind(':'));
+  const bool bracketed = authority.starts_with('[');
+  const std::size_t end = bracketed ? authority.find(']') : authority.find(':');
+  if (bracketed && end == std::string_view::npos) return {};
+  const std::string_view host = authority.substr(bracketed ? 1 : 0, end - (bracketed ? 1 : 0));
+  const std::string_view port = authority.substr(std::min(authority.size(), end + (bracketed ? 1 : 0)));
+  if (end == std::string_view::npos || port.empty()) return host;
+  const bool is_port =
+      port[0] == ':' && std::all_of(port.begin() + 1, port.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return is_port ? host : std::string_view();
 }
 
-// As long for a wrong first character as for a wrong last one.
 bool equal_in_constant_time(std::string_view given, std::string_view wanted) {
   unsigned difference = given.size() == wanted.size() ? 0 : 1;
   for (std::size_t i = 0; i < given.size(); ++i)
     difference |= static_cast<unsigned char>(given[i] ^ wanted[i % wanted.size()]);
   return difference == 0;
+}
+
+bool is_other_site(const Request& request) {
+  if (!request.fetch_site.empty() && request.fetch_site != "same-origin" && request.fetch_site != "none") return true;
+  if (request.origin.empty()) return false;
+  const std::size_t scheme = request.origin.find("://");
+  return scheme == std::string::npos || std::string_view(request.origin).substr(scheme + 3) != request.host;
 }
 
 }  // namespace
@@ -27,15 +40,12 @@ bool is_loopback(std::string_view host) {
          std::all_of(host.begin(), host.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
 }
 
-std::optional<Refusal> check_origin(const Access& access, const Request& request) {
+std::optional<Refusal> check_origin(const Access& access, const Request& request, bool is_page) {
   if (access.loopback_only && !is_loopback(host_of(request.host)))
     return Refusal{403, "the Host header names another machine"};
-  // Browsers say where a request comes from. Pages of other sites get nothing, not even the work done.
-  if (!request.fetch_site.empty() && request.fetch_site != "same-origin" && request.fetch_site != "none")
-    return Refusal{403, "asked by a page of another site"};
-  const std::size_t scheme = request.origin.find("://");
-  if (scheme != std::string::npos && std::string_view(request.origin).substr(scheme + 3) != request.host)
-    return Refusal{403, "asked by a page of another site"};
+  const bool follows_link = is_page && request.method == "GET" && request.fetch_mode == "navigate" &&
+                            request.fetch_dest == "document" && request.origin.empty();
+  if (is_other_site(request) && !follows_link) return Refusal{403, "the request comes from a page of another site"};
   return std::nullopt;
 }
 

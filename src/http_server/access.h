@@ -1,11 +1,11 @@
-// Who may ask: the rules every request passes before its route is looked at.
+// Access rules that every request must pass: host name, origin and token.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "http_server/exchange.h"
+#include "http_server/message.h"
 
 namespace rightsize::http_server {
 
@@ -15,16 +15,16 @@ struct Refusal {
 };
 
 struct Access {
-  std::string token;          // empty: none is asked for; only loopback may do without
-  bool loopback_only = true;  // then the Host header must name this machine, so that no foreign page reaches us by DNS
+  std::string token;          // empty: no token required, which only loopback addresses allow
+  bool loopback_only = true;  // the Host header must then name this machine, which stops DNS rebinding
 };
 
 // "127.0.0.1", "127.8.8.8", "::1", "localhost".
 bool is_loopback(std::string_view host);
 
-// Host name and origin: for every request.
-std::optional<Refusal> check_origin(const Access& access, const Request& request);
-// The bearer token, compared in constant time: for what is not open to everybody.
+// Refuses requests that a page of another site makes. A link to a page (`is_page`) may be followed from anywhere.
+std::optional<Refusal> check_origin(const Access& access, const Request& request, bool is_page);
+// The bearer token, compared in constant time.
 std::optional<Refusal> check_token(const Access& access, const Request& request);
 
 }  // namespace rightsize::http_server

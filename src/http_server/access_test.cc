@@ -16,22 +16,42 @@ Request from(std::string host) {
 TEST(Access, LoopbackAnswersOnlyToItsOwnNames) {
   const Access access{"", true};
   for (const char* host : {"localhost:8477", "127.0.0.1:8477", "127.0.0.1", "[::1]:8477", "127.1.2.3:1"})
-    EXPECT_FALSE(check_origin(access, from(host))) << host;
-  for (const char* host : {"evil.example:8477", "127.0.0.1.evil.example", "", "localhost.evil.example:80", "[::2]:1"})
-    EXPECT_TRUE(check_origin(access, from(host))) << host;
+    EXPECT_FALSE(check_origin(access, from(host), true)) << host;
+  for (const char* host : {"evil.example:8477", "127.0.0.1.evil.example", "", "localhost.evil.example:80", "[::2]:1",
+                           "127.0.0.1:1@evil.example", "[::1", "[::1]x", "localhost:80x"})
+    EXPECT_TRUE(check_origin(access, from(host), true)) << host;
 }
 
 TEST(Access, PagesOfOtherSitesAreRefused) {
   const Access access{"", true};
   Request request = from("localhost:8477");
   request.fetch_site = "cross-site";
-  EXPECT_TRUE(check_origin(access, request));
+  EXPECT_TRUE(check_origin(access, request, false));
   request.fetch_site = "same-origin";
-  EXPECT_FALSE(check_origin(access, request));
+  EXPECT_FALSE(check_origin(access, request, false));
   request.origin = "http://localhost:8477";
-  EXPECT_FALSE(check_origin(access, request));
-  request.origin = "http://localhost:9999";
-  EXPECT_TRUE(check_origin(access, request));
+  EXPECT_FALSE(check_origin(access, request, false));
+  for (const char* other : {"http://localhost:9999", "null", "https://evil.example"}) {
+    request.origin = other;
+    EXPECT_TRUE(check_origin(access, request, false)) << other;
+  }
+}
+
+TEST(Access, LinksOfOtherSitesOpenPagesAndNothingElse) {
+  const Access access{"", true};
+  Request link = from("localhost:8477");
+  link.method = "GET", link.fetch_site = "cross-site", link.fetch_mode = "navigate", link.fetch_dest = "document";
+  EXPECT_FALSE(check_origin(access, link, true));
+  EXPECT_TRUE(check_origin(access, link, false)) << "the API";
+  Request frame = link;
+  frame.fetch_dest = "iframe";
+  EXPECT_TRUE(check_origin(access, frame, true));
+  Request script = link;
+  script.fetch_mode = "no-cors", script.fetch_dest = "script";
+  EXPECT_TRUE(check_origin(access, script, true));
+  Request form = link;
+  form.method = "POST", form.origin = "https://evil.example";
+  EXPECT_TRUE(check_origin(access, form, true));
 }
 
 TEST(Access, OnlyTheWholeTokenOpens) {
@@ -53,7 +73,7 @@ TEST(RefusalLog, WritesALineAndCountsAFlood) {
   RefusalLog log([&](const std::string& line) { lines.push_back(line); });
   const auto start = std::chrono::system_clock::time_point(std::chrono::seconds(1'800'000'000));
   for (int i = 0; i < 100; ++i) log.refuse("10.0.0.1", "GET /\x1b[31m", 400, "why", start);
-  EXPECT_EQ(lines.size(), static_cast<std::size_t>(RefusalLog::kLinesASecond));
+  EXPECT_EQ(lines.size(), static_cast<std::size_t>(RefusalLog::kLinesPerSecond));
   EXPECT_EQ(lines.front(), "2027-01-15T08:00:00Z refused 10.0.0.1 400 GET /?[31m: why\n");
   log.refuse("10.0.0.1", "GET /", 400, "why", start + std::chrono::seconds(1));
   EXPECT_EQ(lines[lines.size() - 2], "refused 80 more\n");

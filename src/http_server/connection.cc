@@ -1,18 +1,16 @@
-// One connection: read a request, pass it by the rules, answer it, read the next.
-#include <array>
+// One connection: read a request, check it, respond, read the next.
 #include <deque>
 
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
-#include <boost/beast/ssl.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 #include <fmt/format.h>
 
-#include "http_server/compress.h"
 #include "http_server/state.h"
 #include "http_server/target.h"
+#include "http_server/transport.h"
 
 namespace rightsize::http_server {
 namespace {
@@ -24,155 +22,161 @@ using boost::system::error_code;
 using tcp = asio::ip::tcp;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostUnsent = 256;  // events a client may fall behind
+constexpr std::size_t kReadSize = 16U << 10;
+constexpr std::size_t kMaxUnsentEvents = 256;
 constexpr auto kHeartbeat = std::chrono::seconds(15);
-constexpr auto kFarewell = std::chrono::seconds(2);  // for a client to notice that we have ended
+constexpr auto kLinger = std::chrono::seconds(2);  // for the client to read the last response and close
 
-using Body = http::span_body<const char>;
-using OutResponse = http::response<Body>;
+// The page loads nothing from elsewhere and runs only its own scripts. Charts style their own marks.
+constexpr std::string_view kSecurityHeaders =
+    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'\r\n"
+    "X-Content-Type-Options: nosniff\r\n"
+    "X-Frame-Options: DENY\r\n"
+    "Referrer-Policy: no-referrer\r\n"
+    "Cross-Origin-Opener-Policy: same-origin\r\n"
+    "Cross-Origin-Resource-Policy: same-origin\r\n"
+    "Permissions-Policy: camera=(), microphone=(), geolocation=(), payment=(), usb=()\r\n";
 
-std::string peer_of(const tcp::socket& socket) {
-  error_code failed;
-  const tcp::endpoint endpoint = socket.remote_endpoint(failed);
-  return failed ? "-" : endpoint.address().to_string();
-}
-
-// Why reading a request failed, where that is the client's doing.
+// Nothing if the client simply disconnected.
 std::optional<Refusal> refusal_for(const error_code& failed) {
-  if (failed == beast::error::timeout) return Refusal{408, "the request did not arrive in time"};
   if (failed == http::error::body_limit) return Refusal{413, "the body is too large"};
   if (failed == http::error::header_limit) return Refusal{431, "the header is too large"};
   if (failed == http::error::end_of_stream || failed == http::error::partial_message) return std::nullopt;
   if (failed.category() == make_error_code(http::error::bad_method).category())
     return Refusal{400, "not an HTTP request: " + failed.message()};
-  return std::nullopt;  // the client left
+  return std::nullopt;
 }
 
-template <class Stream>
-class Client final : public Connection, public std::enable_shared_from_this<Client<Stream>> {
+class ClientConnection final : public Connection, public std::enable_shared_from_this<ClientConnection> {
  public:
-  template <class... Arguments>
-  Client(Server::State& state, Arguments&&... arguments)
-      : state_(state),
-        stream_(std::forward<Arguments>(arguments)...),
-        timer_(state.network),
-        peer_(peer_of(socket())) {}
-  ~Client() override {
-    if (seated_) leave();
+  ClientConnection(Server::State& state, tcp::socket socket)
+      : state_(state), deadline_(state.network), timer_(state.network) {
+    error_code failed;
+    const tcp::endpoint endpoint = socket.remote_endpoint(failed);
+    peer_ = failed ? "-" : endpoint.address().to_string();
+    socket.set_option(tcp::no_delay(true), failed);
+    transport_ = make_transport(std::move(socket), state.tls ? &*state.tls : nullptr);
   }
+  ~ClientConnection() override { close(); }
 
   void start() override {
-    seat_ = state_.seats.sit(this->shared_from_this());
-    seated_ = true;
-    state_.statistics.set_connections(state_.seats.size());
-    if constexpr (kTls) {
-      lowest().expires_after(state_.options.limits.request_time);
-      stream_.async_handshake(asio::ssl::stream_base::server, [self = this->shared_from_this()](error_code failed) {
-        if (failed) return self->drop();
-        self->read();
-      });
-    } else {
-      read();
-    }
+    place_ = state_.connections.insert(state_.connections.end(), weak_from_this());
+    open_ = true;
+    state_.statistics.set_connections(state_.connections.size());
+    set_deadline(state_.options.limits.request_time);
+    transport_->handshake([self = shared_from_this()](error_code failed, std::size_t) {
+      if (failed) return self->close();
+      self->start_request();
+    });
   }
 
-  void retire() override {
-    last_ = true;
-    if (events_) events_->close();
-    if (!asking_) drop();
-  }
-
-  void drop() override {
-    error_code ignored;
-    request_.work->cancel();
-    if (events_) events_->leave();
-    timer_.cancel();
-    socket().shutdown(tcp::socket::shutdown_both, ignored);
-    socket().close(ignored);
-    if (seated_) leave();
-  }
+  void retire() override;
+  void close() override;
+  bool is_busy() const override { return busy_; }
 
  private:
-  static constexpr bool kTls = !std::is_same_v<Stream, beast::tcp_stream>;
-
   class Events;
 
-  beast::tcp_stream& lowest() { return beast::get_lowest_layer(stream_); }
-  tcp::socket& socket() { return lowest().socket(); }
-
-  void leave() {
-    seated_ = false;
-    asking_ ? state_.seats.leave_asking(seat_) : state_.seats.leave_quiet(seat_);
-    state_.statistics.set_connections(state_.seats.size());
+  // The connection closes when the deadline passes.
+  void set_deadline(std::chrono::milliseconds after) {
+    deadline_.expires_after(after);
+    deadline_.async_wait([weak = weak_from_this()](error_code cancelled) {
+      if (const auto self = cancelled ? nullptr : weak.lock()) self->on_deadline();
+    });
   }
 
-  void read() {
+  void clear_deadline() { deadline_.expires_at(Clock::time_point::max()); }
+
+  void on_deadline() {
+    if (deadline_.expiry() > Clock::now()) return;  // it was moved after the timer had fired
+    if (!busy_ && parser_ && (parser_->got_some() || buffer_.size() > 0))
+      state_.refuse(peer_, "request", {408, "the request did not arrive in time"}, "unreadable");
+    close();
+  }
+
+  // The deadline holds for the whole request: bytes that trickle in do not move it.
+  void start_request() {
     parser_.emplace();
+    parser_->eager(true);
     parser_->body_limit(state_.options.limits.body);
     parser_->header_limit(static_cast<std::uint32_t>(state_.options.limits.header));
-    // For the whole request: bytes that trickle in do not move the deadline.
-    lowest().expires_after(state_.options.limits.request_time);
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = this->shared_from_this()](error_code failed, std::size_t) { self->on_read(failed); });
+    set_deadline(state_.options.limits.request_time);
+    parse();
   }
 
-  void on_read(error_code failed) {
-    if (!seated_) return;
-    begun_ = Clock::now();
-    if (failed) return on_bad_read(failed);
-    lowest().expires_never();
-    state_.seats.ask(seat_);
-    asking_ = true;
-    take_request();
-    if (const auto refused = pass_rules()) return refuse(*refused, "rules");
-    handle();
+  void parse() {
+    while (buffer_.size() > 0 && !parser_->is_done()) {
+      error_code failed;
+      buffer_.consume(parser_->put(buffer_.data(), failed));
+      if (failed == http::error::need_more) break;
+      if (failed) return on_bad_request(failed);
+    }
+    if (parser_->is_done()) return on_request();
+    transport_->read_some(buffer_.prepare(kReadSize),
+                          [self = shared_from_this()](error_code failed, std::size_t bytes) {
+                            if (!self->open_) return;
+                            if (failed) return self->close();
+                            self->buffer_.commit(bytes);
+                            self->parse();
+                          });
   }
 
-  void on_bad_read(error_code failed) {
-    const bool said_something = parser_->got_some() || buffer_.size() > 0;
+  void on_bad_request(const error_code& failed) {
     const auto refused = refusal_for(failed);
-    if (!refused || (refused->status == 408 && !said_something)) return drop();  // a quiet connection just ends
+    if (!refused) return close();
     state_.refuse(peer_, parser_->is_header_done() ? std::string(parser_->get().target()) : "request", *refused,
                   "unreadable");
-    if (refused->status == 408) return drop();
-    state_.seats.ask(seat_);
-    asking_ = true, last_ = true;
-    lowest().expires_after(state_.options.limits.write_time);
+    busy_ = true, last_ = true;
     write(error_response(refused->status, refused->reason));
+  }
+
+  void on_request() {
+    started_ = Clock::now();
+    clear_deadline();
+    busy_ = true;
+    take_request();
+    try {
+      if (const auto refused = check()) return refuse(*refused, "rules");
+      dispatch();
+    } catch (const std::exception& unexpected) {
+      respond(error_response(500, fmt::format("internal error: {}", unexpected.what())));
+    }
   }
 
   void take_request() {
     auto message = parser_->release();
-    const auto field = [&](http::field name) { return std::string(message[name]); };
+    const auto field = [&](auto name) { return std::string(message[name]); };
     head_only_ = message.method() == http::verb::head;
     last_ = last_ || !message.keep_alive();
-    version_ = message.version();
+    target_ = std::string(message.target());
     request_ = Request{};
     request_.method = head_only_ ? "GET" : std::string(message.method_string());
-    target_ = std::string(message.target());
     request_.host = field(http::field::host);
     request_.origin = field(http::field::origin);
     request_.authorization = field(http::field::authorization);
     request_.content_type = field(http::field::content_type);
     request_.accept_encoding = field(http::field::accept_encoding);
     request_.if_none_match = field(http::field::if_none_match);
-    request_.fetch_site = std::string(message["Sec-Fetch-Site"]);
+    request_.fetch_site = field("Sec-Fetch-Site");
+    request_.fetch_mode = field("Sec-Fetch-Mode");
+    request_.fetch_dest = field("Sec-Fetch-Dest");
     request_.peer = peer_;
     request_.body = std::move(message.body());
   }
 
-  // The target, the method and the origin; then the token for what is not open.
-  std::optional<Refusal> pass_rules() {
+  std::optional<Refusal> check() {
     route_ = nullptr;
     Result<Target> target = parse_target(target_);
     if (!target) return Refusal{400, target.error().message};
     request_.path = std::move(target->path);
     request_.query = std::move(target->query);
-    if (auto refused = check_origin(state_.access, request_)) return refused;
     bool path_known = false;
-    route_ = state_.find(request_.method, request_.path, path_known);
-    if (route_ == nullptr)
-      return path_known ? Refusal{405, "no such method here"} : Refusal{404, "there is nothing here"};
+    const Route* route = state_.find(request_.method, request_.path, path_known);
+    if (auto refused = check_origin(state_.access, request_, route == nullptr || route->open)) return refused;
+    if (route == nullptr) return path_known ? Refusal{405, "method not allowed"} : Refusal{404, "not found"};
+    route_ = route;
     return route_->open ? std::nullopt : check_token(state_.access, request_);
   }
 
@@ -181,201 +185,164 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
     Response response = error_response(refused.status, refused.reason);
     if (refused.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
     if (refused.status == 503) response.headers.emplace_back("Retry-After", "1");
-    answer(std::move(response));
+    respond(std::move(response));
   }
 
-  void handle() {
-    if (route_->at_once) {
-      if (std::optional<Response> response = route_->at_once(request_)) return answer(*std::move(response));
+  void dispatch() {
+    if (route_->immediate) {
+      if (std::optional<Response> response = route_->immediate(request_)) return respond(*std::move(response));
     }
     if (route_->work) return work();
     if (route_->stream) return open_stream();
-    refuse({404, "there is nothing here"}, "rules");
+    refuse({404, "not found"}, "rules");
   }
 
   void work() {
     const std::uint64_t turn = ++turn_;
-    auto self = this->shared_from_this();
-    const bool taken = state_.pool->take([self, turn, request = request_, route = route_] {
-      Response response;
-      if (request.work->is_cancelled()) return;
-      try {
-        response = route->work(request);
-      } catch (const std::exception& unexpected) {
-        response = error_response(500, fmt::format("internal error: {}", unexpected.what()));
-      }
-      asio::post(self->state_.network, [self, turn, response = std::move(response)]() mutable {
-        if (self->turn_ == turn && self->seated_) self->answer(std::move(response));
-      });
-    });
-    if (!taken) return refuse({503, "too much work is waiting"}, "busy");
+    auto self = shared_from_this();
+    const bool queued =
+        state_.pools[static_cast<std::size_t>(route_->lane)]->submit([self, turn, request = request_, route = route_] {
+          if (request.work->is_cancelled()) return;
+          Response response;
+          try {
+            response = route->work(request);
+          } catch (const std::exception& unexpected) {
+            response = error_response(500, fmt::format("internal error: {}", unexpected.what()));
+          }
+          asio::post(self->state_.network, [self, turn, response = std::move(response)]() mutable {
+            if (self->turn_ == turn && self->open_) self->respond(std::move(response));
+          });
+        });
+    if (!queued) return refuse({503, "too many requests are queued"}, "busy");
     timer_.expires_after(state_.options.limits.work_time);
-    timer_.async_wait([self, turn](error_code failed) {
-      if (failed || self->turn_ != turn || !self->seated_) return;
+    timer_.async_wait([self, turn](error_code cancelled) {
+      if (cancelled || self->turn_ != turn || !self->open_) return;
       self->request_.work->cancel();
-      self->refuse({504, "it took too long; ask /api/jobs for long searches"}, "out of time");
+      self->refuse({504, self->state_.options.timeout_message}, "timeout");
     });
-    notice_leaving(turn);
+    watch_for_disconnect(turn);
   }
 
-  // A client that leaves while it waits no longer needs its answer.
-  void notice_leaving(std::uint64_t turn) {
-    socket().async_wait(tcp::socket::wait_read, [self = this->shared_from_this(), turn](error_code failed) {
-      if (failed || self->turn_ != turn || !self->seated_) return;
+  void watch_for_disconnect(std::uint64_t turn) {
+    transport_->socket().async_wait(tcp::socket::wait_read, [self = shared_from_this(), turn](error_code failed) {
+      if (failed || self->turn_ != turn || !self->open_) return;
       char byte = 0;
-      if (::recv(self->socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) self->drop();
+      if (::recv(self->transport_->socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) self->close();
     });
   }
 
-  void answer(Response response) {
+  void respond(Response response) {
     ++turn_;
     timer_.cancel();
-    state_.statistics.count_request(route_ == nullptr ? "none" : route_->path, response.status, Clock::now() - begun_);
-    lowest().expires_after(state_.options.limits.write_time);
+    state_.statistics.count_request(route_ == nullptr ? "none" : route_->path, response.status,
+                                    Clock::now() - started_);
     write(std::move(response));
   }
 
-  // Whether this client gets the answer compressed; others must not be given that one by a cache between.
-  bool choose_encoding(const Response& response, OutResponse& out) const {
-    if (!response.gzip) return false;
-    out.set(http::field::vary, "Accept-Encoding");
-    if (!accepts_gzip(request_.accept_encoding)) return false;
-    out.set(http::field::content_encoding, "gzip");
-    return true;
-  }
-
-  OutResponse head_of(const Response& response) {
-    OutResponse out{http::int_to_status(static_cast<unsigned>(response.status)), version_};
-    out.set(http::field::content_type, response.type);
-    for (const auto& [name, value] : security_headers()) out.set(name, value);
-    if (kTls) out.set(http::field::strict_transport_security, "max-age=31536000");
-    out.set(http::field::cache_control, "no-store");
-    for (const auto& [name, value] : response.headers) out.set(name, value);
-    return out;
+  std::string head_of(const Response& response, bool gzip, bool keep_alive) const {
+    const auto reason = http::obsolete_reason(http::int_to_status(static_cast<unsigned>(response.status)));
+    std::string head = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n{}", response.status,
+                                   std::string_view(reason.data(), reason.size()), response.type, kSecurityHeaders);
+    if (transport_->is_tls()) head += "Strict-Transport-Security: max-age=31536000\r\n";
+    bool cached = false;
+    for (const auto& [name, value] : response.headers) {
+      head += fmt::format("{}: {}\r\n", name, value);
+      cached = cached || name == "Cache-Control";
+    }
+    if (!cached) head += "Cache-Control: no-store\r\n";
+    if (response.gzip) head += "Vary: Accept-Encoding\r\n";  // a cache between must not mix the two
+    if (gzip) head += "Content-Encoding: gzip\r\n";
+    return head + (keep_alive ? "Connection: keep-alive\r\n" : "Connection: close\r\n");
   }
 
   void write(Response response) {
-    out_.emplace(head_of(response));
-    body_ = choose_encoding(response, *out_) ? std::move(response.gzip) : std::move(response.body);
-    out_->keep_alive(!last_ && !state_.stopping);
+    const bool gzip = response.gzip && accepts_gzip(request_.accept_encoding);
+    body_ = gzip ? std::move(response.gzip) : std::move(response.body);
+    if (gzip) response.gzip = body_;
     const std::size_t size = body_ ? body_->size() : 0;
-    if (size > 0 && !head_only_) out_->body() = {body_->data(), size};
-    if (response.status != 304) out_->content_length(size);
-    const auto done = [self = this->shared_from_this()](error_code failed, std::size_t) { self->on_written(failed); };
-    serializer_.emplace(*out_);
-    if (head_only_) {
-      http::async_write_header(stream_, *serializer_, done);
-    } else {
-      http::async_write(stream_, *serializer_, done);
-    }
+    head_ = head_of(response, gzip, !last_ && !state_.stopping);
+    if (response.status != 304) head_ += fmt::format("Content-Length: {}\r\n", size);
+    head_ += "\r\n";
+    const bool with_body = size > 0 && !head_only_;
+    set_deadline(state_.options.limits.write_time);
+    transport_->write({asio::buffer(head_), with_body ? asio::buffer(*body_) : asio::const_buffer()},
+                      [self = shared_from_this()](error_code failed, std::size_t) { self->on_written(failed); });
   }
 
   void on_written(error_code failed) {
     body_.reset();
-    if (!seated_) return;
+    if (!open_) return;
     if (failed || last_ || state_.stopping) return finish();
-    asking_ = false;
-    state_.seats.rest(seat_);
-    read();
+    busy_ = false;
+    state_.connections.splice(state_.connections.end(), state_.connections, place_);
+    start_request();
   }
 
-  // A plain close while the client still sends would throw away the answer it has not read yet.
+  // Closing while the client still sends would discard the response it has not read yet.
   void finish() {
-    error_code ignored;
-    socket().shutdown(tcp::socket::shutdown_send, ignored);
-    lowest().expires_after(kFarewell);
-    hear_out();
-  }
-
-  void hear_out() {
-    lowest().async_read_some(asio::buffer(unheard_), [self = this->shared_from_this()](error_code failed, std::size_t) {
-      if (!self->seated_) return;
-      failed ? self->drop() : self->hear_out();
+    if (std::exchange(finishing_, true)) return;
+    timer_.cancel();
+    set_deadline(kLinger);
+    transport_->finish([self = shared_from_this()](error_code failed, std::size_t) {
+      failed || self->transport_->is_tls() ? self->close() : self->drain();
     });
   }
 
-  void open_stream() {
-    if (state_.streams >= state_.options.limits.streams) return refuse({503, "too many live streams"}, "busy");
-    ++turn_;
-    state_.statistics.count_request(route_->path, 200, Clock::now() - begun_);
-    last_ = true;
-    Response head{200, "text/event-stream", nullptr, {{"X-Accel-Buffering", "no"}}};
-    out_.emplace(head_of(head));
-    out_->keep_alive(false);
-    serializer_.emplace(*out_);
-    events_ = std::make_shared<Events>(this->shared_from_this());
-    ++state_.streams;
-    lowest().expires_after(state_.options.limits.write_time);
-    http::async_write_header(stream_, *serializer_, [self = this->shared_from_this()](error_code failed, std::size_t) {
-      if (failed || !self->seated_) return self->drop();
-      self->lowest().expires_never();
-      self->notice_leaving(self->turn_);
-      self->beat();
-      self->route_->stream(self->request_, self->events_);
+  void drain() {
+    if (!open_) return;
+    buffer_.clear();
+    transport_->read_some(buffer_.prepare(kReadSize), [self = shared_from_this()](error_code failed, std::size_t) {
+      failed ? self->close() : self->drain();
     });
   }
 
-  // A comment now and then shows that both ends are still there.
-  void beat() {
+  void open_stream();
+
+  void send_heartbeat() {
     timer_.expires_after(kHeartbeat);
-    timer_.async_wait([self = this->shared_from_this()](error_code failed) {
-      if (failed || !self->seated_) return;
-      self->push(": still here\n\n");
-      self->beat();
+    timer_.async_wait([self = shared_from_this()](error_code cancelled) {
+      if (cancelled || !self->open_ || self->finishing_) return;
+      self->send_event(": heartbeat\n\n");
+      self->send_heartbeat();
     });
   }
 
-  void push(std::string text) {
-    if (unsent_.size() >= kMostUnsent) {
-      state_.refuse(peer_, target_, {503, "the client does not keep up with the events"}, "slow reader");
-      return drop();
+  void send_event(std::string text) {
+    if (unsent_.size() >= kMaxUnsentEvents) {
+      state_.refuse(peer_, target_, {503, "the client reads events too slowly"}, "slow reader");
+      return close();
     }
     unsent_.push_back(std::move(text));
-    if (unsent_.size() == 1) push_next();
+    if (unsent_.size() == 1) write_next_event();
   }
 
-  void push_next() {
-    lowest().expires_after(state_.options.limits.write_time);
-    asio::async_write(stream_, asio::buffer(unsent_.front()),
-                      [self = this->shared_from_this()](error_code failed, std::size_t) {
-                        if (failed || !self->seated_) return self->drop();
-                        self->lowest().expires_never();
-                        self->unsent_.pop_front();
-                        if (!self->unsent_.empty()) return self->push_next();
-                        if (!self->events_->is_open()) self->finish();
-                      });
-  }
+  void write_next_event();
 
   Server::State& state_;
-  Stream stream_;
-  asio::steady_timer timer_;
-  std::string peer_, target_;
+  std::unique_ptr<Transport> transport_;
+  asio::steady_timer deadline_;  // of a read or a write
+  asio::steady_timer timer_;     // of work, and between heartbeats
+  std::string peer_, target_, head_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
-  std::optional<OutResponse> out_;
-  std::optional<http::response_serializer<Body>> serializer_;
   std::shared_ptr<const std::string> body_;
   Request request_;
   const Route* route_ = nullptr;
   std::shared_ptr<Events> events_;
   std::deque<std::string> unsent_;
-  std::array<char, 4096> unheard_;
-  Seats::Seat seat_;
-  Clock::time_point begun_;
-  unsigned version_ = 11;
-  std::uint64_t turn_ = 0;  // answers that come too late are of an earlier one
-  bool seated_ = false, asking_ = false, last_ = false, head_only_ = false;
+  ConnectionList::iterator place_;
+  Clock::time_point started_;
+  std::uint64_t turn_ = 0;  // a response to an earlier turn is too late
+  bool open_ = false, busy_ = false, last_ = false, head_only_ = false, finishing_ = false;
 };
 
-// The sending side, which others hold: it outlives the connection and then does nothing.
-template <class Stream>
-class Client<Stream>::Events final : public EventStream {
+// The sending half, which routes may hold. It outlives the connection and then has no effect.
+class ClientConnection::Events final : public EventStream {
  public:
-  explicit Events(std::shared_ptr<Client> client)
-      : client_(std::move(client)), network_(client_.lock()->state_.network) {}
+  explicit Events(const std::shared_ptr<ClientConnection>& connection)
+      : connection_(connection), network_(connection->state_.network) {}
 
   void send(std::string_view event, std::string_view data) override {
-    if (!open_) return;
     std::string text = fmt::format("event: {}\n", event);
     while (!data.empty()) {
       const std::string_view line = data.substr(0, data.find('\n'));
@@ -383,48 +350,91 @@ class Client<Stream>::Events final : public EventStream {
       data.remove_prefix(std::min(data.size(), line.size() + 1));
     }
     text += '\n';
-    const std::shared_ptr<Client> client = client_.lock();
-    if (!client) return;
-    asio::post(network_, [client, text = std::move(text)]() mutable {
-      if (client->seated_) client->push(std::move(text));
-    });
+    if (!open) return;
+    post([text = std::move(text)](ClientConnection& connection) mutable { connection.send_event(std::move(text)); });
   }
 
   void close() override {
-    if (!open_.exchange(false)) return;
-    if (const std::shared_ptr<Client> client = client_.lock()) {
-      asio::post(network_, [client] {
-        if (client->seated_ && client->unsent_.empty()) client->finish();
+    if (!open.exchange(false)) return;
+    post([](ClientConnection& connection) {
+      if (connection.unsent_.empty()) connection.finish();
+    });
+  }
+
+  bool is_open() const override { return open; }
+
+  std::atomic<bool> open{true};
+
+ private:
+  template <class Action>
+  void post(Action action) {
+    if (const auto connection = connection_.lock()) {
+      asio::post(network_, [connection, action = std::move(action)]() mutable {
+        if (connection->open_) action(*connection);
       });
     }
   }
 
-  bool is_open() const override { return open_; }
-
-  // The connection is gone.
-  void leave() {
-    open_ = false;
-    if (const std::shared_ptr<Client> client = client_.lock(); client && !left_) {
-      left_ = true;
-      --client->state_.streams;
-    }
-  }
-
- private:
-  std::weak_ptr<Client> client_;
+  std::weak_ptr<ClientConnection> connection_;
   asio::io_context& network_;
-  std::atomic<bool> open_{true};
-  bool left_ = false;
 };
+
+void ClientConnection::retire() {
+  last_ = true;
+  if (events_) events_->close();
+  if (!busy_) close();
+}
+
+void ClientConnection::close() {
+  if (!open_) return;
+  open_ = false;
+  request_.work->cancel();
+  if (events_) {
+    events_->open = false;
+    --state_.streams;
+  }
+  deadline_.cancel();
+  timer_.cancel();
+  error_code ignored;
+  transport_->socket().shutdown(tcp::socket::shutdown_both, ignored);
+  transport_->socket().close(ignored);
+  state_.connections.erase(place_);
+  state_.statistics.set_connections(state_.connections.size());
+}
+
+void ClientConnection::open_stream() {
+  if (state_.streams >= state_.options.limits.streams) return refuse({503, "too many live streams"}, "busy");
+  ++turn_;
+  ++state_.streams;
+  last_ = true;
+  events_ = std::make_shared<Events>(shared_from_this());
+  state_.statistics.count_request(route_->path, 200, Clock::now() - started_);
+  head_ = head_of({200, "text/event-stream", nullptr, {{"X-Accel-Buffering", "no"}}}, false, false) + "\r\n";
+  set_deadline(state_.options.limits.write_time);
+  transport_->write({asio::buffer(head_), {}}, [self = shared_from_this()](error_code failed, std::size_t) {
+    if (failed || !self->open_) return self->close();
+    self->clear_deadline();
+    self->watch_for_disconnect(self->turn_);
+    self->send_heartbeat();
+    self->route_->stream(self->request_, self->events_);
+  });
+}
+
+void ClientConnection::write_next_event() {
+  set_deadline(state_.options.limits.write_time);
+  transport_->write({asio::buffer(unsent_.front()), {}}, [self = shared_from_this()](error_code failed, std::size_t) {
+    if (failed || !self->open_) return self->close();
+    self->clear_deadline();
+    self->unsent_.pop_front();
+    if (!self->unsent_.empty()) return self->write_next_event();
+    if (!self->events_->is_open()) self->finish();
+  });
+}
 
 }  // namespace
 
 std::shared_ptr<Connection> make_connection(Server::State& state, tcp::socket socket) {
-  error_code ignored;
-  socket.set_option(tcp::no_delay(true), ignored);
-  if (state.tls)
-    return std::make_shared<Client<beast::ssl_stream<beast::tcp_stream>>>(state, std::move(socket), *state.tls);
-  return std::make_shared<Client<beast::tcp_stream>>(state, std::move(socket));
+  return std::make_shared<ClientConnection>(state, std::move(socket));
 }
 
 }  // namespace rightsize::http_server

@@ -1,8 +1,11 @@
 #include "http_server/server.h"
 
+#include <algorithm>
+
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
+#include "base/parse_units.h"
 #include "http_server/state.h"
 
 namespace rightsize::http_server {
@@ -14,13 +17,32 @@ using tcp = asio::ip::tcp;
 
 void accept_next(Server::State& state);
 
-// No handle is left, most often. Those who knock stay in the system's queue; asking at once again would only spin.
+// Usually no file handle is left. New connections stay in the system's queue; retrying at once would only spin.
 void accept_later(Server::State& state, const error_code& failed) {
-  state.refuse("-", "connection", {503, "cannot take a connection: " + failed.message()}, "no handles");
-  state.breath.expires_after(std::chrono::milliseconds(100));
-  state.breath.async_wait([&state](error_code cancelled) {
+  state.refuse("-", "connection", {503, "cannot accept a connection: " + failed.message()}, "no handles");
+  state.accept_retry_timer.expires_after(std::chrono::milliseconds(100));
+  state.accept_retry_timer.async_wait([&state](error_code cancelled) {
     if (!cancelled && !state.stopping) accept_next(state);
   });
+}
+
+// A slow sender cannot keep others out.
+void close_oldest_idle(Server::State& state) {
+  for (const std::weak_ptr<Connection>& each : state.connections) {
+    const std::shared_ptr<Connection> connection = each.lock();
+    if (!connection || connection->is_busy()) continue;
+    state.refuse("-", "connection", {503, "all connections are in use; closed the one idle longest"},
+                 "too many connections");
+    return connection->close();
+  }
+}
+
+std::vector<std::shared_ptr<Connection>> all_connections(const Server::State& state) {
+  std::vector<std::shared_ptr<Connection>> all;
+  for (const std::weak_ptr<Connection>& each : state.connections) {
+    if (auto connection = each.lock()) all.push_back(std::move(connection));
+  }
+  return all;
 }
 
 void accept_next(Server::State& state) {
@@ -28,15 +50,9 @@ void accept_next(Server::State& state) {
     if (failed == asio::error::operation_aborted || state.stopping) return;
     if (failed && failed != asio::error::connection_aborted) return accept_later(state, failed);
     if (!failed) {
-      // Whoever has been quiet longest makes room: a slow sender cannot keep others out.
-      if (state.seats.size() >= state.options.limits.connections) {
-        if (const auto quiet = state.seats.longest_quiet()) {
-          state.refuse("-", "connection", {503, "all connections are taken; the one quiet longest was closed"},
-                       "too many connections");
-          quiet->drop();
-        }
-      }
-      if (state.seats.size() < state.options.limits.connections) make_connection(state, std::move(socket))->start();
+      const std::size_t most = state.options.limits.connections;
+      if (state.connections.size() >= most) close_oldest_idle(state);
+      if (state.connections.size() < most) make_connection(state, std::move(socket))->start();
     }
     accept_next(state);
   });
@@ -69,27 +85,60 @@ Result<tcp::endpoint> endpoint_of(const Options& options) {
   return tcp::endpoint(address, static_cast<unsigned short>(options.port));
 }
 
-// Ends everything that is quiet, gives the rest its time.
-void retire_all(Server::State& state) {
+void start_stopping(Server::State& state) {
   if (state.stopping) return;
   state.stopping = true;
   error_code ignored;
   state.acceptor->close(ignored);
-  state.breath.cancel();
-  for (const auto& one : state.seats.everybody()) one->retire();
-  state.patience.expires_after(state.options.limits.stop_time);
-  state.patience.async_wait([&state](error_code failed) {
-    if (!failed) state.network.stop();
+  state.accept_retry_timer.cancel();
+  for (const auto& connection : all_connections(state)) connection->retire();
+  state.stop_timer.expires_after(state.options.limits.stop_time);
+  state.stop_timer.async_wait([&state](error_code cancelled) {
+    if (!cancelled) state.network.stop();
   });
+}
+
+bool matches(std::string_view pattern, std::string_view path) {
+  if (!pattern.ends_with("/*")) return pattern == path;
+  return path.starts_with(pattern.substr(0, pattern.size() - 1));
 }
 
 }  // namespace
 
+Result<std::pair<std::string, int>> parse_listen(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const Result<std::int64_t> port = parse_integer(colon == std::string::npos ? text : text.substr(colon + 1));
+  if (!port || *port < 0 || *port > 65535) {
+    return fail(
+        bad_input(fmt::format("--listen '{}': expected address:port", text)).with_hint("for example 127.0.0.1:8477"));
+  }
+  std::string host = colon == std::string::npos ? "" : text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return std::pair(host.empty() ? std::string("127.0.0.1") : host, static_cast<int>(*port));
+}
+
 Server::Server(Options options, std::vector<Route> routes, RefusalLog::Write log)
     : state_(std::make_unique<State>(std::move(options), std::move(routes), std::move(log))) {}
 
-// Workers first: what they hold points into the state.
-Server::~Server() { state_->pool.reset(); }
+// Workers first: they use the state.
+Server::~Server() { state_->pools.clear(); }
+
+const Route* Server::State::find(std::string_view method, std::string_view path, bool& path_known) const {
+  const Route* best = nullptr;
+  for (const Route& route : routes) {
+    if (!matches(route.path, path)) continue;
+    path_known = path_known || route.path != "/*";
+    if (route.method == method && (best == nullptr || route.path.size() > best->path.size())) best = &route;
+  }
+  // The route for everything else does not stand in for a method that a known path lacks.
+  return best != nullptr && best->path == "/*" && path_known ? nullptr : best;
+}
+
+void Server::State::refuse(const std::string& peer, std::string_view what, const Refusal& refusal,
+                           std::string_view kind) {
+  statistics.count_refusal(kind);
+  log.refuse(peer, what, refusal.status, refusal.reason);
+}
 
 Statistics& Server::statistics() { return state_->statistics; }
 
@@ -97,10 +146,11 @@ Result<std::string> Server::listen() {
   State& state = *state_;
   RIGHTSIZE_TRY(const tcp::endpoint endpoint, endpoint_of(state.options));
   state.access = {state.options.token, endpoint.address().is_loopback()};
-  if (!state.access.loopback_only && state.access.token.empty()) {
+  const bool all_open = std::all_of(state.routes.begin(), state.routes.end(), [](const Route& r) { return r.open; });
+  if (!state.access.loopback_only && state.access.token.empty() && !all_open) {
     return fail(
-        bad_input(fmt::format("'{}' can be reached from other machines: a token is needed", state.options.address))
-            .with_hint("--token-file FILE, or listen on 127.0.0.1"));
+        bad_input(fmt::format("'{}' can be reached from other machines and needs a token", state.options.address))
+            .with_hint("pass --token-file FILE, or listen on 127.0.0.1"));
   }
   if (Result<> used = use_certificate(state); !used) return fail(used.error());
   error_code failed;
@@ -112,37 +162,40 @@ Result<std::string> Server::listen() {
   if (failed) {
     return fail(unreadable(fmt::format("cannot listen on {}:{}: {}", state.options.address, state.options.port,
                                        failed.message()))
-                    .with_hint("--listen takes another port; port 0 any free one"));
+                    .with_hint("choose another port with --listen; port 0 takes a free one"));
   }
-  // From here on: whoever hears the address may already stop us.
+  // Before the address is announced: a reader of it may stop the server at once.
   if (state.options.obey_signals) state.signals.emplace(state.network, SIGINT, SIGTERM);
   const unsigned short port = state.acceptor->local_endpoint().port();
   return endpoint.address().is_v6() ? fmt::format("[{}]:{}", endpoint.address().to_string(), port)
                                     : fmt::format("{}:{}", endpoint.address().to_string(), port);
 }
 
-void Server::run() {
+bool Server::run() {
   State& state = *state_;
-  state.pool.emplace(state.options.limits.workers, state.options.limits.waiting);
+  for (const std::size_t workers : state.options.limits.workers)
+    state.pools.push_back(std::make_unique<WorkPool>(workers, state.options.limits.queued));
   accept_next(state);
   if (state.signals) {
     state.signals->async_wait([&](error_code failed, int) {
-      if (!failed) retire_all(state);
+      if (!failed) start_stopping(state);
     });
   }
-  // Ends when nobody is connected any more, or when patience has.
-  while (!(state.stopping && state.seats.size() == 0)) {
+  while (!(state.stopping && state.connections.empty())) {
     if (state.network.run_one_for(std::chrono::milliseconds(200)) == 0 && state.network.stopped()) {
       if (state.stopping) break;
       state.network.restart();
     }
   }
-  for (const auto& one : state.seats.everybody()) one->drop();
-  state.pool.reset();
+  for (const auto& connection : all_connections(state)) connection->close();  // cancels its work
+  bool ended = true;
+  constexpr std::chrono::milliseconds kToNoticeCancellation{1000};
+  for (const auto& pool : state.pools) ended = pool->stop_within(kToNoticeCancellation) && ended;
+  return ended;
 }
 
 void Server::stop() {
-  asio::post(state_->network, [this] { retire_all(*state_); });
+  asio::post(state_->network, [this] { start_stopping(*state_); });
 }
 
 }  // namespace rightsize::http_server

@@ -1,58 +1,68 @@
-// An HTTP server with limits: routes in, answers out. It knows nothing of GPUs.
+// An HTTP server with limits. It knows nothing about GPUs.
 //
 //   Server server({.address = "127.0.0.1", .port = 8080}, routes, log);
 //   RIGHTSIZE_TRY(std::string address, server.listen());   // "127.0.0.1:8080"
-//   server.run();                                          // until stop() or a signal it was told to obey
+//   server.run();                                          // until stop() or a signal
 //
-// One thread talks to the network and never waits: answers at hand are given there, others are made by a few workers.
-// A request must arrive whole within `request_time`, however slowly its bytes come; when all seats are taken, the
-// connection that has been waiting longest without a complete request gives up its seat. What is refused is logged.
-// The only place that knows Boost.Beast is connection.cc and listener.cc.
+// One thread serves the network and never blocks: it answers what is at hand and leaves the rest to worker threads.
+// A request must arrive within `request_time`, however slowly its bytes trickle in. When all connections are in use,
+// the one that has been idle longest is closed for a new one. Refused requests are logged.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "http_server/access.h"
-#include "http_server/exchange.h"
+#include "http_server/message.h"
 #include "http_server/statistics.h"
 
 namespace rightsize::http_server {
 
+// Each kind of work has its own threads and queue, so that one kind cannot hold up the others.
+enum class Lane { kLight, kHeavy, kExternal };  // lookups; searches; work that waits for other servers
+
 struct Limits {
   std::size_t body = 1U << 20, header = 16U << 10;  // bytes
   std::size_t connections = 512, streams = 64;
-  std::size_t workers = 2, waiting = 64;  // requests being worked on, and those that may wait for it
-  std::chrono::milliseconds request_time = std::chrono::seconds(15);  // from connection or last answer to a request
+  std::array<std::size_t, 3> workers = {1, 2, 2};  // by lane
+  std::size_t queued = 64;                         // per lane
+  std::chrono::milliseconds request_time = std::chrono::seconds(15);
   std::chrono::milliseconds work_time = std::chrono::seconds(60);
   std::chrono::milliseconds write_time = std::chrono::seconds(30);
-  std::chrono::milliseconds stop_time = std::chrono::seconds(10);  // for what is under way when it stops
+  std::chrono::milliseconds stop_time = std::chrono::seconds(5);  // for requests under way when the server stops
 };
 
 struct Options {
   std::string address = "127.0.0.1";
   int port = 0;                            // 0 takes a free one
-  std::string token = {};                  // must be set where the address is not loopback
+  std::string token = {};                  // required if other machines can reach a route that is not `open`
   std::string certificate = {}, key = {};  // PEM files; empty: no TLS
-  bool obey_signals = false;               // SIGINT and SIGTERM stop it
+  bool obey_signals = false;               // SIGINT and SIGTERM stop the server
+  std::string timeout_message = "the request took too long";
   Limits limits = {};
 };
 
-// Where a request goes. `path` is whole, or ends in "/*", which stands for anything. The longest one wins.
+// "127.0.0.1:8477", "[::1]:0" or a port alone, which means the loopback address.
+Result<std::pair<std::string, int>> parse_listen(const std::string& text);
+
+// `path` is a complete path, or a prefix if it ends in "/*". The longest match wins.
 struct Route {
   std::string method;  // "GET", "POST", "DELETE"
   std::string path;
-  bool open = false;  // without the token
-  // On the network's thread, so it must not wait. Nothing: the next of these is asked.
-  std::function<std::optional<Response>(const Request&)> at_once = {};
-  // By a worker, from any thread.
+  bool open = false;  // needs no token, and links from other sites may lead here
+  // On the network thread, so it must not block. If it returns nothing, the next of these is called.
+  std::function<std::optional<Response>(const Request&)> immediate = {};
+  // On a worker thread of the lane.
   std::function<Response(const Request&)> work = {};
-  // On the network's thread; the stream may be kept and written to by others.
+  Lane lane = Lane::kLight;
+  // On the network thread; the stream may be kept and written to by other threads.
   std::function<void(const Request&, std::shared_ptr<EventStream>)> stream = {};
 };
 
@@ -61,16 +71,17 @@ class Server {
   Server(Options options, std::vector<Route> routes, RefusalLog::Write log);
   ~Server();
 
-  // Takes the port; the address with it. Fails where the port is taken, the address is not this machine's, a
-  // certificate cannot be used, or an address that others reach has no token.
+  // Takes the port and returns the address with it. Fails if the port is taken, the address is not of this machine, a
+  // certificate cannot be used, or other machines can reach a route that needs a token and none is set.
   Result<std::string> listen();
-  void run();
-  // From any thread: takes nothing new, finishes what is under way, and lets run() return.
+  // False if some work ignored its cancellation and still runs: the process should then end at once.
+  bool run();
+  // From any thread: accepts nothing new, gives requests under way `stop_time`, cancels the rest, and ends run().
   void stop();
 
   Statistics& statistics();
 
-  // What the connections share; state.h.
+  // What the connections share; see state.h.
   struct State;
 
  private:

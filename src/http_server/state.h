@@ -1,4 +1,4 @@
-// What the connections of a server share. All of it belongs to the network's thread, but the statistics and the pool.
+// What the connections of a server share. Only the network thread uses it, except for the statistics and the pools.
 #pragma once
 
 #include <list>
@@ -14,35 +14,19 @@
 
 namespace rightsize::http_server {
 
-// One client, whatever it speaks.
 class Connection {
  public:
   virtual ~Connection() = default;
   virtual void start() = 0;
-  // Ends at once where no answer is under way, else after it.
+  // Closes now if no response is under way, otherwise after it.
   virtual void retire() = 0;
-  virtual void drop() = 0;
+  virtual void close() = 0;
+  // Whether a complete request has arrived and is not answered yet.
+  virtual bool is_busy() const = 0;
 };
 
-// Everybody who is connected, those who have not asked yet in the order in which they came.
-class Seats {
- public:
-  using Seat = std::list<std::weak_ptr<Connection>>::iterator;
-
-  Seat sit(const std::shared_ptr<Connection>& who) { return quiet_.insert(quiet_.end(), who); }
-  // It asks: it no longer gives way to newcomers. And back, behind the others, when it has its answer.
-  void ask(Seat seat) { asking_.splice(asking_.end(), quiet_, seat); }
-  void rest(Seat seat) { quiet_.splice(quiet_.end(), asking_, seat); }
-  void leave_quiet(Seat seat) { quiet_.erase(seat); }
-  void leave_asking(Seat seat) { asking_.erase(seat); }
-
-  std::size_t size() const { return quiet_.size() + asking_.size(); }
-  std::shared_ptr<Connection> longest_quiet() const { return quiet_.empty() ? nullptr : quiet_.front().lock(); }
-  std::vector<std::shared_ptr<Connection>> everybody() const;
-
- private:
-  std::list<std::weak_ptr<Connection>> quiet_, asking_;
-};
+// The open connections, ordered by the time of their last response, or else of their arrival.
+using ConnectionList = std::list<std::weak_ptr<Connection>>;
 
 struct Server::State {
   State(Options o, std::vector<Route> r, RefusalLog::Write write)
@@ -53,14 +37,13 @@ struct Server::State {
   Statistics statistics;
   RefusalLog log;
   Access access;
+  ConnectionList connections;  // before the network, whose handlers hold connections
   boost::asio::io_context network{1};
   std::optional<boost::asio::ip::tcp::acceptor> acceptor;
   std::optional<boost::asio::ssl::context> tls;
   std::optional<boost::asio::signal_set> signals;
-  boost::asio::steady_timer patience{network};  // with what is under way when it stops
-  boost::asio::steady_timer breath{network};    // before connections are taken again
-  std::optional<WorkPool> pool;
-  Seats seats;
+  boost::asio::steady_timer stop_timer{network}, accept_retry_timer{network};
+  std::vector<std::unique_ptr<WorkPool>> pools;  // by lane
   std::size_t streams = 0;
   bool stopping = false;
 
@@ -69,8 +52,5 @@ struct Server::State {
 };
 
 std::shared_ptr<Connection> make_connection(Server::State& state, boost::asio::ip::tcp::socket socket);
-
-// The headers every answer carries.
-const std::vector<std::pair<std::string, std::string>>& security_headers();
 
 }  // namespace rightsize::http_server

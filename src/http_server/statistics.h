@@ -1,7 +1,6 @@
-// What the server counts about itself, as Prometheus metrics, and the log of what it refused.
+// The server's own metrics in Prometheus format, and the log of refused requests.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -20,39 +19,28 @@ class Statistics {
   void set_connections(std::size_t now) {
     set("rightsize_server_connections", "open connections", static_cast<double>(now));
   }
-  // A gauge of a route's own: kept answers, watchers.
   void set(const std::string& name, const std::string& help, double value);
-  void add(const std::string& name, const std::string& help, double value);
 
   std::string metrics() const;
 
  private:
-  static constexpr std::array<double, 9> kBounds = {0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30};  // seconds
-  struct Route {
-    std::map<int, std::uint64_t> by_status;
-    std::array<std::uint64_t, kBounds.size()> within{};  // not more than the bound
-    std::uint64_t count = 0;
-    double seconds = 0;
+  struct Metric {
+    std::string help, type;
+    std::map<std::string, double> series;  // by labels: {route="/api/gpus",code="200"}, or empty
   };
-  struct Value {
-    std::string help;
-    bool counts = false;
-    double value = 0;
-  };
+  double& series(const std::string& name, const char* help, const char* type, const std::string& labels);
 
   mutable std::mutex mutex_;
-  std::map<std::string, Route, std::less<>> routes_;
-  std::map<std::string, std::uint64_t, std::less<>> refusals_;
-  std::map<std::string, Value> values_;
+  std::map<std::string, Metric> metrics_;
 };
 
-// One line a refusal; a flood of them is counted, not written: at most `kLinesASecond`.
+// One line per refusal, at most `kLinesPerSecond`; the rest of a flood is only counted.
 class RefusalLog {
  public:
   using Write = std::function<void(const std::string& line)>;
   explicit RefusalLog(Write write) : write_(std::move(write)) {}
 
-  static constexpr int kLinesASecond = 20;
+  static constexpr int kLinesPerSecond = 20;
   void refuse(std::string_view peer, std::string_view what, int status, std::string_view reason,
               std::chrono::system_clock::time_point now = std::chrono::system_clock::now());
 
@@ -62,8 +50,5 @@ class RefusalLog {
   int lines_ = 0;
   std::uint64_t unwritten_ = 0;
 };
-
-// Text from outside, safe to stand in a log: printable ASCII, at most 200 characters.
-std::string for_log(std::string_view text);
 
 }  // namespace rightsize::http_server

@@ -4,40 +4,52 @@
 
 namespace rightsize::http_server {
 
-WorkPool::WorkPool(std::size_t threads, std::size_t most_waiting) : most_waiting_(most_waiting) {
-  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+WorkPool::WorkPool(std::size_t threads, std::size_t max_queued) : max_queued_(max_queued) {
+  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([shared = shared_] { run(*shared); });
 }
 
-WorkPool::~WorkPool() {
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-    waiting_.clear();
-  }
-  changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-}
+WorkPool::~WorkPool() { stop_within(std::chrono::hours(24)); }
 
-bool WorkPool::take(std::function<void()> work) {
+bool WorkPool::submit(std::function<void()> work) {
   {
-    const std::lock_guard lock(mutex_);
-    if (ending_ || waiting_.size() >= most_waiting_) return false;
-    waiting_.push_back(std::move(work));
+    const std::lock_guard lock(shared_->mutex);
+    if (shared_->stopping || shared_->queue.size() >= max_queued_) return false;
+    shared_->queue.push_back(std::move(work));
   }
-  changed_.notify_one();
+  shared_->changed.notify_one();
   return true;
 }
 
-void WorkPool::run() {
-  std::unique_lock lock(mutex_);
+bool WorkPool::stop_within(std::chrono::milliseconds limit) {
+  if (threads_.empty()) return true;
+  std::unique_lock lock(shared_->mutex);
+  shared_->stopping = true;
+  shared_->queue.clear();
+  shared_->changed.notify_all();
+  const bool idle = shared_->changed.wait_for(lock, limit, [this] { return shared_->running == 0; });
+  lock.unlock();
+  for (std::thread& thread : threads_) idle ? thread.join() : thread.detach();
+  threads_.clear();
+  return idle;
+}
+
+void WorkPool::run(Shared& shared) {
+  std::unique_lock lock(shared.mutex);
   while (true) {
-    changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
-    if (ending_) return;
-    const std::function<void()> work = std::move(waiting_.front());
-    waiting_.pop_front();
+    shared.changed.wait(lock, [&] { return shared.stopping || !shared.queue.empty(); });
+    if (shared.stopping) return;
+    std::function<void()> work = std::move(shared.queue.front());
+    shared.queue.pop_front();
+    ++shared.running;
     lock.unlock();
-    work();
+    try {
+      work();
+    } catch (...) {  // must not end the process
+    }
+    work = nullptr;  // destroyed outside the lock
     lock.lock();
+    --shared.running;
+    if (shared.stopping) shared.changed.notify_all();
   }
 }
 

@@ -1,9 +1,11 @@
-// A fixed number of threads and a queue of bounded length, for what takes longer than the network thread may wait.
+// A fixed number of threads with a bounded queue, for work that would block the network thread.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -12,22 +14,29 @@ namespace rightsize::http_server {
 
 class WorkPool {
  public:
-  WorkPool(std::size_t threads, std::size_t most_waiting);
-  ~WorkPool();  // what was begun is finished, what waits is dropped
+  WorkPool(std::size_t threads, std::size_t max_queued);
+  ~WorkPool();  // waits for running work
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;
 
-  // False: too much is waiting already.
-  bool take(std::function<void()> work);
+  // False if the queue is full. Work reports its own failures: an exception that leaves it is dropped.
+  bool submit(std::function<void()> work);
+  // Drops queued work and waits for running work. False if some still runs after `limit`; its threads are then
+  // abandoned, and the process must end without destroying what they use.
+  bool stop_within(std::chrono::milliseconds limit);
 
  private:
-  void run();
+  struct Shared {  // outlives the pool where threads were abandoned
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<std::function<void()>> queue;
+    std::size_t running = 0;
+    bool stopping = false;
+  };
+  static void run(Shared& shared);
 
-  const std::size_t most_waiting_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> waiting_;
-  bool ending_ = false;
+  const std::size_t max_queued_;
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
   std::vector<std::thread> threads_;
 };
 

@@ -23,10 +23,12 @@ export function load(name) {
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 
-/** Starts `rightsize serve`; its address, and a way to stop it. */
-export function startServer(program, ...flags) {
+/** Starts `rightsize serve` with flags and, as objects, environment variables; its address, and a way to stop it. */
+export function startServer(program, ...given) {
   const environment = { ...process.env, XDG_DATA_HOME: '/nonexistent', XDG_CONFIG_HOME: '/nonexistent' };
   delete environment.RIGHTSIZE_CATALOG;
+  const flags = given.filter((each) => typeof each === 'string');
+  Object.assign(environment, ...given.filter((each) => typeof each === 'object'));
   const child = spawn(program, ['serve', '--listen', '127.0.0.1:0', ...flags], { cwd: ROOT, env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
   return new Promise((done, failed) => {
     let said = '';

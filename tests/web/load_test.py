@@ -1,4 +1,4 @@
-"""What `rightsize serve` stands: requests a second (wrk), flat memory, slow senders that keep nobody out. For `make check`.
+"""`rightsize serve` under load: requests per second (wrk), constant memory, slow clients that do not block others. For `make check`.
 Usage: load_test.py PROGRAM [--minutes 10] [--rate 2000]"""
 import argparse
 import os

@@ -1,5 +1,7 @@
-// Every page does its job in a real browser against the real server: node page_test.mjs PROGRAM FOLDER_FOR_PICTURES
-import { readFileSync, writeFileSync } from 'node:fs';
+// Every page in a real browser against the real server: node page_test.mjs PROGRAM FOLDER_FOR_PICTURES
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check, failures, pictures, ROOT, seriousFindings, startBrowser, startServer } from './browser.mjs';
 
@@ -80,7 +82,7 @@ await visit('/', 'recommend', async (page) => {
   // Clouds the ranking ends before are compared, too.
   const clouds = page.getByRole('region', { name: 'Work per dollar by cloud', exact: true });
   for (const cloud of ['aws', 'gcp', 'azure']) await clouds.getByText(cloud, { exact: true }).first().waitFor();
-  // The link shows somebody else the same.
+  // The link shows others the same.
   await page.getByText(/^confidence /).waitFor();
   const seen = await answer(page);
   const other = await browser.page();
@@ -173,7 +175,7 @@ await visit('/batching', 'batching', async (page) => {
   const first = await answer(page);
   check(/h100-sxm.*\/month/.test(first), `batching answers: ${first}`);
   const line = page.getByTestId('slo-line');
-  await page.getByText(/keep the SLO up to/).waitFor();
+  await page.getByText(/(keep|meet)s? the SLO up to/).waitFor();
   await settled(page);
   const box = await placeOf(page, line);
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
@@ -182,6 +184,43 @@ await visit('/batching', 'batching', async (page) => {
   await page.mouse.up();
   check(Number(new URL(page.url()).searchParams.get('ttft')) > 0.5, `dragging the line loosens the SLO: ${page.url()}`);
 });
+
+// A limit no setting meets: the page says so and names the closest setting, not as the answer.
+await visit('/batching?ttft=0.05&rate=64', 'batching-infeasible', async (page) => {
+  await page.getByText('No setting meets these limits').waitFor();
+  check(!/\/month/.test(await answer(page)), `an infeasible plan is not the answer: ${await answer(page)}`);
+});
+
+// An answer the page does not expect breaks that page only, and says so.
+for (const view of ['/recommend', '/fleet', '/batching', '/mig', '/prices', '/decisions']) {
+  const page = await browser.page();
+  await page.route('**/api/**', (route) => route.fulfill({ json: { plans: 5, prices: [{}], offers: [{}], totals: 3, frontier: [{}], gpus: [7], models: {}, decisions: 1, plan: {} } }));
+  await page.goto(new URL(view, server.address).href);
+  await page.waitForTimeout(700);
+  await page.unroute('**/api/**');
+  await page.getByRole('link', { name: 'Live' }).click();
+  await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor({ timeout: 5000 }).catch(() => { check(false, `${view}: a malformed answer breaks the other pages`); });
+  await page.context().close();
+}
+
+// Prices from a store have a history, and the page draws it.
+{
+  const folder = mkdtempSync(join(tmpdir(), 'rightsize-store-'));
+  const store = join(folder, 'prices.db');
+  for (const day of ['2026-11-13', '2026-11-14']) {
+    spawnSync(program, ['prices', 'import', '--feed', 'skypilot', '--date', day, '--store', store, join(ROOT, 'tests/fixtures/feeds/aws_v8.csv')]);
+  }
+  const own = await startServer(program, { RIGHTSIZE_STORE: store });
+  const { offers } = await (await fetch(`${own.address}/api/prices?what=history`)).json();
+  check(offers.length > 0, 'the store has a history');
+  const page = await browser.page();
+  await page.goto(new URL(`/prices?gpu=${offers[0].gpu ?? 'h100-sxm'}`, own.address).href);
+  await page.getByRole('region', { name: 'History' }).locator('svg path').first().waitFor({ timeout: 10000 }).catch(() => { check(false, 'the price history is not drawn'); });
+  for (const problem of page.problems) check(false, `price history: ${problem}`);
+  await page.context().close();
+  own.stop();
+  rmSync(folder, { recursive: true });
+}
 
 await visit('/mig', 'mig', async (page) => {
   await page.getByTestId('answer').waitFor();
@@ -308,7 +347,7 @@ await visit('/recommend?job=serve', 'ahead', async (page) => {
   check(asked.length === 2, `two neighbours are asked ahead, not ${asked.length}`);
   await page.keyboard.press('ArrowUp');
   for (const until = Date.now() + 20000; asked.length < 3 && Date.now() < until; ) await page.waitForTimeout(50);
-  check(asked[2] !== undefined && asked.slice(0, 2).includes(asked[2]), `a step asks what was asked ahead: ${asked.join(' ')}`);
+  check(asked[2] !== undefined && asked.slice(0, 2).includes(asked[2]), `a step repeats the request made in advance: ${asked.join(' ')}`);
 });
 
 await visit('/recommend', 'typed', async (page) => {
@@ -359,7 +398,7 @@ await visit('/recommend', 'switch', async (page) => {
   const page = await browser.page();
   page.setDefaultTimeout(20000);
   await page.goto(guarded.address);
-  await page.getByLabel(/asks for its token/).fill('0123456789abcdef0123');
+  await page.getByLabel(/requires a token/).fill('0123456789abcdef0123');
   await page.getByRole('button', { name: 'Continue' }).click();
   check(/×/.test(await answer(page)), 'with its token the page answers');
   await page.context().close();

@@ -12,9 +12,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 class Server:
-    def __init__(self, program, *flags):
+    def __init__(self, program, *flags, **environment_given):
         environment = {k: v for k, v in os.environ.items() if k not in ('RIGHTSIZE_CATALOG', 'RIGHTSIZE_STORE', 'RIGHTSIZE_TOKEN')}
         environment['XDG_DATA_HOME'] = environment['XDG_CONFIG_HOME'] = '/nonexistent'
+        environment |= environment_given
         self.process = subprocess.Popen([program, 'serve', '--listen', '127.0.0.1:0', *flags], stderr=subprocess.PIPE,
                                         stdout=subprocess.DEVNULL, text=True, env=environment, cwd=ROOT)
         self.lines = []
@@ -57,8 +58,8 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(program, *flags):
-    server = Server(program, *flags)
+def running(program, *flags, **environment):
+    server = Server(program, *flags, **environment)
     try:
         yield server
     finally:

@@ -1,6 +1,7 @@
-// The page's types, lint rules and unit tests: npm run check in web/. Exits 77 where its packages are missing.
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+// The page's types against the program's API, its lint rules and unit tests: node units_test.mjs PROGRAM. Exits 77 where
+// the packages are missing.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './browser.mjs';
 
@@ -9,5 +10,6 @@ if (!existsSync(join(web, 'node_modules/.bin/vitest'))) {
   console.log("skipped: the packages of web/package.json are missing; 'tools/setup test' installs them");
   process.exit(77);
 }
+writeFileSync(join(web, 'openapi.json'), execFileSync(process.argv[2], ['serve', '--openapi', '--format', 'json']));
 const done = spawnSync('npm', ['run', 'check', '--silent'], { cwd: web, stdio: 'inherit' });
 process.exit(done.status ?? 1);

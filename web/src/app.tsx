@@ -1,4 +1,5 @@
 // The frame: navigation, theme, and the page the address names.
+import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { setToken } from './api/client';
 import { toggleTheme, useTheme } from './parts/theme';
@@ -27,8 +28,8 @@ const PAGES: Page[] = [
   { path: '/decisions', name: 'Decisions', icon: 'M3 3h12v10H3zM6 8l2 2 4-4', show: DecisionsPage },
 ];
 
-/** What each page was last asked: the menu returns to it. */
-const asked = new Map<string, string>();
+/** The last address of each page: the menu returns to it. */
+const lastAddress = new Map<string, string>();
 
 function current(): string {
   return location.pathname === '/' ? '/recommend' : location.pathname;
@@ -53,7 +54,7 @@ function TokenForm() {
       }}
     >
       <div class="field">
-        <label for="token">This server asks for its token</label>
+        <label for="token">This server requires a token</label>
         <input id="token" name="token" type="password" autocomplete="off" class="button" style={{ width: '100%' }} />
         <p class="hint">It is kept until this tab is closed.</p>
       </div>
@@ -101,6 +102,27 @@ function Navigation(props: { path: string; go: (path: string) => void }) {
   );
 }
 
+/** A page that fails to render must not take the frame and the other pages with it. */
+export class ErrorBoundary extends Component<{ children: ComponentChildren }, { failed?: unknown }> {
+  override state: { failed?: unknown } = {};
+  static override getDerivedStateFromError(failed: unknown) {
+    return { failed };
+  }
+  override render() {
+    const { failed } = this.state;
+    if (failed === undefined) return this.props.children;
+    return (
+      <section class="card note bad" role="alert">
+        <p>This page cannot show the answer: {failed instanceof Error ? failed.message : String(failed)}</p>
+        <p class="quiet">The other pages work. Please report this with the address of the page.</p>
+        <button type="button" class="button small" onClick={() => { this.setState({ failed: undefined }); }}>
+          Try again
+        </button>
+      </section>
+    );
+  }
+}
+
 export function App() {
   const [path, setPath] = useState(current);
   useEffect(() => {
@@ -118,15 +140,15 @@ export function App() {
       <Navigation
         path={path}
         go={(next) => {
-          asked.set(path, location.search + location.hash);
-          history.pushState(null, '', next + (asked.get(next) ?? ''));
+          lastAddress.set(path, location.search + location.hash);
+          history.pushState(null, '', next + (lastAddress.get(next) ?? ''));
           setPath(next);
           scrollTo(0, 0);
         }}
       />
       <main class="main" id="main" tabIndex={-1}>
         <TokenForm />
-        {Show ? <Show key={path} /> : <p class="empty">There is no page here.</p>}
+        {Show ? <ErrorBoundary key={path}><Show /></ErrorBoundary> : <p class="empty">Page not found.</p>}
       </main>
     </div>
   );

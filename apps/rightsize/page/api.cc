@@ -6,7 +6,6 @@
 
 #include "base/cancel.h"
 #include "decisions/ledger.h"
-#include "http_server/compress.h"
 #include "rightsize/manual/schemas.h"
 #include "rightsize/page/openapi.h"
 #include "rightsize/page/site.h"
@@ -18,52 +17,59 @@ using http_server::Request;
 using http_server::Response;
 using http_server::Route;
 
-constexpr std::size_t kMostKept = 64U << 20;
-// Prices and the user's own facts may change under a running server.
-constexpr std::chrono::seconds kKeptFor{300};
+constexpr std::size_t kCacheBytes = 64U << 20;
+// Prices and the user's catalogue may change while the server runs.
+constexpr std::chrono::seconds kCacheTime{300};
 
-// A POST must say that it is JSON: pages of other sites cannot send that without asking first.
-std::optional<Response> refuse_body(const Request& request) {
+// Pages of other sites cannot POST this content type without a CORS preflight, which the server refuses.
+std::optional<Response> check_content_type(const Request& request) {
   if (request.method != "POST" || request.content_type.starts_with("application/json")) return std::nullopt;
   return http_server::error_response(415, "Content-Type: application/json expected");
 }
 
-Checked<Asked> read(const Endpoint& endpoint, const Request& request) {
-  return read_asked(endpoint, request.query, request.body);
+Checked<ApiRequest> parse(const Endpoint& endpoint, const Request& request) {
+  return parse_api_request(endpoint, request.query, request.body);
 }
 
 std::string last_segment(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
-Api::Api(FleetSource fleet, LiveGpus& live, Scratch& scratch)
-    : fleet_(std::move(fleet)), live_(live), scratch_(scratch), answers_(kMostKept, kKeptFor) {}
+Api::Api(FleetSource fleet, LiveGpus& live, ScratchFolder& scratch)
+    : fleet_(std::move(fleet)), live_(live), scratch_(scratch), cache_(kCacheBytes, kCacheTime) {}
 
-std::vector<std::string> Api::always(const Asked& asked) const {
-  if (asked.endpoint->name == "decisions" && !fleet_.ledger.empty()) return {"--ledger=" + fleet_.ledger};
-  const bool own_fleet = asked.endpoint->name == "fleet" && !asked.documents.contains("telemetry");
-  return own_fleet ? fleet_.words : std::vector<std::string>{};
+std::vector<std::string> Api::extra_arguments(const ApiRequest& request) const {
+  if (request.endpoint->name == "decisions" && !fleet_.ledger.empty()) return {"--ledger=" + fleet_.ledger};
+  const bool default_fleet = request.endpoint->name == "fleet" && !request.documents.contains("telemetry");
+  return default_fleet ? fleet_.arguments : std::vector<std::string>{};
 }
 
-Response Api::make(const Asked& asked, const Cancellation& work) {
+// A server that does not respond must not hold up the rest.
+http_server::Lane Api::lane_of(const Endpoint& endpoint) const {
+  const bool external = (endpoint.name == "fleet" && fleet_.is_server) ||
+                        (endpoint.name == "decisions" && store::is_server(decisions::Ledger::url(fleet_.ledger)));
+  return external ? http_server::Lane::kExternal : endpoint.lane;
+}
+
+Response Api::respond(const ApiRequest& request, const Cancellation& work) {
   const CancelScope scope(work);
-  if (!asked.endpoint->kept) return answer(asked, always(asked), scratch_);
-  return answers_.find_or_make(asked.key(), [&] { return answer(asked, always(asked), scratch_); });
+  const auto run = [&] { return run_command(request, extra_arguments(request), scratch_); };
+  return request.endpoint->cached ? cache_.find_or_compute(request.cache_key(), run) : run();
 }
 
 void Api::add_command_routes(std::vector<Route>& routes) {
   for (const Endpoint& endpoint : endpoints()) {
     for (const char* method : {"GET", "POST"}) {
       Route route{method, "/api/" + endpoint.name};
-      // What was asked before is answered without waking anybody.
-      route.at_once = [this, &endpoint](const Request& request) -> std::optional<Response> {
-        if (auto refused = refuse_body(request)) return refused;
-        const Checked<Asked> asked = read(endpoint, request);
-        return asked ? answers_.find(asked->key()) : describe_errors(asked.error());
+      route.lane = lane_of(endpoint);
+      route.immediate = [this, &endpoint](const Request& request) -> std::optional<Response> {
+        if (auto refused = check_content_type(request)) return refused;
+        const Checked<ApiRequest> parsed = parse(endpoint, request);
+        return parsed ? cache_.find(parsed->cache_key()) : describe_errors(parsed.error());
       };
       route.work = [this, &endpoint](const Request& request) {
-        const Checked<Asked> asked = read(endpoint, request);
-        return asked ? make(*asked, request.work) : describe_errors(asked.error());
+        const Checked<ApiRequest> parsed = parse(endpoint, request);
+        return parsed ? respond(*parsed, request.work) : describe_errors(parsed.error());
       };
       routes.push_back(std::move(route));
     }
@@ -72,22 +78,23 @@ void Api::add_command_routes(std::vector<Route>& routes) {
 
 void Api::add_job_routes(std::vector<Route>& routes) {
   Route start{"POST", "/api/jobs/*"};
-  start.at_once = [this](const Request& request) -> std::optional<Response> {
-    if (auto refused = refuse_body(request)) return refused;
+  start.immediate = [this](const Request& request) -> std::optional<Response> {
+    if (auto refused = check_content_type(request)) return refused;
     const Endpoint* endpoint = find_endpoint(last_segment(request.path));
     if (endpoint == nullptr) return http_server::error_response(404, "no such command");
-    const Checked<Asked> asked = read(*endpoint, request);
-    if (!asked) return describe_errors(asked.error());
-    return jobs_.start(endpoint->name, [this, asked = *asked] { return answer(asked, always(asked), scratch_); });
+    const Checked<ApiRequest> parsed = parse(*endpoint, request);
+    if (!parsed) return describe_errors(parsed.error());
+    return jobs_.start(endpoint->name,
+                       [this, parsed = *parsed] { return run_command(parsed, extra_arguments(parsed), scratch_); });
   };
   routes.push_back(std::move(start));
 
   Route show{"GET", "/api/job/*"}, cancel{"DELETE", "/api/job/*"}, events{"GET", "/api/job-events/*"};
-  show.at_once = [this](const Request& request) { return jobs_.show(last_segment(request.path)); };
-  cancel.at_once = [this](const Request& request) { return jobs_.cancel(last_segment(request.path)); };
-  events.at_once = [this](const Request& request) -> std::optional<Response> {
+  show.immediate = [this](const Request& request) { return jobs_.show(last_segment(request.path)); };
+  cancel.immediate = [this](const Request& request) { return jobs_.cancel(last_segment(request.path)); };
+  events.immediate = [this](const Request& request) -> std::optional<Response> {
     if (jobs_.exists(last_segment(request.path))) return std::nullopt;
-    return http_server::error_response(404, "no such search, or it is over for long");
+    return http_server::error_response(404, "no such job, or its result has expired");
   };
   events.stream = [this](const Request& request, std::shared_ptr<http_server::EventStream> stream) {
     jobs_.watch(last_segment(request.path), std::move(stream));
@@ -105,17 +112,16 @@ Response Api::about() const {
 }
 
 Response Api::metrics() const {
-  if (statistics_ == nullptr) return http_server::error_response(503, "not yet");
-  statistics_->set("rightsize_server_kept_answers", "answers kept", static_cast<double>(answers_.size()));
-  statistics_->set("rightsize_server_kept_answer_bytes", "size of the answers kept",
-                   static_cast<double>(answers_.bytes()));
+  if (statistics_ == nullptr) return http_server::error_response(503, "the server is starting");
+  statistics_->set("rightsize_server_kept_answers", "responses in the cache", static_cast<double>(cache_.size()));
+  statistics_->set("rightsize_server_kept_answer_bytes", "size of the cache", static_cast<double>(cache_.bytes()));
   return http_server::text_response(200, statistics_->metrics(), "text/plain; version=0.0.4; charset=utf-8");
 }
 
 void Api::add_own_routes(std::vector<Route>& routes) {
-  const auto add = [&](const char* path, bool open, std::function<std::optional<Response>(const Request&)> at_once) {
+  const auto add = [&](const char* path, bool open, std::function<std::optional<Response>(const Request&)> immediate) {
     Route route{"GET", path, open};
-    route.at_once = std::move(at_once);
+    route.immediate = std::move(immediate);
     routes.push_back(std::move(route));
   };
   add("/healthz", true, [](const Request&) { return http_server::text_response(200, "ok\n"); });

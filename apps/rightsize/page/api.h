@@ -1,35 +1,39 @@
-// The routes of the server: the commands, searches, live GPUs, the page, health and metrics.
+// The routes of the server: commands, jobs, live GPUs, the page, health and metrics.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "http_server/server.h"
-#include "rightsize/page/answers.h"
 #include "rightsize/page/jobs.h"
 #include "rightsize/page/live.h"
+#include "rightsize/page/response_cache.h"
+#include "rightsize/page/run_command.h"
 
 namespace rightsize::app {
 
-// What the server shows when a request brings none of its own.
+// The fleet and the decisions the server shows unless a request brings a fleet.
 struct FleetSource {
-  std::vector<std::string> words;  // what `fleet` is given: "--from=cluster.json"
-  std::string ledger;              // the decisions to show; empty: the usual ledger
-  std::string shown;               // "cluster.json", "the example fleet"
+  std::vector<std::string> arguments;  // of `fleet`: "--from=cluster.json"
+  std::string ledger;                  // empty: the default one
+  std::string shown;                   // "cluster.json", "the example fleet"
   bool is_example = false;
+  bool is_server = false;  // Prometheus
 };
 
 class Api {
  public:
-  Api(FleetSource fleet, LiveGpus& live, Scratch& scratch);
+  Api(FleetSource fleet, LiveGpus& live, ScratchFolder& scratch);
 
   std::vector<http_server::Route> routes();
-  // Whose numbers /metrics shows; before the first request.
+  // Shown by /metrics; to be called before the first request.
   void show_statistics_of(http_server::Statistics& statistics) { statistics_ = &statistics; }
+  bool stop_jobs_within(std::chrono::milliseconds limit) { return jobs_.stop_within(limit); }
 
  private:
-  std::vector<std::string> always(const Asked& asked) const;
-  http_server::Response make(const Asked& asked, const Cancellation& work);
+  std::vector<std::string> extra_arguments(const ApiRequest& request) const;
+  http_server::Lane lane_of(const Endpoint& endpoint) const;
+  http_server::Response respond(const ApiRequest& request, const Cancellation& work);
   void add_command_routes(std::vector<http_server::Route>& routes);
   void add_job_routes(std::vector<http_server::Route>& routes);
   void add_own_routes(std::vector<http_server::Route>& routes);
@@ -38,8 +42,8 @@ class Api {
 
   const FleetSource fleet_;
   LiveGpus& live_;
-  Scratch& scratch_;
-  AnswerStore answers_;
+  ScratchFolder& scratch_;
+  ResponseCache cache_;
   Jobs jobs_;
   http_server::Statistics* statistics_ = nullptr;
 };

@@ -11,43 +11,48 @@ namespace {
 constexpr Document kConfig = {"model_config", "--model", "config.json",
                               "a Hugging Face config.json as text, instead of a built-in model"};
 
+constexpr auto kLight = http_server::Lane::kLight;
+
 std::vector<Endpoint> table() {
   return {
       {"recommend",
-       "Which GPU, how many, from whom, on what terms, with which settings, for the least money",
+       "The cheapest GPUs for a workload: how many, which provider, terms and settings",
        {"workload", "profile", "trace", "rate-profile"},
        {kConfig}},
-      {"estimate", "How fast a job runs on a GPU, its bottleneck, and the confidence interval", {}, {kConfig}},
-      {"memory", "GPU memory a job needs, part by part; whether it fits, and how to free some", {}, {kConfig}},
-      {"batch", "Latency of a batching server, and the cheapest setting that keeps every SLO", {"service"}, {kConfig}},
+      {"estimate", "How fast a job runs on a GPU, its bottleneck, and the confidence interval", {}, {kConfig}, kLight},
+      {"memory", "GPU memory a job needs, part by part; whether it fits, and how to free some", {}, {kConfig}, kLight},
+      {"batch", "Latency of a batching server, and the cheapest setting that meets its SLOs", {"service"}, {kConfig}},
       {"mig",
        "Many small models on few GPUs: slices, layouts and what sharing saves",
        {"workloads", "out", "current", "verify", "repack", "make-room"},
        {{"workloads", "", "workloads.yaml", "the workloads to place, as the YAML of examples/mig"}}},
-      {"models", "Model shapes: parameters, layers, heads", {}, {kConfig}},
-      {"gpus", "The GPUs of the catalogue: memory, bandwidth, speed per number format", {}, {}},
+      {"models", "Model shapes: parameters, layers, heads", {}, {kConfig}, kLight},
+      {"gpus", "The GPUs of the catalogue: memory, bandwidth, speed per number format", {}, {}, kLight},
       {"prices",
        "What machines cost, how old each price is; compare, spot, history, diff",
        {"feed", "date", "dry-run", "write-to", "url", "before"},
        {},
+       kLight,
        {"prices", "prices-compare", "prices-spot", "prices-history"}},
       {"decisions",
-       "Decisions that were kept: list, show, savings to date",
+       "Recorded decisions: list, show, savings to date",
        {"cheaper", "price-change", "drift", "webhook", "webhook-format", "ledger", "wait"},
        {},
+       kLight,
        {"decisions", "savings"},
        false},
-      {"window", "Work that can wait: GPUs, schedule and cost in windows, against real time", {"service"}, {}},
+      {"window", "Deferrable work: GPUs, schedule and cost in time windows, compared with real time", {"service"}, {}},
       {"commit",
        "How much capacity to commit to, for how long, and what that risks",
        {"usage"},
        {{"usage", "--usage", "usage.csv", "GPUs in use over time: CSV with a column gpus, or gpu_hours by hour"}}},
       {"fleet",
-       "What a fleet's GPUs cost, how much of it is wasted, who wastes it, and what saves most",
+       "What a fleet's GPUs cost, how much is wasted and by which team, and the actions that save most",
        {"from",     "prometheus", "match",       "end",      "shard",         "parallel", "resume", "timeout",
         "tries",    "retry-wait", "bearer-file", "user",     "password-file", "cert",     "key",    "ca",
         "insecure", "org-id",     "header",      "progress", "jobs",          "window"},
-       {{"telemetry", "--from", "telemetry", "readings of GPUs instead of the server's own fleet: what --from reads"}}},
+       {{"telemetry", "--from", "telemetry",
+         "GPU metrics to use instead of the server's fleet, in any format that --from reads"}}},
   };
 }
 
@@ -56,7 +61,7 @@ bool is_withheld(const Endpoint& endpoint, const std::string& name, const FlagIn
   const auto holds = [&](const std::vector<std::string>& list) {
     return std::find(list.begin(), list.end(), name) != list.end();
   };
-  // "NAME|FILE" of --model stays: a path is refused where it is read (base/confine.h).
+  // --model takes "NAME|FILE": paths are refused where files are read (base/confine.h).
   return holds(kNever) || holds(endpoint.withheld) ||
          (flag.values.find("FILE") != std::string::npos && name != "model");
 }

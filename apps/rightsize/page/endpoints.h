@@ -1,36 +1,38 @@
-// The commands the page may ask, and which of their flags: the one table behind the routes, the OpenAPI file and the
-// checks of a request.
+// The commands the API offers and which of their flags: the table behind the routes, the OpenAPI file and the checks
+// of requests.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
+#include "http_server/server.h"
 #include "rightsize/flags.h"
 
 namespace rightsize::app {
 
-// Text a client sends along where a command line would name a file.
+// Text that a client sends where a command line would name a file.
 struct Document {
   const char* name;  // in the request: "model_config"
-  const char* flag;  // what its path is given to: "--model", or empty for an argument
-  const char* file;  // what the file is called: errors name it
+  const char* flag;  // the flag that takes its path: "--model"; empty: an argument
+  const char* file;  // its name in errors
   const char* meaning;
 };
 
 struct Endpoint {
   std::string name;  // of the command, and of /api/NAME
   std::string summary;
-  std::vector<std::string> withheld;  // flags that are not offered, beside those no endpoint has
+  std::vector<std::string> withheld;  // flags it does not offer, besides those no endpoint offers
   std::vector<Document> documents;
-  std::vector<std::string> answers = {};  // its documents by name, as schemas/ has them; empty: that of its own name
-  bool kept = true;                       // whether an answer holds for a while
-  // What it can be asked: the command's flags without those withheld, by name without dashes.
+  http_server::Lane lane = http_server::Lane::kHeavy;
+  std::vector<std::string> answers = {};  // the documents it responds with, by their schema; empty: that of its name
+  bool cached = true;
+  // The command's flags that it offers, by name without dashes.
   std::map<std::string, FlagInfo> flags = {};
 };
 
-// Every endpoint with its flags. Never offered: what names a file or folder of this machine, an address to ask, or the
-// output's form.
+// No endpoint offers flags that name a file or folder of this machine or an address, or that set the form of the
+// output.
 const std::vector<Endpoint>& endpoints();
 const Endpoint* find_endpoint(std::string_view name);
 

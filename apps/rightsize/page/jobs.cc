@@ -1,6 +1,7 @@
 #include "rightsize/page/jobs.h"
 
 #include <algorithm>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@ constexpr auto kTick = std::chrono::milliseconds(500);
 
 }  // namespace
 
-// Guarded by the mutex of Jobs, but the flag.
+// Guarded by the mutex of Jobs, except `work`.
 struct Jobs::Job {
   std::string id, command;
   std::string state = "waiting";  // running, done, failed, cancelled
@@ -35,54 +36,62 @@ struct Jobs::Job {
   }
   void end(std::string how) {
     state = std::move(how), ended = Clock::now();
-    for (const auto& watcher : watchers) tell_end(*watcher);
+    for (const auto& watcher : watchers) send_end(*watcher);
     watchers.clear();
   }
-  void tell_end(http_server::EventStream& watcher) const {
+  void send_end(http_server::EventStream& watcher) const {
     watcher.send(state, response && state != "cancelled" ? *response->body : document().dump());
     watcher.close();
   }
 };
 
-Jobs::Jobs() : ticker_([this] { tick(); }) { pool_.emplace(kWorkers, kMostWaiting); }
+Jobs::Jobs() : ticker_([this] { tick(); }) {}
 
-Jobs::~Jobs() {
+Jobs::~Jobs() { stop_within(std::chrono::hours(24)); }
+
+bool Jobs::stop_within(std::chrono::milliseconds limit) {
   {
     const std::lock_guard lock(mutex_);
-    ending_ = true;
+    stopping_ = true;
     for (const auto& [id, job] : jobs_) job->work->cancel();
   }
-  ending_changed_.notify_all();
-  ticker_.join();
-  pool_.reset();
+  stopping_changed_.notify_all();
+  if (ticker_.joinable()) ticker_.join();
+  return pool_.stop_within(limit);
 }
 
-http_server::Response Jobs::start(const std::string& command, Make make) {
+http_server::Response Jobs::start(const std::string& command, Compute compute) {
   const auto job = std::make_shared<Job>();
   {
     const std::lock_guard lock(mutex_);
-    forget_old();
-    job->id = fmt::format("{}-{}", command, ++next_);
+    erase_old();
+    std::random_device random;  // other clients cannot guess the id
+    job->id = fmt::format("{}-{:08x}{:08x}", command, random(), random());
     job->command = command;
     jobs_[job->id] = job;
   }
-  if (!pool_->take([this, job, make = std::move(make)] { run(*job, make); })) {
+  if (!pool_.submit([this, job, compute = std::move(compute)] { run(*job, compute); })) {
     const std::lock_guard lock(mutex_);
     jobs_.erase(job->id);
-    return http_server::error_response(503, "too many searches are waiting");
+    return http_server::error_response(503, "too many jobs are queued");
   }
   const std::lock_guard lock(mutex_);
   return http_server::text_response(202, job->document().dump() + "\n", "application/json; charset=utf-8");
 }
 
-void Jobs::run(Job& job, const Make& make) {
+void Jobs::run(Job& job, const Compute& compute) {
   {
     const std::lock_guard lock(mutex_);
     if (job.over()) return;
     job.state = "running", job.begun = Clock::now();
   }
   const CancelScope scope(job.work);
-  http_server::Response response = make();
+  http_server::Response response;
+  try {
+    response = compute();
+  } catch (const std::exception& unexpected) {
+    response = http_server::error_response(500, fmt::format("internal error: {}", unexpected.what()));
+  }
   const std::lock_guard lock(mutex_);
   if (job.over()) return;
   if (job.work->is_cancelled()) return job.end("cancelled");
@@ -93,7 +102,7 @@ void Jobs::run(Job& job, const Make& make) {
 http_server::Response Jobs::show(const std::string& id) {
   const std::lock_guard lock(mutex_);
   const auto job = find(id);
-  if (!job) return http_server::error_response(404, "no such search, or it is over for long");
+  if (!job) return http_server::error_response(404, "no such job, or its result has expired");
   if (job->response) return *job->response;
   return http_server::text_response(200, job->document().dump() + "\n", "application/json; charset=utf-8");
 }
@@ -101,9 +110,9 @@ http_server::Response Jobs::show(const std::string& id) {
 http_server::Response Jobs::cancel(const std::string& id) {
   const std::lock_guard lock(mutex_);
   const auto job = find(id);
-  if (!job) return http_server::error_response(404, "no such search, or it is over for long");
+  if (!job) return http_server::error_response(404, "no such job, or its result has expired");
   job->work->cancel();
-  if (!job->over()) job->end("cancelled");  // whoever waits is told at once; the work ends soon after
+  if (!job->over()) job->end("cancelled");  // clients learn it at once; the work ends soon after
   return http_server::text_response(200, job->document().dump() + "\n", "application/json; charset=utf-8");
 }
 
@@ -116,7 +125,7 @@ void Jobs::watch(const std::string& id, std::shared_ptr<http_server::EventStream
   const std::lock_guard lock(mutex_);
   const auto job = find(id);
   if (!job) return stream->close();
-  if (job->over()) return job->tell_end(*stream);
+  if (job->over()) return job->send_end(*stream);
   stream->send("progress", job->document().dump());
   job->watchers.push_back(std::move(stream));
 }
@@ -126,10 +135,10 @@ std::shared_ptr<Jobs::Job> Jobs::find(const std::string& id) {
   return found == jobs_.end() ? nullptr : found->second;
 }
 
-void Jobs::forget_old() {
+void Jobs::erase_old() {
   const auto old = Clock::now() - kKeptFor;
   std::erase_if(jobs_, [&](const auto& entry) { return entry.second->over() && entry.second->ended < old; });
-  while (jobs_.size() >= kMostKept) {
+  while (jobs_.size() >= kMaxKept) {
     auto first = jobs_.end();
     for (auto job = jobs_.begin(); job != jobs_.end(); ++job) {
       if (job->second->over() && (first == jobs_.end() || job->second->ended < first->second->ended)) first = job;
@@ -141,7 +150,7 @@ void Jobs::forget_old() {
 
 void Jobs::tick() {
   std::unique_lock lock(mutex_);
-  while (!ending_changed_.wait_for(lock, kTick, [this] { return ending_; })) {
+  while (!stopping_changed_.wait_for(lock, kTick, [this] { return stopping_; })) {
     for (const auto& [id, job] : jobs_) {
       if (job->over() || job->watchers.empty()) continue;
       Json document = job->document();
@@ -152,7 +161,7 @@ void Jobs::tick() {
       }
       const std::string text = document.dump();
       for (const auto& watcher : job->watchers) watcher->send("progress", text);
-      // A search only those who watched it wanted ends when the last of them leaves.
+      // A job that was watched is cancelled when its last watcher leaves.
       std::erase_if(job->watchers, [](const auto& watcher) { return !watcher->is_open(); });
       if (job->watchers.empty()) {
         job->work->cancel();

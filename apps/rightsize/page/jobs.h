@@ -1,4 +1,4 @@
-// Long searches: started, watched as they run, cancelled, fetched when done.
+// Long-running commands in the background.
 #pragma once
 
 #include <atomic>
@@ -13,46 +13,48 @@
 #include <thread>
 #include <vector>
 
-#include "http_server/exchange.h"
+#include "http_server/message.h"
 #include "http_server/work_pool.h"
 
 namespace rightsize::app {
 
-// POST /api/jobs/COMMAND starts one; GET /api/jobs/ID tells how it is; GET /api/jobs/ID/events tells it as it happens:
-// "progress" {"state", "seconds", and where it is known "done" of "total" "what"} twice a second, then "done", "failed"
-// or "cancelled" with the answer; DELETE /api/jobs/ID cancels. What is done is kept for a while.
+// POST /api/jobs/COMMAND starts a job, GET /api/job/ID shows its state or result, DELETE /api/job/ID cancels it, and
+// GET /api/job-events/ID streams "progress" twice a second {"state", "seconds", and if known "done" of "total" "what"},
+// then "done", "failed" or "cancelled" with the result. Results are kept for ten minutes.
 class Jobs {
  public:
-  using Make = std::function<http_server::Response()>;
+  using Compute = std::function<http_server::Response()>;
 
   Jobs();
-  ~Jobs();  // cancels everything
+  ~Jobs();  // cancels all jobs
   Jobs(const Jobs&) = delete;
   Jobs& operator=(const Jobs&) = delete;
 
-  // The answer of POST: 202 with the id, or 503 where too many wait.
-  http_server::Response start(const std::string& command, Make make);
+  // 202 with the id, or 503 if the queue is full.
+  http_server::Response start(const std::string& command, Compute compute);
   http_server::Response show(const std::string& id);
   http_server::Response cancel(const std::string& id);
   bool exists(const std::string& id);
   void watch(const std::string& id, std::shared_ptr<http_server::EventStream> stream);
 
+  // Cancels all jobs. False if one of them ignores that for longer than `limit`.
+  bool stop_within(std::chrono::milliseconds limit);
+
  private:
   struct Job;
 
   std::shared_ptr<Job> find(const std::string& id);
-  void run(Job& job, const Make& make);
-  void forget_old();
+  void run(Job& job, const Compute& compute);
+  void erase_old();
   void tick();
 
-  static constexpr std::size_t kWorkers = 2, kMostWaiting = 16, kMostKept = 64;
+  static constexpr std::size_t kWorkers = 2, kMaxQueued = 16, kMaxKept = 64;
   std::mutex mutex_;
-  std::condition_variable ending_changed_;
-  bool ending_ = false;
-  std::uint64_t next_ = 0;
+  std::condition_variable stopping_changed_;
+  bool stopping_ = false;
   std::map<std::string, std::shared_ptr<Job>> jobs_;
   std::thread ticker_;
-  std::optional<http_server::WorkPool> pool_;
+  http_server::WorkPool pool_{kWorkers, kMaxQueued};
 };
 
 }  // namespace rightsize::app

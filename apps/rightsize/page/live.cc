@@ -16,7 +16,7 @@ constexpr auto kPeriod = std::chrono::seconds(1);
 LiveGpus::~LiveGpus() {
   {
     const std::lock_guard lock(mutex_);
-    ending_ = true;
+    stopping_ = true;
     for (const auto& watcher : watchers_) watcher->close();
   }
   if (thread_.joinable()) thread_.join();
@@ -27,15 +27,15 @@ void LiveGpus::watch(std::shared_ptr<http_server::EventStream> stream) {
   watchers_.push_back(std::move(stream));
   if (running_) return;
   running_ = true;
-  if (thread_.joinable()) thread_.join();  // it has ended: it sets running_ last
+  if (thread_.joinable()) thread_.join();  // it has ended: clearing running_ was its last step
   thread_ = std::thread([this] { run(); });
 }
 
-// Whether anybody still watches; the thread that hears no ends.
-bool LiveGpus::is_wanted() {
+// If not, the thread ends.
+bool LiveGpus::has_watchers() {
   const std::lock_guard lock(mutex_);
   std::erase_if(watchers_, [](const auto& watcher) { return !watcher->is_open(); });
-  if (!ending_ && !watchers_.empty()) return true;
+  if (!stopping_ && !watchers_.empty()) return true;
   running_ = false;
   return false;
 }
@@ -50,7 +50,7 @@ void LiveGpus::run() {
       replay_.empty() ? open_live_feed(seconds(0.1)) : open_replay_feed(replay_, speed_);
   const auto begun = Clock::now();
   auto next = begun;
-  while (is_wanted()) {
+  while (has_watchers()) {
     if (feed) {
       TopScreen screen;
       (*feed)->update(seconds(std::chrono::duration<double>(Clock::now() - begun).count()), screen);

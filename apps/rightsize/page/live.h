@@ -1,4 +1,4 @@
-// The GPUs of this machine, read while somebody watches, for everybody who does.
+// The GPUs of this machine, read only while a client watches.
 #pragma once
 
 #include <memory>
@@ -7,17 +7,17 @@
 #include <thread>
 #include <vector>
 
-#include "http_server/exchange.h"
+#include "http_server/message.h"
 #include "market/price_book.h"
 #include "rightsize/top/feed.h"
 
 namespace rightsize::app {
 
-// Sends "gpus" events, the document of `rightsize top`, once a second. Where there is nothing to read, one
-// "unavailable" event says why. The prices must outlive it.
+// Sends "gpus" events, the document of `rightsize top`, once a second; if no GPU can be read, "unavailable" events with
+// the reason. The prices must outlive it.
 class LiveGpus {
  public:
-  // `replay`: a recording to play instead of this machine's GPUs; empty: none.
+  // `replay`: a recording to play instead, or empty.
   LiveGpus(std::string replay, double speed, const market::PriceBook& prices)
       : replay_(std::move(replay)), speed_(speed), prices_(prices) {}
   ~LiveGpus();
@@ -29,13 +29,13 @@ class LiveGpus {
  private:
   void run();
   void send(const std::string& event, const std::string& text);
-  bool is_wanted();
+  bool has_watchers();
 
   const std::string replay_;
   const double speed_;
   const market::PriceBook& prices_;
   std::mutex mutex_;
-  bool ending_ = false, running_ = false;
+  bool stopping_ = false, running_ = false;
   std::vector<std::shared_ptr<http_server::EventStream>> watchers_;
   std::thread thread_;
 };

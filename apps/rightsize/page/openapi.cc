@@ -12,7 +12,7 @@
 namespace rightsize::app {
 namespace {
 
-// The schema of a document without "$schema" and "$id", which belong to a file of its own.
+// The schema of a document without "$schema" and "$id", which only a separate file needs.
 Json answer_schema(const std::string& name, const std::string& type) {
   const Result<Json> schema = document_schema(name, "#/components/schemas/" + type);
   Json kept = Json::object();
@@ -27,22 +27,11 @@ Json answer_schema(const std::string& name, const std::string& type) {
   return kept;
 }
 
-// The shapes of what no command prints, by name.
-Json schemas() {
-  const Checked<LocatedJson> read =
-      LocatedJson::parse("documents.json", std::string(embedded_file("api/documents.json")));
-  return read ? copy_of(read->root()) : Json::object();
-}
-
 Json reference(std::string_view name) { return {{"$ref", fmt::format("#/components/schemas/{}", name)}}; }
 
-Json content(Json schema, const char* type = "application/json") {
-  Json kinds = Json::object();
-  kinds[type] = {{"schema", std::move(schema)}};
-  return kinds;
-}
+Json content(Json schema) { return {{"application/json", {{"schema", std::move(schema)}}}}; }
 
-// "a|b|c" as a list of choices. Numbers and true or false may be given as such; lists and text with units are text.
+// "a|b|c" becomes an enumeration. Numbers and booleans may be sent as such; lists and values with units are text.
 Json flag_schema(const FlagInfo& flag) {
   Json schema;
   if (flag.values.empty()) {
@@ -70,17 +59,8 @@ Json request_schema(const Endpoint& endpoint) {
     properties[document.name] = {{"type", "string"}, {"description", document.meaning}};
   properties["format"] = {{"type", "string"},
                           {"enum", Json::array({"json", "text", "csv", "md", "html"})},
-                          {"description", "how the answer is written (default json)"}};
+                          {"description", "format of the response (default json)"}};
   return {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
-}
-
-Json responses(Json ok) {
-  Json all = Json::object();
-  all["200"] = std::move(ok);
-  all["400"] = {{"description", "something in the request is wrong; every mistake is listed"},
-                {"content", content(reference("Problem"))}};
-  all["default"] = {{"description", "refused, or not possible now"}, {"content", content(reference("Problem"))}};
-  return all;
 }
 
 // "rate-profile" -> "RateProfile".
@@ -98,7 +78,7 @@ std::string type_name(const std::string& name) {
   return made;
 }
 
-// One of the documents the command prints.
+// One of the documents that the command prints.
 Json answer_of(const Endpoint& endpoint) {
   if (endpoint.answers.size() == 1) return reference(type_name(endpoint.answers.front()));
   Json any = Json::array();
@@ -107,10 +87,15 @@ Json answer_of(const Endpoint& endpoint) {
 }
 
 Json operation(const Endpoint& endpoint, const char* suffix) {
+  const auto problem = [](const char* description) {
+    return Json{{"description", description}, {"content", content(reference("Problem"))}};
+  };
   return {{"operationId", endpoint.name + suffix},
           {"summary", endpoint.summary},
           {"responses",
-           responses({{"description", "the document of --format json"}, {"content", content(answer_of(endpoint))}})}};
+           {{"200", {{"description", "the document of --format json"}, {"content", content(answer_of(endpoint))}}},
+            {"400", problem("the request is wrong; every mistake is listed")},
+            {"default", problem("refused, or temporarily unavailable")}}}};
 }
 
 Json path_of(const Endpoint& endpoint) {
@@ -121,77 +106,22 @@ Json path_of(const Endpoint& endpoint) {
         {{"name", name}, {"in", "query"}, {"description", flag.meaning}, {"schema", {{"type", "string"}}}});
   Json post = operation(endpoint, "");
   post["requestBody"] = {{"content", content(reference(type_name(endpoint.name) + "Request"))}};
-  Json both = Json::object();
-  both["get"] = std::move(get);
-  both["post"] = std::move(post);
-  return both;
-}
-
-Json named(const char* method, Json operation) {
-  Json path = Json::object();
-  path[method] = std::move(operation);
-  return path;
-}
-
-Json id_parameter(const char* name) {
-  return Json::array({{{"name", name}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}}});
-}
-
-Json stream(const char* id, const char* summary) {
-  return {{"operationId", id},
-          {"summary", summary},
-          {"responses", responses({{"description", "server-sent events"},
-                                   {"content", content({{"type", "string"}}, "text/event-stream")}})}};
-}
-
-void add_job_paths(Json& paths) {
-  const auto job = [](const char* id, const char* summary, const char* parameter) {
-    Json made = {{"operationId", id},
-                 {"summary", summary},
-                 {"parameters", id_parameter(parameter)},
-                 {"responses", responses({{"description", "how the search is, or its answer"},
-                                          {"content", content(reference("Job"))}})}};
-    return made;
-  };
-  Json start = job("startJob", "Starts a long search of a command; the body is that of /api/COMMAND", "command");
-  start["requestBody"] = {{"content", content({{"type", "object"}})}};
-  start["responses"]["202"] = {{"description", "started"}, {"content", content(reference("Job"))}};
-  paths["/api/jobs/{command}"] = named("post", std::move(start));
-  Json one = named("get", job("showJob", "How a search is, or its answer", "id"));
-  one["delete"] = job("cancelJob", "Cancels a search", "id");
-  paths["/api/job/{id}"] = std::move(one);
-  Json events = stream("watchJob", "The events of a search: progress, then done, failed or cancelled");
-  events["parameters"] = id_parameter("id");
-  paths["/api/job-events/{id}"] = named("get", std::move(events));
+  return {{"get", std::move(get)}, {"post", std::move(post)}};
 }
 
 }  // namespace
 
 Json openapi_document() {
-  Json document = {{"openapi", "3.1.0"},
-                   {"info",
-                    {{"title", "rightsize"},
-                     {"version", RIGHTSIZE_VERSION},
-                     {"description",
-                      "Each path takes what the command of its name takes as flags and answers with its --format json "
-                      "document."}}}};
-  Json paths = Json::object(), shapes = schemas();
+  // The file describes what does not follow from the commands: jobs, live events, the server itself.
+  const Checked<LocatedJson> base = LocatedJson::parse("openapi.json", std::string(embedded_file("api/openapi.json")));
+  Json document = base ? copy_of(base->root()) : Json::object();
+  document["info"]["version"] = RIGHTSIZE_VERSION;
+  Json& shapes = document["components"]["schemas"];
   for (const Endpoint& endpoint : endpoints()) {
-    paths["/api/" + endpoint.name] = path_of(endpoint);
+    document["paths"]["/api/" + endpoint.name] = path_of(endpoint);
     shapes[type_name(endpoint.name) + "Request"] = request_schema(endpoint);
     for (const std::string& name : endpoint.answers) shapes[type_name(name)] = answer_schema(name, type_name(name));
   }
-  add_job_paths(paths);
-  paths["/api/live"] = named("get", stream("watchLive", "This machine's GPUs: 'gpus' events, the document of top"));
-  paths["/api/server"] = named(
-      "get",
-      {{"operationId", "showServer"},
-       {"summary", "What this server is and where its fleet comes from"},
-       {"responses", responses({{"description", "about this server"}, {"content", content(reference("Server"))}})}});
-  document["paths"] = std::move(paths);
-  Json bearer = {{"type", "http"}, {"scheme", "bearer"}};
-  document["components"] = {{"schemas", std::move(shapes)}};
-  document["components"]["securitySchemes"]["token"] = std::move(bearer);
   return document;
 }
 

@@ -1,4 +1,4 @@
-// The OpenAPI file: made from the endpoints' own flags and from what schemas/ says of their documents.
+// The OpenAPI description of the API, from the flags of the endpoints and the schemas of their documents.
 #pragma once
 
 #include "base/json.h"

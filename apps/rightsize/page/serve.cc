@@ -8,8 +8,8 @@
 #include "base/confine.h"
 #include "base/embedded.h"
 #include "base/file.h"
-#include "base/parse_units.h"
 #include "base/text.h"
+#include "http/http.h"
 #include "rightsize/input/kept_facts.h"
 #include "rightsize/input/price_flag.h"
 #include "rightsize/page/api.h"
@@ -27,55 +27,45 @@ struct Flags {
   PriceFlag prices;
 };
 
-// "127.0.0.1:8477", "[::1]:0"; a port alone is one of this machine.
-Result<std::pair<std::string, int>> parse_listen(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  const Result<std::int64_t> port = parse_integer(colon == std::string::npos ? text : text.substr(colon + 1));
-  if (!port || *port < 0 || *port > 65535) {
-    return fail(
-        bad_input(fmt::format("--listen '{}': address:port expected", text)).with_hint("for example 127.0.0.1:8477"));
-  }
-  std::string host = colon == std::string::npos ? "" : text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  return std::pair(host.empty() ? std::string("127.0.0.1") : host, static_cast<int>(*port));
-}
-
-// From a file, so that it shows in no process list.
+// From a file or the environment, so that no process list shows it.
 Result<std::string> read_token(const Flags& flags) {
-  if (flags.token_file.empty()) {
-    const char* variable = std::getenv("RIGHTSIZE_TOKEN");
-    return variable == nullptr ? std::string() : std::string(variable);
-  }
-  RIGHTSIZE_TRY(const std::string text, read_file(flags.token_file, 1U << 16));
-  std::string token(trim(text));
   constexpr std::size_t kShortest = 16;
+  const char* variable = std::getenv("RIGHTSIZE_TOKEN");
+  if (flags.token_file.empty() && variable == nullptr) return std::string();
+  std::string source = "$RIGHTSIZE_TOKEN", text = variable == nullptr ? "" : variable;
+  if (!flags.token_file.empty()) {
+    RIGHTSIZE_TRY(text, read_file(flags.token_file, 1U << 16));
+    source = fmt::format("'{}'", flags.token_file);
+  }
+  std::string token(trim(text));
   if (token.size() < kShortest) {
-    return fail(bad_input(fmt::format("the token in '{}' is shorter than {} characters", flags.token_file, kShortest))
-                    .with_hint("openssl rand -hex 32 makes one"));
+    return fail(bad_input(fmt::format("the token in {} is shorter than {} characters", source, kShortest))
+                    .with_hint("openssl rand -hex 32 prints a good one"));
   }
   return token;
 }
 
-// The user's own fleet, or the one that comes with the program.
-Result<FleetSource> fleet_source(const Flags& flags, Scratch& scratch) {
+// The user's fleet, or else the example that comes with the program.
+Result<FleetSource> fleet_source(const Flags& flags, ScratchFolder& scratch) {
   FleetSource source;
   source.ledger = flags.ledger;
-  for (const std::string& price : flags.prices) source.words.push_back("--price=" + price);
+  for (const std::string& price : flags.prices) source.arguments.push_back("--price=" + price);
   if (!flags.prometheus.empty()) {
-    source.words.push_back("--prometheus=" + flags.prometheus);
-    source.words.push_back("--window=" + flags.window);
-    if (!flags.bearer_file.empty()) source.words.push_back("--bearer-file=" + flags.bearer_file);
-    source.shown = flags.prometheus;
+    source.arguments.push_back("--prometheus=" + flags.prometheus);
+    source.arguments.push_back("--window=" + flags.window);
+    if (!flags.bearer_file.empty()) source.arguments.push_back("--bearer-file=" + flags.bearer_file);
+    source.shown = http::shown_url(flags.prometheus);
+    source.is_server = true;
     return source;
   }
   if (!flags.from.empty()) {
-    for (const std::string& file : flags.from) source.words.push_back("--from=" + file);
+    for (const std::string& file : flags.from) source.arguments.push_back("--from=" + file);
     source.shown = fmt::format("{}", fmt::join(flags.from, ", "));
     return source;
   }
   RIGHTSIZE_TRY(const std::string path,
                 scratch.write("example-fleet.json.gz", std::string(embedded_file("examples/fleet.json.gz"))));
-  source.words.push_back("--from=" + path);
+  source.arguments.push_back("--from=" + path);
   source.shown = "the example fleet";
   source.is_example = true;
   return source;
@@ -89,8 +79,9 @@ http_server::Options server_options(const Flags& flags, const std::pair<std::str
   options.certificate = flags.certificate;
   options.key = flags.key;
   options.obey_signals = true;
-  options.limits.body = 8U << 20;  // readings of a fleet may be pasted
-  options.limits.workers = std::max(2U, std::thread::hardware_concurrency());
+  options.timeout_message = "the request took too long; POST /api/jobs/COMMAND runs it in the background";
+  options.limits.body = 8U << 20;  // for the metrics of a fleet
+  options.limits.workers = {2, std::max(2U, std::thread::hardware_concurrency()), 4};
   return options;
 }
 
@@ -113,17 +104,16 @@ void announce(const Flags& flags, const http_server::Options& options, const std
 
 Checked<Outcome> run(const Flags& flags) {
   if (flags.openapi) return print_openapi();
-  RIGHTSIZE_TRY(const auto address, parse_listen(flags.listen));
+  RIGHTSIZE_TRY(const auto address, http_server::parse_listen(flags.listen));
   RIGHTSIZE_TRY(std::string token, read_token(flags));
   if (!flags.from.empty() && !flags.prometheus.empty())
-    return fail(bad_input("--from and --prometheus: the fleet comes from one of them"));
-  if (!(flags.speed > 0)) return fail(bad_input("--speed must be above 0"));
+    return fail(bad_input("--from and --prometheus cannot be combined"));
+  if (!(flags.speed > 0)) return fail(bad_input("--speed must be greater than 0"));
   if (!flags.catalog.empty()) setenv("RIGHTSIZE_CATALOG", flags.catalog.c_str(), 1);
-  RIGHTSIZE_TRY(const std::string overlay, catalog::overlay_directory(flags.catalog));
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
   RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(catalog, flags.prices));
   keep_facts();
-  Scratch scratch;
+  ScratchFolder scratch;
   RIGHTSIZE_TRY(FleetSource fleet, fleet_source(flags, scratch));
   LiveGpus live(flags.replay, flags.speed, prices);
   Api api(std::move(fleet), live, scratch);
@@ -131,11 +121,17 @@ Checked<Outcome> run(const Flags& flags) {
   http_server::Server server(options, api.routes(), [](const std::string& line) { say(line); });
   api.show_statistics_of(server.statistics());
   RIGHTSIZE_TRY(const std::string bound, server.listen());
-  // Whoever asks over the network reads no file of this machine.
-  confine_files({scratch.folder(), overlay.empty() ? scratch.folder() : overlay});
+  // Requests cannot read other files of this machine. The overlay may be created later, by `rightsize calibrate`.
+  const Result<std::string> overlay = catalog::overlay_target(flags.catalog);
+  confine_files({scratch.path(), overlay ? *overlay : scratch.path()});
   announce(flags, options, bound);
-  server.run();
+  const bool server_ended = server.run();
+  const bool jobs_ended = api.stop_jobs_within(std::chrono::seconds(1));
   say("rightsize has stopped\n");
+  if (!server_ended || !jobs_ended) {  // some work ignores its cancellation: do not wait for its thread
+    scratch.remove_all();
+    std::_Exit(0);
+  }
   Outcome outcome;
   outcome.report.document = {{"schema", "rightsize/serve/1"}, {"address", bound}};
   return outcome;
@@ -147,21 +143,23 @@ Run add_serve(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command
       .add_option("--listen", flags->listen,
-                  "address and port; port 0 takes a free one. Other addresses than this machine's own need a token")
+                  "address and port; port 0 takes a free one. Addresses that other machines can reach need a token")
       ->default_str("127.0.0.1:8477");
-  command.add_option("--token-file", flags->token_file, "file with the token clients must send (or $RIGHTSIZE_TOKEN)");
+  command.add_option("--token-file", flags->token_file,
+                     "file with the token clients must send (or $RIGHTSIZE_TOKEN), at least 16 characters");
   command.add_option("--tls-cert", flags->certificate, "serve HTTPS with this certificate chain (PEM file)");
-  command.add_option("--tls-key", flags->key, "and its private key (PEM file)");
-  command.add_option("--from", flags->from, "the fleet to show: files, as 'rightsize fleet --from' reads them");
-  command.add_option("--prometheus", flags->prometheus, "or a Prometheus-compatible server that has its metrics");
+  command.add_option("--tls-key", flags->key, "private key of the certificate (PEM file)");
+  command.add_option("--from", flags->from, "fleet to show: files that 'rightsize fleet --from' can read");
+  command.add_option("--prometheus", flags->prometheus, "fleet to show: a Prometheus-compatible server");
   command.add_option("--bearer-file", flags->bearer_file, "with --prometheus: file with a bearer token");
   command.add_option("--window", flags->window, "with --prometheus: how far back to look")->default_str("7d");
   add_price_flag(command, flags->prices);
-  command.add_option("--ledger", flags->ledger,
-                     "the decisions to show: a file, or postgres://... (or $RIGHTSIZE_LEDGER, or the usual one)");
-  command.add_option("--replay", flags->replay, "live page without a GPU: play a recording");
-  command.add_option("--speed", flags->speed, "with --replay: how many times faster than recorded")->default_str("1");
-  command.add_flag("--openapi", flags->openapi, "print the OpenAPI file of the API and end");
+  command.add_option(
+      "--ledger", flags->ledger,
+      "decisions to show: a file or postgres://... (default: $RIGHTSIZE_LEDGER, then the standard ledger)");
+  command.add_option("--replay", flags->replay, "live page: play a recording instead of reading this machine's GPUs");
+  command.add_option("--speed", flags->speed, "with --replay: playback speed, 2 for twice as fast")->default_str("1");
+  command.add_flag("--openapi", flags->openapi, "print the OpenAPI description of the API and exit");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

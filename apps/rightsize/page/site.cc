@@ -7,12 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "http_server/compress.h"
-
 namespace rightsize::app {
 namespace {
 
-// Addresses the page itself understands, so that a link to one of them opens it.
+// Paths that the page routes itself, so that links to them open it.
 constexpr std::array<std::string_view, 8> kViews = {"/",    "/recommend", "/fleet", "/batching",
                                                     "/mig", "/prices",    "/live",  "/decisions"};
 
@@ -25,7 +23,7 @@ const char* type_of(std::string_view path) {
   return found == kTypes.end() ? "application/octet-stream" : found->second;
 }
 
-// A file as it is sent: copied once, not for each request.
+// The responses for a file, made once.
 struct Ready {
   http_server::Response plain, compressed, unchanged;
   std::string tag;
@@ -41,7 +39,7 @@ std::uint64_t hash(std::string_view text) {
 Ready make_ready(const WebFile& file) {
   Ready ready;
   ready.tag = fmt::format("\"{:016x}\"", hash(file.content));
-  // The build names what lies under assets/ by its content: it never changes.
+  // Files under assets/ have a hash in their name, so they never change.
   const bool forever = file.path.starts_with("/assets/");
   ready.plain = http_server::text_response(200, std::string(file.content), type_of(file.path));
   ready.plain.headers = {{"ETag", ready.tag},

@@ -1,11 +1,11 @@
-// The page itself: files built from web/ and kept inside the program.
+// The web page: files built from web/ and embedded in the program.
 #pragma once
 
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "http_server/exchange.h"
+#include "http_server/message.h"
 
 namespace rightsize::app {
 
@@ -15,10 +15,10 @@ struct WebFile {
   std::string_view gzip;  // the same, compressed
 };
 
-// In the order of their paths. Made at build by tools/embed_web.
+// Sorted by path. Generated at build time by tools/build_web.
 const std::vector<WebFile>& web_files();
 
-// The file of this path; the page for the address of each of its views; nothing for anything else.
+// The file at this path, or the page for the path of one of its views.
 std::optional<http_server::Response> find_page(const http_server::Request& request);
 
 }  // namespace rightsize::app

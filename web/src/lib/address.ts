@@ -1,12 +1,12 @@
-// The whole state of a page stands in its address, so that a link shows what its sender saw.
+// The address holds the state of a page, so that a link shows what its sender saw.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 
 export type Fields = Record<string, string>;
 
-/** What is longer stands behind the '#', which the server never sees: it takes addresses of limited length. */
+/** Longer values go behind the '#', which is not sent: the server limits the length of addresses. */
 const LONG = 300;
 
-/** What the address ("?a=1#b=2") says, over the defaults. Names that the page does not know are dropped. */
+/** The state in the address ("?a=1#b=2"), completed by the defaults. Unknown names are dropped. */
 export function readAddress<T extends Fields>(address: string, defaults: T): T {
   const [query = '', fragment = ''] = address.split('#');
   const state: Fields = { ...defaults };
@@ -31,7 +31,7 @@ export function writeAddress<T extends Fields>(state: T, defaults: T): string {
 
 export type Change<T> = (change: Partial<T>, remember?: boolean) => void;
 
-/** State kept in the address. `remember` makes a step the Back button returns to; a drag makes none. */
+/** State in the address. `remember` adds a history entry for the Back button; a drag does not. */
 export function useAddress<T extends Fields>(defaults: T): [T, Change<T>] {
   const [state, setState] = useState(() => readAddress(location.search + location.hash, defaults));
   useEffect(() => {

@@ -13,7 +13,7 @@ export class Ahead {
     if (!this.running) this.begin();
   }
 
-  /** The same question under way is let be: the server answers both with it. */
+  /** The same request, if it is running, is not aborted: the server answers both with it. */
   now(question: string | null): void {
     this.waiting = [];
     if (this.running && this.running.question !== question) this.running.control.abort();

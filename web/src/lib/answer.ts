@@ -1,4 +1,4 @@
-// Asking while things change: the newest question wins.
+// Requests while the input changes: the newest one wins.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ask, type AnswerOf, type AskFor, type Command } from '../api/client';
 import { Ahead } from './ahead';
@@ -8,7 +8,7 @@ export interface Answer<T> {
   value: T | undefined;
   failed: unknown;
   busy: boolean;
-  /** From asking to having the answer. */
+  /** From the request to the answer. */
   milliseconds: number;
 }
 
@@ -31,7 +31,7 @@ export function useAnswer<C extends Command>(command: C, what: AskFor<C> | null,
     },
     moving,
   );
-  // Before the next paint, not after it: a frame is a fifth of the time people call "at once".
+  // Before the next paint, not after it: a frame is a fifth of what feels instant.
   useLayoutEffect(() => {
     if (key !== null) newest.current?.next(key);
     else {
@@ -43,7 +43,7 @@ export function useAnswer<C extends Command>(command: C, what: AskFor<C> | null,
   return answer;
 }
 
-/** Of questions beside `what` that are likely next: the server then has their answers at hand. */
+/** Requests likely next questions in advance, so that the server has cached their answers. */
 export function useAhead<C extends Command>(command: C, what: AskFor<C> | null): (likely: AskFor<C>[]) => void {
   const ahead = useRef<Ahead>();
   ahead.current ??= new Ahead((question, signal) => ask(command, JSON.parse(question) as AskFor<C>, signal, 'low'));
@@ -53,7 +53,7 @@ export function useAhead<C extends Command>(command: C, what: AskFor<C> | null):
   return (likely) => { ahead.current?.likely(likely.map((each) => JSON.stringify(each))); };
 }
 
-/** `value`, but only once it has not changed for so long. */
+/** `value`, once it has not changed for this long. */
 export function useSettled<T>(value: T, milliseconds: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

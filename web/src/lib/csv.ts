@@ -3,7 +3,7 @@ export type Row = Record<string, string | number | boolean | null | undefined>;
 function cell(value: Row[string]): string {
   if (value === null || value === undefined) return '';
   const text = String(value);
-  // A spreadsheet takes text that begins like a formula for one.
+  // Spreadsheets would interpret text that begins like a formula.
   const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
 }

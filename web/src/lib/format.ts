@@ -1,4 +1,4 @@
-// Numbers as people read them; the same roundings as the program's own reports.
+// Numbers as people read them, rounded as in the program's reports.
 
 const trim = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 
@@ -21,7 +21,7 @@ export function money(usd: number | null | undefined): string {
   return `${sign}$${number(size)}`;
 }
 
-/** The interval around a prediction; cents would promise more than anybody knows. */
+/** The interval around a prediction; cents would suggest too much precision. */
 export function moneyRange(low: number | null | undefined, high: number | null | undefined): string {
   const round = (usd: number | null | undefined) => (typeof usd === 'number' && usd >= 10 && usd < 1000 ? `$${number(Math.round(usd))}` : money(usd));
   return `80 % between ${round(low)} and ${round(high)}`;
@@ -63,12 +63,12 @@ export function duration(seconds: number | null | undefined, digits = 3): string
   return rest === 0 ? whole : `${whole} ${number(rest)} ${partName}`;
 }
 
-/** The unit in which a time is shown, in seconds: what a bare number typed over it counts. */
+/** The unit in which a time is shown, in seconds; a bare number typed over it has this unit. */
 export function unitOf(seconds: number): number {
   return PAIRS.find(([unit]) => seconds >= unit)?.[0] ?? PARTS.find(([unit]) => seconds >= unit)?.[0] ?? 1e-3;
 }
 
-/** What a flag takes: "36h", "250ms". */
+/** The form of a flag: "36h", "250ms". */
 export function durationFlag(seconds: number): string {
   const exact = (value: number) => String(Number(value.toPrecision(8)));
   if (seconds >= 3600) return `${exact(seconds / 3600)}h`;

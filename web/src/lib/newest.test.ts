@@ -49,7 +49,7 @@ describe('questions while a slider moves', () => {
     expect(shown).toEqual(['B']);
   });
 
-  it('gives up the old one at once where nobody wants it', async () => {
+  it('aborts an outdated request at once', async () => {
     const { newest, shown, given, answer } = setUp(false);
     newest.next('a');
     newest.next('b');

@@ -1,4 +1,4 @@
-/** How long a question under way may keep a newer one waiting before it is given up. */
+/** How long a running request may delay a newer one before it is aborted. */
 const PATIENCE = 1000;
 
 /**
@@ -12,7 +12,7 @@ export class Newest<A> {
   constructor(
     private readonly ask: (question: string, signal: AbortSignal) => Promise<A>,
     private readonly told: { asked: () => void; answered: (answer: A, question: string, last: boolean, since: number) => void; failed: (why: unknown) => void },
-    /** Whether a question under way may finish when a newer one comes. */
+    /** Whether a running request may finish when a newer one comes. */
     private readonly patient: boolean,
     private readonly now: () => number = () => performance.now(),
   ) {}

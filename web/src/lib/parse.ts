@@ -1,4 +1,4 @@
-// Values as people type them; undefined where a text is none. The program reads the same forms (src/base/parse_units.h).
+// Values as people type them; undefined if the text is invalid. The program reads the same forms (src/base/parse_units.h).
 
 const COUNTS: Record<string, number> = { '': 1, k: 1e3, thousand: 1e3, m: 1e6, mn: 1e6, million: 1e6, b: 1e9, bn: 1e9, billion: 1e9, g: 1e9, t: 1e12, tn: 1e12, trillion: 1e12 };
 const SECONDS: Record<string, number> = { ms: 1e-3, s: 1, sec: 1, second: 1, m: 60, min: 60, minute: 60, h: 3600, hr: 3600, hour: 3600, d: 86400, day: 86400, w: 604800, wk: 604800, week: 604800 };
@@ -14,7 +14,7 @@ export function parseCount(text: string): number | undefined {
   return found && unit !== undefined ? positive(Number(`${found[1] ?? ''}${found[2] ?? ''}`) * unit) : undefined;
 }
 
-/** "36h", "3 d 12 h", "2 weeks", "250 ms"; a bare number counts `bare` seconds. */
+/** "36h", "3 d 12 h", "2 weeks", "250 ms"; a bare number is in units of `bare` seconds. */
 export function parseDuration(text: string, bare = 1): number | undefined {
   const words = plain(text);
   if (new RegExp(`^${NUMBER}$`).test(words)) return positive(Number(words) * bare);
@@ -29,7 +29,7 @@ export function parseDuration(text: string, bare = 1): number | undefined {
   return positive(sum);
 }
 
-/** Requests a second: "5", "5/s", "300/min", "10 rps", "2M/day" */
+/** Requests per second: "5", "5/s", "300/min", "10 rps", "2M/day" */
 export function parseRate(text: string): number | undefined {
   const found = /^(.*?)\s*(?:(?:req(?:uests?)?)?\s*(?:\/|per)\s*([a-z]+)|rps|qps)?$/.exec(plain(text));
   const count = parseCount(found?.[1] ?? '');

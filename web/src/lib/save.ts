@@ -1,11 +1,11 @@
-// Files made in the page: nothing leaves the machine.
+// Files made in the browser: nothing is sent to a server.
 
-/** Today where the reader is, as 2026-11-16. */
+/** Today in the reader's time zone, as 2026-11-16. */
 export function today(now = new Date()): string {
   return `${now.getFullYear()}-${String(now.getMonth() + 1).padStart(2, '0')}-${String(now.getDate()).padStart(2, '0')}`;
 }
 
-/** rightsize-plans.csv as rightsize-plans-2026-11-16.csv: prices change, and files outlive them. */
+/** rightsize-plans.csv becomes rightsize-plans-2026-11-16.csv, because prices change. */
 export function dated(name: string, day = today()): string {
   const dot = name.lastIndexOf('.');
   return dot < 0 ? `${name}-${day}` : `${name.slice(0, dot)}-${day}${name.slice(dot)}`;
@@ -41,7 +41,7 @@ function written(text: string, x: number, y: number, size: number, weight = 400)
   return element;
 }
 
-/** The text in lines of at most so many characters, broken between words. */
+/** The text in lines of at most `most` characters, broken between words. */
 export function lines(text: string, most: number): string[] {
   const found: string[] = [];
   for (const word of text.split(' ')) {
@@ -52,7 +52,7 @@ export function lines(text: string, most: number): string[] {
   return found;
 }
 
-/** What stands around the picture on the page: its title, what the colours mean, and when it was made. */
+/** The caption of a saved chart: title, legend and date. */
 function framed(picture: SVGSVGElement, caption: Caption, width: number, height: number): [SVGSVGElement, number] {
   const frame = document.createElementNS(SVG, 'svg');
   let y = 22;
@@ -82,7 +82,7 @@ function framed(picture: SVGSVGElement, caption: Caption, width: number, height:
   return [frame, whole];
 }
 
-/** A colour as the page resolves it: var(--accent) means nothing outside. */
+/** A colour as the page resolves it: var(--accent) is undefined outside. */
 function resolved(colour: string): string {
   const probe = document.createElement('i');
   probe.style.color = colour;
@@ -92,7 +92,7 @@ function resolved(colour: string): string {
   return found;
 }
 
-/** The picture with its caption, and its colours written into it: outside the page there are no style sheets. */
+/** The chart with its caption and inlined colours: outside the page there are no style sheets. */
 function standalone(svg: SVGSVGElement, background: string, caption: Caption): { text: string; width: number; height: number } {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const originals = [svg, ...svg.querySelectorAll<SVGElement>('*')];

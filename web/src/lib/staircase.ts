@@ -1,4 +1,4 @@
-/** Those no other beats on both counts, by the first count: as it grows, the second falls. */
+/** The Pareto front, sorted by the first criterion: as it grows, the second falls. */
 export function staircase<T>(all: T[], x: (each: T) => number, y: (each: T) => number): T[] {
   let least = Infinity;
   return [...all]

@@ -1,4 +1,4 @@
-// Terms explained, and the program's words in those of the page.
+// Explanations of terms, and messages of the program as the page words them.
 
 export const TERMS: Record<string, string> = {
   TTFT: 'Time to first token: from the request to the first token of its answer, waiting included',
@@ -11,17 +11,17 @@ export function explained(title: string): string | undefined {
   return TERMS[Object.keys(TERMS).find((term) => title.includes(term)) ?? ''];
 }
 
-/** Terms of purchase as people say them. */
+/** Readable names of purchase terms. */
 export const TERM_NAMES: Record<string, string> = { '1y': '1-year commitment', '3y': '3-year commitment' };
 export const termShown = (term: string) => TERM_NAMES[term] ?? term;
 
 const STACKS: Record<string, string> = { hf: 'Hugging Face', vllm: 'vLLM', trtllm: 'TensorRT-LLM', sglang: 'SGLang', megatron: 'Megatron', deepspeed: 'DeepSpeed', llamacpp: 'llama.cpp' };
 export const stackName = (stack: string) => STACKS[stack] ?? stack;
 
-/** What a plan is bound by. Bandwidth, not size: a plan that holds too much is no plan. */
+/** The bottleneck of a plan. "Memory" means bandwidth: a plan always fits. */
 export const boundShown = (bound: string | undefined) => (bound === undefined ? '–' : bound === 'memory' ? 'memory bandwidth' : bound);
 
-/** A sentence of the program's, naming the fields of the page instead of flags. */
+/** A message of the program with the fields of the page instead of flags. */
 export function inPageWords(text: string, fields: Record<string, string> = {}): string {
   return text
     .replace(/--([a-z][a-z0-9-]*)/g, (flag, name: string) => fields[name] ?? flag)

@@ -1,10 +1,10 @@
-// Axes of logarithmic scales with ticks a person would choose. The scale's own formatter leaves most labels out.
+// Logarithmic axes with round ticks. The default formatter of the scale omits most labels.
 import * as Plot from '@observablehq/plot';
 
 export const TIME_TICKS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 43200, 86400, 2 * 86400, 4 * 86400, 7 * 86400, 14 * 86400, 30 * 86400, 60 * 86400];
 export const MONEY_TICKS = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((each) => each * 10 ** i)).flat();
 
-/** Those inside, thinned to at most `count`. */
+/** The ticks inside the range, at most `count`. */
 export function within(ticks: number[], [least, most]: [number, number], count: number): number[] {
   const inside = ticks.filter((tick) => tick >= least && tick <= most);
   const step = Math.ceil(inside.length / count);
@@ -28,7 +28,7 @@ export function axisY({ ticks, format, label }: AxisProps): Plot.Markish[] {
 /** About the width of a letter in a label. */
 const LETTER = 6.4;
 
-/** How much room right of the longest bar keeps every label, which stands behind its bar, inside a picture of this width. */
+/** The margin right of the longest bar that keeps every label, which follows its bar, inside a chart of this width. */
 export function roomForLabels(bars: { value: number; label: string }[], width: number): number {
   const longest = Math.max(...bars.map((bar) => bar.value));
   const lengths = bars.map((bar) => (width - 12 - LETTER * bar.label.length) / (bar.value / longest));

@@ -1,4 +1,4 @@
-// Small pieces every page uses.
+// Small components that every page uses.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Refused } from '../api/client';
@@ -26,11 +26,11 @@ export interface StatProps {
   name: string;
   value: string;
   note?: string | undefined;
-  /** What the name means, on hover; terms everybody asks about explain themselves. */
+  /** What the name means, shown on hover; common terms have a default. */
   help?: string | undefined;
 }
 
-/** A name that explains itself on hover where there is something to explain. */
+/** A name with its explanation on hover, if there is one. */
 export function Named(props: { name: string; help?: string | undefined }) {
   const help = props.help ?? explained(props.name);
   return help ? <abbr title={help}>{props.name}</abbr> : <>{props.name}</>;
@@ -79,7 +79,7 @@ export function PageHead(props: { title: string; what: string; children?: Compon
   );
 }
 
-/** `fields`: what the page calls the program's flags. */
+/** `fields`: the page's names of the program's flags. */
 export function Problem(props: { failed: unknown; fields?: Record<string, string> }) {
   const { failed } = props;
   const messages = failed instanceof Refused ? failed.messages : [failed instanceof Error ? failed.message : String(failed)];
@@ -178,40 +178,38 @@ export function Menu(props: { label: string; items: [string, () => void][] }) {
   );
 }
 
-/** What a page can be kept as; every page can be printed. */
+/** The files a page can be saved as; every page can be printed. */
 export function Export(props: { items: [string, () => void][] }) {
   return <Menu label="Export" items={[...props.items, ['Whole page (print or PDF)', () => { print(); }]]} />;
 }
 
-/** Copies the address: it holds the whole state. */
-export function CopyLink() {
-  const [copied, setCopied] = useState(false);
+/** Whether it worked. Browsers have no clipboard API over plain HTTP to another machine; selecting and copying works there. */
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = document.body.appendChild(document.createElement('textarea'));
+    area.value = text;
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    return done;
+  }
+}
+
+export function CopyText(props: { text: string | (() => string); what?: string; small?: boolean }) {
+  const [shown, setShown] = useState('');
   const copy = async () => {
-    await navigator.clipboard.writeText(location.href).catch(() => undefined);
-    setCopied(true);
-    setTimeout(() => { setCopied(false); }, 1500);
+    setShown((await copied(typeof props.text === 'string' ? props.text : props.text())) ? 'Copied' : 'Cannot copy');
+    setTimeout(() => { setShown(''); }, 1500);
   };
   return (
-    <button type="button" class="button" onClick={() => void copy()}>
-      <span aria-live="polite">{copied ? 'Copied' : 'Copy link'}</span>
+    <button type="button" class={`button ${props.small === false ? '' : 'small'}`} onClick={() => void copy()}>
+      <span aria-live="polite">{shown || (props.what ?? 'Copy')}</span>
     </button>
   );
 }
 
-export function CopyText(props: { text: string; what?: string }) {
-  const [copied, setCopied] = useState(false);
-  return (
-    <button
-      type="button"
-      class="button small"
-      onClick={() => {
-        void navigator.clipboard.writeText(props.text).then(() => {
-          setCopied(true);
-          setTimeout(() => { setCopied(false); }, 1500);
-        });
-      }}
-    >
-      {copied ? 'Copied' : (props.what ?? 'Copy')}
-    </button>
-  );
-}
+/** The address holds the whole state of the page. */
+export const CopyLink = () => <CopyText text={() => location.href} what="Copy link" small={false} />;

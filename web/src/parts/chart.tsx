@@ -1,4 +1,4 @@
-// A picture with its tools: hover, data as a table for those who cannot see it, files to keep.
+// A chart with its tools: hover, the data as a table, and files to save.
 import * as Plot from '@observablehq/plot';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -13,7 +13,7 @@ export interface ChartProps {
   name: string;
   rows: Row[];
   draw: (width: number) => Plot.PlotOptions;
-  /** Called with what the pointer is nearest to when the picture is clicked. */
+  /** Called with the mark nearest to the pointer when the chart is clicked. */
   onPick?: (value: unknown) => void;
   legend?: [string, string][];
   after?: (plot: SVGSVGElement & Plot.Plot) => void;
@@ -87,7 +87,7 @@ export function Chart(props: ChartProps) {
     }) as SVGSVGElement & Plot.Plot;
     const picture = plot.tagName === 'svg' ? plot : plot.querySelector('svg');
     picture?.setAttribute('role', 'img');
-    // A picture is one thing to a screen reader; its parts have no names of their own.
+    // A chart is one object to a screen reader; its parts have no names.
     for (const part of picture?.querySelectorAll('g[aria-label]') ?? []) part.removeAttribute('aria-label');
     if (onPick) {
       plot.style.cursor = 'pointer';

@@ -1,4 +1,4 @@
-// Ways to give a value.
+// Input fields.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { duration, money, number, unitOf } from '../lib/format';
@@ -23,12 +23,12 @@ export function Field(props: { label: string; hint?: string; wrong?: string | un
   );
 }
 
-/** How long after the last key what was typed counts. */
+/** How long after the last key press the text is committed. */
 const TYPING = 300;
 
 /**
- * What stands in a box while somebody types: `commit` after a pause, or at once on Enter and on leaving. `first` says that
- * it is the first change since the box was entered. `pending`: what stands there has not been taken yet.
+ * The text of a box while the user types: `commit` runs after a pause, or at once on Enter and on leaving. `first`: the first
+ * change since the box was entered. `pending`: the text has not been committed yet.
  */
 function useTyping(commit: (text: string, first: boolean) => void, pending?: (is: boolean) => void) {
   const [typed, setTyped] = useState<string | null>(null);
@@ -58,7 +58,7 @@ function useTyping(commit: (text: string, first: boolean) => void, pending?: (is
   };
 }
 
-/** Text. `live`: it counts as it is typed; otherwise on Enter and on leaving, and meanwhile it is pending. */
+/** A text field. `live`: committed while typing; otherwise on Enter and on leaving, and pending meanwhile. */
 export function TextField(props: { label: string; value: string; hint?: string; wrong?: string | undefined; placeholder?: string; live?: boolean; onChange: (value: string, remember: boolean) => void; onPending?: (is: boolean) => void }) {
   const typing = useTyping((text, first) => { if (text !== props.value) props.onChange(text, first); }, props.onPending);
   const waiting = typing.typed !== null && typing.typed.trim() !== props.value && !props.live;
@@ -99,7 +99,7 @@ export function SelectField(props: { label: string; value: string; choices: read
   );
 }
 
-/** The step between values a person would choose: two digits. */
+/** The step between round values with two digits. */
 export function twoDigits(value: number): number {
   return 10 ** Math.floor(Math.log10(value) - 1 + 1e-12);
 }
@@ -109,7 +109,7 @@ const STEPS: [number, number][] = [
   [12 * 3600, 3600],
   [3600, 900],
 ];
-/** Of times: quarters of an hour, hours, quarters of a day, days. */
+/** Steps of times: quarters of an hour, hours, quarters of a day, days. */
 export function timeStep(seconds: number): number {
   return STEPS.find(([from]) => seconds >= from)?.[1] ?? twoDigits(seconds);
 }
@@ -118,7 +118,7 @@ export function timeStep(seconds: number): number {
 export interface Scale {
   step: (value: number) => number;
   show: (value: number) => string;
-  /** `now` stands there when the text is typed. */
+  /** `now` is the text that has been typed. */
   read: (text: string, now: number) => number | undefined;
   like: string;
 }
@@ -130,7 +130,7 @@ export const HOURLY: Scale = { step: twoDigits, show: (value) => `${money(value)
 
 const clean = (value: number) => Number(value.toPrecision(12));
 
-/** Where a slider stands, 0-1000, for a value on a logarithmic scale, and back. */
+/** The position of a slider, 0-1000, for a value on a logarithmic scale, and back. */
 export function toPosition(value: number, least: number, most: number): number {
   return Math.round((1000 * Math.log(value / least)) / Math.log(most / least));
 }
@@ -142,9 +142,9 @@ export function fromPosition(position: number, least: number, most: number, step
   return Math.min(most, Math.max(least, clean(Math.round(value / each) * each)));
 }
 
-/** The next value up or down that is shown as another. */
+/** The next value up or down that is displayed differently. */
 export function stepFrom(value: number, up: boolean, least: number, most: number, step = twoDigits): number {
-  // Down from where the steps become smaller, they are already the smaller ones.
+  // At the boundary between two step sizes, going down uses the smaller one.
   const each = step(up ? value : value * (1 - 1e-9));
   const at = value / each;
   const next = clean((up ? Math.floor(at + 1e-6) + 1 : Math.ceil(at - 1e-6) - 1) * each);
@@ -153,7 +153,7 @@ export function stepFrom(value: number, up: boolean, least: number, most: number
 
 const KEYS: Record<string, [boolean, number]> = { ArrowUp: [true, 1], ArrowRight: [true, 1], PageUp: [true, 10], ArrowDown: [false, 1], ArrowLeft: [false, 1], PageDown: [false, 10] };
 
-/** How long the arrow keys rest before one may ask for what they would show next. */
+/** How long the arrow keys must rest before the next values are requested in advance. */
 const REST = 120;
 
 export interface SliderProps {
@@ -165,9 +165,9 @@ export interface SliderProps {
   shown?: string;
   hint?: string;
   title?: string;
-  /** As it moves; `remember` where a step back should return here. */
+  /** Called while it moves; `remember` if the Back button should return here. */
   onSlide: (value: number, remember: boolean) => void;
-  /** At rest under the keyboard: the values one step on, in the direction of the last step first. */
+  /** Called when the keyboard rests: the values one step away, in the direction of the last step first. */
   onNear?: (values: number[]) => void;
 }
 
@@ -244,7 +244,7 @@ export interface Choice {
   words: string;
 }
 
-/** Choices that hold every word typed, the ones that begin with it first. */
+/** The choices that contain every typed word; those that begin with it come first. */
 export function matching(choices: Choice[], typed: string): Choice[] {
   const words = typed.toLowerCase().split(/[\s/]+/).filter(Boolean);
   const found = choices.filter((choice) => words.every((word) => choice.words.includes(word)));
@@ -252,7 +252,7 @@ export function matching(choices: Choice[], typed: string): Choice[] {
   return found.sort((a, b) => Number(b.value.startsWith(first)) - Number(a.value.startsWith(first))).slice(0, 60);
 }
 
-/** Type to search, arrows to move, Enter to take. */
+/** Type to search, arrow keys to move, Enter to select. */
 export function Combobox(props: { label: string; value: string; choices: Choice[]; hint?: string; onChange: (value: string) => void }) {
   const [typed, setTyped] = useState<string | null>(null);
   const [at, setAt] = useState(0);
@@ -313,7 +313,7 @@ export function Combobox(props: { label: string; value: string; choices: Choice[
   );
 }
 
-/** Several of a few. */
+/** A group of checkboxes. */
 export function Checks(props: { label: string; value: string; choices: readonly string[]; names?: Record<string, string>; onChange: (value: string) => void }) {
   const chosen = props.value === '' ? [] : props.value.split(',');
   return (

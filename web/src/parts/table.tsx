@@ -1,4 +1,4 @@
-// Tables that sort, and whose rows can be picked by mouse or keyboard.
+// Sortable tables whose rows can be selected by mouse or keyboard.
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Named } from './basics';
@@ -9,7 +9,7 @@ export interface Column<R> {
   sort?: (row: R) => number | string;
   number?: boolean;
   wide?: boolean;
-  /** Cut off where it is long; the whole text shows on hover. */
+  /** Truncated if it is long; the full text shows on hover. */
   clip?: (row: R) => string;
   /** Not on phones. */
   roomy?: boolean;

@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, until the user says otherwise.
+// Light or dark: follows the system until the user chooses.
 import { useEffect, useState } from 'preact/hooks';
 
 export type Theme = 'light' | 'dark';
@@ -15,7 +15,7 @@ export function applyTheme(): void {
   dispatchEvent(new Event('theme'));
 }
 
-/** Paper is light. */
+/** Prints use the light theme. */
 addEventListener('beforeprint', () => { document.documentElement.dataset['theme'] = 'light'; });
 addEventListener('afterprint', applyTheme);
 

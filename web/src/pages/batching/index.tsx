@@ -1,4 +1,4 @@
-// Latency against load, the cheapest settings that keep the SLOs, and what a stricter SLO costs.
+// Latency against load, the cheapest settings that meet the SLOs, and the cost of a stricter SLO.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ask, askForFile, search, type BatchPlan, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
@@ -9,7 +9,7 @@ import { Badge, Card, CopyLink, CopyText, Export, PageHead, Problem, Stats } fro
 import { Combobox, COUNT, RATE, Slider, TIME, type Choice } from '../../parts/fields';
 import { Table } from '../../parts/table';
 import { Frontier, LatencyAgainstLoad } from './pictures';
-import { answersAtOnce, atRate, DEFAULTS, loadsOf, searchFor, type Load, type State } from './question';
+import { answersAtOnce, atRate, chosenPlan, DEFAULTS, missed, nearestPlan, loadsOf, searchFor, tradeOffs, type Load, type State } from './question';
 
 type Batch = Schemas['Batch'];
 
@@ -20,7 +20,7 @@ interface Searching {
   far?: string; // "120 of 672 settings"
 }
 
-/** A search that can be watched and cancelled; a new question cancels the old one. */
+/** A search with progress that can be cancelled; a new one cancels the old one. */
 function useSearch(key: string | null): Searching & { cancel: () => void } {
   const [state, setState] = useState<Searching>({ value: undefined, failed: undefined, seconds: null });
   const control = useRef<AbortController>();
@@ -40,7 +40,7 @@ function useSearch(key: string | null): Searching & { cancel: () => void } {
 
 const SHARES = [0.15, 0.35, 0.55, 0.7, 0.8, 0.88, 0.94, 1, 1.06];
 
-/** The plan simulated under less and more than its load. */
+/** The plan simulated at lower and higher loads. */
 function useLoads(state: State, plan: BatchPlan | undefined, atOnce: boolean): Load[] {
   const [loads, setLoads] = useState<Load[]>([]);
   const key = plan ? JSON.stringify([state.model, state.rate, state.isl, state.osl, plan.gpu, plan.max_batch, plan.replicas, plan.tp, plan.token_budget, plan.max_delay_ms, plan.load]) : '';
@@ -50,7 +50,7 @@ function useLoads(state: State, plan: BatchPlan | undefined, atOnce: boolean): L
     const capacity = Number(state.rate) / plan.load;
     const collected: Load[] = [];
     void (async () => {
-      // The ends first, so that the shape shows early.
+      // The ends come first, so that the shape shows early.
       for (const share of [SHARES[3], SHARES[0], SHARES[6], SHARES[1], SHARES[4], SHARES[2], SHARES[5], SHARES[7], SHARES[8]]) {
         if (share === undefined || control.signal.aborted) return;
         const rate = capacity * share;
@@ -73,16 +73,16 @@ function Answer(props: { plan: BatchPlan; answer: Batch }) {
         {number(plan.gpus)} × {plan.gpu}, up to {number(plan.max_batch)} at once — {money(plan.usd_per_month)}/month
       </p>
       <p class="hero-sub">
-        {alone ? `Without batching it would take ${number(alone.gpus)} × ${alone.gpu}: ${money(alone.usd_per_month)}/month.` : ''} {number(answer.considered ?? 0)} settings looked at, {number(answer.simulated ?? 0)} simulated.
+        {alone ? `Without batching it would take ${number(alone.gpus)} × ${alone.gpu}: ${money(alone.usd_per_month)}/month.` : ''} {number(answer.considered ?? 0)} settings considered, {number(answer.simulated ?? 0)} simulated.
       </p>
       <div style={{ marginTop: '12px' }}>
         <Stats
           items={[
             ...plan.slos.map((slo) => ({ name: `${slo.slo_percentile} ${slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase()}`, value: duration(slo.value_ms / 1000), note: `± ${duration(slo.half_width_ms / 1000, 2)}; limit ${duration(slo.limit_ms / 1000)}` })),
-            { name: 'Load', value: percent(plan.load), note: 'of what it can take' },
+            { name: 'Load', value: percent(plan.load), note: 'of capacity' },
             { name: 'Mean batch', value: number(plan.mean_batch) },
             { name: 'Replicas', value: number(plan.replicas), note: plan.tp > 1 ? `of ${number(plan.tp)} GPUs each` : undefined },
-            { name: 'Tokens a step', value: plan.token_budget ? number(plan.token_budget) : '–' },
+            { name: 'Tokens per step', value: plan.token_budget ? number(plan.token_budget) : '–' },
           ]}
         />
       </div>
@@ -100,13 +100,14 @@ export function BatchingPage() {
   const settled = useSettled(JSON.stringify({ ...state, at: '0' }), 350);
   const key = useMemo(() => (models.value ? JSON.stringify(searchFor(JSON.parse(settled) as State, atOnce)) : null), [settled, atOnce, models.value]);
   const found = useSearch(key);
-  const frontier = found.value?.frontier ?? [];
-  const plan = frontier[Number(state.at)] ?? (found.value?.plan as BatchPlan | null | undefined) ?? undefined;
+  const frontier = found.value ? tradeOffs(found.value) : [];
+  const plan = found.value ? chosenPlan(found.value, Number(state.at)) : undefined;
+  const nearest = found.value ? nearestPlan(found.value) : undefined;
   const loads = useLoads(state, plan, atOnce);
   const triton = found.value?.triton_config;
   return (
     <>
-      <PageHead title="Batching" what="How latency grows with load, and the cheapest settings that keep every SLO">
+      <PageHead title="Batching" what="How latency grows with load, and the cheapest settings that meet the SLOs">
         <CopyLink />
         <Export items={[['Report (HTML)', () => { void askForFile('batch', searchFor(state, atOnce), 'html').then((blob) => { save('rightsize-batch.html', blob, blob.type); }); }], ['Answer (JSON)', () => { save('rightsize-batch.json', JSON.stringify(found.value, null, 2), 'application/json'); }]]} />
       </PageHead>
@@ -152,7 +153,7 @@ export function BatchingPage() {
                 <LatencyAgainstLoad loads={loads} atOnce={atOnce} state={state} onSlo={(part) => { change(part); }} />
                 <Frontier plans={frontier} picked={plan} onPick={(at) => { change({ at: String(at) }, true); }} />
               </div>
-              <Card title="Best trade-offs" note="Less latency for more money. Click one to look at it." bare>
+              <Card title="Best trade-offs" note="Less latency for more money. Click a row for details." bare>
                 <Table
                   label="Best trade-offs"
                   rows={frontier}
@@ -179,13 +180,14 @@ export function BatchingPage() {
           )}
           {found.value && !plan && (
             <Card label="No answer">
-              <p class="hero-line">No setting keeps every SLO</p>
-              <p class="hero-sub">Loosen a limit, or choose a faster GPU.</p>
-              {(found.value.relaxations ?? []).map((each) => (
-                <p class="note" key={JSON.stringify(each)}>
-                  <Badge tone="accent">works with</Badge> {typeof each === 'string' ? each : JSON.stringify(each)}
+              <p class="hero-line" data-testid="answer">No setting meets these limits</p>
+              <p class="hero-sub">Relax a limit or choose a faster GPU.</p>
+              {nearest && (
+                <p class="note">
+                  <Badge tone="accent">Closest</Badge> {number(nearest.gpus)} × {nearest.gpu} for {money(nearest.usd_per_month)}/month:{' '}
+                  {missed(nearest).map((slo) => `${slo.slo_percentile} ${slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase()} ${duration(slo.value_ms / 1000)} instead of ${duration(slo.limit_ms / 1000)}`).join(', ')}
                 </p>
-              ))}
+              )}
             </Card>
           )}
         </div>

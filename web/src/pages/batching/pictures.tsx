@@ -11,7 +11,7 @@ import { rateWithin, type Load, type State } from './question';
 const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
 const COLOURS: Record<string, string> = { p50: 'var(--c7)', p95: 'var(--c1)', p99: 'var(--c6)' };
 
-/** Lets the dashed line be dragged: what it is dragged to, as it moves. The picture is drawn again meanwhile, so the window listens. */
+/** Makes the dashed line draggable and reports its value while it moves. The chart is redrawn meanwhile, so the window listens. */
 function dragLine(plot: SVGSVGElement & Plot.Plot, limit: number, onDrag: (value: number) => void): void {
   const scale = plot.scale('y');
   if (!scale?.invert) return;
@@ -86,7 +86,7 @@ export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; stat
 }
 
 export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick: (index: number) => void }) {
-  // Every setting by the same SLO, the first; `value_ms` is of whichever is nearest to its limit.
+  // All settings are compared by the first SLO; `value_ms` belongs to the SLO nearest to its limit.
   const value = (plan: BatchPlan) => plan.slos[0]?.value_ms ?? plan.value_ms;
   const slo = props.picked.slos[0];
   const name = slo === undefined || slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase();
@@ -114,7 +114,7 @@ export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick:
   return (
     <Chart
       title="What less latency costs"
-      note="Each dot a setting that keeps every SLO and is beaten by no other"
+      note="Each dot is a setting that meets the SLOs; none is both cheaper and faster"
       name="frontier"
       rows={rows}
       draw={draw}

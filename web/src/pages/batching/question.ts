@@ -9,8 +9,8 @@ export const DEFAULTS = {
   osl: '256',
   ttft: '0.5', // seconds
   tpot: '0.04',
-  slo: '0.1', // of models that answer at once
-  at: '0', // which of the frontier is looked at
+  slo: '0.1', // of models that answer in one pass
+  at: '0', // which of the trade-offs is shown
 };
 export type State = typeof DEFAULTS;
 
@@ -25,7 +25,26 @@ export function searchFor(state: State, atOnce: boolean): AskFor<'batch'> {
   return { ...shared, isl: state.isl, osl: state.osl, slo: `ttft=${durationFlag(Number(state.ttft))},tpot=${durationFlag(Number(state.tpot))}` };
 }
 
-/** The plan’s own settings under another rate. */
+/** The limits a plan does not meet. */
+export const missed = (plan: BatchPlan) => plan.slos.filter((slo) => slo.value_ms > slo.limit_ms);
+
+/** The trade-offs that meet every limit; none if the search found no plan. */
+export function tradeOffs(answer: Schemas['Batch']): BatchPlan[] {
+  return answer.plan ? (answer.frontier ?? []).filter((plan) => missed(plan).length === 0) : [];
+}
+
+/** The one at this place among the trade-offs, else the recommended one. */
+export function chosenPlan(answer: Schemas['Batch'], at: number): BatchPlan | undefined {
+  return tradeOffs(answer)[at] ?? (answer.plan as BatchPlan | null | undefined) ?? undefined;
+}
+
+/** Without a plan: the setting that misses its limits by least. */
+export function nearestPlan(answer: Schemas['Batch']): BatchPlan | undefined {
+  const excess = (plan: BatchPlan) => Math.max(...missed(plan).map((slo) => slo.value_ms / slo.limit_ms));
+  return (answer.frontier ?? []).filter((plan) => missed(plan).length > 0).sort((a, b) => excess(a) - excess(b))[0];
+}
+
+/** The plan’s settings under another rate. */
 export function atRate(state: State, plan: BatchPlan, atOnce: boolean, rate: number): AskFor<'batch'> {
   return {
     model: state.model,
@@ -56,7 +75,7 @@ export function loadsOf(rate: number, answer: Schemas['Batch']): Load[] {
   return [...take('ttft', answer.ttft_ms as Percentiles | undefined), ...take('tpot', answer.tpot_ms as Percentiles | undefined), ...take('latency', answer.latency_ms as Percentiles | undefined)];
 }
 
-/** The highest rate whose percentile is within the limit, between points by straight lines; 0 where none is. */
+/** The highest rate whose percentile is within the limit, interpolated linearly; 0 if there is none. */
 export function rateWithin(loads: Load[], metric: Load['metric'], percentile: string, limit: number): number {
   const line = loads.filter((load) => load.metric === metric && load.percentile === percentile).sort((a, b) => a.rate - b.rate);
   let best = 0;

@@ -1,4 +1,4 @@
-// What the fleet costs, how much of it is wasted, by whom, and what saves most.
+// What the fleet costs, how much each team wastes, and what saves most.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { askForFile, showServer, type AskFor } from '../../api/client';
 import { useAddress } from '../../lib/address';

@@ -96,7 +96,7 @@ const hour = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit
 const VERDICT_COLOURS: Record<string, string> = { idle: 'var(--line-strong)', 'idle-held': 'var(--bad)', underused: 'var(--c5)', bursty: 'var(--c2)', 'input-bound': 'var(--c6)', 'launch-bound': 'var(--c4)', 'transfer-bound': 'var(--c8)', 'memory-bound': 'var(--c7)', 'compute-bound': 'var(--c1)', unknown: 'var(--sunken)' };
 const colourOf = (verdict: string) => VERDICT_COLOURS[verdict] ?? 'gray';
 
-/** Rows of the heat map: more than these nobody can tell apart. */
+/** Rows of the heat map; more could not be told apart. */
 const MOST_ROWS = 96;
 
 /** GPUs by time, by how busy they were or by what bound them. */

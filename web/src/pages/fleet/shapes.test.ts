@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { cellsOf, periodsOf, teamsOf, tilesOf, totalsOf, verdictCounts, type Fleet, type Gpu } from './shapes';
 
 const gpu = (id: string, owner: string, spend: number, waste: number) => ({ id, owner, host: 'n1', index: 0, spend_usd: spend, waste_usd: waste }) as unknown as Gpu;
-const GPUS = [gpu('a', 'x/one', 100, 10), gpu('b', 'x/two', 50, 50), gpu('c', 'y/one', 30, 30), gpu('d', '(nobody)', 20, 20)];
+const GPUS = [gpu('a', 'x/one', 100, 10), gpu('b', 'x/two', 50, 50), gpu('c', 'y/one', 30, 30), gpu('d', '(unowned)', 20, 20)];
 
 describe('teams', () => {
   it('add up and come by waste', () => {
@@ -49,7 +49,7 @@ describe('time', () => {
     expect(cells[1]?.activity).toBe(0);
     expect(cellsOf(FLEET, 10)[2]?.activity).toBeNull();
   });
-  it('counts GPUs by verdict; where nobody reported there is none', () => {
+  it('counts GPUs by verdict, and none where no GPU reported', () => {
     const periods = periodsOf(FLEET, GPUS);
     expect(periods.map((each) => each.gpu)).toEqual(['n1/0', 'n1/0', 'n1/0', 'n1/0']);
     expect(periods[1]?.to.toISOString()).toBe('2026-11-08T04:00:00.000Z');

@@ -14,7 +14,7 @@ export function teamOf(owner: string): string {
 
 /** What no label names is called so. */
 export function ownerShown(owner: string): string {
-  return owner === '(nobody)' ? 'unowned' : owner;
+  return owner === '(unowned)' || owner === '(nobody)' ? 'unowned' : owner;
 }
 
 /** "idle-held" is the name in files; people read what it means. */
@@ -22,7 +22,7 @@ export function verdictShown(verdict: string): string {
   return verdict === 'idle-held' ? 'idle, memory held' : verdict;
 }
 
-/** What these GPUs cost and waste, as the totals of a whole fleet are told. */
+/** Cost and waste of these GPUs, in the form of a fleet's totals. */
 export function totalsOf(gpus: Gpu[], actions: Action[]) {
   const sum = (of: (gpu: Gpu) => number | null) => gpus.reduce((total, gpu) => total + (of(gpu) ?? 0), 0);
   const spend = sum((gpu) => gpu.spend_usd);

@@ -84,7 +84,7 @@ export function MigPage() {
   const each = plan && plan.gpu_count ? (plan.usd_per_month ?? 0) / plan.gpu_count : 0;
   const changed = plan !== undefined && JSON.stringify(boards.map((board) => board.pieces.map((piece) => piece.workload))) !== JSON.stringify((plan.gpus ?? []).map((gpu) => (gpu.instances ?? []).map((one) => one.workload)));
 
-  // Whether it fits is the program's to say, not ours.
+  // The program decides whether it fits.
   const move = (from: number, piece: number, to: number) => {
     const next = moved(boards, from, piece, to);
     const target = next?.[to];
@@ -99,7 +99,7 @@ export function MigPage() {
       (failed: unknown) => { setRefused({ to, why: failed instanceof Error ? failed.message : 'cannot be checked' }); },
     );
   };
-  const cheaper = (plan?.alternatives ?? []).filter((way) => way.feasible && way.usd_per_month < (plan?.usd_per_month ?? 0)).sort((a, b) => a.usd_per_month - b.usd_per_month)[0];
+  const cheaper = (plan?.alternatives ?? []).filter((way) => way.feasible && (way.usd_per_month ?? Infinity) < (plan?.usd_per_month ?? 0)).sort((a, b) => (a.usd_per_month ?? 0) - (b.usd_per_month ?? 0))[0];
   const text = plan?.[state.file as 'mig_parted'];
   return (
     <>
@@ -131,7 +131,7 @@ export function MigPage() {
                   {number(workloads.reduce((sum, one) => sum + one.replicas, 0))} replicas of {number(workloads.length)} workloads. {cheaper ? `Sliced, they take ${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}: ${money(plan.usd_per_month)}/month. ` : ''}{plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${money(plan.lower_bound)}.`}
                 </p>
                 <div style={{ marginTop: '12px' }}>
-                  <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).slice(0, 5).map((way) => ({ name: wayName(way.way), value: money(way.usd_per_month), note: `${number(way.gpu_count)} GPUs` }))} />
+                  <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).slice(0, 5).map((way) => ({ name: wayName(way.way), value: money(way.usd_per_month ?? 0), note: `${number(way.gpu_count ?? 0)} GPUs` }))} />
                 </div>
               </section>
               <Card title="Slices" note="Drag a workload to another GPU, or pick it and press Move here." tools={changed ? <Badge tone={used < boards.length ? 'good' : 'accent'}>{used < boards.length ? `${String(boards.length - used)} GPU free: −${money(each * (boards.length - used))}/month` : 'your arrangement'}</Badge> : undefined}>

@@ -54,7 +54,7 @@ export function layoutOf(profiles: string[]): string {
   return [...counts].map(([profile, count]) => (count > 1 ? `${String(count)}x${profile}` : profile)).join(',');
 }
 
-/** Puts a piece of one GPU onto another; where they lie is up to what --check says. */
+/** Moves a slice from one GPU to another; --check decides its position. */
 export function moved(boards: Board[], from: number, piece: number, to: number): Board[] | null {
   const taken = boards[from]?.pieces[piece];
   if (!taken || from === to || !boards[to]) return null;
@@ -64,7 +64,7 @@ export function moved(boards: Board[], from: number, piece: number, to: number):
   });
 }
 
-/** Lays the pieces of a board where the answer of --check creates their profiles. */
+/** Places the slices of a board where the answer of --check creates their profiles. */
 export function placed(board: Board, created: { profile: string; start: number; size: number }[]): Board {
   const free = [...created];
   return {

@@ -1,4 +1,4 @@
-// What a GPU-hour costs, where and on which terms; how old each price is, and how it went.
+// Prices per GPU-hour by provider, region and terms, with their age and history.
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import { askForFile, type AskFor, type Schemas } from '../../api/client';
@@ -80,7 +80,7 @@ export function PricesPage() {
   const terms = state.terms === '' ? [...TERMS] : state.terms.split(',');
   const shown = useMemo(() => all.filter((price) => terms.includes(price.purchase as (typeof TERMS)[number]) && (state.provider === '' || price.provider === state.provider)), [all, state.terms, state.provider]);
   const best = useMemo(() => bestOfEach(all.filter((price) => terms.includes(price.purchase as (typeof TERMS)[number]))), [all, state.terms]);
-  // The program lists them cheapest first, those that may not lead last.
+  // The program lists the cheapest first, and untrusted prices last.
   const onDemand = all.filter((price) => price.purchase === 'on-demand');
   const spot = all.find((price) => price.purchase === 'spot');
   const first = onDemand[0];
@@ -88,7 +88,7 @@ export function PricesPage() {
   const ages = all.map((price) => price.age_days).sort((a, b) => a - b);
   return (
     <>
-      <PageHead title="Prices" what="What a GPU-hour costs, where, on which terms, and how old that is">
+      <PageHead title="Prices" what="Prices per GPU-hour by provider, region and terms, with their age">
         <CopyLink />
         <Export items={[['Report (HTML)', () => { void askForFile('prices', { ...asked, what: 'compare' } as AskFor<'prices'>, 'html').then((blob) => { save('rightsize-prices.html', blob, blob.type); }); }], ['Prices (CSV)', () => { save('rightsize-prices.csv', toCsv(shown.map((price) => ({ provider: price.provider, instance: price.instance, gpu: price.gpu, gpus: price.gpus, region: price.region, purchase: price.purchase, usd_per_hour: price.usd_per_hour, usd_per_gpu_hour: price.usd_per_gpu_hour, date: price.date, source: price.source }))), 'text/csv'); }]]} />
       </PageHead>

@@ -18,7 +18,7 @@ describe('prices', () => {
   });
   it('have a history where a store keeps one', () => {
     expect(historyOf(undefined)).toEqual([]);
-    const offers = [{ provider: 'a', instance: 'i', region: 'r', zone: null, purchase: 'spot', points: [{ date: '2026-11-01', usd_per_hour: 3 }, { date: '2026-11-02', usd_per_hour: 4 }] }];
+    const offers = [{ provider: 'a', instance: 'i', region: 'r', zone: null, purchase: 'spot', prices: [{ date: '2026-11-01', usd_per_hour: 3 }, { date: '2026-11-02', usd_per_hour: 4 }] }];
     expect(historyOf({ schema: 'rightsize/prices-history/1', offers }).map((day) => [day.name, day.usd])).toEqual([['a i r spot', 3], ['a i r spot', 4]]);
   });
 });

@@ -3,13 +3,13 @@ import type { Schemas } from '../../api/client';
 export const TERMS = ['on-demand', 'spot', '1y', '3y'] as const;
 export type Price = NonNullable<Schemas['Prices']['prices']>[number];
 
-/** "us-east-1 use1-az4", "europe-west2-b": one region has as many prices as zones. */
+/** "us-east-1 use1-az4", "europe-west2-b": each zone of a region has its price. */
 export function placeShown(price: Price): string {
   const zone = price.zone ?? '';
   return zone === '' ? price.region : zone.startsWith(price.region) ? zone : `${price.region} ${zone}`;
 }
 
-/** Those that people act on: what no source confirms, launch floors and prices over a year old come last, as in the program. */
+/** Unconfirmed prices, launch floors and prices over a year old come last, as in the program. */
 export function trusted(price: Price): boolean {
   return !price.outdated && !price.launch_floor && !price.unverified;
 }
@@ -42,19 +42,10 @@ export interface Day {
   usd: number;
 }
 
-interface PastOffer {
-  provider: string;
-  instance: string;
-  region: string;
-  zone: string | null;
-  purchase: string;
-  points: { date: string; usd_per_hour: number }[];
-}
-
-/** Days of prices of whole machines, an offer a line. */
+/** Prices of whole machines by day, one line for each offer. */
 export function historyOf(answer: Schemas['PricesHistory'] | undefined): Day[] {
-  return ((answer?.offers ?? []) as PastOffer[]).flatMap((offer) => {
+  return (answer?.offers ?? []).flatMap((offer) => {
     const name = [offer.provider, offer.instance, offer.region, offer.zone, offer.purchase].filter(Boolean).join(' ');
-    return offer.points.map((point) => ({ name, purchase: offer.purchase, day: new Date(point.date), usd: point.usd_per_hour }));
+    return offer.prices.map((point) => ({ name, purchase: offer.purchase, day: new Date(point.date), usd: point.usd_per_hour }));
   });
 }

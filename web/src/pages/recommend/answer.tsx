@@ -2,7 +2,7 @@ import type { Plan, Schemas } from '../../api/client';
 import { duration, money, moneyRange, number, percent, sentence } from '../../lib/format';
 import { boundShown, inPageWords, stackName, TERMS } from '../../lib/words';
 import { Badge, Stats, type StatProps } from '../../parts/basics';
-import { caveatsOf, closeCall } from './compare';
+import { caveatsOf, closeCall, workOf } from './compare';
 import { FIELD_NAMES } from './question';
 
 /** "4 × MI300X at runpod" */
@@ -38,7 +38,7 @@ function stats(plan: Plan, serving: boolean): StatProps[] {
   if (serving) {
     return [
       { name: 'Per month', value: money(plan.usd_total), note: range(plan) },
-      { name: '1M output tokens', value: money(plan.usd_per_million_tokens) },
+      { name: workOf(plan).unit === 'tokens' ? '1M output tokens' : `1M ${workOf(plan).unit}`, value: money(workOf(plan).usdPerMillion) },
       { name: `p${String(plan.slo_percentile ?? 95)} TTFT`, value: duration(plan.ttft_seconds) },
       { name: `p${String(plan.slo_percentile ?? 95)} TPOT`, value: duration(plan.tpot_seconds) },
       { name: 'Replicas', value: number(plan.replicas ?? 1), note: plan.utilization === undefined ? undefined : `at ${percent(plan.utilization)} of their capacity` },
@@ -47,7 +47,7 @@ function stats(plan: Plan, serving: boolean): StatProps[] {
   }
   return [
     { name: 'Total', value: money(plan.usd_total), note: range(plan) },
-    { name: 'Time', value: duration(plan.hours * 3600), note: `${number(plan.tokens_per_second ?? 0)} tokens/s` },
+    { name: 'Time', value: duration(plan.hours * 3600), note: `${number(workOf(plan).perSecond)} ${workOf(plan).unit}/s` },
     ...shared,
   ];
 }

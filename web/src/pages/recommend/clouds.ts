@@ -1,24 +1,24 @@
-// The best plan of each big cloud and of each GPU people ask about, also of those the ranking ends before.
+// The best plan of each large cloud and of each popular GPU, also if it is not in the ranking.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask, type Plan } from '../../api/client';
 import { PROVIDERS, quickQuestion, type State } from './question';
 
-/** The ones people ask "why not" about. */
+/** Popular GPUs. */
 const GPUS = ['h100-sxm', 'h200-sxm', 'b200-sxm', 'a100-80gb-sxm', 'l40s', 'rtx-pro-6000', 'l4', 'mi300x'];
 
-/** Of the clouds that may be asked, those without a plan among these. */
+/** The allowed clouds without a plan in this list. */
 export function cloudsWithout(plans: Plan[], state: State): string[] {
   const wanted = state.providers === '' ? PROVIDERS : state.providers.split(',');
   return wanted.filter((provider) => !plans.some((plan) => plan.provider === provider));
 }
 
-/** A question beside the one asked, and its best plan; undefined where nothing keeps to every limit. */
+/** A variant of the question and its best plan; undefined if nothing meets the limits. */
 interface Beside {
   name: string;
   best: Plan | undefined;
 }
 
-/** Asked for one after the other once the plans are there; nothing until all are known. */
+/** Requested one after the other once the plans are there; empty until all are known. */
 function useBeside(of: Plan[], state: State | undefined, ready: boolean, questions: (state: State) => [string, Partial<State>][]): Beside[] | undefined {
   const [found, setFound] = useState<{ of: Plan[]; beside: Beside[] }>();
   useEffect(() => {
@@ -44,7 +44,7 @@ export function useOtherClouds(state: State | undefined, plans: Plan[], ready: b
   return useMemo(() => (beside ?? []).flatMap((each) => each.best ?? []), [beside]);
 }
 
-/** The best plan on each GPU people ask about, from the ranking where it is there; the cheapest first, what has none last. */
+/** The best plan on each popular GPU, from the ranking if it is there; the cheapest first, GPUs without a plan last. */
 export function useOtherGpus(state: State, plans: Plan[]): Beside[] | undefined {
   const ranked = GPUS.map((gpu) => ({ name: gpu, best: plans.find((plan) => plan.gpu === gpu && !plan.held_back) }));
   const asked = useBeside(plans, state, true, () => ranked.filter((each) => !each.best).map(({ name }) => [name, { gpu: name }]));

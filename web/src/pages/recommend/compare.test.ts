@@ -19,7 +19,7 @@ describe('a close call', () => {
     expect(closeCall(found({ plans: [first, plan(2, 'h200', 130, 5)], confidence: 0.4 }), false)).toBe('close call: 2 × h200 for $30.00 more is twice as fast');
     expect(closeCall(found({}), false)).toBeUndefined();
   });
-  it('of a service speaks of TTFT', () => {
+  it('of a service names the TTFT', () => {
     const service = plan(3, 'a40', 1000, 730, { ttft_seconds: 0.5 });
     expect(closeCall(found({ plans: [service, plan(2, 'l40', 1020, 730, { ttft_seconds: 0.25 })] }), true)).toBe('close call: 2 × l40 for $20.00 more has a TTFT of 250 ms instead of 500 ms');
   });
@@ -28,9 +28,9 @@ describe('a close call', () => {
 describe('a plan looked at', () => {
   it('has its own caveats, not those of the first', () => {
     const [first, second] = [plan(2, 'mi300x', 100, 10), plan(2, 'tpu', 120, 10, { basis: 'specification' })];
-    const answer = found({ plans: [first, second], caveats: ['nothing was measured on mi300x', 'its price is old'], warnings: ['its price is old'] });
-    expect(caveatsOf(answer, first)).toEqual(['nothing was measured on mi300x', 'its price is old']);
-    expect(caveatsOf(answer, second)).toEqual(['nothing was measured on tpu: its speed is read off the data sheet']);
+    const answer = found({ plans: [first, second], caveats: ['no mi300x benchmark backs this', 'its price is old'], warnings: ['its price is old'] });
+    expect(caveatsOf(answer, first)).toEqual(['no mi300x benchmark backs this', 'its price is old']);
+    expect(caveatsOf(answer, second)).toEqual(['no tpu benchmark: the speed comes from the data sheet']);
   });
 });
 

@@ -1,4 +1,4 @@
-// Plans against each other: what a change did, which call is close, which trade-offs are best.
+// Comparisons of plans: the effect of a change, close calls, the best trade-offs.
 import type { Plan, Schemas } from '../../api/client';
 import { duration, money, number } from '../../lib/format';
 
@@ -17,7 +17,7 @@ export function signedPercent(share: number): string {
 
 const same = (a: Plan, b: Plan) => a.gpu === b.gpu && a.gpus === b.gpus && a.instance === b.instance && a.provider === b.provider && a.purchase === b.purchase && a.region === b.region;
 
-/** Beyond the first plan, how much dearer is still close. */
+/** How much more than the first plan a close one may cost. */
 const CLOSE = 0.05;
 
 /**
@@ -40,14 +40,14 @@ export function closeCall(found: Found, serving: boolean): string | undefined {
   return more < 0.0005 * first.usd_total ? `close call: ${name} costs the same` : `close call: ${name} costs only ${money(more)} more`;
 }
 
-/** What is to be known about this plan; the answer's own caveats are about the first. */
+/** Caveats of this plan; those of the answer are about the first plan. */
 export function caveatsOf(found: Found, plan: Plan | undefined): string[] {
   const first = found.plans?.[0];
   if (!plan || !first || same(plan, first)) return (found.caveats ?? []).map(String);
-  return plan.basis === 'specification' ? [`nothing was measured on ${plan.gpu}: its speed is read off the data sheet`] : [];
+  return plan.basis === 'specification' ? [`no ${plan.gpu} benchmark: the speed comes from the data sheet`] : [];
 }
 
-/** What another deadline did: "7 d → 3 d 12 h: same plan; changes below 14 h 11 min (4 × mi300x, +1 %)". */
+/** The effect of another deadline: "7 d → 3 d 12 h: same plan; changes below 14 h 11 min (4 × mi300x, +1 %)". */
 export function deadlineChange(from: number, to: number, before: Plan | undefined, after: Plan | undefined, breakpoints: { when: string; then: string }[] | undefined): string {
   const head = `${duration(from)} → ${duration(to)}: `;
   if (!after) return `${head}no plan finishes in time`;
@@ -62,8 +62,17 @@ export function deadlineChange(from: number, to: number, before: Plan | undefine
   return head + now + (next ?? '');
 }
 
-/** Million tokens for a dollar, start-up and interruptions included: what costs less in the table does more here. */
+/** The unit a plan's work is counted in: tokens, samples of models without tokens, or requests. */
+export function workOf(plan: Plan): { unit: string; perSecond: number; usdPerMillion: number | undefined } {
+  const p = plan as Plan & Partial<Record<'samples_per_second' | 'requests_per_second' | 'usd_per_million_samples' | 'usd_per_million_requests', number>>;
+  if (p.usd_per_million_samples !== undefined) return { unit: 'samples', perSecond: p.samples_per_second ?? 0, usdPerMillion: p.usd_per_million_samples };
+  if (p.usd_per_million_requests !== undefined) return { unit: 'requests', perSecond: p.requests_per_second ?? 0, usdPerMillion: p.usd_per_million_requests };
+  return { unit: 'tokens', perSecond: plan.tokens_per_second ?? 0, usdPerMillion: plan.usd_per_million_tokens };
+}
+
+/** Million units of work per dollar, including start-up and interruptions, so that the order is that of the table. */
 export function workPerDollar(plan: Plan, serving: boolean): number {
-  if (serving) return plan.usd_per_million_tokens ? 1 / plan.usd_per_million_tokens : 0;
-  return plan.usd_total > 0 ? ((plan.tokens_per_second ?? 0) * (plan.work_seconds ?? 0)) / 1e6 / plan.usd_total : 0;
+  const work = workOf(plan);
+  if (serving) return work.usdPerMillion ? 1 / work.usdPerMillion : 0;
+  return plan.usd_total > 0 ? (work.perSecond * (plan.work_seconds ?? 0)) / 1e6 / plan.usd_total : 0;
 }

@@ -28,13 +28,13 @@ interface Props {
   state: State;
   change: Change<State>;
   first: Plan | undefined;
-  /** The answer, whole once nothing moves; undefined before the first. */
+  /** The answer, complete once nothing moves; undefined before the first one. */
   found: Schemas['Recommend'] | undefined;
-  /** What is wrong, by field. */
+  /** Error messages by field. */
   wrong: Partial<Record<keyof State, string>>;
-  /** Something was typed that is not asked yet. */
+  /** Some text has not been committed yet. */
   onPending: (is: boolean) => void;
-  /** What may be asked next. */
+  /** Likely next questions. */
   onLikely: (changes: Partial<State>[]) => void;
 }
 
@@ -43,7 +43,7 @@ function Knob({ part, of: { change, onLikely }, ...slider }: Omit<SliderProps, '
   return <Slider {...slider} onSlide={(value, remember) => { change(part(value), remember); }} onNear={(values) => { onLikely(values.map(part)); }} />;
 }
 
-/** Half or twice the deadline, and what that did to the plan. */
+/** Half or twice the deadline, and its effect on the plan. */
 function HalfOrTwice({ state, change, first, found }: Props) {
   const [asked, setAsked] = useState<{ from: number; to: number; before: Plan | undefined } | null>(null);
   const now = Number(state.deadline);
@@ -108,7 +108,7 @@ function Serving(props: Props) {
   );
 }
 
-/** What if the GPU of the first plan cost something else. */
+/** Another price for the GPU of the first plan. */
 function PriceSlider(props: Props) {
   const { state, change, first } = props;
   const [gpu, given] = state.price === '' ? [first?.gpu, undefined] : (state.price.split('=') as [string, string]);
@@ -127,7 +127,7 @@ function PriceSlider(props: Props) {
   );
 }
 
-/** The big ones, those of the plans shown, and those chosen. */
+/** Large providers, those of the plans shown, and those selected. */
 function providersOf({ state, found }: Props): string[] {
   const also = [...(found?.plans ?? []).map((plan) => plan.provider), ...state.providers.split(',')];
   return [...new Set([...PROVIDERS, ...also])].filter((each) => each !== '' && each !== 'own');
@@ -137,7 +137,7 @@ export function Controls(props: Props) {
   const { state, change } = props;
   const models = useModels();
   const own = state.config !== '';
-  // What is being typed, which an answer that arrives meanwhile must not wipe out.
+  // The text being typed, which an answer that arrives meanwhile must not overwrite.
   const [draft, setDraft] = useState<string | null>(null);
   const [pasting, setPasting] = useState(own);
   const hint = useMemo(() => models.find((each) => each.value === state.model)?.note, [models, state.model]);
@@ -167,7 +167,7 @@ export function Controls(props: Props) {
           </div>
           <div class="pair">
             <SelectField label="Precision" value={state.precision} choices={PRECISIONS} onChange={(precision) => { change({ precision }, true); }} />
-            <TextField label="At most so many GPUs" value={state.maxgpus} wrong={props.wrong.maxgpus} live onPending={props.onPending} onChange={(maxgpus, remember) => { change({ maxgpus }, remember); }} />
+            <TextField label="Maximum GPUs" value={state.maxgpus} wrong={props.wrong.maxgpus} live onPending={props.onPending} onChange={(maxgpus, remember) => { change({ maxgpus }, remember); }} />
           </div>
           <Checks label="Marketplaces" value={state.community} choices={['community']} onChange={(community) => { change({ community }, true); }} />
         </div>

@@ -1,4 +1,4 @@
-// What stands behind the picked plan, a tab each.
+// The details of the selected plan, one tab for each.
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Plan, Schemas } from '../../api/client';
@@ -28,10 +28,10 @@ const NONE: Plan[] = [];
 const TABS = [['memory', 'Memory'], ['roofline', 'Roofline'], ['why', 'Why this one'], ['changes', 'What would change it'], ['rejected', 'Why not others'], ['run', 'Run it']] as const;
 type Tab = (typeof TABS)[number][0];
 
-/** What stands behind the plan is asked for when the slider rests: while it moves, the plans come first. */
+/** Details are requested when the slider rests; while it moves, plans come first. */
 const REST = 200;
 
-/** The plan's own settings, as memory and estimate take them. */
+/** The settings of the plan as flags of memory and estimate. */
 function jobOf(state: State, plan: Plan): AskFor<'memory'> {
   const model = state.config === '' ? { model: state.model } : { model_config: state.config };
   const shared = { ...model, job: state.job as 'train' | 'serve', precision: plan.precision, stack: plan.stack, tp: plan.tp, ...(plan.pp && plan.pp > 1 ? { pp: plan.pp } : {}) };
@@ -47,7 +47,7 @@ function Memory({ state, plan }: { state: State; plan: Plan }) {
   const answer = useAnswer('memory', useSettled(useMemo(() => jobOf(state, plan), [state, plan]), REST));
   const parts = useMemo(() => (answer.value?.parts ?? []).map((part) => ({ part: part.name === 'kv_cache' ? 'KV cache' : part.name, gib: part.bytes / 2 ** 30 })), [answer.value]);
   const sizes = useMemo(() => {
-    // Many GPUs have the same memory: one line each size, named by those people ask for.
+    // Many GPUs have the same memory: one line per size, named after popular ones.
     const bySize = new Map<number, { gib: number; names: string[]; verdict: string }>();
     for (const fit of answer.value?.fits ?? []) {
       const size = Math.round(fit.capacity_bytes / 2 ** 30);
@@ -203,7 +203,7 @@ function Changes({ found, change, plan }: Props) {
   );
 }
 
-/** What the GPUs people ask about would cost. */
+/** The cost on popular GPUs. */
 function OtherGpus({ state, first }: { state: State; first: Plan[] }) {
   const others = useOtherGpus(state, first);
   const best = first[0];
@@ -215,7 +215,7 @@ function OtherGpus({ state, first }: { state: State; first: Plan[] }) {
       keyOf={(row) => row.name}
       columns={[
         { title: 'GPU', cell: (row) => row.name, sort: (row) => row.name },
-        { title: 'Best plan', wide: true, cell: (row) => (row.best ? machinesOf(row.best) : <span class="quiet">none keeps to every limit</span>) },
+        { title: 'Best plan', wide: true, cell: (row) => (row.best ? machinesOf(row.best) : <span class="quiet">none meets the limits</span>) },
         { title: isServing(state) ? '$/month' : 'Total', number: true, cell: (row) => (row.best ? money(row.best.usd_total) : ''), sort: (row) => row.best?.usd_total ?? Infinity },
         { title: 'vs first', number: true, cell: (row) => (row.best && best && row.best.gpu !== best.gpu ? signedPercent(row.best.usd_total / best.usd_total - 1) : '') },
         { title: isServing(state) ? 'TTFT' : 'Time', number: true, roomy: true, cell: (row) => (row.best ? duration(timeOf(row.best, isServing(state))) : '') },
@@ -225,7 +225,7 @@ function OtherGpus({ state, first }: { state: State; first: Plan[] }) {
 }
 
 function Rejected({ found, state }: Props) {
-  if (!found) return <Busy what="Looking at why the others fell out…" />;
+  if (!found) return <Busy what="Checking why the others were rejected…" />;
   const plans = found.plans ?? NONE;
   return (
     <div class="stack">

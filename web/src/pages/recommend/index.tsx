@@ -1,4 +1,4 @@
-// Which GPU for this model: the question on the left, the answer and its pictures on the right.
+// The cheapest GPUs for a workload: the question on the left, the answer and its charts on the right.
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import type { Plan, Schemas } from '../../api/client';
 import { askForFile, Refused } from '../../api/client';
@@ -22,12 +22,12 @@ const NONE: Plan[] = [];
 export function Recommendation() {
   const [state, change] = useAddress(DEFAULTS);
   const [pending, setPending] = useState(false);
-  // What cannot be asked is not: the last question that could be keeps its answer, greyed.
+  // While the input is invalid, the last valid question keeps its answer, greyed.
   const problems = problemsOf(state);
   const askable = useRef<State>();
   if (Object.keys(problems).length === 0) askable.current = state;
   const asking = askable.current;
-  // Two answers: the plans at once while a slider moves, and everything about them when it rests.
+  // Two requests: only plans while a slider moves, and all details when it rests.
   const key = JSON.stringify({ ...asking, plan: '', tab: '', tool: '' });
   const quickAsk = useMemo(() => (asking ? quickQuestion(asking) : null), [key]);
   const fullAsk = useMemo(() => (asking ? question(asking) : null), [key]);
@@ -37,21 +37,23 @@ export function Recommendation() {
   const likely = (changes: Partial<State>[]) => { if (asking) askAhead(changes.map((each) => quickQuestion({ ...asking, ...each }))); };
   const fullIsCurrent = !full.busy && full.value !== undefined && full.value.what === quick.value?.what && !quick.busy;
   const found: Recommend | undefined = fullIsCurrent ? full.value : quick.value;
-  // What is shown is of the answer, which may still be of the other kind of work than the question.
+  // The answer shown may still be for the other kind of job.
   const job = found?.request?.['job'] ?? state.job;
   const serving = job === 'serve';
-  // While a slider moves only the best plan of a service is simulated again: the rest is shown as it was.
+  // While a slider moves, only the best plan of a service is simulated again; the others stay.
   const before = serving && !fullIsCurrent && (found?.plans ?? []).length > 0 && full.value?.request?.['job'] === job ? full.value : undefined;
   const plans = (before ?? found)?.plans ?? NONE;
   const others = useOtherClouds(asking, full.value?.plans ?? NONE, fullIsCurrent);
   const first = found?.plans?.[0];
   const picked: Plan | undefined = before ? first : (plans[Number(state.plan) - 1] ?? plans[0]);
-  // What the pictures draw limits from: the question as it was when the answer came, so that they are drawn once an answer.
+  // Charts draw the limits of the question as it was when the answer came, so that they are drawn once per answer.
   const answered = useMemo(() => ({ ...state, job }), [found]);
-  const outdated = pending || Object.keys(problems).length > 0 || quick.failed !== undefined || job !== state.job;
+  // Most answers arrive within 150 ms; while a slow one is computed, the old one is greyed.
+  const slow = useSettled(quick.busy, 150) && quick.busy;
+  const outdated = pending || slow || Object.keys(problems).length > 0 || quick.failed !== undefined || job !== state.job;
   const wrong = { ...(quick.failed instanceof Refused ? refusedFields(quick.failed.messages) : {}), ...problems };
   const pick = useCallback((rank: number) => { change({ plan: String(rank) }, true); }, [change]);
-  // Made once an answer, not at every move of a slider: the time from a move to its plans is short.
+  // Rendered once per answer, not at every move of a slider, to keep the slider responsive.
   const shown = before ?? found;
   const pictures = useMemo(
     () =>
@@ -72,7 +74,7 @@ export function Recommendation() {
   };
   return (
     <>
-      <PageHead title="Recommend" what="Which GPU, how many, from whom and on what terms, for the least money">
+      <PageHead title="Recommend" what="The cheapest GPUs for a workload: how many, which provider, terms and settings">
         <CopyLink />
         {fullAsk && <CopyText text={commandLine(fullAsk)} what="Copy the command" />}
         <Export

@@ -26,7 +26,7 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
       const plans = (found.plans ?? []).filter((plan) => at(plan) > 0);
       const tradeOffs = (found.pareto ?? []).filter((plan) => at(plan) > 0);
       const all = [...plans, ...tradeOffs];
-      // Of what is drawn here: the program's own front also counts what this picture does not show.
+      // Computed from the plans drawn here: the program's front includes plans that this chart does not show.
       const front = staircase([...plans.filter((plan) => !plan.held_back), ...tradeOffs], at, (plan) => plan.usd_total);
       const limit = serving ? Number(state.ttft) : Number(state.deadline);
       const times = [...all.map(at), ...(limit < 40 * Math.max(...all.map(at)) ? [limit] : [])];
@@ -58,7 +58,7 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
   return (
     <Chart
       title={serving ? 'Cost against TTFT' : 'Cost against time'}
-      note="Each dot a plan, the grey line the best trade-offs. Click a dot to look at it."
+      note="Each dot is a plan, the grey line shows the best trade-offs. Click a dot for details."
       name="cost-against-time"
       rows={rows}
       draw={draw}
@@ -69,7 +69,7 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
   );
 }
 
-/** Work for a dollar: the best plan of each provider. */
+/** Work per dollar: the best plan of each provider. */
 export function WorkPerDollar(props: { plans: Plan[]; others: Plan[]; serving: boolean; picked: Plan | undefined; onPick: (rank: number) => void }) {
   const value = (plan: Plan) => workPerDollar(plan, props.serving);
   const best = useMemo(() => {

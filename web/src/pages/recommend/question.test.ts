@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeFromFlags, commandLine, DEFAULTS, problemsOf, question, quickQuestion, refusedFields } from './question';
+import { changeFromFlags, commandLine, DEFAULTS, problemsOf, question, quickQuestion, refusedFields, shellQuoted } from './question';
 
 describe('the question', () => {
   it('has only what was said', () => {
@@ -8,7 +8,7 @@ describe('the question', () => {
     expect(asked).not.toHaveProperty('budget');
     expect(asked).not.toHaveProperty('rate');
   });
-  it('of a service speaks of rates and limits', () => {
+  it('of a service has rates and limits', () => {
     expect(question({ ...DEFAULTS, job: 'serve', rate: '20' })).toMatchObject({ rate: '20/s', 'ttft-slo': '1s', 'tpot-slo': '50ms' });
   });
   it('while dragging leaves the explanation out', () => {
@@ -19,7 +19,7 @@ describe('the question', () => {
     expect(asked).toMatchObject({ model_config: '{}' });
     expect(asked).not.toHaveProperty('model');
   });
-  it('is a command somebody can type', () => {
+  it('is a command that can be typed', () => {
     expect(commandLine(question({ ...DEFAULTS, price: 'h100-sxm=2' }))).toBe('rightsize recommend --job train --model llama-3.1-8b --purchase on-demand --max-gpus 64 --tokens 1B --deadline 168h --seq 2048 --method full --price h100-sxm=2');
   });
 });
@@ -48,5 +48,15 @@ describe('flags of a change', () => {
     expect(changeFromFlags('--ttft-slo 2000ms')).toEqual({ ttft: '2' });
     expect(changeFromFlags('--rate 5/s')).toBeNull();
     expect(changeFromFlags('')).toBeNull();
+  });
+  it('is quoted for a shell, whatever a link holds', () => {
+    expect(shellQuoted('llama-3.1-8b')).toBe('llama-3.1-8b');
+    expect(shellQuoted("a'b c")).toBe("'a'\\''b c'");
+    for (const evil of ['x\ntouch y', 'x; touch y', '$(touch y)', '`touch y`', 'x\r\n# y', '"x" y', 'x > y']) {
+      const line = commandLine(question({ ...DEFAULTS, model: evil }));
+      expect(line).not.toMatch(/[\r\n]/);
+      // Outside of single quotes only harmless characters remain.
+      expect(line.replace(/'[^']*'/g, '')).toMatch(/^[\w@%+=:,./ -]*$/);
+    }
   });
 });

@@ -1,4 +1,4 @@
-// What the page asks, from what its address says.
+// The request of the page, from the state in its address.
 import type { AskFor } from '../../api/client';
 import { durationFlag } from '../../lib/format';
 import { parseCount, parseDuration, parseMoney } from '../../lib/parse';
@@ -31,7 +31,7 @@ export const DEFAULTS = {
   precision: '',
   price: '', // "h100-sxm=2.1": what the slider says
   community: '',
-  // what is looked at
+  // what is shown
   plan: '1',
   tab: 'memory',
   tool: 'skypilot',
@@ -50,7 +50,7 @@ export function isServing(state: State): boolean {
 
 type Fields<T> = Partial<Record<keyof State, T>>;
 
-/** What cannot be asked, by field; nothing where all is well. */
+/** Invalid input by field; empty if all is valid. */
 export function problemsOf(state: State): Fields<string> {
   const found: Fields<string> = {};
   if (!isServing(state) && parseCount(state.tokens) === undefined) found.tokens = `${state.tokens === '' ? 'Type' : `“${state.tokens}” is not`} a number of tokens, like 1B or 500 million.`;
@@ -79,13 +79,13 @@ const FLAGS: Record<string, [keyof State, string]> = {
   region: ['regions', 'Regions'],
   budget: ['budget', 'Budget'],
   precision: ['precision', 'Precision'],
-  'max-gpus': ['maxgpus', 'At most so many GPUs'],
+  'max-gpus': ['maxgpus', 'Maximum GPUs'],
   price: ['price', 'What if the GPU cost'],
   community: ['community', 'Marketplaces'],
 };
 export const FIELD_NAMES: Record<string, string> = Object.fromEntries(Object.entries(FLAGS).map(([flag, [, name]]) => [flag, name]));
 
-/** What the server refused, by the field it is about. */
+/** Error messages of the server by field. */
 export function refusedFields(messages: string[]): Fields<string> {
   const found: Fields<string> = {};
   for (const message of messages) {
@@ -96,13 +96,13 @@ export function refusedFields(messages: string[]): Fields<string> {
   return found;
 }
 
-/** As the program reads it: people also write "2 bn". */
+/** In the form the program reads: people also write "2 bn". */
 const tokensFlag = (text: string) => (/^[\d.]+[kMBT]?$/.test(text) ? text : String(parseCount(text) ?? text));
 
-/** The ones most people can buy from. */
+/** The most widely available providers. */
 export const PROVIDERS = ['aws', 'gcp', 'azure', 'lambda', 'runpod', 'coreweave', 'oci', 'nebius'];
 
-/** How many plans to rank: services are simulated one by one, so fewer; while a slider moves, of a service only the best. */
+/** How many plans to rank: fewer for services, which are simulated one by one; while a slider moves, only the best one. */
 const TOP = { train: { full: 16, quick: 5 }, serve: { full: 8, quick: 1 } };
 
 export function question(state: State): Ask {
@@ -131,28 +131,33 @@ export function question(state: State): Ask {
   };
 }
 
-/** The same, quickly: without what would change, and how sure it is. */
+/** The same without explanations and confidence, which is faster. */
 export function quickQuestion(state: State): Ask {
   return { ...question(state), 'plans-only': true, top: TOP[isServing(state) ? 'serve' : 'train'].quick };
 }
 
-/** What the user would type instead. */
+/** For a POSIX shell: links may hold anything, and people paste what they copy. */
+export function shellQuoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/[\r\n\0]+/g, ' ').replace(/'/g, `'\\''`)}'`;
+}
+
+/** The same question on the command line. */
 export function commandLine(ask: Ask): string {
   const words = Object.entries(ask).flatMap(([name, value]) => {
     if (name === 'plans-only' || name === 'top') return [];
     if (name === 'model_config') return ['--model config.json'];
     if (value === true) return [`--${name}`];
     const values = Array.isArray(value) ? value : [value];
-    return values.map((each) => `--${name} ${String(each)}`);
+    return values.map((each) => `--${name} ${shellQuoted(String(each))}`);
   });
   return ['rightsize recommend', ...words].join(' ');
 }
 
-/** Fields that keep seconds, rates and prices otherwise than flags say them. */
+/** Fields whose state differs from the form of the flag. */
 const NOT_AS_TYPED = new Set<keyof State>(['rate', 'price', 'community', 'model']);
 const TIMES = new Set<keyof State>(['deadline', 'ttft', 'tpot']);
 
-/** "--precision fp8 --max-gpus 128" as a change of the state; null where the page has no field for it. */
+/** "--precision fp8 --max-gpus 128" as a change of the state; null if the page has no field for it. */
 export function changeFromFlags(flags: string): Partial<State> | null {
   const change: Partial<State> = {};
   const pairs = [...flags.matchAll(/--([a-z-]+)[ =](\S+)/g)];

@@ -1,4 +1,4 @@
-#include "rightsize/page/asked.h"
+#include "rightsize/page/api_request.h"
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ const Document* find_document(const Endpoint& endpoint, std::string_view name) {
   return nullptr;
 }
 
-// By any of its spellings: "providers" is "provider", as on the command line, and "ttft_slo" is "ttft-slo".
+// By any of its spellings: "providers" means "provider", as on the command line, and "ttft_slo" means "ttft-slo".
 auto find_flag(const Endpoint& endpoint, std::string name) {
   std::replace(name.begin(), name.end(), '_', '-');
   const auto named = endpoint.flags.find(name);
@@ -37,43 +37,44 @@ Error unknown_name(const Endpoint& endpoint, const std::string& name) {
   std::vector<std::string> known;
   for (const auto& [flag, info] : endpoint.flags) known.push_back(flag);
   for (const Document& document : endpoint.documents) known.emplace_back(document.name);
-  return bad_input(fmt::format("'{}' is nothing /api/{} takes", name.substr(0, 100), endpoint.name))
+  return bad_input(fmt::format("/api/{1} does not take '{0}'", name.substr(0, 100), endpoint.name))
       .with_hint(did_you_mean(name, known))
-      .with_hint("/api/openapi.json lists everything");
+      .with_hint("/api/openapi.json lists what it takes");
 }
 
-// What would make a command read a file, ask an address or change something.
+// Why a value is refused: it would read a file, contact a server or change something.
 std::string forbidden(const Endpoint& endpoint, const std::string& name, const std::string& value) {
   if (value.size() > kLongestValue) return "is too long";
-  if (value.find('\0') != std::string::npos) return "holds a zero byte";
+  if (value.find('\0') != std::string::npos) return "contains a zero byte";
   if (name == "arrivals" && value.starts_with("trace:")) return "cannot be a file here";
   if (endpoint.name == "prices" && name == "what" && (value == "import" || value == "update" || value == "forget"))
-    return "cannot change prices here";
-  if (endpoint.name == "decisions" && name == "what" && value == "review") return "asks other servers: use the command";
+    return "changes prices; use the command line";
+  if (endpoint.name == "decisions" && name == "what" && value == "review")
+    return "contacts other servers; use the command line";
   return {};
 }
 
-// Collects what was asked and every mistake in it.
+// Collects the values of a request and every mistake in it.
 class Reader {
  public:
-  explicit Reader(const Endpoint& endpoint) { asked_.endpoint = &endpoint; }
+  explicit Reader(const Endpoint& endpoint) { request_.endpoint = &endpoint; }
 
   void take(const std::string& name, const std::string& value, const Place& place) {
     if (name == "format") return take_format(value, place);
-    if (find_document(*asked_.endpoint, name) != nullptr) {
-      asked_.documents[name] = value;
+    if (find_document(*request_.endpoint, name) != nullptr) {
+      request_.documents[name] = value;
       return;
     }
-    const auto flag = find_flag(*asked_.endpoint, name);
-    if (flag == asked_.endpoint->flags.end()) return note(unknown_name(*asked_.endpoint, name), place);
-    if (const std::string why = forbidden(*asked_.endpoint, flag->first, value); !why.empty())
+    const auto flag = find_flag(*request_.endpoint, name);
+    if (flag == request_.endpoint->flags.end()) return note(unknown_name(*request_.endpoint, name), place);
+    if (const std::string why = forbidden(*request_.endpoint, flag->first, value); !why.empty())
       return note(bad_input(fmt::format("'{}' {}", name, why)), place);
     if (!is_switch(flag->second)) {
-      if (!value.empty()) asked_.flags[flag->first].push_back(value);
+      if (!value.empty()) request_.flags[flag->first].push_back(value);
     } else if (value == "true" || value == "1" || value.empty()) {
-      asked_.flags[flag->first] = {"true"};
+      request_.flags[flag->first] = {"true"};
     } else if (value != "false" && value != "0") {
-      note(bad_input(fmt::format("'{}' is true or false", name)), place);
+      note(bad_input(fmt::format("'{}' must be true or false", name)), place);
     }
   }
 
@@ -89,9 +90,9 @@ class Reader {
 
   void note(Error error, const Place& place = {}) { errors_.push_back(std::move(error).at(place)); }
 
-  Checked<Asked> finish() && {
+  Checked<ApiRequest> finish() && {
     if (!errors_.empty()) return fail(std::move(errors_));
-    return std::move(asked_);
+    return std::move(request_);
   }
 
  private:
@@ -101,22 +102,22 @@ class Reader {
     if (value.type == JsonType::kBool) return take(name, value.boolean ? "true" : "false", place);
     if (value.type == JsonType::kNumber)
       return take(name, value.integer ? std::to_string(*value.integer) : report::exact_number(value.number), place);
-    note(bad_input(fmt::format("'{}' is text, a number, true or false, or a list of these", name)), place);
+    note(bad_input(fmt::format("'{}' must be text, a number, true, false, or a list of these", name)), place);
   }
 
   void take_format(const std::string& value, const Place& place) {
     Result<report::Format> format = report::parse_format(value);
     if (!format) return note(format.error(), place);
-    asked_.format = *format;
+    request_.format = *format;
   }
 
-  Asked asked_;
+  ApiRequest request_;
   Errors errors_;
 };
 
 }  // namespace
 
-std::string Asked::key() const {
+std::string ApiRequest::cache_key() const {
   std::string key = fmt::format("{}\n{}", endpoint->name, static_cast<int>(format));
   for (const auto& [name, values] : flags) {
     for (const std::string& value : values) key += fmt::format("\n{}={}:{}", name, value.size(), value);
@@ -125,28 +126,22 @@ std::string Asked::key() const {
   return key;
 }
 
-std::vector<std::string> Asked::words() const {
-  std::vector<std::string> words, arguments;
+std::vector<std::string> ApiRequest::arguments() const {
+  std::vector<std::string> all, positional;
   for (const auto& [name, values] : flags) {
     const FlagInfo& flag = endpoint->flags.at(name);
     for (const std::string& value : values) {
-      if (!flag.name.starts_with("--"))
-        arguments.push_back(value);
-      else if (is_switch(flag))
-        words.push_back(flag.name);
-      else
-        words.push_back(flag.name + "=" + value);
+      const bool is_flag = flag.name.starts_with("--");
+      (is_flag ? all : positional).push_back(!is_flag ? value : is_switch(flag) ? flag.name : flag.name + "=" + value);
     }
   }
-  // Behind this nothing is a flag, whatever it begins with.
-  if (!arguments.empty()) {
-    words.emplace_back("--");
-    words.insert(words.end(), arguments.begin(), arguments.end());
-  }
-  return words;
+  // After "--" nothing is a flag, whatever it begins with.
+  if (!positional.empty()) all.emplace_back("--");
+  all.insert(all.end(), positional.begin(), positional.end());
+  return all;
 }
 
-Checked<Asked> read_asked(const Endpoint& endpoint, const Query& query, const std::string& body) {
+Checked<ApiRequest> parse_api_request(const Endpoint& endpoint, const Query& query, const std::string& body) {
   Reader reader(endpoint);
   for (const auto& [name, value] : query) reader.take(name, value, {});
   if (!body.empty()) {

@@ -1,36 +1,45 @@
-#include "http_server/compress.h"
+#include "http_server/message.h"
 
 #include <cstdlib>
-#include <string>
 
 #include <zlib.h>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace rightsize::http_server {
 namespace {
 
 constexpr std::size_t kOnePacket = 1400;
-constexpr int kFast = 1;                  // JSON shrinks to a tenth at once; more effort saves little
-constexpr int kWithGzipHeader = 15 + 16;  // zlib's own encoding of "a gzip stream with the largest window"
+constexpr std::size_t kMostPerCall = 1U << 30;  // zlib counts in 32 bits
+constexpr int kFast = 1;                        // JSON shrinks to a tenth at the fastest level already
+constexpr int kGzipFormat = 15 + 16;            // zlib's code for the largest window and a gzip header
 constexpr double kWorthIt = 0.8;
 
 std::string gzip(const std::string& text) {
   z_stream stream = {};
-  if (deflateInit2(&stream, kFast, Z_DEFLATED, kWithGzipHeader, 8, Z_DEFAULT_STRATEGY) != Z_OK) return {};
+  if (deflateInit2(&stream, kFast, Z_DEFLATED, kGzipFormat, 8, Z_DEFAULT_STRATEGY) != Z_OK) return {};
   std::string out(deflateBound(&stream, text.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));  // zlib does not write to it
   stream.avail_in = static_cast<uInt>(text.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
   stream.avail_out = static_cast<uInt>(out.size());
-  const bool whole = deflate(&stream, Z_FINISH) == Z_STREAM_END;
-  out.resize(whole ? stream.total_out : 0);
-  out.shrink_to_fit();  // it may be kept for long
+  const bool complete = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  out.resize(complete ? stream.total_out : 0);
+  out.shrink_to_fit();  // responses are cached
   deflateEnd(&stream);
   return out;
 }
 
 }  // namespace
+
+Response text_response(int status, std::string body, std::string type) {
+  return {status, std::move(type), std::make_shared<const std::string>(std::move(body)), {}};
+}
+
+Response error_response(int status, std::string_view message) {
+  return text_response(status, Json{{"error", message}}.dump() + "\n", "application/json; charset=utf-8");
+}
 
 bool accepts_gzip(std::string_view accept_encoding) {
   bool by_star = false;
@@ -46,8 +55,7 @@ bool accepts_gzip(std::string_view accept_encoding) {
 }
 
 void compress(Response& response) {
-  constexpr std::size_t kMost = 1U << 30;  // what zlib counts in one call
-  if (!response.body || response.body->size() < kOnePacket || response.body->size() > kMost) return;
+  if (!response.body || response.body->size() < kOnePacket || response.body->size() > kMostPerCall) return;
   std::string small = gzip(*response.body);
   if (small.empty() || static_cast<double>(small.size()) > kWorthIt * static_cast<double>(response.body->size()))
     return;

@@ -1,4 +1,4 @@
-#include "http_server/compress.h"
+#include "http_server/message.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "rightsize/page/asked.h"
+#include "rightsize/page/api_request.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,59 +17,61 @@ using ::testing::Not;
 
 const Endpoint& endpoint(std::string_view name) { return *find_endpoint(name); }
 
-TEST(Asked, BecomesTheWordsOfACommandLine) {
-  const auto asked = read_asked(endpoint("recommend"), {{"deadline", "7d"}},
-                                R"({"model": "llama-3.1-8b", "max-gpus": 8, "explain": true, "stats": false,
+TEST(ApiRequest, BecomesTheWordsOfACommandLine) {
+  const auto asked = parse_api_request(endpoint("recommend"), {{"deadline", "7d"}},
+                                       R"({"model": "llama-3.1-8b", "max-gpus": 8, "explain": true, "stats": false,
                                     "price": ["h100-sxm=2", "l4=0.5"], "tokens": null})");
   ASSERT_TRUE(asked) << describe(asked.error());
-  EXPECT_THAT(asked->words(), ElementsAre("--deadline=7d", "--explain", "--max-gpus=8", "--model=llama-3.1-8b",
-                                          "--price=h100-sxm=2", "--price=l4=0.5"));
+  EXPECT_THAT(asked->arguments(), ElementsAre("--deadline=7d", "--explain", "--max-gpus=8", "--model=llama-3.1-8b",
+                                              "--price=h100-sxm=2", "--price=l4=0.5"));
 }
 
-TEST(Asked, AnArgumentStandsBehindTheDashesSoThatItIsNoFlag) {
-  const auto asked = read_asked(endpoint("prices"), {{"what", "--store=x"}, {"gpu", "h100"}}, "");
-  ASSERT_TRUE(asked);
-  EXPECT_THAT(asked->words(), ElementsAre("--gpu=h100", "--", "--store=x"));
+TEST(ApiRequest, AnArgumentStandsBehindTheDashesSoThatItIsNoFlag) {
+  const auto asked = parse_api_request(endpoint("prices"), {{"what", "--store=x"}, {"gpu", "h100"}}, "");
+  ASSERT_TRUE(asked) << describe(asked.error());
+  EXPECT_THAT(asked->arguments(), ElementsAre("--gpu=h100", "--", "--store=x"));
 }
 
-TEST(Asked, QueryAndBodyMeanTheSame) {
-  const auto body = read_asked(endpoint("memory"), {}, R"({"model": "llama-3.1-8b", "batch": 4, "seq": 2048})");
-  const auto query = read_asked(endpoint("memory"), {{"seq", "2048"}, {"batch", "4"}, {"model", "llama-3.1-8b"}}, "");
+TEST(ApiRequest, QueryAndBodyMeanTheSame) {
+  const auto body = parse_api_request(endpoint("memory"), {}, R"({"model": "llama-3.1-8b", "batch": 4, "seq": 2048})");
+  const auto query =
+      parse_api_request(endpoint("memory"), {{"seq", "2048"}, {"batch", "4"}, {"model", "llama-3.1-8b"}}, "");
   ASSERT_TRUE(body && query);
-  EXPECT_EQ(body->key(), query->key());
-  EXPECT_EQ(body->words(), query->words());
+  EXPECT_EQ(body->cache_key(), query->cache_key());
+  EXPECT_EQ(body->arguments(), query->arguments());
 }
 
-TEST(Asked, EverySpellingOfAFlagIsTheFlag) {
+TEST(ApiRequest, EverySpellingOfAFlagIsTheFlag) {
   int spellings = 0;
   for (const Endpoint& each : endpoints()) {
     for (const auto& [name, flag] : each.flags) {
       if (!flag.name.starts_with("--")) continue;
       const std::string value = flag.values.empty() ? "true" : "1";
-      const auto asked = read_asked(each, {{name, value}}, "");
+      const auto asked = parse_api_request(each, {{name, value}}, "");
       ASSERT_TRUE(asked) << each.name << ' ' << name;
       for (std::string_view other : split_list(flag.others, ',')) {
         if (!other.starts_with("--")) continue;
         ++spellings;
-        const auto same = read_asked(each, {{std::string(other.substr(2)), value}}, "");
+        const auto same = parse_api_request(each, {{std::string(other.substr(2)), value}}, "");
         ASSERT_TRUE(same) << each.name << ' ' << other;
-        EXPECT_EQ(same->key(), asked->key()) << each.name << ' ' << other;
+        EXPECT_EQ(same->cache_key(), asked->cache_key()) << each.name << ' ' << other;
       }
     }
   }
   EXPECT_GE(spellings, 2);
-  EXPECT_TRUE(read_asked(endpoint("recommend"), {{"ttft_slo", "1s"}, {"providers", "aws"}, {"regions", "us"}}, ""));
+  EXPECT_TRUE(
+      parse_api_request(endpoint("recommend"), {{"ttft_slo", "1s"}, {"providers", "aws"}, {"regions", "us"}}, ""));
 }
 
-TEST(Asked, EveryMistakeIsToldWithASuggestion) {
+TEST(ApiRequest, EveryMistakeIsToldWithASuggestion) {
   const auto asked =
-      read_asked(endpoint("recommend"), {}, R"({"modle": "x", "deadline": {"a": 1}, "explain": "maybe"})");
+      parse_api_request(endpoint("recommend"), {}, R"({"modle": "x", "deadline": {"a": 1}, "explain": "maybe"})");
   ASSERT_FALSE(asked);
   ASSERT_EQ(asked.error().size(), 3U);
   EXPECT_THAT(asked.error()[0].hints, Contains(HasSubstr("model")));
 }
 
-TEST(Asked, NothingThatReadsFilesAsksAddressesOrChangesThingsIsOffered) {
+TEST(ApiRequest, NothingThatReadsFilesAsksAddressesOrChangesThingsIsOffered) {
   for (const Endpoint& each : endpoints()) {
     for (const char* never : {"catalog", "store", "from", "prometheus", "bearer-file", "password-file", "header", "out",
                               "resume", "service", "trace", "rate-profile", "profile", "url", "write-to", "record"}) {
@@ -83,22 +85,22 @@ TEST(Asked, NothingThatReadsFilesAsksAddressesOrChangesThingsIsOffered) {
       }
     }
   }
-  EXPECT_FALSE(read_asked(endpoint("batch"), {{"arrivals", "trace:/etc/passwd"}}, ""));
-  EXPECT_FALSE(read_asked(endpoint("prices"), {{"what", "forget"}}, ""));
-  EXPECT_FALSE(read_asked(endpoint("recommend"), {{"model", std::string(5000, 'x')}}, ""));
+  EXPECT_FALSE(parse_api_request(endpoint("batch"), {{"arrivals", "trace:/etc/passwd"}}, ""));
+  EXPECT_FALSE(parse_api_request(endpoint("prices"), {{"what", "forget"}}, ""));
+  EXPECT_FALSE(parse_api_request(endpoint("recommend"), {{"model", std::string(5000, 'x')}}, ""));
 }
 
-TEST(Asked, WhatIsNotAnObjectIsRefused) {
+TEST(ApiRequest, WhatIsNotAnObjectIsRefused) {
   for (const char* bad : {"[]", "1", "{", "\"x\"", "{\"a\":1,\"a\":2}", "null"})
-    EXPECT_FALSE(read_asked(endpoint("gpus"), {}, bad)) << bad;
+    EXPECT_FALSE(parse_api_request(endpoint("gpus"), {}, bad)) << bad;
 }
 
-RC_GTEST_PROP(Asked, WhatMeansSomethingElseHasAnotherKey,
+RC_GTEST_PROP(ApiRequest, WhatMeansSomethingElseHasAnotherKey,
               (std::string a, std::string b, std::string c, std::string d)) {
-  const auto first = read_asked(endpoint("recommend"), {{"name", a}, {"model", b}}, "");
-  const auto second = read_asked(endpoint("recommend"), {{"name", c}, {"model", d}}, "");
+  const auto first = parse_api_request(endpoint("recommend"), {{"name", a}, {"model", b}}, "");
+  const auto second = parse_api_request(endpoint("recommend"), {{"name", c}, {"model", d}}, "");
   if (!first || !second) return;
-  RC_ASSERT((first->key() == second->key()) == (first->words() == second->words()));
+  RC_ASSERT((first->cache_key() == second->cache_key()) == (first->arguments() == second->arguments()));
 }
 
 TEST(OpenApi, NamesEveryEndpointAndFlag) {
