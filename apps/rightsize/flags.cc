@@ -1,6 +1,7 @@
 #include "rightsize/flags.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <iostream>
 #include <utility>
@@ -104,7 +105,7 @@ Result<> Flag::take_value(const std::string& text) {
   }
   const bool first = count_++ == 0;
   given_ = text;
-  if (delimiter_ == 0) return take_(text, first);
+  if (delimiter_ == 0 || text.empty()) return take_(text, first);
   bool still_first = first;
   for (const std::string_view part : split_list(text, delimiter_)) {
     if (Result<> taken = take_(std::string(part), std::exchange(still_first, false)); !taken) return taken;
@@ -123,7 +124,7 @@ Flag* FlagSet::declare(const settings::Setting& row, bool repeatable, Flag::Take
   const bool argument = row.name.front() >= 'A' && row.name.front() <= 'Z';
   flag.info_.name = argument ? std::string(row.name) : "--" + std::string(row.name);
   flag.info_.others = other_spellings(row);
-  flag.info_.values = settings::placeholder(row);
+  flag.info_.values = argument ? "TEXT" : settings::placeholder(row);
   flag.info_.meaning = settings::help(row);
   flag.info_.otherwise = row.preset.empty() ? row.preset_words : row.preset;
   flag.info_.group = heading_.empty() ? std::string(row.heading) : heading_;
@@ -137,11 +138,8 @@ Flag* FlagSet::declare(const settings::Setting& row, bool repeatable, Flag::Take
 Flag* FlagSet::add(std::string_view setting, std::function<Result<>(const settings::Value&)> take, bool repeatable) {
   const settings::Setting& row = settings::get(setting);
   return declare(row, repeatable, [&row, take = std::move(take)](const std::string& text, bool) -> Result<> {
-    RIGHTSIZE_TRY(const std::vector<settings::Value> values, flags_detail::read(row, text, true, true));
-    for (const settings::Value& value : values) {
-      if (Result<> taken = take(value); !taken) return taken;
-    }
-    return {};
+    RIGHTSIZE_TRY(const std::vector<settings::Value> values, flags_detail::read(row, text, false, true));
+    return take(values.front());
   });
 }
 
@@ -218,6 +216,13 @@ Result<> put(const std::string& text, std::vector<std::string>& to, const settin
   return put(text, to.emplace_back(), row);
 }
 
+// Digits, or what a parser of numbers would take for one: "nan", "-inf", "1e26".
+bool is_plain_number(const std::string& text) {
+  double value = 0;
+  const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return stop == text.data() + text.size() && problem != std::errc::invalid_argument;
+}
+
 template <class Value>
 bool fits(const settings::Setting& row) {
   if constexpr (std::is_integral_v<Value>) return row.kind == settings::Kind::kCount;
@@ -289,10 +294,16 @@ Flag* FlagSet::add_flag_function(const std::string& name, std::function<void()> 
 
 Flag* FlagSet::add_option_function(const std::string& name, std::function<void(const std::string&)> take,
                                    const std::string& help) {
+  const std::string label = name.substr(0, name.find(','));
+  const settings::Setting* row = is_flag(label) ? settings::find(label.substr(2)) : nullptr;
   return declare(
       name, help, "TEXT",
-      [take = std::move(take), name](const std::string& text, bool) -> Result<> {
-        if (text.empty()) return fail(bad_input(name.substr(0, name.find(',')) + " needs a value"));
+      [take = std::move(take), label, row](const std::string& text, bool) -> Result<> {
+        if (text.empty()) return fail(bad_input(label + " needs a value"));
+        // The command may know further spellings ("8xh100"), but a plain number must be in the range of the row.
+        if (row != nullptr && settings::is_number(row->kind) && is_plain_number(text)) {
+          RIGHTSIZE_TRY([[maybe_unused]] const std::vector<settings::Value> values, settings::read_list(*row, text));
+        }
         take(text);
         return {};
       },
@@ -340,10 +351,12 @@ void FlagSet::give(Flag& flag, std::optional<std::string> value, const std::vect
       return errors.push_back(bad_input(fmt::format("{} takes no value, not '{}'", name, *value)));
     return take(yes ? "yes" : "no");
   }
-  if (flag.count_ > 0 && !flag.info_.repeatable)
-    return errors.push_back(bad_input(fmt::format("{} is given more than once", name)));
-  if (value) return take(*value);
   const auto is_value = [&](std::size_t i) { return i < words.size() && look_up(words[i]) == nullptr; };
+  if (flag.count_ > 0 && !flag.info_.repeatable) {
+    if (!value && is_value(at + 1)) ++at;
+    return errors.push_back(bad_input(fmt::format("{} is given more than once", name)));
+  }
+  if (value) return take(*value);
   if (!is_value(at + 1)) {
     const std::string kind = flag.info_.values == "TEXT" || flag.info_.values == "NAME" ? "" : ": " + flag.info_.values;
     return errors.push_back(bad_input(fmt::format("{} needs a value{}", name, kind)));

@@ -11,7 +11,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 std::vector<std::string> words(const std::string& line) {
   std::vector<std::string> all;
@@ -83,6 +82,11 @@ TEST_F(Flags, TypedValuesAreChecked) {
   EXPECT_EQ(interruptions, 0.2);
   EXPECT_THAT(replicas, ElementsAre(1, 2, 4));
   EXPECT_DOUBLE_EQ(target.fraction(), 0.7);
+}
+
+TEST_F(Flags, AValueOutOfRangeIsRefused) {
+  double interruptions = 0;
+  command.add("interruptions", interruptions);
   EXPECT_THAT(parse("--interruptions nan"), HasSubstr("--interruptions"));
 }
 

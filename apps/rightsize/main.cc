@@ -1,5 +1,5 @@
-// rightsize: parses the command line, runs one command, prints its report. The only place that prints errors and
-// chooses an exit code. entry.cc holds main(): everything else is a library, which other front ends link.
+// rightsize: parses the command line, runs one command and prints its report. Errors are printed and exit codes chosen
+// here only. main() is in entry.cc; everything else is a library that other front ends link.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -27,7 +27,7 @@
 #include "rightsize/manual/manual.h"
 #include "rightsize/manual/schemas.h"
 #include "rightsize/progress.h"
-#include "rightsize/typed/spellings.h"
+#include "rightsize/typed/aliases.h"
 #include "rightsize/typed/things.h"
 #include "rightsize/typed/typed.h"
 
@@ -36,7 +36,7 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"recommend",
-     "which GPU, how many, from whom, on what terms, with which settings, for the least money",
+     "the cheapest GPUs, provider, purchase terms and settings for a workload",
      add_recommend,
      {"recommend --model llama-3.1-8b --tokens 1B --deadline 7d",
       "recommend --job serve --model llama-3.1-70b --rate 5/s --ttft-slo 2s --tpot-slo 50ms"}},
@@ -46,7 +46,7 @@ constexpr Command kCommands[] = {
      {"init --model llama-3.1-8b --job train --tokens 1B",
       "init --job serve --model llama-3.1-70b --rate 5/s --ttft-slo 2s"}},
     {"checklist",
-     "profile, bottleneck, size, cloud, commitment: what is known, and what to measure next",
+     "profile, bottleneck, size, cloud and commitment: what is known and what to measure next",
      add_checklist,
      {"checklist examples/recommend/fine-tune-7b.yaml",
       "checklist --job serve --model bert-large --rate 100/s --ttft-slo 50ms"}},
@@ -56,7 +56,7 @@ constexpr Command kCommands[] = {
      {"estimate llama-3.1-8b h100-sxm --job serve --concurrency 32",
       "estimate llama-3.1-8b h100-sxm --batch 4 --seq 2048 --gpus 8 --zero 3"}},
     {"batch",
-     "latency of a batching server, and the cheapest setting that keeps every SLO",
+     "latency of a batching server, and the cheapest settings that meet every SLO",
      add_batch,
      {"batch --model bert-large --gpu l4 --arrivals poisson:200 --slo p99=100ms",
       "batch --model llama-3.1-8b --gpu h100-sxm --arrivals poisson:8 --isl 1024 --osl 256 --slo "
@@ -67,7 +67,7 @@ constexpr Command kCommands[] = {
      {"calibrate examples/calibrate/measured.csv --dry-run",
       "calibrate examples/calibrate/measured.csv --dry-run --format json"}},
     {"commit",
-     "how much capacity to commit to, for how long, and what that risks",
+     "how much capacity to commit to, for how long, and the risk",
      add_commit,
      {"commit --base 8,peak=20,share=0.3 --gpu h100-sxm --provider gcp",
       "commit --usage examples/commit/usage.csv --on-demand 4 --one-year 2.6 --three-years 1.9"}},
@@ -83,20 +83,20 @@ constexpr Command kCommands[] = {
      {"decisions list --ledger examples/decisions/ledger.db",
       "decisions show chat --ledger examples/decisions/ledger.db"}},
     {"diff",
-     "what a change of GPU requests in Kubernetes, SkyPilot, Slurm or Terraform files costs",
+     "cost of changed GPU requests in Kubernetes, SkyPilot, Slurm or Terraform files",
      add_diff,
      {"diff examples/ci/before examples/ci/after", "diff examples/ci/before examples/ci/after --format md"}},
     {"exporter",
-     "a fleet's verdicts and dollars as Prometheus metrics",
+     "cost, waste and verdicts of a GPU fleet as Prometheus metrics",
      add_exporter,
      {"exporter --help", "exporter --help"}},
     {"fleet",
-     "what a fleet's GPUs cost, how much of it is wasted, who wastes it, and what saves most",
+     "cost and waste of a GPU fleet, by owner, and the actions that save most",
      add_fleet,
      {"fleet --from examples/fleet/cluster.json --price 2.49",
       "fleet --from examples/fleet/cluster.json --price 2.49 --format json"}},
     {"gpus",
-     "the GPUs of the catalogue: memory, bandwidth, speed per number format",
+     "GPUs in the catalogue: memory, bandwidth, speed per number format",
      add_gpus,
      {"gpus h100", "gpus --min-memory 80GiB --sort bandwidth"}},
     {"memory",
@@ -214,16 +214,21 @@ Error unknown_flag(const std::string& word, const CommandInfo& command) {
   const std::string hint = fmt::format("'rightsize {} --help' lists the flags", command.name);
   // By its own name, or by another tool's.
   std::vector<std::string> others = commands_with(flag);
-  for (const Spelling& spelling : spellings()) {
-    if (others.empty() && spelling.typed == to_lower(flag) && !spelling.flag.empty())
-      others = commands_with(std::string(spelling.flag));
+  for (const FlagAlias& alias : flag_aliases()) {
+    const std::vector<std::string_view> typed = split_list(alias.typed, ' ');
+    if (others.empty() && std::find(typed.begin(), typed.end(), to_lower(flag)) != typed.end())
+      others = commands_with(std::string(alias.meant.substr(0, alias.meant.find('='))));
   }
   std::erase(others, fmt::format("'{}'", command.name));
   if (!others.empty()) {
     return bad_input(fmt::format("'{}' takes no {}: that belongs to {}", command.name, flag, fmt::join(others, ", ")))
         .with_hint(hint);
   }
-  return bad_input(fmt::format("unknown flag '{}'", word)).with_hint(did_you_mean(flag, known)).with_hint(hint);
+  const std::string example = command.examples.empty() ? "" : "for example: rightsize " + command.examples.front();
+  return bad_input(fmt::format("unknown flag '{}'", word))
+      .with_hint(did_you_mean(flag, known))
+      .with_hint(hint)
+      .with_hint(example);
 }
 
 Error unknown_command(const std::string& typed) {
@@ -245,7 +250,8 @@ Error unknown_command(const std::string& typed) {
   }
   return bad_input(fmt::format("unknown command '{}'", word))
       .with_hint(did_you_mean(word, command_names()))
-      .with_hint("'rightsize --help' lists the commands");
+      .with_hint(
+          "'rightsize --help' lists the commands; 'rightsize recommend --model llama-3.1-8b --tokens 1B' is one");
 }
 
 // Reads the words behind the command's name; every mistake at once.
@@ -269,7 +275,7 @@ Checked<void> parse(DeclaredCommand& declared, const std::vector<std::string>& w
   return {};
 }
 
-// The width text is written to: COLUMNS, else the terminal's; nothing where it goes into a file or a pipe.
+// The width of the output: COLUMNS, otherwise the terminal's; nothing for a file or a pipe.
 std::optional<std::size_t> terminal_width() {
   constexpr std::size_t kNarrowest = 60, kWidest = 200;
   std::size_t width = 0;
@@ -335,9 +341,7 @@ std::optional<int> run_manual(const std::vector<std::string>& words) {
   if (asked.empty() || asked.starts_with('-')) {
     return print(readable ? overview_text(describe_all(), help_width()) : overview_page(describe_all()));
   }
-  const auto meant = meant_command({asked}, command_names());
-  if (!meant) return print_error({meant.error()});
-  const Command* command = find_command(meant->words.front());
+  const Command* command = find_command(meant_command({asked}, command_names()).words.front());
   if (command == nullptr) return print_error({unknown_command(asked)});
   const CommandInfo info = DeclaredCommand(*command).describe();
   return print(readable ? help_text(info, help_width()) : manual_page(info));
@@ -367,11 +371,10 @@ std::vector<std::string> joined_notes(const std::vector<std::string>& notes) {
 
 int run_command(const Command& command, Typed typed) {
   DeclaredCommand declared(command);
-  Result<Typed> meant = meant_flags(std::move(typed), declared.describe().flags);
-  if (!meant) return print_error({meant.error()});
-  if (meant->plain) setenv("NO_COLOR", "1", 1);
-  for (const std::string& text : joined_notes(meant->notes)) note(text);
-  const Checked<void> parsed = parse(declared, {meant->words.begin() + 1, meant->words.end()});
+  const Typed meant = meant_flags(std::move(typed), declared.describe().flags);
+  if (meant.plain) setenv("NO_COLOR", "1", 1);
+  for (const std::string& text : joined_notes(meant.notes)) note(text);
+  const Checked<void> parsed = parse(declared, {meant.words.begin() + 1, meant.words.end()});
   if (declared.common.help) return print(help_text(declared.describe(), help_width()));
   if (!parsed) return print_error(parsed.error());
   const Result<report::Format> format = report::parse_format(declared.common.format);
@@ -390,11 +393,10 @@ int run_command(const Command& command, Typed typed) {
 }
 
 int run(int argc, char** argv) {
-  Result<Typed> typed = meant_command({argv + 1, argv + argc}, names_and_topics());
-  if (!typed) return print_error({typed.error()});
-  if (const auto done = run_manual(typed->words)) return *done;
-  const std::string first = typed->words.empty() ? "" : typed->words.front();
-  if (const Command* command = find_command(first)) return run_command(*command, *std::move(typed));
+  Typed typed = meant_command({argv + 1, argv + argc}, names_and_topics());
+  if (const auto done = run_manual(typed.words)) return *done;
+  const std::string first = typed.words.empty() ? "" : typed.words.front();
+  if (const Command* command = find_command(first)) return run_command(*command, std::move(typed));
   if (first == "--version" || first == "-V") return print(version_line());
   if (first == "--help" || first == "-h") return print(overview_text(describe_all(), help_width()));
   if (first.empty()) {
@@ -406,17 +408,16 @@ int run(int argc, char** argv) {
                           .with_hint("the command comes first: 'rightsize --help' lists the commands")});
 }
 
-// What ended a command although nothing in it expects it. No memory, and with it no thread, is not ours to mend.
+// The error for an exception that reached the top. Running out of memory or threads is not a bug of the program.
 Error stopped_by(const std::exception& problem, const char* with) {
   const auto* system = dynamic_cast<const std::system_error*>(&problem);
   if (dynamic_cast<const std::bad_alloc*>(&problem) != nullptr ||
       (system != nullptr && system->code() == std::errc::resource_unavailable_try_again))
-    return unreadable("not enough memory")
-        .with_hint("'ulimit -v' and the memory limit of a container bound what there is");
+    return unreadable("not enough memory").with_hint("check 'ulimit -v' and the memory limit of the container");
   return bug(problem.what()).with_hint(fmt::format("please report this, with the {}", with));
 }
 
-// Memory may run out where nothing may be thrown, as while a thread ends: what is left then is to say so.
+// Memory can run out where no exception may leave, for example while a thread ends: report it and exit.
 [[noreturn]] void end_without_unwinding() {
   const std::type_info* problem = abi::__cxa_current_exception_type();
   if (problem == nullptr || *problem != typeid(std::bad_alloc)) std::abort();

@@ -61,8 +61,6 @@ constexpr Named<Stack> kStacks[] = {{"hf", Stack::kHf},
                                     {"vllm", Stack::kVllm},
                                     {"trtllm", Stack::kTrtLlm},
                                     {"sglang", Stack::kSglang}};
-constexpr Named<bool> kSwitches[] = {{"true", true}, {"false", false}, {"yes", true},
-                                     {"no", false},  {"on", true},     {"off", false}};
 
 template <class E, std::size_t N>
 std::string_view find_name(const Named<E> (&table)[N], E value) {
@@ -72,65 +70,52 @@ std::string_view find_name(const Named<E> (&table)[N], E value) {
   return "?";
 }
 
-template <class E, std::size_t N>
-std::vector<std::string> names_in(const Named<E> (&table)[N]) {
-  std::vector<std::string> names;
-  for (const Named<E>& row : table) names.emplace_back(row.name);
-  return names;
-}
-
-// How one setting is understood and stored. Returns the error, or nothing.
-using Apply = std::function<Result<>(Job&, const std::string&)>;
+// How one setting is stored, once its row (settings/setting.h) accepted the value.
+using Apply = std::function<Result<>(Job&, const settings::Value&)>;
 
 struct SettingRule {
   SettingInfo info;
   Apply apply;
 };
 
+SettingRule rule(const char* name, Apply apply) {
+  const settings::Setting& row = settings::get(name);
+  return {{name, settings::placeholder(row), settings::help(row)}, std::move(apply)};
+}
+
 template <class E, std::size_t N, class Store>
-SettingRule choice(const char* name, const char* meaning, const Named<E> (&table)[N], Store store) {
-  const std::vector<std::string> names = names_in(table);
-  Apply apply = [&table, names, store, name](Job& job, const std::string& text) -> Result<> {
+SettingRule choice(const char* name, const Named<E> (&table)[N], Store store) {
+  return rule(name, [&table, store](Job& job, const settings::Value& value) -> Result<> {
     for (const Named<E>& row : table) {
-      if (row.name == to_lower(text)) {
-        store(job, row.value);
-        return {};
-      }
+      if (row.name != value.text) continue;
+      store(job, row.value);
+      return {};
     }
-    if (std::is_same_v<E, bool>)
-      return fail(bad_input(fmt::format("'{}' is neither yes nor no", text)).with_hint(fmt::format("--{} yes", name)));
-    return fail(bad_input(fmt::format("'{}' is not a known {}", text, name))
-                    .with_hint(did_you_mean(text, names))
-                    .with_hint(fmt::format("known are {}", fmt::join(names, ", "))));
-  };
-  const bool is_switch = std::is_same_v<E, bool>;
-  return {{name, is_switch ? "yes|no" : fmt::format("{}", fmt::join(names, "|")), meaning}, std::move(apply)};
+    return fail(bad_input(fmt::format("{} is not possible here", value.text)));  // precision auto
+  });
 }
 
 template <class Store>
-SettingRule whole_number(const char* name, const char* meaning, double least, double most, Store store) {
-  Apply apply = [=](Job& job, const std::string& text) -> Result<> {
-    RIGHTSIZE_TRY(double value, parse_count(text));
-    if (value < least || value > most) {
-      return fail(bad_input(fmt::format("{} of {} is not between {:.0f} and {:.0f}", name, text, least, most)));
-    }
-    store(job, static_cast<std::int64_t>(value));
+SettingRule number(const char* name, Store store) {
+  return rule(name, [store](Job& job, const settings::Value& value) -> Result<> {
+    store(job, value.number);
     return {};
-  };
-  return {{name, "N", meaning}, std::move(apply)};
+  });
 }
 
-SettingRule text(const char* name, const char* values, const char* meaning, Apply apply) {
-  return {{name, values, meaning}, std::move(apply)};
+template <class Field>
+SettingRule whole_number(const char* name, Field field) {
+  return number(name, [field](Job& job, double n) { field(job) = static_cast<std::int64_t>(n); });
 }
 
-SettingRule toggle(const char* name, const char* meaning, bool TrainSettings::*field) {
-  return choice(name, meaning, kSwitches, [field](Job& job, bool on) { job.train.*field = on; });
+template <class Field>
+SettingRule small_number(const char* name, Field field) {
+  return number(name, [field](Job& job, double n) { field(job) = static_cast<int>(n); });
 }
 
-SettingRule gpu_count(const char* name, const char* meaning, int Parallelism::*field, int most) {
-  return whole_number(name, meaning, 1, most,
-                      [field](Job& job, std::int64_t n) { job.parallel.*field = static_cast<int>(n); });
+template <class Field>
+SettingRule toggle(const char* name, Field field) {
+  return number(name, [field](Job& job, double on) { field(job) = on != 0; });
 }
 
 Result<ImageSize> parse_resolution(const std::string& text) {
@@ -148,128 +133,72 @@ Result<ImageSize> parse_resolution(const std::string& text) {
   return ImageSize{static_cast<std::int64_t>(width), static_cast<std::int64_t>(height)};
 }
 
-void add_training_rules(std::vector<SettingRule>& rules) {
-  auto add = [&](SettingRule rule) { rules.push_back(std::move(rule)); };
-  add(choice("job", "train or serve (default train; serve if a flag of serving is given)", kJobKinds,
-             [](Job& j, JobKind v) { j.kind = v; }));
-  add(choice("method", "train: every weight, LoRA adapters, or adapters over an nf4 base", kMethods,
-             [](Job& j, Method v) { j.train.method = v; }));
-  add(whole_number("lora-rank", "train: rank of the adapters", 1, 4096,
-                   [](Job& j, std::int64_t n) { j.train.lora_rank = static_cast<int>(n); }));
-  add(choice("lora-targets", "train: which matrices get adapters", kTargets,
-             [](Job& j, LoraTargets v) { j.train.lora_targets = v; }));
-  add(choice("precision",
-             "train: bf16 (pure), amp-bf16, amp-fp16, mixed-bf16, fp32, fp8, fp4 (NVFP4, megatron); serve: bf16, fp16, "
-             "fp8, int8, "
-             "int4, nf4, fp4",
-             kPrecisions, [](Job& j, Precision v) { j.precision = v; }));
-  add(choice("optimizer", "train: how weights are updated", kOptimizers,
-             [](Job& j, Optimizer v) { j.train.optimizer = v; }));
-  add(choice("optimizer-states", "train: format of the optimizer's states (default: as the precision has it)", kStates,
-             [](Job& j, StateFormat v) { j.train.optimizer_states = v; }));
-  add(whole_number("batch", "sequences or images per GPU in one pass", 1, 1e7,
-                   [](Job& j, std::int64_t n) { j.batch = n; }));
-  add(whole_number("seq", "train: tokens per sequence", 1, 1e8, [](Job& j, std::int64_t n) { j.sequence = n; }));
-  add(whole_number("accumulate", "train: passes per optimizer step", 1, 1e6,
-                   [](Job& j, std::int64_t n) { j.train.accumulation = static_cast<int>(n); }));
-  add(choice("recompute", "train: activation checkpointing", kRecomputes,
-             [](Job& j, Recompute v) { j.train.recompute = v; }));
-  add(choice("attention", "train: attention kernels", kAttentions, [](Job& j, Attention v) { j.train.attention = v; }));
-  add(choice("cross-entropy", "train: loss over whole logits, in chunks, or fused with the head", kCrossEntropies,
-             [](Job& j, CrossEntropy v) { j.train.cross_entropy = v; }));
-  add(toggle("fused-kernels", "train: fused SwiGLU and norms (Liger, Apex)", &TrainSettings::fused_kernels));
-  add(toggle("compile", "train: torch.compile of the whole forward pass (hf, torchtitan)", &TrainSettings::compile));
-  add(toggle("optimizer-in-backward", "train: apply and free each gradient at once",
-             &TrainSettings::optimizer_in_backward));
-  add(choice("offload", "train: keep in host memory", kOffloads, [](Job& j, Offload v) { j.train.offload = v; }));
-  add(toggle("offload-activations", "train: keep saved activations in host memory",
-             &TrainSettings::offload_activations));
-  add(choice("stack",
-             "the framework or engine: train hf, torchtitan, megatron, llm-foundry; serve vllm, trtllm, "
-             "sglang, hf",
-             kStacks, [](Job& j, Stack v) { j.stack = v; }));
-}
-
-void add_parallel_rules(std::vector<SettingRule>& rules) {
-  auto add = [&](SettingRule rule) { rules.push_back(std::move(rule)); };
-  add(gpu_count("gpus", "how many GPUs", &Parallelism::gpus, 1'000'000));
-  add(gpu_count("tp", "tensor parallel", &Parallelism::tensor, 1024));
-  add(gpu_count("pp", "pipeline parallel", &Parallelism::pipeline, 1024));
-  add(gpu_count("cp", "train: context parallel", &Parallelism::context, 1024));
-  add(gpu_count("ep", "expert parallel: experts spread over N GPUs (serve: of the --tp GPUs of one copy)",
-                &Parallelism::expert, 1024));
-  add(gpu_count("attention-dp",
-                "serve: attention of one copy split into N groups with caches of their own, while experts are shared",
-                &Parallelism::attention_data, 1024));
-  add(gpu_count("pp-interleave", "train: virtual pipeline stages per GPU", &Parallelism::pipeline_interleave, 128));
-  add(choice("sequence-parallel", "train: with tp, split norms and dropouts too", kSwitches,
-             [](Job& j, bool on) { j.parallel.sequence_parallel = on; }));
-  add(whole_number("zero", "train: 1 shards states, 2 gradients too, 3 parameters too (FSDP)", 0, 3,
-                   [](Job& j, std::int64_t n) { j.parallel.zero = static_cast<int>(n); }));
-}
-
-void add_serving_rules(std::vector<SettingRule>& rules) {
-  auto add = [&](SettingRule rule) { rules.push_back(std::move(rule)); };
-  add(whole_number("isl", "serve: tokens in", 1, 1e8, [](Job& j, std::int64_t n) { j.serve.isl = n; }));
-  add(whole_number("osl", "serve: tokens out", 0, 1e8, [](Job& j, std::int64_t n) { j.serve.osl = n; }));
-  add(whole_number("steps", "serve: denoising steps of an image", 1, 1e4,
-                   [](Job& j, std::int64_t n) { j.image.steps = static_cast<int>(n); }));
-  add(choice("guidance", "serve: a second pass a step without the prompt (classifier-free guidance)", kSwitches,
-             [](Job& j, bool on) { j.image.guidance = on; }));
-  add({{"resolution", "WxH", "size of images, e.g. 1024x768 or 1024"},
-       [](Job& job, const std::string& text) -> Result<> {
-         RIGHTSIZE_TRY(job.image.resolution, parse_resolution(text));
-         return {};
-       }});
-  add(whole_number("images", "serve: images in a prompt, of models that read them beside text", 0, 1e4,
-                   [](Job& j, std::int64_t n) { j.image.count = static_cast<int>(n); }));
-  add(whole_number("concurrency", "serve: requests in flight", 1, 1e6,
-                   [](Job& j, std::int64_t n) { j.serve.concurrency = n; }));
-  add(choice("kv-precision", "serve: format of the KV cache (default: the engine's)", kPrecisions,
-             [](Job& j, Precision v) { j.serve.kv_precision = v; }));
-  add(text("disaggregated", "prefill=NxTP,decode=NxTP",
-           "serve: separate workers for prompts and answers, or off; --tp, --ep and --attention-dp then describe a "
-           "decode worker",
-           [](Job& j, const std::string& words) -> Result<> {
-             j.serve.disaggregated.reset();
-             if (to_lower(words) == "off") return {};
-             RIGHTSIZE_TRY(j.serve.disaggregated, parse_disaggregated(words));
-             return {};
-           }));
-  add(text("prefix-hit", "0-1", "serve: share of the prompt found in the prefix cache",
-           [](Job& j, const std::string& words) -> Result<> {
-             RIGHTSIZE_TRY(j.serve.prefix_hit, parse_share("prefix-hit", words));
-             return {};
-           }));
-  add(text("speculate", "N[,ACCEPTANCE]", "serve: tokens guessed ahead a step (draft model, MTP), share accepted (0.8)",
-           [](Job& j, const std::string& words) -> Result<> {
-             RIGHTSIZE_TRY(j.serve.speculation, parse_speculation(words));
-             return {};
-           }));
-  add(whole_number("max-batch", "serve: requests the engine decodes together at most", 1, 1e6,
-                   [](Job& j, std::int64_t n) { j.serve.max_batch = n; }));
-  add(whole_number("max-tokens", "serve: tokens of one pass at most (max-num-batched-tokens)", 16, 1e7,
-                   [](Job& j, std::int64_t n) { j.serve.max_tokens = n; }));
-  add({{"memory-share", "0-1", "serve: share of the GPU's memory the engine may take"},
-       [](Job& job, const std::string& text) -> Result<> {
-         RIGHTSIZE_TRY(double share, parse_number(text));
-         if (share < 0.05 || share > 1)
-           return fail(bad_input(fmt::format("memory-share of {} is not between 0.05 and 1", text)));
-         job.serve.memory_share = share;
-         return {};
-       }});
-  add(choice("quantize-embeddings", "serve: embeddings and head in the weights' format too", kSwitches,
-             [](Job& j, bool on) { j.serve.quantize_embeddings = on; }));
-}
-
 // In the order of --help.
+#define FIELD(member) ([](Job & j) -> auto& { return j.member; })
+#define STORE(type, member) ([](Job& j, type v) { j.member = v; })
 std::vector<SettingRule> make_rules() {
-  std::vector<SettingRule> rules;
-  add_training_rules(rules);
-  add_parallel_rules(rules);
-  add_serving_rules(rules);
-  return rules;
+  return {
+      choice("job", kJobKinds, STORE(JobKind, kind)),
+      choice("method", kMethods, STORE(Method, train.method)),
+      small_number("lora-rank", FIELD(train.lora_rank)),
+      choice("lora-targets", kTargets, STORE(LoraTargets, train.lora_targets)),
+      choice("precision", kPrecisions, STORE(Precision, precision)),
+      choice("optimizer", kOptimizers, STORE(Optimizer, train.optimizer)),
+      choice("optimizer-states", kStates, STORE(StateFormat, train.optimizer_states)),
+      whole_number("batch", FIELD(batch)),
+      whole_number("seq", FIELD(sequence)),
+      small_number("accumulate", FIELD(train.accumulation)),
+      choice("recompute", kRecomputes, STORE(Recompute, train.recompute)),
+      choice("attention", kAttentions, STORE(Attention, train.attention)),
+      choice("cross-entropy", kCrossEntropies, STORE(CrossEntropy, train.cross_entropy)),
+      toggle("fused-kernels", FIELD(train.fused_kernels)),
+      toggle("compile", FIELD(train.compile)),
+      toggle("optimizer-in-backward", FIELD(train.optimizer_in_backward)),
+      choice("offload", kOffloads, STORE(Offload, train.offload)),
+      toggle("offload-activations", FIELD(train.offload_activations)),
+      choice("stack", kStacks, STORE(Stack, stack)),
+      small_number("gpus", FIELD(parallel.gpus)),
+      small_number("tp", FIELD(parallel.tensor)),
+      small_number("pp", FIELD(parallel.pipeline)),
+      small_number("cp", FIELD(parallel.context)),
+      small_number("ep", FIELD(parallel.expert)),
+      small_number("attention-dp", FIELD(parallel.attention_data)),
+      small_number("pp-interleave", FIELD(parallel.pipeline_interleave)),
+      toggle("sequence-parallel", FIELD(parallel.sequence_parallel)),
+      small_number("zero", FIELD(parallel.zero)),
+      whole_number("isl", FIELD(serve.isl)),
+      whole_number("osl", FIELD(serve.osl)),
+      small_number("steps", FIELD(image.steps)),
+      toggle("guidance", FIELD(image.guidance)),
+      rule("resolution",
+           [](Job& job, const settings::Value& value) -> Result<> {
+             RIGHTSIZE_TRY(job.image.resolution, parse_resolution(value.text));
+             return {};
+           }),
+      small_number("images", FIELD(image.count)),
+      whole_number("concurrency", FIELD(serve.concurrency)),
+      choice("kv-precision", kPrecisions, STORE(Precision, serve.kv_precision)),
+      rule("disaggregated",
+           [](Job& job, const settings::Value& value) -> Result<> {
+             job.serve.disaggregated.reset();
+             if (to_lower(value.text) == "off") return {};
+             RIGHTSIZE_TRY(job.serve.disaggregated, parse_disaggregated(value.text));
+             return {};
+           }),
+      number("prefix-hit", STORE(double, serve.prefix_hit)),
+      rule("speculate",
+           [](Job& job, const settings::Value& value) -> Result<> {
+             RIGHTSIZE_TRY(job.serve.speculation, parse_speculation(value.text));
+             return {};
+           }),
+      whole_number("max-batch", FIELD(serve.max_batch)),
+      whole_number("max-tokens", FIELD(serve.max_tokens)),
+      number("memory-share", STORE(double, serve.memory_share)),
+      toggle("quantize-embeddings", FIELD(serve.quantize_embeddings)),
+  };
 }
+#undef FIELD
+#undef STORE
 
 const std::vector<SettingRule>& rules() {
   static const std::vector<SettingRule> kAll = make_rules();
@@ -310,15 +239,14 @@ void check_train(const Job& job, Contradictions& wrong) {
     wrong.add("precision", fmt::format("{} does not train in fp4", name_of(job.stack)), "use --stack megatron");
   }
   if (job.train.compile && job.stack != Stack::kHf && job.stack != Stack::kTorchTitan) {
-    wrong.add("compile", fmt::format("{} has fused kernels of its own and is not compiled", name_of(job.stack)),
+    wrong.add("compile", fmt::format("{} already uses fused kernels; torch.compile does not apply", name_of(job.stack)),
               "drop --compile, or use --stack hf or torchtitan");
   }
   if (job.train.method == Method::kQlora &&
       !is_one_of(job.precision, {Precision::kBf16, Precision::kAmpBf16, Precision::kAmpFp16})) {
-    wrong.add(
-        "precision",
-        fmt::format("QLoRA keeps its base in nf4 and computes in 16 bits: {} contradicts that", name_of(job.precision)),
-        "leave --precision at bf16");
+    wrong.add("precision",
+              fmt::format("QLoRA keeps the base model in nf4 and computes in 16 bits, not {}", name_of(job.precision)),
+              "leave --precision at bf16");
   }
   if (is_one_of(Precision::kBf16, {job.precision}) == false && job.train.optimizer_states == StateFormat::kInt8 &&
       job.train.optimizer != Optimizer::kAdamW8bit && job.train.optimizer != Optimizer::kAdamWPaged8bit &&
@@ -358,14 +286,15 @@ void check_served_groups(const Job& job, Contradictions& wrong) {
               p.tensor == 1 ? fmt::format("add --tp {}", groups) : "use a divisor of --tp");
   }
   if ((p.expert > 1 || p.attention_data > 1) && job.stack == Stack::kHf) {
-    wrong.add(p.expert > 1 ? "ep" : "attention-dp", "the hf stack spreads neither experts nor attention",
+    wrong.add(p.expert > 1 ? "ep" : "attention-dp", "the hf stack supports neither --ep nor --attention-dp",
               "use --stack vllm, trtllm or sglang");
   }
 }
 
 void check_disaggregated(const Job& job, const Disaggregated& d, Contradictions& wrong) {
   if (job.stack == Stack::kHf)
-    wrong.add("disaggregated", "the hf stack has one kind of worker", "use --stack vllm, trtllm or sglang");
+    wrong.add("disaggregated", "the hf stack does not support disaggregated serving",
+              "use --stack vllm, trtllm or sglang");
   if (job.parallel.pipeline > 1)
     wrong.add("pp", "pipelines inside disaggregated workers are not modelled", "leave --pp out");
   if (job.parallel.tensor != d.decode_tensor) {
@@ -390,7 +319,7 @@ void check_train_only(const Job& job, Contradictions& wrong) {
                                                 {"max-batch", s.max_batch.has_value()},
                                                 {"max-tokens", s.max_tokens.has_value()}};
   for (const auto& [setting, is_given] : given) {
-    if (is_given) wrong.add(setting, fmt::format("{} is a setting of serving", setting), "use --job serve");
+    if (is_given) wrong.add(setting, fmt::format("{} applies to serving only", setting), "use --job serve");
   }
 }
 
@@ -433,10 +362,9 @@ const std::vector<SettingInfo>& job_settings() {
 }
 
 bool belongs_only_to(JobKind kind, const SettingInfo& setting) {
-  // Encoders are served sequences of one length, so --seq is of both.
-  if (setting.name == "seq" || setting.meaning.find("; serve: ") != std::string::npos) return false;
-  if (kind == JobKind::kTrain) return setting.meaning.starts_with("train: ");
-  return setting.meaning.starts_with("serve: ") || setting.meaning.starts_with("offline: ");
+  const settings::Setting* row = settings::find(setting.name);
+  if (row == nullptr || row->jobs == settings::Jobs::kAll) return false;
+  return (row->jobs == settings::Jobs::kTrain) == (kind == JobKind::kTrain);
 }
 
 Checked<Job> parse_job(const std::vector<Setting>& settings) {
@@ -463,11 +391,14 @@ Checked<Job> parse_job(const std::vector<Setting>& settings) {
     stack_given |= setting.name == "stack";
     of_serving |= belongs_only_to(JobKind::kServe, rule->info);
     of_training |= belongs_only_to(JobKind::kTrain, rule->info) || setting.name == "job";
-    if (Result<> checked = settings::check(setting.name, setting.value, setting.place); !checked) {
-      errors.push_back(std::move(checked).error());
-    } else if (Result<> applied = rule->apply(job, setting.value); !applied) {
+    const bool in_file = setting.place.line > 0;
+    const Result<settings::Value> value =
+        settings::read(settings::get(setting.name), setting.value, in_file ? setting.name : std::string{});
+    if (!value) {
+      errors.push_back(Error(value.error()).at(setting.place));
+    } else if (Result<> applied = rule->apply(job, *value); !applied) {
       Error error = std::move(applied).error();
-      if (setting.place.line == 0) error.message = "--" + setting.name + ": " + error.message;
+      if (!in_file) error.message = "--" + setting.name + ": " + error.message;
       errors.push_back(std::move(error).at(setting.place));
     }
   }

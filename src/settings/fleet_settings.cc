@@ -55,7 +55,7 @@ constexpr Setting kRows[] = {
     text("fail-on", "LIMIT", "exit with code 2 if exceeded: 'waste>30%', 'waste_usd>5000'; may be repeated"),
     file("fleet", "output of 'rightsize fleet --format json'"),
 
-    duration("every", "15min", kSecond, 30 * kDay, "time between two measurements").or_else("15min"),
+    duration("every", "15min", 0.1, 30 * kDay, "time between two measurements").or_else("15min"),
     duration("stale-after", "45min", kSecond, kOneYear,
              "withdraw the fleet's metrics and answer 503 on /healthz after this long without success")
         .or_words("three times --every"),

@@ -54,7 +54,7 @@ constexpr Setting kRows[] = {
         .group(kTraining),
     count("seq", "4096", 1, kMostTokens, "tokens per sequence")
         .or_words("what the model was trained on, at most 2,048")
-        .train()
+
         .group(kTraining),
     count("accumulate", "4", 1, 1e6, "gradient accumulation: passes per optimizer step").train().group(kTraining),
     choice("recompute", "none|selective|full", "activation checkpointing").train().listed().group(kTraining),

@@ -50,7 +50,7 @@ constexpr Setting moment(std::string_view name, std::string_view meaning) {
     return row(Kind::kind, name, example, least, most, meaning).shown(shown_as);                         \
   }
 RIGHTSIZE_NUMBER_ROW(count, kCount, "N")
-RIGHTSIZE_NUMBER_ROW(length, kLength, "N[,fixed|,p95=N]")
+RIGHTSIZE_NUMBER_ROW(length, kLength, "N")
 RIGHTSIZE_NUMBER_ROW(number, kNumber, "X")
 RIGHTSIZE_NUMBER_ROW(share, kShare, "0-1")
 RIGHTSIZE_NUMBER_ROW(factor, kFactor, "X")

@@ -91,6 +91,8 @@ Result<double> parse_value(const Setting& setting, std::string_view text) {
     case Kind::kBandwidth:
       return parse_bandwidth(text).map(in_bytes_per_s);
     case Kind::kPerSecond:
+      if (setting.unit == kTimeRequired && text.find('/') == std::string_view::npos)
+        return fail(bad_input(fmt::format("'{}' needs a time, for example {}", text, setting.example)));
       return parse_request_rate(text).map(in_requests_per_s);
     case Kind::kPerHour:
       return parse_per_hour(text);
@@ -230,6 +232,8 @@ std::string format(const Setting& setting, double number) {
       return fmt::format("{}B", number);
     case Kind::kBandwidth:
       return fmt::format("{}MB/s", number / 1e6);
+    case Kind::kPerSecond:
+      return fmt::format("{}/s", number);
     case Kind::kCount:
     case Kind::kLength:
       return fmt::format("{:.0f}", number);
@@ -260,7 +264,7 @@ std::string limit_words(const Setting& setting, double limit) {
     case Kind::kPerHour:
       return format_number(limit, 4) + "/h";
     default:
-      return limit >= 1e9 ? fmt::format("{:g}", limit) : format_number(limit, 7);
+      return limit >= 1e9 ? fmt::format("1e{:.0f}", std::log10(limit)) : format_number(limit, 7);
   }
 }
 

@@ -31,7 +31,7 @@
 namespace rightsize::settings {
 
 enum class Kind {
-  kText,        // anything but empty; commands with a grammar of their own parse it further
+  kText,        // anything but empty; commands with their own grammar parse it further
   kFile,        // a path, or - for standard input
   kChoice,      // one of Setting::values
   kYesNo,       // yes|no, true|false, on|off
@@ -53,6 +53,9 @@ enum class Kind {
   kMoment,      // 2026-08-01 or 2026-08-01T09:00:00Z
 };
 
+// Setting::unit of a rate that is ambiguous without its time: a volume of 1M is per day to some, per second to others.
+inline constexpr std::string_view kTimeRequired = "/TIME";
+
 // The kinds of work a setting is for. A setting for one kind is refused for another.
 enum class Jobs { kAll, kTrain, kServe, kOffline };
 
@@ -63,10 +66,10 @@ struct Setting {
   std::string_view example;       // a value that is accepted
   std::string_view values;        // of a choice: "cost|time"; otherwise the placeholder in help: "TIME"
   double least = 0, most = 0;     // in the unit a bare number has; equal: no range
-  std::string_view unit;          // of a bare duration: "h"
+  std::string_view unit;          // of a bare duration: "h"; of a rate: kTimeRequired
   std::string_view preset;        // the default as it would be written; empty: none
   std::string_view preset_words;  // ... where it is not one value: "the engine's default"
-  std::string_view aliases;       // other spellings of our own, comma-separated: "providers"
+  std::string_view aliases;       // our other spellings, comma-separated: "providers"
   std::string_view heading;       // in help
   Jobs jobs = Jobs::kAll;
   bool list = false;        // several values, comma-separated
@@ -118,7 +121,7 @@ Result<> check(std::string_view setting, std::string_view text, const Place& pla
 std::string format(const Setting& setting, double number);
 
 bool is_number(Kind kind);  // whether Value::number means anything
-// "between 1 and 1,024", "above 0"; empty where there is no range.
+// "between 1 and 1,024", "above 0"; empty without a range.
 std::string range_words(const Setting& setting);
 // What stands for the value in help: "TIME", "N", "cost|time".
 std::string placeholder(const Setting& setting);

@@ -66,7 +66,8 @@ TEST(Settings, NumbersAreFiniteAndInTheirRange) {
       EXPECT_FALSE(read(row, "-1")) << row.name;
     }
     const bool whole = row.kind == Kind::kCount || row.kind == Kind::kLength;
-    for (const double outside : {row.most * 1.01 + (whole ? 1 : 1e-9), row.least * 0.99 - (whole ? 1 : 1e-9)}) {
+    for (const double outside :
+         {row.most * 1.01 + (whole ? 1 : 1e-9), row.least - std::abs(row.least) * 0.01 - (whole ? 1 : 1e-9)}) {
       if (outside < 0 && row.least >= 0) continue;
       const Result<Value> value = read(row, format(row, outside));
       EXPECT_FALSE(value) << row.name << " " << format(row, outside);

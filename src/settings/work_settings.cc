@@ -89,7 +89,9 @@ constexpr Setting kRows[] = {
         .group(kOwn),
     number("pue", "1.3", 1, 5, "power usage effectiveness of the data center").or_else("1.3").group(kOwn),
 
-    per_second("volume", "1M/d", 1e-9, 1e9, "items per time to process: 1M/d, 40k/h, 12/s").group(kWindow),
+    per_second("volume", "1M/d", 1e-9, 1e9, "items per time to process: 1M/d, 40k/h, 12/s")
+        .bare(kTimeRequired)
+        .group(kWindow),
     duration("window", "7d", kMinute, kTenYears, "how far back to look").or_else("7d"),
     duration("item-time", "80ms", 1e-9, 30 * kDay, "GPU time per item").group(kWindow),
     size("item-memory", "50MiB", 1, 1e15, "memory per item of a batch").group(kWindow),

@@ -57,7 +57,7 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_checklist(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_workload_flags(command, flags->workload);
-  command.add_option("--fleet", flags->fleet, "what 'rightsize fleet --format json' wrote")->type_name("FILE");
+  command.add("fleet", flags->fleet);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

@@ -1,4 +1,4 @@
-// rightsize init: a workload file to begin with, from flags or from answers to a few questions.
+// rightsize init: writes a starter workload file from flags or from answers to a few questions.
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -23,15 +23,19 @@ struct Flags {
   bool ask = false, force = false;
 };
 
-// Nothing said and nobody to ask: something that works and shows how it looks.
+// Without settings and without a terminal to ask at: a small workload that shows the format.
 Settings example() { return {{"model", "llama-3.1-8b", {}}, {"job", "train", {}}, {"tokens", "100M", {}}}; }
 
 Result<Settings> settings_of(const Flags& flags, const catalog::Catalog& catalog) {
   Settings given;
   for (const auto& [name, value] : flags.workload.settings) given.push_back({name, value, {}});
+  if (!flags.workload.prices.empty())
+    given.push_back({"price", fmt::format("{}", fmt::join(flags.workload.prices, ",")), {}});
   if (flags.ask || (given.empty() && isatty(STDIN_FILENO) != 0)) {
-    if (!given.empty()) return fail(bad_input("--ask asks for everything").with_hint("give flags, or --ask, not both"));
-    // On standard error, so that standard output holds nothing but the file.
+    if (!given.empty())
+      return fail(
+          bad_input("--ask cannot be combined with other settings").with_hint("leave out --ask, or the other flags"));
+    // Questions go to standard error, so that standard output holds only the file.
     return hold_interview(catalog, std::cin, std::cerr, isatty(STDIN_FILENO) == 0);
   }
   return given.empty() ? example() : given;
@@ -39,7 +43,7 @@ Result<Settings> settings_of(const Flags& flags, const catalog::Catalog& catalog
 
 Result<> write(const Flags& flags, const std::string& text) {
   if (!flags.force && std::filesystem::exists(flags.output))
-    return fail(bad_input(fmt::format("'{}' is there already", flags.output)).with_hint("--force writes over it"));
+    return fail(bad_input(fmt::format("'{}' already exists", flags.output)).with_hint("--force overwrites it"));
   return write_file(flags.output, text);
 }
 
@@ -65,9 +69,9 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_init(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_setting_flags(command, flags->workload);
-  command.add_option("--output,-o", flags->output, "where to write; without it, to standard output")->type_name("FILE");
-  command.add_flag("--ask", flags->ask, "ask for what is needed, also when standard input is no terminal");
-  command.add_flag("--force", flags->force, "write over a file that is there");
+  command.add("output", flags->output);
+  command.add("ask", flags->ask);
+  command.add("force", flags->force);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

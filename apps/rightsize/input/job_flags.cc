@@ -14,7 +14,7 @@ namespace rightsize::app {
 
 namespace {
 
-// What holds where a setting is not given, for help. A test reads jobs with and without them.
+// The defaults that help shows. A test compares jobs with and without them.
 constexpr std::pair<std::string_view, const char*> kDefaults[] = {{"job", "train"},
                                                                   {"method", "full"},
                                                                   {"lora-rank", "16"},
@@ -52,25 +52,30 @@ std::string default_of(std::string_view setting) {
 }
 
 void add_job_flags(FlagSet& command, JobFlags& flags) {
+  command.add("model", flags.model)->argument()->required();
   command
-      .add_option("--model,model", flags.model,
-                  "built-in name (see 'rightsize models') or path of a Hugging Face config.json")
-      ->required();
-  command
-      .add_option_function(
-          "--gpu,gpu", [&flags](const std::string& text) { take_gpu(text, flags.gpu, flags.settings); },
-          "GPU name or family, e.g. h100-sxm or h100 (see 'rightsize gpus')")
-      ->type_name("NAME");
+      .add("gpu",
+           [&flags](const settings::Value& value) -> Result<> {
+             take_gpu(value.text, flags.gpu, flags.settings);
+             return {};
+           })
+      ->argument();
   for (const model::SettingInfo& info : model::job_settings()) {
+    if (info.name == "gpus") {  // also takes H100:8, which is a GPU and a number
+      command
+          .add_option_function(
+              "--gpus", [&flags](const std::string& text) { take_gpus(text, flags.gpu, flags.settings); }, info.meaning)
+          ->type_name(info.values)
+          ->or_words(default_of(info.name));
+      continue;
+    }
     command
-        .add_option_function(
-            "--" + info.name,
-            [&flags, name = info.name](const std::string& text) {
-              name == "gpus" ? take_gpus(text, flags.gpu, flags.settings) : void(flags.settings[name] = text);
-            },
-            info.meaning)
-        ->type_name(info.values)
-        ->default_str(default_of(info.name));
+        .add(info.name,
+             [&flags, name = info.name](const settings::Value& value) -> Result<> {
+               flags.settings[name] = value.text;
+               return {};
+             })
+        ->or_words(default_of(info.name));
   }
 }
 

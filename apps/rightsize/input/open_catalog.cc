@@ -13,9 +13,9 @@ namespace rightsize::app {
 namespace {
 
 Checked<void> add_stored(catalog::Catalog& catalog, const std::string& url) {
-  std::error_code ignored;
-  if (url.empty() || (!store::is_server(url) && !std::filesystem::exists(url, ignored))) return {};
-  RIGHTSIZE_TRY(feeds::PriceStore prices, feeds::PriceStore::open(url));
+  RIGHTSIZE_TRY(const bool exists, store::exists(url));
+  if (!exists) return {};
+  RIGHTSIZE_TRY(feeds::PriceStore prices, feeds::PriceStore::open(url, store::Access::kRead));
   if (Result<> added = prices.add_to(catalog); !added) return fail(added.error());
   return {};
 }

@@ -1,6 +1,5 @@
 #include "rightsize/input/server_flags.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -13,7 +12,7 @@
 namespace rightsize::app {
 namespace {
 
-// Secrets come from files or the environment, so that they show in no process list.
+// Secrets come from files or the environment: arguments are visible in process lists.
 Result<std::string> secret(const std::string& file, const char* variable) {
   if (!file.empty()) {
     RIGHTSIZE_TRY(const std::string text, read_file(file, 1U << 20));
@@ -42,7 +41,7 @@ Checked<http::Auth> read_auth(const ServerFlags& flags) {
   for (const std::string& header : flags.headers) {
     const std::size_t colon = header.find(':');
     if (colon == std::string::npos || header.find_first_of("\r\n") != std::string::npos) {
-      errors.push_back(bad_input("--header: 'Name: value' expected"));
+      errors.push_back(bad_input(fmt::format("--header '{}' is not 'Name: value'", header)));
       continue;
     }
     auth.headers.emplace_back(trim(header.substr(0, colon)), trim(header.substr(colon + 1)));
@@ -56,8 +55,7 @@ Result<std::optional<TimePoint>> parse_end(const std::string& text) {
   if (text.empty()) return std::nullopt;
   if (const std::optional<TimePoint> time = telemetry::parse_iso_time(text)) return time;
   if (Result<double> since_1970 = parse_number(text); since_1970 && *since_1970 > 1e8) return unix_seconds(*since_1970);
-  return fail(
-      bad_input(fmt::format("--end '{}': a time expected", text)).with_hint("for example 2026-11-01T00:00:00Z"));
+  return fail(bad_input(fmt::format("--end '{}' is not a time", text)).with_hint("for example 2026-11-01T00:00:00Z"));
 }
 
 }  // namespace
@@ -65,46 +63,37 @@ Result<std::optional<TimePoint>> parse_end(const std::string& text) {
 Checked<ServerRequest> read_server_flags(const ServerFlags& flags) {
   ServerRequest request;
   RIGHTSIZE_TRY(request.auth, read_auth(flags));
-  request.policy.tries = std::max(1, flags.tries);
-  Errors errors;
-  auto take = [&](auto value, auto& into) {
-    if (value) {
-      into = *std::move(value);
-    } else {
-      errors.push_back(std::move(value).error());
-    }
-  };
-  take(parse_duration(flags.window), request.window);
-  take(parse_end(flags.end), request.end);
-  take(parse_duration(flags.timeout), request.policy.limit);
-  take(parse_duration(flags.retry_wait), request.policy.first_wait);
-  if (errors.empty() && request.window < seconds(600)) errors.push_back(bad_input("--window: at least 10min expected"));
-  if (!errors.empty()) return fail(std::move(errors));
+  RIGHTSIZE_TRY(request.end, parse_end(flags.end));
+  request.window = flags.window;
+  request.policy.tries = flags.tries;
+  request.policy.limit = flags.timeout;
+  request.policy.first_wait = flags.retry_wait;
+  constexpr Seconds kShortest = seconds(600);  // fewer readings say nothing about waste
+  if (request.window < kShortest) return fail(Errors{bad_input("--window must be at least 10min")});
   return request;
 }
 
 void add_window_flags(FlagSet& command, ServerFlags& flags) {
-  command.add_option("--prometheus", flags.prometheus, "a Prometheus-compatible server, e.g. http://prometheus:9090");
-  command.add_option("--window", flags.window, "how far back to look")->default_str("7d");
-  command.add_option("--end", flags.end, "where the window ends, e.g. 2026-11-01T00:00:00Z; now when not given");
-  command.add_option("--match", flags.match, "more label matchers for the server: 'cluster=\"a\",env=\"prod\"'");
+  command.add("prometheus", flags.prometheus);
+  command.add("window", flags.window);
+  command.add("end", flags.end);
+  command.add("match", flags.match);
 }
 
 void add_connection_flags(FlagSet& command, ServerFlags& flags) {
-  command.add_option("--timeout", flags.timeout, "for one answer of the server")->default_str("120s");
-  command.add_option("--tries", flags.tries, "how often a question is asked before it is given up")->default_str("5");
-  command.add_option("--retry-wait", flags.retry_wait, "before the second try; doubles with each")
-      ->default_str("250ms");
-  command.add_option("--bearer-file", flags.bearer_file, "file with a bearer token (or $RIGHTSIZE_BEARER)");
-  command.add_option("--user", flags.user, "user name, with the password from --password-file");
-  command.add_option("--password-file", flags.password_file, "file with the password (or $RIGHTSIZE_PASSWORD)");
-  command.add_option("--cert", flags.certificate, "client certificate (PEM file)");
-  command.add_option("--key", flags.key, "its private key (PEM file)");
-  command.add_option("--ca", flags.authority, "authority to trust (PEM file)");
-  command.add_flag("--insecure", flags.insecure, "do not check the server's certificate");
-  command.add_option("--org-id", flags.org_id, "tenant for Mimir, Cortex, Grafana Cloud (X-Scope-OrgID)");
-  command.add_option("--header", flags.headers, "another header, 'Name: value'; repeat");
-  command.add_flag("--progress", flags.progress, "show progress on standard error even when it is no terminal");
+  command.add("timeout", flags.timeout)->or_else("120s")->meaning("longest wait for one answer of the server");
+  command.add("tries", flags.tries);
+  command.add("retry-wait", flags.retry_wait);
+  command.add("bearer-file", flags.bearer_file);
+  command.add("user", flags.user);
+  command.add("password-file", flags.password_file);
+  command.add("cert", flags.certificate);
+  command.add("key", flags.key);
+  command.add("ca", flags.authority);
+  command.add("insecure", flags.insecure);
+  command.add("org-id", flags.org_id);
+  command.add("header", flags.headers)->single_words();
+  command.add("progress", flags.progress);
 }
 
 }  // namespace rightsize::app

@@ -1,4 +1,4 @@
-// How a metrics server is asked: what `fleet`, `exporter` and `service` share.
+// The flags for a metrics server that `fleet`, `exporter`, `service`, `verify` and `rollout` share.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,8 @@
 namespace rightsize::app {
 
 struct ServerFlags {
-  std::string prometheus, window = "7d", end, match, timeout = "120s", retry_wait = "250ms";
+  std::string prometheus, end, match;
+  Seconds window = days(7), timeout = seconds(120), retry_wait = milliseconds(250);
   int tries = 5;
   std::string bearer_file, user, password_file, certificate, key, authority, org_id;
   std::vector<std::string> headers;
@@ -21,7 +22,7 @@ struct ServerFlags {
 
 // The address, the window and the matchers.
 void add_window_flags(FlagSet& command, ServerFlags& flags);
-// Patience and credentials.
+// Timeouts, retries and credentials.
 void add_connection_flags(FlagSet& command, ServerFlags& flags);
 
 struct ServerRequest {
@@ -31,8 +32,7 @@ struct ServerRequest {
   std::optional<TimePoint> end;  // nothing: now
 };
 
-// Every mistake of these flags at once. Secrets come from files or the environment, so that they show in no process
-// list.
+// Reads the credentials: secrets come from files or the environment, because arguments are visible in process lists.
 Checked<ServerRequest> read_server_flags(const ServerFlags& flags);
 
 }  // namespace rightsize::app

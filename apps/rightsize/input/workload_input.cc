@@ -9,17 +9,10 @@
 #include "base/text.h"
 #include "catalog/gpu_words.h"
 #include "rightsize/input/job_flags.h"
-#include "rightsize/typed/spellings.h"
+#include "rightsize/typed/aliases.h"
 
 namespace rightsize::app {
 namespace {
-
-// Files list `providers` and `regions`; the flags are those of every other command.
-std::string flag_of(const std::string& setting) {
-  if (setting == "providers") return "--provider,--providers";
-  if (setting == "regions") return "--region,--regions";
-  return "--" + setting;
-}
 
 void take(WorkloadFlags& flags, const std::string& setting, const std::string& text) {
   const bool list = text.find(',') != std::string::npos;
@@ -55,17 +48,23 @@ void rename(model::Setting& setting) {
   std::string name = to_lower(setting.name);
   for (char& c : name) c = c == '_' ? '-' : c;
   const auto take_name = [&](const std::string& meant) {
-    if (is_setting(meant)) setting.name = meant;
-    return is_setting(meant);
+    for (const std::string& one : {meant, meant + "s"}) {
+      if (!is_setting(one)) continue;
+      setting.name = one;
+      return true;
+    }
+    return false;
   };
-  if (is_setting(setting.name) || take_name(name) || take_name(name + "s")) return;
-  for (const Spelling& spelling : spellings()) {
-    if (spelling.typed != "--" + name || spelling.flag.size() < 3 || !spelling.unit.empty()) continue;
-    const std::string meant(spelling.flag.substr(2));
-    const bool is_switch = !spelling.value.empty();
+  if (is_setting(setting.name) || take_name(name)) return;
+  for (const FlagAlias& alias : flag_aliases()) {
+    const std::size_t equals = std::min(alias.meant.find('='), alias.meant.size());
+    const std::vector<std::string_view> typed = split_list(alias.typed, ' ');
+    const std::string_view value = equals == alias.meant.size() ? std::string_view{} : alias.meant.substr(equals + 1);
+    const bool is_switch = !value.empty();
+    if (std::find(typed.begin(), typed.end(), "--" + name) == typed.end() || value.find('*') != value.npos) continue;
     if (is_switch && setting.value != "true" && setting.value != "yes") continue;
-    if (!take_name(meant) && !take_name(meant + "s")) continue;
-    if (is_switch) setting.value = spelling.value;
+    if (!alias.meant.starts_with("--") || !take_name(std::string(alias.meant.substr(2, equals - 2)))) continue;
+    if (is_switch) setting.value = value;
     return;
   }
 }
@@ -91,28 +90,30 @@ std::vector<model::Setting> by_our_names(std::vector<model::Setting> settings) {
 
 void add_setting_flags(FlagSet& command, WorkloadFlags& flags) {
   const auto add = [&](const model::SettingInfo& info) {
-    command
-        .add_option_function(
-            flag_of(info.name), [&flags, name = info.name](const std::string& text) { take(flags, name, text); },
-            info.meaning)
-        ->type_name(info.values);
+    if (info.name == "price") return add_price_flag(command, flags.prices);
+    if (info.name == "gpus") {  // also takes H100:8, which is a GPU and a number
+      command
+          .add_option_function(
+              "--gpus", [&flags](const std::string& text) { take(flags, "gpus", text); }, info.meaning)
+          ->type_name(info.values);
+      return;
+    }
+    Flag* flag = command.add(info.name, [&flags, name = info.name](const settings::Value& value) -> Result<> {
+      const settings::Setting& row = settings::get(name);
+      take(flags, name, row.kind == settings::Kind::kSwitch ? (value.number != 0 ? "true" : "false") : value.text);
+      return {};
+    });
+    if (info.name == "isl" || info.name == "osl") flag->type_name(info.values)->meaning(info.meaning);
   };
-  // On the command line a switch stands alone; a file says true or false.
-  const auto add_switch = [&](const model::SettingInfo& info) {
-    command.add_flag_function(
-        "--" + info.name, [&flags, name = info.name] { flags.settings[name] = "true"; }, info.meaning);
-  };
-  for (const model::SettingInfo& info : plan::request_settings()) {
-    if (info.name != "price") info.values == "true|false" ? add_switch(info) : add(info);
-  }
-  add_price_flag(command, flags.prices);
+  for (const model::SettingInfo& info : plan::request_settings()) add(info);
   for (const model::SettingInfo& info : plan::job_settings_of_requests()) add(info);
 }
 
 void add_workload_flags(FlagSet& command, WorkloadFlags& flags) {
-  command.add_option_function(
-      "workload", [&flags](const std::string& word) { (is_model(word) ? flags.settings["model"] : flags.file) = word; },
-      "a workload file (see 'rightsize init'), - for standard input, or a model");
+  command.add("WORKLOAD", [&flags](const settings::Value& word) -> Result<> {
+    (is_model(word.text) ? flags.settings["model"] : flags.file) = word.text;
+    return {};
+  });
   add_setting_flags(command, flags);
 }
 

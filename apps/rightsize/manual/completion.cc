@@ -13,11 +13,13 @@ namespace {
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
-// What may follow a flag: the names it lists itself, or those of the catalogue.
+// What can follow a flag: its choices, or names of the catalogue.
 std::vector<std::string> values_of(const FlagInfo& flag, const KnownValues& known) {
-  if (const auto& names = known.of(flag.name); !names.empty()) return names;
-  std::vector<std::string> names;
-  if (flag.values.find('|') == std::string::npos) return names;
+  std::vector<std::string> names = known.of(flag.name);
+  std::erase_if(names, [](const std::string& name) { return name.find(' ') != std::string::npos; });
+  const bool choice = flag.setting == nullptr || flag.setting->kind == settings::Kind::kChoice ||
+                      flag.setting->kind == settings::Kind::kYesNo;
+  if (!names.empty() || !choice || flag.values.find('|') == std::string::npos) return names;
   for (std::string_view name : split_list(flag.values, '|')) names.emplace_back(name);
   return names;
 }
@@ -36,7 +38,7 @@ std::vector<std::string> command_names(std::span<const CommandInfo> commands) {
   return names;
 }
 
-// The words of the first argument that may stand without its flag.
+// What can complete the first argument without a flag.
 std::vector<std::string> argument_words(const CommandInfo& command, const KnownValues& known) {
   for (const FlagInfo& flag : command.flags) {
     if (!flag.argument.empty()) return values_of(flag, known);
@@ -133,9 +135,10 @@ Result<std::string> completion_script(std::string_view shell, std::span<const Co
   if (shell == "fish") return fish_script(commands, values);
   // zsh runs bash's completions.
   if (shell == "zsh") return "autoload -U +X bashcompinit && bashcompinit\n" + bash_script(commands, values);
-  return fail(bad_input(shell.empty() ? "which shell?" : fmt::format("no completions for '{}'", shell))
-                  .with_hint(did_you_mean(shell, std::vector<std::string>{"bash", "zsh", "fish"}))
-                  .with_hint("known are bash, zsh and fish"));
+  return fail(
+      bad_input(shell.empty() ? "completion needs the name of a shell" : fmt::format("no completions for '{}'", shell))
+          .with_hint(did_you_mean(shell, std::vector<std::string>{"bash", "zsh", "fish"}))
+          .with_hint("shells are bash, zsh and fish"));
 }
 
 }  // namespace rightsize::app

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kMeaningColumn = 28;
 
-// Words of `text` from column `begin` on, continued there on further lines; the first line is already at `column`.
+// Wraps `text` at `width`; the first line starts at `column`, the others at `begin`.
 std::string flowed(std::string_view text, std::size_t column, std::size_t begin, std::size_t width) {
   std::string out;
   bool first = true;
@@ -42,7 +42,7 @@ std::string spelled(const FlagInfo& flag) {
   return text;
 }
 
-// Names to choose from that are too many to stand beside the flag.
+// Whether the choices are too long to show next to the flag.
 bool is_long_choice(const FlagInfo& flag) {
   constexpr std::size_t kShort = 24;
   return flag.values.size() > kShort && flag.values.find('|') != std::string::npos;
@@ -114,7 +114,7 @@ std::string help_text(const CommandInfo& command, std::size_t width) {
 
 std::string overview_text(std::span<const CommandInfo> commands, std::size_t width) {
   std::string text =
-      "rightsize: which GPU a workload needs, from whom, on what terms, for the least money.\n\n"
+      "rightsize: the cheapest GPUs for a workload, with provider, purchase terms and settings.\n\n"
       "Usage: rightsize COMMAND [OPTIONS]\n\nCommands:\n";
   constexpr std::size_t kSummaryColumn = 14;
   for (const CommandInfo& command : commands) {

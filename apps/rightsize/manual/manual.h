@@ -1,4 +1,4 @@
-// What the program says about itself: help, manual pages and completions, all from the flags that commands declare.
+// Help, manual pages and completions, all made from the flags that commands declare.
 #pragma once
 
 #include <deque>
@@ -18,17 +18,17 @@ struct CommandInfo {
   std::deque<FlagInfo> flags;
 };
 
-// Long lists under headings that are the same for every command; short ones stay as they are.
+// Sorts the flags by heading; short lists get none.
 void sort_into_groups(std::deque<FlagInfo>& flags);
 
-// Words that can be completed after a flag, by its name; empty where anything may be written.
+// Names that can be completed after a flag; none where any text is possible.
 struct KnownValues {
   std::vector<std::string> models, gpus, providers, regions;
 
   const std::vector<std::string>& of(const std::string& flag) const;
 };
 
-// Those of the built-in models and of the user's catalogue.
+// The names of the built-in models and of the user's catalogue.
 KnownValues known_values();
 
 // `rightsize COMMAND --help`, no line longer than the width unless a word is.
@@ -40,7 +40,7 @@ std::string overview_text(std::span<const CommandInfo> commands, std::size_t wid
 std::string manual_page(const CommandInfo& command);
 std::string overview_page(std::span<const CommandInfo> commands);
 
-// What bash, zsh or fish reads to complete commands, flags and values. Another shell's name gets a suggestion.
+// The script with which bash, zsh or fish completes commands, flags and values.
 Result<std::string> completion_script(std::string_view shell, std::span<const CommandInfo> commands,
                                       const KnownValues& values);
 

@@ -14,6 +14,7 @@ namespace rightsize::app {
 namespace {
 
 using report::DocumentType;
+using report::Fields;
 
 // Schemas of documents that have no field table yet.
 constexpr std::string_view kFolder = "schemas/", kEnding = "-1.json";
@@ -25,7 +26,25 @@ const DocumentType* find_document(std::string_view name) {
   return nullptr;
 }
 
+const Fields<FlagInfo> kFlagFields = {
+    {"name", "the flag, or the name of an argument", &FlagInfo::name},
+    {"argument", "the argument that may be given instead", &FlagInfo::argument},
+    {"values", "what it takes; empty: nothing", &FlagInfo::values},
+    {"meaning", "what it is for", &FlagInfo::meaning},
+    {"default", "the value without the flag", &FlagInfo::otherwise},
+    {"group", "the heading in the help", &FlagInfo::group},
+    {"required", "must be given", &FlagInfo::required},
+    {"repeatable", "may be given more than once", &FlagInfo::repeatable},
+};
+const Fields<CommandInfo> kCommandFields = {
+    {"name", "the command", &CommandInfo::name},
+    {"summary", "what it answers", &CommandInfo::summary},
+    {"flags", "what it takes", kFlagFields, &CommandInfo::flags},
+};
+
 }  // namespace
+
+Json describe_flags(const CommandInfo& command) { return json_of(kCommandFields, command); }
 
 std::vector<std::string> document_names() {
   std::vector<std::string> names;
@@ -59,11 +78,18 @@ Result<std::string> schema_text(const std::string& name) {
     }
     return text;
   }
+  Json all = Json::object();
+  if (name == "commands") {
+    for (const std::string& each : command_names()) {
+      RIGHTSIZE_TRY(const CommandInfo command, describe_command(each));
+      all[each] = describe_flags(command);
+    }
+    return all.dump() + "\n";
+  }
   if (name != "all") {
     RIGHTSIZE_TRY(const Json schema, document_schema(name));
     return schema.dump() + "\n";
   }
-  Json all = Json::object();
   for (const std::string& each : document_names()) {
     RIGHTSIZE_TRY(all[each], document_schema(each));
   }

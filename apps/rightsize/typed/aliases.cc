@@ -1,0 +1,177 @@
+#include "rightsize/typed/aliases.h"
+
+#include "base/suggest.h"
+#include "base/text.h"
+
+namespace rightsize::app {
+namespace {
+
+constexpr FlagAlias kFlags[] = {
+    // Clouds, machines and GPUs.
+    {"--cloud --clouds --infra", "--provider"},
+    {"--location", "--region"},
+    {"--spot --use-spot --preemptible", "--purchase=spot"},
+    {"--on-demand --ondemand", "--purchase=on-demand"},
+    {"--reserved", "--purchase=1y"},
+    {"--accelerator --accelerators --gpu-type --gpu-name --device --system -g", "--gpu"},
+    {"--num-gpus --gpu-count --ngpus --num-processes --nproc-per-node --world-size --total-gpus", "--gpus"},
+    {"--instance-type --machine-type --vm-size -t", "--instance"},
+    {"--instance-type --machine-type --instance", "--machine"},
+    {"--min-vram --vram --gpu-memory", "--min-memory=*GB"},
+    // The model and the job.
+    {"-m --base-model --model-name --model-id --model-path --model-name-or-path", "--model"},
+    {"--serve --serving --inference", "--job=serve"},
+    {"--train --training --finetune", "--job=train"},
+    {"--task --mode", "--job"},
+    {"--dtype --dtypes --torch-dtype --mixed-precision --quantization --quantize --quant", "--precision"},
+    {"--fp16", "--precision=fp16", When::kServing},
+    {"--fp16", "--precision=amp-fp16"},
+    {"--bf16", "--precision=bf16", When::kServing},
+    {"--bf16", "--precision=amp-bf16"},
+    {"--fp8", "--precision=fp8"},
+    {"--load-in-4bit", "--precision=nf4", When::kServing},
+    {"--load-in-4bit --qlora --use-qlora", "--method=qlora"},
+    {"--kv-cache-dtype", "--kv-precision"},
+    {"--lora --use-lora --peft --use-peft", "--method=lora"},
+    {"--adapter", "--method"},
+    {"--lora-r", "--lora-rank"},
+    {"--lora-target-modules --target-modules", "--lora-targets"},
+    {"--engine --framework --backend", "--stack"},
+    {"--optim", "--optimizer"},
+    {"--batch-size --bs -b --micro-batch-size --per-device-batch-size --per-device-train-batch-size", "--batch"},
+    {"--gradient-accumulation-steps --grad-accum --accumulation-steps", "--accumulate"},
+    {"--global-batch-size --train-batch-size", "--global-batch"},
+    {"--gradient-checkpointing --activation-checkpointing", "--recompute=full"},
+    {"--recompute-granularity", "--recompute"},
+    {"--torch-compile", "--compile=yes"},
+    {"--fsdp", "--zero=3"},
+    {"--zero-stage --deepspeed --sharding-strategy", "--zero"},
+    {"--cpu-offload", "--offload=optimizer"},
+    {"--num-epochs --num-train-epochs", "--epochs"},
+    {"--num-tokens --train-tokens --total-tokens", "--tokens"},
+    {"--requests --prompts --num-prompts --docs --documents", "--items"},
+    // Lengths: of a request when serving, of a sequence when training.
+    {"--input-len --input-length --input-tokens --random-input-len --prompt-len --prompt-tokens", "--isl"},
+    {"--output-len --output-length --output-tokens --random-output-len --max-new-tokens", "--osl"},
+    {"--context --context-length --seq-len --seq-length --sequence-length", "--isl", When::kServing},
+    {"--context --context-length --seq-len --seq-length --sequence-length --sequence-len --max-seq-len "
+     "--max-seq-length --max-length -s",
+     "--seq"},
+    // Parallelism and engine limits.
+    {"--tensor-parallel-size --tensor-parallel --tensor-model-parallel-size --tp-size --num-shard -tp", "--tp"},
+    {"--pipeline-parallel-size --pipeline-model-parallel-size --pp-size -pp", "--pp"},
+    {"--expert-parallel-size --expert-model-parallel-size --ep-size", "--ep"},
+    {"--context-parallel-size", "--cp"},
+    {"--data-parallel-size", "--attention-dp", When::kServing},
+    {"--max-num-seqs --max-batch-size", "--max-batch"},
+    {"--max-num-batched-tokens", "--max-tokens"},
+    {"--gpu-memory-utilization --mem-fraction-static", "--memory-share"},
+    {"--max-queue-delay", "--max-delay"},
+    // Load and limits.
+    {"--qps --rps --request-rate --requests-per-second", "--rate"},
+    {"--rate --qps --rps --request-rate", "--arrivals"},
+    {"--max-concurrency --concurrent-requests --users -c", "--concurrency"},
+    {"--ttft --max-ttft", "--ttft-slo=*ms"},
+    {"--tpot --itl --max-tpot", "--tpot-slo=*ms"},
+    {"--ttft --ttft-slo", "--slo=ttft=*ms"},
+    {"--tpot --tpot-slo --itl", "--slo=tpot=*ms"},
+    {"--percentile", "--slo-percentile"},
+    {"--hours --max-hours", "--deadline=*h"},
+    {"--days", "--deadline=*d"},
+    {"--max-time --time-limit --time --within", "--deadline"},
+    {"--max-cost --max-budget --cost-limit", "--budget"},
+    {"--minimize --optimize-for", "--objective"},
+    // Input and output.
+    {"--port -p", "--listen"},
+    {"--file --filename --path --input -f", "--from"},
+    {"--file --filename --path --input --workload --config -f", "argument"},
+    {"--prometheus-url --prom", "--prometheus"},
+    {"--since --last --period --range", "--window"},
+    {"-n", "--once=yes"},
+    {"-1 -L", "--once=yes"},
+    {"-i -d -l --loop --refresh", "--interval=*s"},
+    {"--limit --max-results --head -n", "--top"},
+    {"--all -a", "--top=0"},
+    {"--sort-by --order-by -s", "--sort"},
+    {"--group-by --aggregate", "--by"},
+    {"--output --output-format -o", "--format"},
+    {"--json", "--format=json"},
+    {"--csv", "--format=csv"},
+    {"--html", "--format=html"},
+    {"--markdown --md", "--format=md"},
+    {"--no-trunc -w", "--wide=yes"},
+    {"--silent --brief", "--quiet=yes"},
+    {"--verbose --why -v", "--explain=yes"},
+    {"--search", "--model"},
+    {"-lgip", "--list-layouts=yes"},
+};
+
+constexpr CommandAlias kCommands[] = {
+    {"show-gpus list-gpus accelerators accelerator-types", "gpus"},
+    {"price pricing cost costs offers instance-types machine-types", "prices"},
+    {"spot spot-price spot-prices", "prices --purchase=spot"},
+    {"compare", "prices compare"},
+    {"history", "prices history"},
+    {"mem vram fit fits estimate-memory estimate-vram", "memory"},
+    {"speed throughput perf latency bench benchmark", "estimate"},
+    {"optimize optimise plan size suggest advise", "recommend"},
+    {"train training finetune fine-tune pretrain", "recommend --job=train"},
+    {"inference infer", "recommend --job=serve"},
+    {"nvtop nvitop nvidia-smi gpustat monitor watch", "top"},
+    {"services", "service"},
+    {"cluster waste usage utilization", "fleet"},
+    {"reserve reservation commitment savings-plan", "commit"},
+    {"savings", "decisions savings"},
+    {"new wizard", "init"},
+    {"simulate batching", "batch"},
+    {"schedule", "window"},
+    {"ui web dashboard", "serve"},
+    {"man", "manual"},
+    {"completions", "completion"},
+    {"commands", "help"},
+};
+
+struct ValueAliases {
+  std::string_view flag, values;  // typed=meant, separated by spaces; typed without case, '-' and '_'
+};
+constexpr ValueAliases kValues[] = {
+    {"--precision",
+     "bfloat16=bf16 float16=fp16 half=fp16 float32=fp32 float=fp32 float8=fp8 awq=int4 gptq=int4 "
+     "w4a16=int4 4bit=int4 q4=int4 8bit=int8 q8=int8 w8a8=int8 bitsandbytes=nf4 nvfp4=fp4 mxfp4=fp4"},
+    {"--mixed-precision", "bf16=amp-bf16 fp16=amp-fp16 no=fp32"},
+    {"--kv-precision", "fp8e4m3=fp8 fp8e5m2=fp8 bfloat16=bf16"},
+    {"--lora-targets", "all=all-linear qproj,vproj=attention qproj,kproj,vproj,oproj=attention"},
+    {"--format", "markdown=md githubcomment=md table=text plain=text txt=text"},
+    {"--job",
+     "inference=serve serving=serve infer=serve training=train pretrain=train finetune=train finetuning=train"},
+    {"--optimizer",
+     "adam=adamw adamwtorch=adamw adamwtorchfused=adamw adamwhf=adamw adamwbnb8bit=adamw-8bit "
+     "adam8bit=adamw-8bit pagedadamw8bit=adamw-paged-8bit"},
+    {"--recompute", "true=full yes=full false=none no=none"},
+    {"--attention", "flashattention2=flash flashattn=flash"},
+    {"--stack",
+     "transformers=hf huggingface=hf pytorch=hf tensorrtllm=trtllm trt=trtllm megatronlm=megatron "
+     "nemo=megatron"},
+    {"--zero", "zero1=1 zero2=2 zero3=3 stage1=1 stage2=2 stage3=3 fullshard=3 shardgradop=2 noshard=0"},
+    {"--purchase", "all=on-demand,spot,1y,3y any=on-demand,spot,1y,3y"},
+    {"--objective", "price=cost speed=time"},
+};
+
+}  // namespace
+
+std::span<const FlagAlias> flag_aliases() { return kFlags; }
+std::span<const CommandAlias> command_aliases() { return kCommands; }
+
+std::string meant_value(std::string_view flag, const std::string& typed) {
+  const std::string folded = fold_name(typed);
+  for (const ValueAliases& row : kValues) {
+    if (row.flag != flag) continue;
+    for (const std::string_view pair : split_list(row.values, ' ')) {
+      const std::size_t equals = pair.find('=');
+      if (pair.substr(0, equals) == folded) return std::string(pair.substr(equals + 1));
+    }
+  }
+  return flag == "--format" ? to_lower(typed) : typed;
+}
+
+}  // namespace rightsize::app

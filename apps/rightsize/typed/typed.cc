@@ -1,0 +1,319 @@
+#include "rightsize/typed/typed.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "rightsize/typed/aliases.h"
+#include "rightsize/typed/things.h"
+
+namespace rightsize::app {
+namespace {
+
+template <class Words>
+bool holds(const Words& words, std::string_view word) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+// Lower case with hyphens: how flags and commands are written.
+std::string tidied(std::string_view name) {
+  std::string out = name.size() > 2 ? to_lower(name) : std::string(name);
+  std::replace(out.begin(), out.end(), '_', '-');
+  return out;
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789.,") == std::string_view::npos;
+}
+
+bool is_yes(std::string_view word) { return holds(std::array{"yes", "true", "on"}, to_lower(word)); }
+bool is_no(std::string_view word) { return holds(std::array{"no", "false", "off"}, to_lower(word)); }
+
+// ---- commands
+
+std::string our_command(std::string_view typed, std::span<const std::string> commands) {
+  const std::string name = tidied(typed);
+  for (const std::string& ours : commands) {
+    if (name == ours || name + "s" == ours || name == ours + "s") return ours;
+  }
+  for (const CommandAlias& alias : command_aliases()) {
+    if (holds(split_list(alias.typed, ' '), name)) return std::string(alias.meant);
+  }
+  return {};
+}
+
+// Flags before the command move behind it.
+void put_command_first(std::vector<std::string>& words) {
+  std::size_t first = 0;
+  while (first < words.size() && words[first].starts_with('-'))
+    first += holds(std::array{"-o", "--output", "--format"}, words[first]) ? 2 : 1;
+  if (first >= words.size()) return;
+  const auto command = words.begin() + static_cast<std::ptrdiff_t>(first);
+  std::rotate(words.begin(), command, command + 1);
+}
+
+bool is_verb(std::string_view word) {
+  return holds(std::array{"get", "list", "ls", "show", "describe"}, to_lower(word));
+}
+
+// Names in several words, `RTX 4090` or `llama 3.1 8b on h100`; a GPU after the model of a plan is --gpu.
+void join_names(std::vector<std::string>& words) {
+  constexpr std::array kNamed = {"memory", "estimate", "recommend", "prices", "gpus", "models", "batch", "commit"};
+  if (!holds(kNamed, words.front())) return;
+  const auto end = std::find_if(words.begin() + 1, words.end(), [](const auto& word) { return word.starts_with('-'); });
+  std::vector<std::string> bare(words.begin() + 1, end), joined;
+  const bool gpu_by_flag = words.front() == "recommend" || words.front() == "commit";
+  if (bare.size() + (gpu_by_flag ? 1 : 0) < 2 || (bare.size() == 2 && !gpu_by_flag && is_model_name(bare[0]))) return;
+  for (std::size_t at = 0; at < bare.size();) {
+    std::size_t many = std::min<std::size_t>(4, bare.size() - at);
+    std::string name;
+    for (; many > 0; --many) {
+      const auto first = bare.begin() + static_cast<std::ptrdiff_t>(at);
+      name = fmt::format("{}", fmt::join(first, first + static_cast<std::ptrdiff_t>(many), "-"));
+      if (many == 1 || thing_named(name) != Thing::kNothing) break;
+    }
+    at += std::max<std::size_t>(many, 1);
+    if (many == 1 && bare.size() > 1 && holds(std::array{"on", "with", "vs", "and"}, name)) continue;
+    if (gpu_by_flag && (!joined.empty() || words.front() == "commit") && thing_named(name) == Thing::kGpu)
+      joined.push_back("--gpu=" + name);
+    else
+      joined.push_back(name);
+  }
+  joined.insert(joined.begin(), words.front());
+  joined.insert(joined.end(), end, words.end());
+  words = std::move(joined);
+}
+
+// ---- flags
+
+const FlagInfo* find_flag(const std::deque<FlagInfo>& declared, std::string_view name) {
+  for (const FlagInfo& flag : declared) {
+    if (flag.name == name || holds(split_list(flag.others, ','), name)) return &flag;
+  }
+  return nullptr;
+}
+
+// The flag itself, in another case, with underscores, or in the other number: --Model, --batch_size, --regions.
+const FlagInfo* find_alike(const std::deque<FlagInfo>& declared, const std::string& name) {
+  const std::string tidy = tidied(name);
+  const FlagInfo* found = find_flag(declared, tidy);
+  if (found == nullptr && tidy.size() > 3) found = find_flag(declared, tidy + "s");
+  if (found == nullptr && tidy.size() > 4 && tidy.ends_with('s'))
+    found = find_flag(declared, tidy.substr(0, tidy.size() - 1));
+  return found;
+}
+
+class Rewriter {
+ public:
+  Rewriter(Typed typed, const std::deque<FlagInfo>& declared) : in_(std::move(typed.words)), declared_(declared) {
+    out_.notes = std::move(typed.notes);
+    serving_ = std::any_of(in_.begin() + (in_.empty() ? 0 : 1), in_.end(), [](const std::string& word) {
+      const std::string value = word.substr(word.find('=') + 1);
+      return meant_value("--job", value) == "serve" || holds(std::array{"--serve", "--inference"}, word);
+    });
+  }
+
+  Typed run() {
+    const bool runs_others = !in_.empty() && in_.front() == "profile";
+    for (at_ = 0; at_ < in_.size(); ++at_) {
+      const std::string& word = in_[at_];
+      if (word == "--" || (runs_others && at_ > 0 && !word.starts_with('-'))) {
+        out_.words.insert(out_.words.end(), in_.begin() + static_cast<std::ptrdiff_t>(at_), in_.end());
+        break;
+      }
+      if (at_ > 0 && word.size() > 1 && word.front() == '-')
+        take_flag(word);
+      else
+        out_.words.push_back(word);
+    }
+    add_method();
+    return std::move(out_);
+  }
+
+ private:
+  // --lora-rank 64 alone means that adapters are trained.
+  void add_method() {
+    const auto has = [&](const char* flag) {
+      return std::any_of(out_.words.begin(), out_.words.end(), [&](const std::string& word) {
+        return word == flag || word.starts_with(flag + std::string("="));
+      });
+    };
+    if (find_flag(declared_, "--method") == nullptr || has("--method")) return;
+    if (!has("--lora-rank") && !has("--lora-targets")) return;
+    out_.notes.emplace_back("adapters are trained: --method lora");
+    out_.words.insert(out_.words.begin() + 1, "--method=lora");
+  }
+
+  std::string next() const { return at_ + 1 < in_.size() ? in_[at_ + 1] : std::string(); }
+
+  // The value behind '=', or the next word.
+  std::string take_value(const std::optional<std::string>& value) { return value ? *value : in_[++at_]; }
+
+  void take_flag(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals), tidy = tidied(name);
+    const auto value = equals == std::string::npos ? std::nullopt : std::optional(word.substr(equals + 1));
+    if (const FlagInfo* same = find_alike(declared_, name)) return put(*same, same->name, value, {});
+    if (tidy == "--no-color" || tidy == "--no-colour") {
+      out_.plain = true;
+      return;
+    }
+    if (tidy == "--slo" && take_limits(value)) return;
+    const std::string meant = meant_flag(tidy, declared_, serving_);
+    if (meant.empty()) return out_.words.push_back(word);
+    if (meant == "argument") return;  // -f FILE: the file alone
+    const std::size_t fixed = meant.find('=');
+    const FlagInfo& flag = *find_flag(declared_, meant.substr(0, fixed));
+    const std::string rest = fixed == std::string::npos ? "" : meant.substr(fixed + 1);
+    if (!rest.empty() && rest.find('*') == std::string::npos) return put_switch(flag, name, rest, value);
+    if (flag.name != "--format") out_.notes.push_back(fmt::format("{} is {} here", name, flag.name));
+    put(flag, tidy, value, rest);
+  }
+
+  // `--slo ttft=1s,p95-tpot=50ms` of a command with one flag for each limit.
+  bool take_limits(const std::optional<std::string>& value) {
+    const std::string text = value.value_or(next());
+    std::vector<std::string> words;
+    for (std::string_view part : split_list(text, ',')) {
+      const std::size_t equals = part.find('=');
+      if (equals == std::string_view::npos) return false;
+      for (const std::string_view name : split_list(part.substr(0, equals), '-')) {
+        if (name == "ttft" || name == "tpot")
+          words.push_back(fmt::format("--{}-slo={}", name, part.substr(equals + 1)));
+        else if (name.starts_with('p') && is_number(name.substr(1)) &&
+                 !holds(words, fmt::format("--slo-percentile={}", name)))
+          words.push_back(fmt::format("--slo-percentile={}", name));
+      }
+    }
+    if (words.empty() || find_flag(declared_, "--ttft-slo") == nullptr) return false;
+    if (!value) ++at_;
+    out_.notes.push_back(fmt::format("--slo is {} here", fmt::join(words, " ")));
+    out_.words.insert(out_.words.end(), words.begin(), words.end());
+    return true;
+  }
+
+  // A switch elsewhere, a value here: --spot is --purchase spot. Hugging Face's switches take True and False, and
+  // --fsdp may name a strategy.
+  void put_switch(const FlagInfo& flag, const std::string& name, std::string meant,
+                  const std::optional<std::string>& value) {
+    const std::string said = value.value_or(next());
+    const std::string spelled = meant_value(flag.name, said.substr(0, said.find(' ')));
+    const bool given = is_yes(said) || is_no(said) || spelled != said;
+    const bool count = flag.values.empty() && is_number(said);  // -n 1
+    if ((given || count) && !value) ++at_;
+    if (is_no(said)) return;
+    if (given && !is_yes(said)) meant = spelled;
+    const bool is_switch = flag.values.empty();
+    out_.notes.push_back(fmt::format("{} is {}{} here", name, flag.name, is_switch ? "" : " " + meant));
+    is_switch ? out_.words.push_back(flag.name) : push(flag, meant);
+  }
+
+  // The flag and its value. `pattern` has the unit of a bare number: "*h", "ttft=*ms".
+  void put(const FlagInfo& flag, const std::string& typed, const std::optional<std::string>& value,
+           std::string_view pattern) {
+    const bool follows = !next().empty() && find_alike(declared_, next().substr(0, next().find('='))) == nullptr;
+    if (flag.values.empty()) {
+      if (value && !is_yes(*value)) return out_.words.push_back(flag.name + "=" + *value);
+      if (!value && is_no(next())) return void(++at_);
+      if (!value && is_yes(next())) ++at_;
+      return out_.words.push_back(flag.name);
+    }
+    if (!value && !follows) {
+      out_.words.push_back(flag.values == "yes|no" ? flag.name + "=yes" : flag.name);
+      return;
+    }
+    std::string text = take_value(value);
+    if (!value && is_number(text) && holds(std::array{"week", "weeks", "day", "days", "hour", "hours"}, next()))
+      text += in_[++at_];  // --deadline 2 weeks
+    const bool any = holds(std::array{"any", "all", "*"}, to_lower(text));
+    if (any && holds(std::array{"--gpu", "--provider", "--region"}, flag.name)) return;
+    if (flag.name == "--format" && text == "wide") return out_.words.push_back("--wide");
+    const std::string by_typed = meant_value(typed, text);
+    text = by_typed != text ? by_typed : meant_value(flag.name, text);
+    if (!pattern.empty()) {
+      const std::size_t star = pattern.find('*');
+      text = std::string(pattern.substr(0, star)) + text +
+             std::string(is_number(text) ? pattern.substr(star + 1) : std::string_view{});
+    }
+    push(flag, text);
+  }
+
+  // Lists grow when given again: --provider aws --provider gcp.
+  void push(const FlagInfo& flag, const std::string& value) {
+    const bool list = flag.setting != nullptr && (flag.setting->list || flag.name == "--slo");
+    const auto given = std::find_if(out_.words.begin(), out_.words.end(),
+                                    [&](const std::string& word) { return word.starts_with(flag.name + "="); });
+    if (list && !flag.repeatable && given != out_.words.end())
+      *given += "," + value;
+    else if (flag.repeatable)
+      out_.words.insert(out_.words.end(), {flag.name, value});  // further words may be values too: --from *.csv
+    else
+      out_.words.push_back(flag.name + "=" + value);
+  }
+
+  std::vector<std::string> in_;
+  const std::deque<FlagInfo>& declared_;
+  bool serving_ = false;
+  std::size_t at_ = 0;
+  Typed out_;
+};
+
+}  // namespace
+
+Typed meant_command(std::vector<std::string> words, std::span<const std::string> commands) {
+  Typed typed{std::move(words), {}};
+  std::vector<std::string>& all = typed.words;
+  put_command_first(all);
+  if (all.empty()) return typed;
+  if (all.front() == "-v" || all.front() == "version") all = {"--version"};
+  if (all.size() > 1 && is_verb(all[0]) && our_command(all[0], commands).empty()) {
+    // `get gpus`, `describe model llama-3.1-8b`, `show h100`.
+    const bool named = !our_command(all[1], commands).empty();
+    if (named)
+      all.erase(all.begin());
+    else if (const Thing thing = thing_named(all[1]); thing != Thing::kNothing)
+      all.front() = thing == Thing::kGpu ? "gpus" : "models";
+  }
+  const std::string written = all.front(), meant = our_command(written, commands);
+  if (meant.empty()) return typed;
+  const std::size_t space = std::min(meant.find(' '), meant.size());
+  all.front() = meant.substr(0, space);
+  if (space < meant.size()) all.insert(all.begin() + 1, meant.substr(space + 1));
+  if (fold_name(all.front()) != fold_name(written) && fold_name(all.front()) != fold_name(written + "s"))
+    typed.notes.push_back(fmt::format("'{}' is 'rightsize {}' here", written, meant));
+  // `show-gpus H100`: SkyPilot's prices what it is asked for. `gpus --cloud aws`: so do we.
+  const auto is_offer = [](const std::string& word) {
+    return holds(std::array{"--cloud", "--infra", "--provider", "--region", "--spot"}, word.substr(0, word.find('=')));
+  };
+  const bool priced = written == "show-gpus" && all.size() > 1 && !all[1].starts_with('-');
+  if (all.front() == "gpus" && (priced || std::any_of(all.begin() + 1, all.end(), is_offer))) all.front() = "prices";
+  if (all.size() == 2 && to_lower(all[1]) == "help") all[1] = "--help";
+  const bool lists = holds(std::array{"gpus", "models", "prices"}, all.front());
+  if (lists && all.size() > 1 && (is_verb(all[1]) || all[1] == "cheapest")) all.erase(all.begin() + 1);
+  const std::string job = all.size() > 1 ? meant_value("--job", all[1]) : "";
+  if (holds(std::array{"recommend", "memory", "estimate"}, all.front()) && (job == "train" || job == "serve"))
+    all[1] = "--job=" + job;  // `recommend serve llama-3.1-8b`
+  join_names(all);
+  return typed;
+}
+
+std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& declared, bool serving) {
+  const bool has_argument =
+      std::any_of(declared.begin(), declared.end(), [](const FlagInfo& flag) { return !flag.name.starts_with('-'); });
+  for (const FlagAlias& alias : flag_aliases()) {
+    if ((alias.when == When::kServing && !serving) || (alias.when == When::kTraining && serving)) continue;
+    const std::string_view flag = alias.meant.substr(0, alias.meant.find('='));
+    const bool has = flag == "argument" ? has_argument : find_flag(declared, flag) != nullptr;
+    if (has && holds(split_list(alias.typed, ' '), typed)) return std::string(alias.meant);
+  }
+  return {};
+}
+
+Typed meant_flags(Typed typed, const std::deque<FlagInfo>& declared) {
+  return Rewriter(std::move(typed), declared).run();
+}
+
+}  // namespace rightsize::app
