@@ -19,7 +19,7 @@ enum class QkNorm {
   kPerHead,       // one vector of head_dim for all heads (qwen3)
   kPerHeadAfter,  // the same, once heads stand first (gemma3)
   kFullWidth,     // a vector over all heads together (olmo2)
-  kEachHead,      // one row a head (cohere, stablelm)
+  kEachHead,      // one row per head (cohere, stablelm)
 };
 
 enum class BlockOrder {
@@ -50,7 +50,7 @@ struct DecoderStyle {
   bool qkv_bias = false, output_bias = false, mlp_bias = false, head_bias = false;
   bool fused_qkv = false, fused_gate_up = false, gated = true;
   QkNorm qk_norm = QkNorm::kNone;
-  bool attention_sinks = false;  // one learned logit a head (gpt_oss)
+  bool attention_sinks = false;  // one learned logit per head (gpt_oss)
   NormKind norm = NormKind::kRms;
   bool norm_weight = true, norm_bias = false;
 

@@ -26,8 +26,8 @@ struct Mamba2 {
 RecurrentWeights declare_mamba2(Inventory& inventory, const Mamba2& layer, std::int64_t hidden);
 Value mamba2(Tracer& f, Value x, const RecurrentWeights& w, const Mamba2& layer);
 
-// Gated delta rule: projections of q, k, v and the gate, and of two numbers a head. Qwen3.5 keeps each in two matrices,
-// of the same size together.
+// Gated delta rule: projections of q, k, v and the gate, and of two numbers per head. Qwen3.5 keeps each in two
+// matrices, of the same size together.
 RecurrentWeights declare_gated_delta(Inventory& inventory, const ScanOp& scan, std::int64_t hidden);
 Value gated_delta(Tracer& f, Value x, const RecurrentWeights& w, const ScanOp& scan);
 

@@ -1,8 +1,8 @@
-// Replays of training steps, kept for the life of the program.
+// A cache of training replays for the lifetime of the program.
 //
-// A replay depends on the model and the job alone, not on prices, deadlines or the GPU, and a search asks for the same
-// ones in every variant of a request; so does a page whose slider moves. Models are told apart by their forward pass,
-// which a shape shares with its copies. Bounded; from any thread.
+// A replay depends only on the model and the job, not on prices, deadlines or the GPU. A search needs the same replays
+// in every variant of a request, and so does a page while a slider moves. Models are identified by their forward pass,
+// which a shape shares with its copies. Bounded and thread-safe.
 #pragma once
 
 #include <memory>

@@ -8,7 +8,7 @@
 namespace rightsize::memory {
 namespace {
 
-// Elements one layer caches for one token on one GPU.
+// Elements cached per token and layer on one GPU.
 double elements_per_token_and_layer(const model::ModelShape& model, int tensor) {
   if (model.latent)
     return static_cast<double>(model.latent->kv_rank + model.latent->rope_dim + model.latent->index_dim);
@@ -16,7 +16,7 @@ double elements_per_token_and_layer(const model::ModelShape& model, int tensor) 
   return 2.0 * heads * model.head_dim;
 }
 
-// Layers whose attention sees the whole sequence, of those on the fullest pipeline stage.
+// Layers with full attention on the fullest pipeline stage.
 struct LayerKinds {
   double full = 0, windowed = 0;
 };
@@ -51,7 +51,7 @@ Bytes kv_sequence_bytes(const model::ModelShape& model, std::int64_t tokens, con
   const auto all = static_cast<double>(tokens);
   const double window = layout.whole_windows ? all : std::min(all, static_cast<double>(model.sliding_window));
   const double held = layers.full * in_pages(all, layout.page) + layers.windowed * in_pages(window, layout.page);
-  // Recurrent layers keep the same state for every length, divided like the heads.
+  // Recurrent layers keep a state of constant size, split like the heads.
   const double state = static_cast<double>(model.state_bytes) / (layout.tensor * layout.pipeline);
   return bytes(held * elements_per_token_and_layer(model, layout.tensor) * bytes_per_element(layout.format) + state);
 }

@@ -31,9 +31,9 @@ RuntimeBasis runtime_basis(const catalog::Gpu& gpu) {
   return gpu.vendor == "NVIDIA" ? RuntimeBasis::kVendor : RuntimeBasis::kOtherVendor;
 }
 
-// The context of a smaller NVIDIA GPU takes less (it grows with the multiprocessors, and fewer kernels are loaded), a
-// newer driver somewhat more; ROCm's libraries were not measured. Judgement, in bytes because a runtime does not grow
-// with the job.
+// The context of a smaller NVIDIA GPU takes less (it grows with the multiprocessors, and fewer kernels are loaded),
+// that of a newer driver somewhat more; ROCm's libraries were not measured. A judgement, in bytes because the runtime
+// does not grow with the job.
 ByteInterval interval_on(const MemoryNeed& need, const catalog::Gpu& gpu) {
   if (need.of_gpu) return {need.low, need.high};
   static constexpr double kLess[] = {0, 0.9, 0.9}, kMore[] = {0, 0.35, 1.5};  // GiB
@@ -51,7 +51,7 @@ Bytes Parts::total() const {
 
 namespace {
 
-// Encoders are served whole sequences; only models that generate have tokens in and out.
+// Encoders process whole sequences; only generative models have input and output tokens.
 std::int64_t tokens_of(const model::ModelShape& model, const model::Job& job) {
   const bool generates = job.kind == model::JobKind::kServe && model.kind != model::ModelKind::kEncoder;
   return generates ? job.serve.isl + job.serve.osl : job.sequence;
@@ -68,14 +68,14 @@ MemoryNeed estimate_memory(const model::ModelShape& model, const model::Job& job
   MemoryNeed need = job.kind == model::JobKind::kTrain ? estimate_training(model, job)
                     : engine                           ? estimate_serving(model, job, gpu)
                                                        : estimate_batches(model, job, gpu);
-  if (job.kind == model::JobKind::kServe) need.of_gpu = true;  // an engine takes the share it is given
+  if (job.kind == model::JobKind::kServe) need.of_gpu = true;  // an engine preallocates its share
   if (gpu != nullptr) {
     const ByteInterval interval = interval_on(need, *gpu);
     need.low = interval.low, need.high = interval.high, need.of_gpu = true;
   }
   if (is_beyond_positions(model, job)) {
     need.warnings.push_back(
-        fmt::format("{} tokens are beyond the {} positions {} was made for: it needs a longer table or rotary scale",
+        fmt::format("{} tokens exceed the {} positions of {}; it needs a longer position table or rotary scaling",
                     tokens_of(model, job), model.context, model.name));
   }
   return need;
@@ -85,8 +85,8 @@ Fit fits(const MemoryNeed& need, const catalog::Gpu& gpu) {
   Fit fit;
   fit.capacity = gpu.capacity();
   fit.headroom = fit.capacity - need.device;
-  // The 80 % interval of a normal distribution is 1.2816 standard deviations to each side; the side that matters is
-  // the one the capacity lies on.
+  // The 80 % interval of a normal distribution is 1.2816 standard deviations on each side; use the side on which the
+  // capacity lies.
   constexpr double kEightyPercent = 1.2816;
   const ByteInterval interval = interval_on(need, gpu);
   const Bytes side = fit.headroom >= Bytes{} ? interval.high - need.device : need.device - interval.low;
@@ -111,10 +111,10 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
   auto wrong = [&](std::string message, std::string hint) {
     errors.push_back(bad_input(std::move(message)).with_hint(std::move(hint)));
   };
-  // Whoever trains every weight can give the model a longer table; a finished one has the positions it was given.
+  // Full training can extend the position table; a finished model has a fixed one.
   const bool finished = job.kind == model::JobKind::kServe || job.train.method != model::Method::kFull;
   if (finished && is_beyond_positions(model, job) && model.positions == model::Positions::kLearned) {
-    wrong(fmt::format("{} tokens are beyond the {} positions of {}", tokens_of(model, job), model.context, model.name),
+    wrong(fmt::format("{} tokens exceed the {} positions of {}", tokens_of(model, job), model.context, model.name),
           fmt::format("use at most {}", model.context));
   }
   if (p.tensor > 1 && model.heads > 0 && model.heads % p.attention_tensor() != 0) {
@@ -124,7 +124,7 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
   }
   if (p.tensor > 1 && model.heads == 0)
     wrong(fmt::format("{} has no attention heads to split", model.name), "use --tp 1");
-  // Embeddings and loss may stand in for a layer each at the ends of a pipeline (405B with its 126 layers in 16 x 8).
+  // Embeddings and loss may take the place of a layer at each end of a pipeline (405B: 126 layers in 16 x 8 stages).
   constexpr int kEnds = 2;
   if (p.pipeline * p.pipeline_interleave > std::max(1, model.layers + model.encoder_layers) + kEnds) {
     wrong(fmt::format("{} pipeline stages for {} layers", p.pipeline * p.pipeline_interleave, model.layers),
@@ -132,17 +132,17 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
   }
   if (job.train.compile && job.kind == model::JobKind::kTrain && model.image_size > 0)
     wrong("torch.compile of image models is not modelled", "drop --compile");
-  if (p.expert > 1 && !model.experts) wrong(fmt::format("{} has no experts to spread", model.name), "use --ep 1");
+  if (p.expert > 1 && !model.experts) wrong(fmt::format("{} has no experts", model.name), "use --ep 1");
   if (p.expert > 1 && model.experts && model.experts->count % p.expert != 0) {
     wrong(fmt::format("expert parallelism of {} does not divide {} experts", p.expert, model.experts->count),
           "use a divisor");
   }
   if (p.attention_data > 1 && !model.experts) {
-    wrong(fmt::format("attention data parallelism shares experts, and {} has none", model.name),
+    wrong(fmt::format("attention data parallelism needs experts, and {} has none", model.name),
           "use more replicas: --gpus a multiple of --tp");
   }
   if (job.serve.disaggregated && model.kind != model::ModelKind::kDecoder)
-    wrong(fmt::format("{} does not answer token by token", model.name), "leave --disaggregated out");
+    wrong(fmt::format("{} does not generate tokens", model.name), "drop --disaggregated");
   return errors;
 }
 

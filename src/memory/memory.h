@@ -1,10 +1,10 @@
 // How much GPU memory a job needs, part by part, and whether it fits.
 //
 //   MemoryNeed need = estimate_memory(shape, job, gpu);      // job.kind decides between training and serving
-//   Fit fit = fits(need, gpu);                               // fits, tight or no, with the probability of running out
+//   Fit fit = fits(need, gpu);                               // fits, tight or no, with the out-of-memory probability
 //
-// Three totals, because they differ by gigabytes: what the framework's allocator has live at the peak, what it holds
-// from the driver, and what nvidia-smi shows. Equations, sources and measured errors: docs/models.md.
+// There are three totals, which differ by gigabytes: live bytes in the framework's allocator at the peak, bytes it has
+// reserved from the driver, and what nvidia-smi shows. Equations, sources and measured errors: docs/models.md.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ enum class Part { kWeights, kGradients, kOptimizer, kActivations, kLogits, kKvCa
 inline constexpr int kParts = 8;
 std::string_view name_of(Part part);
 
-// What is in memory at the moment of the peak; their sum is MemoryNeed::device.
+// What is in memory at the peak; the sum is MemoryNeed::device.
 struct Parts {
   std::array<Bytes, kParts> bytes{};
 
@@ -33,34 +33,32 @@ struct Parts {
   Bytes total() const;
 };
 
-// What the driver's and the libraries' own bytes are known from: runs on this GPU, on another of the vendor's, or on
-// none of them.
+// Where the memory of driver and libraries was measured: on this GPU, on another one of the vendor, or not at all.
 enum class RuntimeBasis { kThisGpu, kVendor, kOtherVendor };
 RuntimeBasis runtime_basis(const catalog::Gpu& gpu);
 std::string_view name_of(RuntimeBasis basis);
 
 struct MemoryNeed {
-  Bytes peak_allocated;  // live in the framework's allocator at the peak
-  Bytes reserved;        // held by it from the driver
-  Bytes device;          // what nvidia-smi shows: with the context and the libraries
-  Bytes low, high;       // 80 % interval of device
-  bool of_gpu = false;   // the interval already allows for the GPU it was asked for
+  Bytes peak_allocated;  // live bytes in the framework's allocator
+  Bytes reserved;        // reserved from the driver
+  Bytes device;          // what nvidia-smi shows, including context and libraries
+  Bytes low, high;       // 80 % interval of `device`
+  bool of_gpu = false;   // the interval already accounts for the GPU
   Parts parts;
 
   // Serving only.
-  Bytes kv_per_token;  // of one sequence, on one GPU
+  Bytes kv_per_token;  // per sequence, on one GPU
   std::optional<std::int64_t>
-      max_concurrency;  // sequences of isl + osl tokens the engine's KV budget holds, with a GPU
+      max_concurrency;  // sequences of isl + osl tokens that fit in the engine's KV budget; needs a GPU
 
-  std::vector<std::string> warnings;  // what was asked for but cannot be as asked, with its effect
+  std::vector<std::string> warnings;  // settings that cannot be honoured, with the effect
 };
 
-// The need on one GPU of `job.parallel.gpus`. `gpu` is needed where an engine's budget depends on it (serving's maximum
-// concurrency and preallocation), and for the interval: see interval_on(). Without one the interval is that of the GPU
-// the runtime was measured on.
+// Memory on one of the job's GPUs. `gpu` is needed for an engine's budget (maximum concurrency, preallocation) and for
+// the interval: see interval_on(). Without it, the interval is that of the GPU the runtime was measured on.
 MemoryNeed estimate_memory(const model::ModelShape& model, const model::Job& job, const catalog::Gpu* gpu);
 
-// The 80 % interval on this GPU: wider by what drivers and libraries take on GPUs nobody measured.
+// The 80 % interval on this GPU, wider for GPUs where the memory of driver and libraries was not measured.
 struct ByteInterval {
   Bytes low, high;
 };
@@ -72,19 +70,19 @@ std::string_view name_of(Verdict verdict);
 struct Fit {
   Verdict verdict = Verdict::kNo;
   Bytes capacity;
-  Bytes headroom;              // capacity - device; negative when it does not fit
-  double oom_probability = 1;  // of running out of memory, from the error distribution
+  Bytes headroom;              // capacity - device; negative if it does not fit
+  double oom_probability = 1;  // from the error distribution
 };
 
-// kFits: even the high bound leaves room. kTight: likely fits, but the high bound does not.
+// kFits: even the high bound fits. kTight: the likely value fits, the high bound does not.
 Fit fits(const MemoryNeed& need, const catalog::Gpu& gpu);
 
-// What contradicts the model: tensor parallelism that does not divide the heads, sequences beyond learned positions,
-// more pipeline stages than layers, expert parallelism without experts. (Rotary positions can be stretched: a sequence
-// beyond them is a warning of the estimate.)
+// Settings that contradict the model: tensor parallelism that does not divide the heads, sequences beyond learned
+// positions, more pipeline stages than layers, expert parallelism without experts. (Rotary positions can be extended: a
+// longer sequence is only a warning.)
 Errors check_job(const model::ModelShape& model, const model::Job& job);
 
-// Tokens (or image patches) of one sample when the user names none.
+// Default tokens (or image patches) per sample.
 std::int64_t default_sequence(const model::ModelShape& model);
 
 }  // namespace rightsize::memory

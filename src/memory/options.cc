@@ -63,7 +63,7 @@ const std::vector<MemoryOption> kOptions = {
               j.precision != Precision::kAmpFp16;
      }},
     {"8-bit AdamW", OptionKind::kOther,
-     "none seen in fine-tuning; keep embeddings in 32 bits when pre-training (Dettmers et al. 2022)",
+     "no loss seen in fine-tuning; keep embeddings in 32 bits for pre-training (Dettmers et al. 2022)",
      [](Job j) {
        j.train.optimizer = Optimizer::kAdamW8bit;
        return j;
@@ -139,7 +139,7 @@ const std::vector<MemoryOption> kOptions = {
      [](const ModelShape&, const Job& j) { return !trains(j) && j.serve.concurrency >= 2; }},
 };
 
-// What must be typed to make `after` of `before`.
+// The flags that turn `before` into `after`.
 std::string flags_between(const Job& before, const Job& after) {
   std::string flags;
   const auto add = [&](bool differs, std::string_view name, const auto& value) {
@@ -161,7 +161,7 @@ std::string flags_between(const Job& before, const Job& after) {
   return flags;
 }
 
-// The options of a set one after the other, or nothing where one makes no sense after those before it.
+// Applies a set of options in order; empty if one does not apply after the ones before it.
 std::optional<Job> with_all(const ModelShape& model, Job job, const std::vector<MemoryOption>& taken) {
   for (std::size_t i = 0; i < taken.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
@@ -173,7 +173,7 @@ std::optional<Job> with_all(const ModelShape& model, Job job, const std::vector<
   return job;
 }
 
-// A combination and what it does to the speed, before anybody has looked at its memory.
+// A combination and its slowdown, before its memory is computed.
 struct Combination {
   std::vector<MemoryOption> taken;
   Job job;
@@ -192,7 +192,7 @@ OptionEffect effect_of(const ModelShape& model, const Job& job, const Combinatio
   return effect;
 }
 
-// Every sensible subset, the least slowdown first, then the fewest options.
+// Every applicable subset, least slowdown first, then fewest options.
 std::vector<Combination> combinations_of(const ModelShape& model, const Job& job,
                                          const std::vector<MemoryOption>& options, const TimeOf& time_of) {
   std::vector<Combination> all;

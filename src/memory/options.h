@@ -1,7 +1,7 @@
-// What frees memory: each option alone, and the cheapest combination that makes a job fit.
+// Ways to free memory: each option alone, and the cheapest combination that makes a job fit.
 //
-// This room knows bytes. What an option does to the speed is asked of whoever knows it, so that the same settings have
-// the same speed here as anywhere else.
+// This module knows only bytes. The caller supplies the speed, so that the same settings have the same speed
+// everywhere.
 #pragma once
 
 #include <functional>
@@ -13,39 +13,39 @@
 
 namespace rightsize::memory {
 
-// Of options of one kind at most one is taken: a weight has one format.
+// At most one option of each kind is used: a weight has one format.
 enum class OptionKind { kOther, kFormat, kBatch, kMethod };
 
-// One thing a user can change.
+// One change a user can make.
 struct MemoryOption {
   std::string name;  // "full recompute"
   OptionKind kind = OptionKind::kOther;
-  std::string accuracy;  // what it does to the result, with the source; empty when nothing
+  std::string accuracy;  // effect on the result, with its source; empty if none
   model::Job (*apply)(model::Job);
-  bool (*applies)(const model::ModelShape&, const model::Job&);  // not already taken, and makes sense
+  bool (*applies)(const model::ModelShape&, const model::Job&);  // not already in use, and applicable
 };
 
 // Every option that applies to this job.
 std::vector<MemoryOption> options_for(const model::ModelShape& model, const model::Job& job);
 
-// Time of a unit of work (a token, a sample); nothing when it is not known.
+// Time per unit of work (token, sample); empty if unknown.
 using TimeOf = std::function<std::optional<Seconds>(const model::Job&)>;
 
 struct OptionEffect {
   std::vector<MemoryOption> taken;
-  model::Job job;     // with them
-  std::string flags;  // that make this job of the one asked about: "--method lora --precision bf16"
+  model::Job job;     // with the options applied
+  std::string flags;  // flags that turn the original job into this one: "--method lora --precision bf16"
   MemoryNeed need;
   Bytes saved;
-  std::optional<double> slowdown;  // factor on the time of a unit of work; nothing when it is not known
+  std::optional<double> slowdown;  // factor on the time per unit of work; empty if unknown
 };
 
-// Each option alone, the one that saves most first.
+// Each option alone, largest saving first.
 std::vector<OptionEffect> each_option(const model::ModelShape& model, const model::Job& job, const TimeOf& time_of);
 
-// The combination with the least slowdown (then the fewest options) whose high bound fits `gpu`; nothing when none
-// does. Combinations whose slowdown is not known come last. With `same_result` only options that leave the trained or
-// served model as it is.
+// The combination with the least slowdown (then the fewest options) whose high bound fits `gpu`; empty if there is
+// none. Combinations with an unknown slowdown come last. `same_result` allows only options that do not change the
+// model.
 std::optional<OptionEffect> cheapest_fit(const model::ModelShape& model, const model::Job& job, const catalog::Gpu& gpu,
                                          const TimeOf& time_of, bool same_result);
 

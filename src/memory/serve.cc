@@ -17,24 +17,24 @@ using model::ModelShape;
 using model::Precision;
 using model::Stack;
 
-// An engine's defaults. Batched tokens and sequences are the defaults its profiling run reserves workspace for; the
-// rule says what the memory share is a share of.
+// An engine's defaults. Its profiling run reserves workspace for the default batched tokens and sequences; the rule
+// says what the memory share refers to.
 struct Engine {
   Stack stack;
   std::int64_t page;            // tokens in a cache block
-  std::int64_t batched_tokens;  // of one forward pass
-  std::int64_t sequences;       // whose logits are held at once, in fp32
+  std::int64_t batched_tokens;  // per forward pass
+  std::int64_t sequences;       // with logits in memory at once, in fp32
   Bytes graphs;                 // CUDA graphs, outside the share
   enum Rule { kShareOfGpu, kShareOfFree, kNoBudget } rule;
   bool whole_windows = false;  // as in KvLayout
 };
 
-// vLLM 0.10+ (V1): gpu_memory_utilization of the whole GPU less everything that is not cache, blocks of 16, 8,192
-// batched tokens, 256 sequences. SGLang: mem_fraction_static of the GPU for weights and cache, tokens one by one.
-// TensorRT-LLM: free_gpu_memory_fraction of what is left after the engine is loaded, blocks of 32; unless
-// max_attention_window is set, layers with a window keep all tokens (throughput of gpt-oss on Hopper, whose cache has
-// 16 bits, asks for half the requests in flight that windows would allow). The others keep no more than the window.
-// Hugging Face generate: no budget, the cache grows with the batch.
+// vLLM 0.10+ (V1): gpu_memory_utilization of the whole GPU minus everything that is not cache; blocks of 16; 8,192
+// batched tokens; 256 sequences. SGLang: mem_fraction_static of the GPU for weights and cache; single tokens.
+// TensorRT-LLM: free_gpu_memory_fraction of what is left after loading the engine; blocks of 32; without
+// max_attention_window, layers with a window keep all tokens (the throughput of gpt-oss on Hopper, with a 16-bit cache,
+// implies half the concurrent requests that windows would allow). The other engines keep only the window. Hugging Face
+// generate: no budget, the cache grows with the batch.
 const Engine& engine_of(Stack stack) {
   static const Engine kEngines[] = {
       {Stack::kVllm, 16, 8192, 256, mib(600), Engine::kShareOfGpu},
@@ -48,15 +48,15 @@ const Engine& engine_of(Stack stack) {
   return kEngines[0];
 }
 
-// Driver context and the libraries' own device memory; communicators when GPUs work together (NCCL's buffers and
-// kernels: 342 MB for two GPUs, 392 MB for more, as AIConfigurator's system files have them).
+// Driver context and device memory of the libraries, plus communicators for several GPUs (NCCL buffers and kernels: 342
+// MB for two GPUs, 392 MB for more, from AIConfigurator's system files).
 Bytes context_bytes(const Job& job) {
   const int together = job.parallel.tensor * job.parallel.pipeline;
   return mib(600) + (together > 2 ? mib(392) : together > 1 ? mib(342) : Bytes{});
 }
 
-// The live tensors of one transformer layer over `tokens`: residual, normed input, the wider of qkv+out and of
-// gate+up+product; plus logits in 16 and 32 bits of the sequences sampled at once.
+// Live tensors of one transformer layer over `tokens`: residual, normed input, the larger of qkv+out and
+// gate+up+product; plus 16-bit and 32-bit logits of the sampled sequences.
 Bytes workspace_bytes(const ModelShape& model, const Job& job, const Engine& engine) {
   const double tokens = engine.batched_tokens > 0
                             ? static_cast<double>(job.serve.max_tokens.value_or(engine.batched_tokens))
@@ -75,7 +75,7 @@ Bytes workspace_bytes(const ModelShape& model, const Job& job, const Engine& eng
                6 * sequences * static_cast<double>(model.vocabulary) / own);
 }
 
-// What the engine may fill with cache on this GPU.
+// The engine's cache budget on this GPU.
 Bytes kv_budget(const Engine& engine, const Job& job, const catalog::Gpu& gpu, Bytes not_cache) {
   const Bytes capacity = gpu.capacity();
   Bytes budget;
@@ -115,7 +115,7 @@ MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catal
   need.parts[Part::kBuffers] = engine.graphs;
   need.parts[Part::kRuntime] = context_bytes(job);
   const Bytes not_cache = need.parts.total();
-  // Each group of attention data parallelism keeps the sequences it answers.
+  // Each attention data-parallel group caches its own sequences.
   const double groups = job.parallel.attention_data;
   const double running = static_cast<double>(std::min(serve.concurrency, serve.max_batch.value_or(serve.concurrency)));
   need.parts[Part::kKvCache] = per_sequence * std::ceil(running / groups);
@@ -129,13 +129,13 @@ MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catal
     need.max_concurrency = static_cast<std::int64_t>(most);
     if (most < running) {
       need.warnings.push_back(
-          most < 1 ? fmt::format("{} has no memory left for a KV cache of {} tokens: the engine would not start",
+          most < 1 ? fmt::format("{} has no memory left for a KV cache of {} tokens, so the engine would not start",
                                  gpu->name, context)
-                   : fmt::format("the KV cache of {} holds {:.0f} sequences of {} tokens, not {:.0f}: the others queue",
+                   : fmt::format("the KV cache of {} holds {:.0f} sequences of {} tokens, not {:.0f}; the others queue",
                                  gpu->name, most, context, running));
     }
   }
-  // Workspace, graphs and libraries are known to about a third; weights and cache are counted.
+  // Workspace, graphs and libraries are known to within a third; weights and cache are exact.
   const Bytes unsure = need.parts[Part::kActivations] + need.parts[Part::kBuffers] + need.parts[Part::kRuntime];
   need.low = need.device - unsure * 0.35;
   need.high = need.device + unsure * 0.5;

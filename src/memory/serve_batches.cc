@@ -1,5 +1,5 @@
-// Memory of models that answer a batch in one pass, or transcribe it token by token in plain PyTorch: weights, what is
-// live while the layers run, and the cache of a decoder behind an encoder.
+// Memory of models that process a batch in one pass, or transcribe it token by token in plain PyTorch: weights, live
+// tensors of the layers, and the cache of an encoder-decoder.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -20,7 +20,7 @@ using model::Op;
 using model::OpKind;
 using model::Program;
 
-// Views share the memory of what they show.
+// Views share the memory of their base.
 bool is_view(OpKind kind) {
   switch (kind) {
     case OpKind::kSplitHeads:
@@ -39,8 +39,8 @@ bool is_view(OpKind kind) {
   }
 }
 
-// The most 16-bit elements alive at once while a program runs without gradients: every value from the operation that
-// makes it to the last that reads it.
+// Peak of live 16-bit elements while a program runs without gradients. A value lives from the operation that produces
+// it to its last reader.
 class LiveElements {
  public:
   LiveElements(const Forward& forward, double batch, double tokens)
@@ -49,8 +49,8 @@ class LiveElements {
   double peak(std::size_t number) {
     if (peaks_[number] >= 0) return peaks_[number];
     const Program& program = forward_.programs[number];
-    std::vector<std::size_t> home(program.sizes.size());  // the value whose memory this one is
-    std::vector<int> names(program.sizes.size(), 0);      // that show it
+    std::vector<std::size_t> home(program.sizes.size());  // the value that owns this one's memory
+    std::vector<int> names(program.sizes.size(), 0);      // names that refer to it
     double live = 0, most = 0;
     auto release = [&](std::int32_t value) {
       if (value < 0 || value >= model::kFirstShared) return;
@@ -82,7 +82,7 @@ class LiveElements {
     return n;
   }
 
-  // What the programs an operation runs hold at their peak.
+  // Peak of the programs that an operation runs.
   double inside(const Op& op) {
     double most = 0;
     if (op.kind == OpKind::kSegment) most = peak(static_cast<std::size_t>(op.aux));
@@ -102,7 +102,7 @@ double pass_elements(const ModelShape& model, double batch, double tokens) {
   return model.forward ? LiveElements(*model.forward, batch, tokens).peak(0) : 0;
 }
 
-// Keys and values of a decoder behind an encoder: its own tokens and, once, those of the encoder.
+// Cache of an encoder-decoder: the decoder's own tokens and, once, those of the encoder.
 double cached_elements(const ModelShape& model, const Job& job) {
   if (model.kind != ModelKind::kEncoderDecoder) return 0;
   const double encoded = static_cast<double>(model.encoder_context > 0 ? model.encoder_context : job.serve.isl);
@@ -127,7 +127,7 @@ MemoryNeed estimate_batches(const ModelShape& model, const Job& job, const catal
   const bool generates = model.kind == ModelKind::kEncoderDecoder;
   const double batch = static_cast<double>(generates ? std::max(job.batch, job.serve.concurrency) : job.batch);
   const double tokens = static_cast<double>(generates ? job.serve.isl : std::max<std::int64_t>(1, job.sequence));
-  // With guidance a step is two passes side by side. Pixels are decoded one image after the other.
+  // With guidance a step is two parallel passes. Pixels are decoded one image at a time.
   const bool guided = model.pipeline && job.image.guidance.value_or(model.pipeline->guidance);
   double live = pass_elements(model, batch * (guided ? 2 : 1), tokens);
   if (model.pipeline && model.pipeline->decoder_shape)
@@ -139,9 +139,9 @@ MemoryNeed estimate_batches(const ModelShape& model, const Job& job, const catal
   need.parts[Part::kWeights] = all_weights(model, job);
   need.parts[Part::kActivations] = bytes(width * live);
   need.parts[Part::kKvCache] = per_sample * batch;
-  need.parts[Part::kRuntime] = mib(600);  // context and libraries, as beside engines
+  need.parts[Part::kRuntime] = mib(600);  // context and libraries, as with engines
   need.peak_allocated = need.parts.total() - need.parts[Part::kRuntime];
-  // The caching allocator keeps what odd sizes leave over, and convolutions take workspace.
+  // Covers fragmentation in the caching allocator and the workspace of convolutions.
   need.reserved = need.peak_allocated + need.parts[Part::kActivations] * 0.15;
   need.parts[Part::kBuffers] = need.reserved - need.peak_allocated;
   need.device = need.parts.total();

@@ -11,17 +11,17 @@ namespace {
 using model::Job;
 using model::Stack;
 
-// nvidia-smi less what the allocator holds: driver context, kernels of the libraries, cuDNN and cuBLAS handles. The
-// same within 20 MiB over 132 runs on an H200 (driver 580, torch 2.11); NCCL's communicators come on top (342 MB for
-// two GPUs, 392 MB for more, as AIConfigurator's system files have them).
+// What nvidia-smi shows beyond the allocator: driver context, library kernels, cuDNN and cuBLAS handles. Constant
+// within 20 MiB over 132 runs on an H200 (driver 580, torch 2.11). NCCL communicators add 342 MB for two GPUs and 392
+// MB for more (AIConfigurator's system files).
 Bytes runtime_bytes(const Job& job) {
   const int gpus = job.parallel.gpus;
   return gib(1.356) + (gpus > 2 ? mib(392) : gpus > 1 ? mib(342) : Bytes{});
 }
 
-// Plain loops over images and labels zero the gradients between forward and backward, as the ImageNet example and
-// torchvision's reference scripts do: last step's gradients are there during the forward pass. Hugging Face's vision
-// transformers come with its Trainer, which zeroes them after the step.
+// Plain image training loops (the ImageNet example, torchvision's reference scripts) zero the gradients between forward
+// and backward, so the previous gradients are in memory during the forward pass. Hugging Face's Trainer zeroes them
+// after the step.
 bool keeps_gradients(const model::ModelShape& model) {
   const bool hugging_face_vit = model.kind == model::ModelKind::kVisionTransformer && !model.fused_qkv;
   return (model.image_size > 0 && !hugging_face_vit) || (model.image_size == 0 && model.labels > 0);
@@ -33,22 +33,22 @@ Job as_looped(const model::ModelShape& model, Job job) {
   return job;
 }
 
-// Factors on the likely value that bound 80 % of what was measured: docs/models.md#how-sure. What was measured against
-// torch itself is narrow; other stacks and several GPUs are known from published peaks only; a model whose family has
-// no tape of its own borrows the nearest.
+// Factors on the likely value that cover 80 % of the measurements: docs/models.md#how-sure. Narrow for jobs measured
+// with torch itself; wider for other stacks and several GPUs, which have only published peaks, and for families without
+// their own tape, which use the closest one.
 struct Spread {
   double low, high;
 };
 
 Spread spread_of(const model::ModelShape& model, bool exact, const Job& job) {
   if (!exact) return {0.88, 1.12};
-  // Loops differ: when gradients are zeroed, what evaluation left behind, streams on which graphs were captured before.
+  // Training loops differ in when they zero gradients, what evaluation leaves behind, and earlier graph captures.
   if (keeps_gradients(model)) return {0.93, 1.12};
   const bool as_measured = job.stack == Stack::kHf && job.parallel.gpus == 1 &&
                            job.train.offload == model::Offload::kNone && !job.train.offload_activations &&
                            job.train.method != model::Method::kQlora;
   if (!as_measured) return {0.92, 1.1};
-  // torch.compile may start to make a checkpoint again before the loss has gone: up to a layer more.
+  // torch.compile may start to recompute a checkpoint before the loss is freed: up to one layer more.
   return job.train.compile && job.train.recompute != model::Recompute::kNone ? Spread{0.97, 1.06} : Spread{0.975, 1.03};
 }
 
@@ -61,7 +61,7 @@ MemoryNeed estimate_training(const model::ModelShape& model, const Job& asked) {
   need.peak_allocated = peak.peak_allocated;
   need.reserved = peak.peak_reserved;
   need.parts = peak.parts;
-  // Weights to the byte; how far the allocator rounds them up counts with what else it holds.
+  // Weights are exact; rounding by the allocator counts as reserve.
   if (job.train.method == model::Method::kFull && job.parallel.gpus == 1 &&
       job.train.offload != model::Offload::kParameters) {
     const Bytes exact = model_weight_bytes(
@@ -69,7 +69,7 @@ MemoryNeed estimate_training(const model::ModelShape& model, const Job& asked) {
     need.parts[Part::kBuffers] += need.parts[Part::kWeights] - exact;
     need.parts[Part::kWeights] = exact;
   }
-  // What the allocator holds beyond what is live: rounding, split blocks, segments kept for the next iteration.
+  // Allocator overhead beyond live bytes: rounding, split blocks, segments kept for the next iteration.
   need.parts[Part::kBuffers] += need.reserved - need.peak_allocated;
   need.parts[Part::kRuntime] = runtime_bytes(job);
   need.device = need.parts.total();
@@ -77,15 +77,15 @@ MemoryNeed estimate_training(const model::ModelShape& model, const Job& asked) {
   need.low = need.device * spread.low;
   need.high = need.device * spread.high;
   if (!peak.exact) {
-    need.warnings.push_back("no allocation tape for the family '" + model.family +
-                            "' yet: the nearest one stands in, and the interval is wider");
+    need.warnings.push_back("no allocation tape for family '" + model.family +
+                            "' yet; the closest one is used, and the range is wider");
   }
   return need;
 }
 
 namespace {
 
-// Reserved / live was 1.03 at the least in 121 runs.
+// The smallest ratio of reserved to live bytes in 121 runs was 1.03.
 constexpr double kLeastReserve = 1.03;
 
 }  // namespace

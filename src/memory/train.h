@@ -1,4 +1,4 @@
-// Training memory: the tape's peak, the allocator's reserve, the driver's share, and how sure of it we are.
+// Training memory: peak of the tape, allocator reserve, driver share, and the interval.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,14 @@ namespace rightsize::memory {
 
 MemoryNeed estimate_training(const model::ModelShape& model, const model::Job& job);
 
-// The same for any batch and number of replicas in nanoseconds, for searches: live memory from a compiled surface, and
-// what the allocator holds beyond it at the least that was seen. A little below estimate_training, which has the last
-// word.
+// A fast form for searches (nanoseconds for any batch and number of replicas): live memory from a compiled surface,
+// plus the smallest allocator overhead seen. Slightly below estimate_training(), which decides in the end.
 class TrainingNeeds {
  public:
-  // job.batch is not looked at, and job.parallel.gpus only for whether there are several replicas.
+  // Ignores job.batch; job.parallel.gpus only matters for whether there are several replicas.
   TrainingNeeds(const model::ModelShape& model, const model::Job& job);
 
-  // The high bound of what nvidia-smi would show; `replicas` is the number of data-parallel groups.
+  // High bound of what nvidia-smi would show; `replicas` is the number of data-parallel groups.
   Bytes high(double batch, double replicas) const;
 
  private:

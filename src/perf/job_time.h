@@ -1,5 +1,4 @@
-// The time of a job as one number, for comparing settings and GPUs, whatever kind of job it is: from the same estimates
-// everybody else sees.
+// The time of any job as one number, to compare settings and GPUs. It comes from the same estimates as everywhere else.
 #pragma once
 
 #include "perf/calibration/sustained_rates.h"
@@ -8,17 +7,17 @@
 namespace rightsize::perf {
 
 struct JobTime {
-  Seconds step;  // an optimizer step, a token of every running request (TPOT), a batch
-  Seconds unit;  // of one GPU: a sequence or image trained, a token generated, a sample
+  Seconds step;  // an optimizer step, one token of every running request (TPOT), or a batch
+  Seconds unit;  // GPU time per trained sequence or image, generated token, or sample
 };
 
-// At the job's full concurrency, whether or not it fits the memory. Fails where the job cannot run so, and where the
-// estimate would leave out what the settings are about (copies to host memory).
+// Assumes full concurrency, whether or not it fits in memory. Fails if the job cannot run, or if the estimate does not
+// model what the settings are about (copies to host memory).
 Result<JobTime> job_time(const Constants& constants, const model::ModelShape& model, const model::Job& job,
                          const catalog::Gpu& gpu);
 
-// How many times longer this job takes on `to` than on `from`: one factor for every resource. Where the counters of a
-// workload would have to tell what it is made of, its estimate says it.
+// How many times longer this job takes on `to` than on `from`, as one factor for every resource. The job is known, so
+// no counters are needed to find its bottleneck.
 Result<Slowdown> job_slowdown(const Constants& constants, const model::ModelShape& model, const model::Job& job,
                               const SustainedRates& from, const SustainedRates& to);
 

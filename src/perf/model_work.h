@@ -1,8 +1,8 @@
-// What speed needs of a model: its forward pass in numbers, compiled once a model and read by every estimate.
+// A model's forward pass in numbers: compiled once per model, read by every speed estimate.
 //
-// Two views of the same list of operations. Eager frameworks run it as it is written: `ops`, one after the other. Tuned
-// stacks (serving engines, Megatron, llm-foundry) run a rewrite: products that read the same rows become one, what is
-// elementwise disappears into their ends; that is `products`, `attentions`, `experts` and a few widths.
+// There are two views of the same operations. Eager frameworks run `ops` one after the other. Tuned stacks (serving
+// engines, Megatron, llm-foundry) run a rewritten form: products that read the same rows are fused, and elementwise
+// operations are fused into them. That form is `products`, `attentions`, `experts` and a few widths.
 #pragma once
 
 #include <memory>
@@ -29,14 +29,14 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
-// Bytes of an element, as far as they are the model's doing.
+// Element width as far as the model decides it.
 enum class Wideness : std::uint8_t {
-  kNarrow,    // 16 bits, whatever products put out
-  kResidual,  // 32 bits under autocast: embeddings, norms and what is added to them
+  kNarrow,    // 16 bits: outputs of products
+  kResidual,  // 32 bits under autocast: embeddings, norms and the residual stream
   kWide,      // 32 bits always
 };
 
-// One operation of the eager framework.
+// One operation in an eager framework.
 struct WorkOp {
   model::OpKind kind = model::OpKind::kCopy;
   model::NormKind norm = model::NormKind::kLayer;
@@ -46,26 +46,26 @@ struct WorkOp {
   bool flag = false;          // as in model::Op
   bool of_attention = false;  // a linear layer that LoRA's "attention" adapts
   bool bias = false;
-  int aux = -1;                    // of ModelWork::attentions, ::mixtures, ::scans
-  int written = -1;                // of ModelWork::written, where attention is written out
-  double inputs = 0, outputs = 0;  // of a linear layer; channels of a convolution
-  double kernel = 1, groups = 1;   // of a convolution
-  Extent rows;                     // of a product or norm
-  Extent elements;                 // of the result
-  Extent whole;                    // of the first operand
-  double joins = 0;                // sums of gradients because the result is read more than once
+  int aux = -1;                    // index into ModelWork::attentions, mixtures or scans
+  int written = -1;                // index into ModelWork::written if attention has no fused kernel
+  double inputs = 0, outputs = 0;  // widths of a linear layer, channels of a convolution
+  double kernel = 1, groups = 1;   // convolution only
+  Extent rows;                     // rows of a product or norm
+  Extent elements;                 // elements of the result
+  Extent whole;                    // elements of the first operand
+  double joins = 0;                // gradient sums needed because the result has several readers
 
   bool operator==(const WorkOp&) const = default;
 };
 
-// A matrix product of a tuned stack.
+// A matrix product in a tuned stack.
 struct Product {
   enum class Part : std::uint8_t { kQkv, kLatent, kAttentionOutput, kUp, kDown, kOther };
   Part part = Part::kOther;
   model::Split split = model::Split::kWhole;
   double inputs = 0;
-  double outputs = 0;                                      // beside keys and values
-  double key_matrices = 0, key_outputs = 0, key_unit = 0;  // matrices of keys and values, whose heads stay whole
+  double outputs = 0;                                      // excluding keys and values
+  double key_matrices = 0, key_outputs = 0, key_unit = 0;  // key and value matrices; their heads are never split
 
   double inputs_on(double tensor) const { return split == model::Split::kRows ? inputs / tensor : inputs; }
   double outputs_on(double tensor) const {
@@ -76,7 +76,7 @@ struct Product {
   bool operator==(const Product&) const = default;
 };
 
-// Layers that are alike, `count` of them.
+// `count` identical layers.
 struct LayerWork {
   double count = 0;
   bool encoder = false;
@@ -86,13 +86,13 @@ struct LayerWork {
   std::vector<Product> products;
   std::vector<int> attentions, scans;
   int experts = -1;
-  double tensors = 0;        // of weights
-  bool splits_norm = false;  // tensor parallelism cuts what a norm goes over: all heads of q and k
+  double tensors = 0;        // weight tensors
+  bool splits_norm = false;  // tensor parallelism splits a norm over all heads of q and k
 };
 
 struct ModelWork;
 
-// Models that make images: what runs beside the passes that remove noise.
+// Image generators: the work besides the denoising passes.
 struct ImageWork {
   double steps = 1;
   bool guidance = false;
@@ -105,48 +105,48 @@ enum class OutputHead { kNone, kLanguageModel, kMaskedModel, kClassifier };
 
 struct ModelWork {
   std::string family;   // as in ModelShape
-  bool decoder = true;  // attends to the past only and keeps a cache
+  bool decoder = true;  // causal attention with a KV cache
   bool encoder_decoder = false;
   bool image = false;          // samples are images
-  double layers = 0;           // of all stacks
-  double reductions = 0;       // sums over a tensor-parallel group: after attention and after the MLP of every layer
-  double norm_reductions = 0;  // layers that sum the squares of a norm over such a group
+  double layers = 0;           // over all stacks
+  double reductions = 0;       // all-reduces of tensor parallelism: after attention and after the MLP of every layer
+  double norm_reductions = 0;  // layers that also all-reduce the squares of a norm
   double hidden = 0, vocabulary = 0, labels = 0;
-  double tensors = 0;  // of weights and biases, as an optimizer sees them
+  double tensors = 0;  // weights and biases, as the optimizer counts them
   double parameters = 0, active_parameters = 0, head_parameters = 0;
-  double lora_width_attention = 0, lora_width_other = 0;    // adapters have rank times this many elements
-  double lora_passed_attention = 0, lora_passed_other = 0;  // the same of those a token passes through
-  double lora_width_spared = 0, lora_passed_spared = 0;     // more where peft does not choose: model/adapters.h
+  double lora_width_attention = 0, lora_width_other = 0;    // adapter elements per rank
+  double lora_passed_attention = 0, lora_passed_other = 0;  // the same, counting only the experts of a token
+  double lora_width_spared = 0, lora_passed_spared = 0;     // layers that peft skips by default: model/adapters.h
   bool adapts_experts = false;                              // peft merges adapters into the experts
   bool tied = false, logit_softcap = false;
   OutputHead head = OutputHead::kLanguageModel;
   double attention_width = 0;  // heads x (head width + value width) / 2, summed over all layers
-  double key_width = 0;        // elements of keys and values a token, of one layer
-  double window = 0;           // the narrowest; 0: none
+  double key_width = 0;        // key and value elements per token and layer
+  double window = 0;           // narrowest attention window; 0: none
 
-  // Of the layers with experts; zero where there are none.
+  // Mixture-of-experts layers; zero if there are none.
   double experts = 0, experts_per_token = 0, expert_layers = 0;
   bool narrow_cache = true;                               // as in ModelShape
   model::Precision checkpoint = model::Precision::kBf16;  // format the weights are published in
 
-  std::shared_ptr<const ModelWork> tower;  // of the images in a prompt
+  std::shared_ptr<const ModelWork> tower;  // encodes the images of a prompt
   double tower_images = 0;
   std::optional<ImageWork> pipeline;
-  double audio_seconds = 0;  // that one request transcribes; 0: not a speech model
+  double audio_seconds = 0;  // audio per request; 0: not a speech model
 
   std::vector<LayerWork> kinds;
-  std::vector<WorkOp> ends;  // before, between and behind the layers
+  std::vector<WorkOp> ends;  // operations outside the layers
   std::vector<model::AttentionOp> attentions;
   std::vector<model::ExpertsOp> mixtures;
   std::vector<model::ScanOp> scans;
-  std::vector<std::vector<WorkOp>> written;  // how attention is written out
+  std::vector<std::vector<WorkOp>> written;  // attention without a fused kernel
 };
 
-// A shape without a forward pass (work that was measured, and names no model) has no operations and no sizes.
+// A shape without a forward pass (measured work without a model) has no operations and no sizes.
 ModelWork work_of(const model::ModelShape& shape);
 
-// Training FLOPs of one pass over `tokens` of sequences of `sequence`, as model FLOPs utilisation counts them: 6 a
-// parameter and token, less 2 where the weights are frozen, and attention scores (Chowdhery et al. 2022, appendix B).
+// Training FLOPs of one pass over `tokens` of sequences of `sequence`, as model FLOPs utilization counts them: 6
+// per parameter and token (4 for frozen weights) plus attention scores (Chowdhery et al. 2022, appendix B).
 double model_flops(const ModelWork& work, double tokens, double sequence, bool frozen);
 
 }  // namespace rightsize::perf

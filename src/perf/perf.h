@@ -1,12 +1,12 @@
-// How fast a job runs, what binds it, and how sure that is.
+// How fast a job runs, what limits it, and how certain that is.
 //
 //   Constants constants = *load_constants(overlay);          // data/efficiency.csv, data/stacks.csv, the user's own
-//   GpuSpeed gpu = gpu_speed(constants, catalog_gpu);        // once a GPU
-//   ModelWork work = work_of(shape);                         // once a model
+//   GpuSpeed gpu = gpu_speed(constants, catalog_gpu);        // once per GPU
+//   ModelWork work = work_of(shape);                         // once per model
 //   auto step = estimate_training(constants, work, job, gpu, cluster);
 //
-// The three calls above it are made once; an estimate itself allocates nothing unless it fails and takes microseconds,
-// so that a search can make millions. Equations, sources and measured errors: docs/speed.md.
+// The first three calls are made once. An estimate takes microseconds and allocates only if it fails, so a search can
+// make millions of them. Equations, sources and measured errors: docs/speed.md.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ namespace rightsize::perf {
 enum class Bound { kCompute, kMemory, kCommunication, kHost };
 std::string_view name_of(Bound bound);
 
-// A list of at most N values without allocation; what does not fit is dropped.
+// A list of at most N values without allocation; further values are dropped.
 template <class T, std::size_t N>
 class FixedList {
  public:
@@ -48,25 +48,25 @@ class FixedList {
   std::size_t size_ = 0;
 };
 
-// A share of the time under its name; names are literals.
+// A named share of the time; names are literals.
 struct TimePart {
   const char* name = "";
   Seconds time;
 };
 using TimeParts = FixedList<TimePart, 10>;
 
-// What the reader of a number must know about it.
+// What the reader must know about an estimate.
 enum class NoteKind {
-  kHalfInsteadOfBf16,     // the GPU has no bf16: fp16 was taken
-  kWeightOnly,            // the GPU lacks the format: weights are stored in it, arithmetic runs in 16 bits
-  kNetworkAssumed,        // value: GB/s a GPU
-  kTensorAcrossMachines,  // value: GPUs of a machine
+  kHalfInsteadOfBf16,     // the GPU has no bf16, so fp16 is used
+  kWeightOnly,            // the GPU lacks the format: weights are stored in it, arithmetic is 16-bit
+  kNetworkAssumed,        // value: GB/s per GPU
+  kTensorAcrossMachines,  // value: GPUs per machine
   kNoFastLinks,           // tensor parallelism over PCIe
-  kCacheLimits,           // value: requests that run at once
-  kBatchLimits,           // value: requests that run at once, by --max-batch
-  kPublishedExperts,      // experts stay in the four bits they were published in
-  kHostDepends,           // host-bound: the CPU decides
-  kUntestedStack,         // the profile was not fitted on such rows
+  kCacheLimits,           // value: concurrent requests
+  kBatchLimits,           // value: concurrent requests, limited by --max-batch
+  kPublishedExperts,      // experts keep their published 4-bit format
+  kHostDepends,           // host-bound: speed depends on the CPU
+  kUntestedStack,         // the profile was not fitted on such runs
   kMixtureUnsure,
   kMuonIgnored,
   kAttentionWindowIgnored,
@@ -82,7 +82,7 @@ struct Note {
 using Notes = FixedList<Note, 8>;
 std::string describe(const Note& note);
 
-// Factors on a value that hold it with 80 % probability.
+// Factors on a value that bound it with 80 % probability.
 struct Interval {
   double low = 1, high = 1;
 };
@@ -92,34 +92,34 @@ struct TrainEstimate {
   TokensPerSecond tokens_per_gpu;
   double samples_per_second_per_gpu = 0;  // sequences or images
   double mfu = 0;                         // model FLOPs / (peak of the 16-bit or fp8 format x time)
-  Seconds device, host;                   // GPU work and CPU work of the step, each as if the other were free
+  Seconds device, host;                   // GPU and CPU time of the step, each as if the other took none
   Bound bound = Bound::kCompute;
   TimeParts parts;    // sum to `step`
-  Interval interval;  // of every rate and time above
+  Interval interval;  // applies to every rate and time above
   Basis basis = Basis::kMeasured;
   Notes notes;
 };
 
-// Training: fails where the stack or the GPU cannot run the job as asked, with the reason.
+// Training. Fails with the reason if the stack or the GPU cannot run the job.
 Result<TrainEstimate> estimate_training(const Constants& constants, const ModelWork& work, const model::Job& job,
                                         const GpuSpeed& gpu, const Cluster& cluster);
 
-// What of a served job was not among the measured runs.
+// Aspects of a serving job without a measured run.
 enum class Unmeasured { kGpu, kFamily, kFormat, kSpread, kLoad };
 std::string_view name_of(Unmeasured what);
 
 struct ServeEstimate {
   Seconds prefill;      // one request's prompt, alone; with the hf stack one pass of `batch` sequences
   Seconds decode_step;  // all running requests, `kept` tokens each
-  double kept = 1;      // more than one where tokens are guessed ahead
+  double kept = 1;      // tokens kept per step; more than one with speculative decoding
   Seconds ttft, tpot;
   Seconds transfer;  // disaggregated: the cache of one prompt, from its prefill to its decode worker
   TokensPerSecond output_per_gpu;
-  double requests_per_second = 0;  // of all GPUs together
+  double requests_per_second = 0;  // all GPUs together
   bool full = false;               // requests wait for a slot
   double running = 0;              // requests decoded together on one replica (disaggregated: one decode worker)
   double max_concurrency = 0;      // requests the KV cache holds
-  double utilization = 0;          // open loop: load against what the engine can do
+  double utilization = 0;          // open loop: load as a share of the engine's capacity
   bool stable = true;              // open loop: false when requests arrive faster than they can be served
   Bound bound = Bound::kMemory;
   TimeParts parts;  // of tpot
@@ -130,39 +130,38 @@ struct ServeEstimate {
   Notes notes;
 };
 
-// What serving needs beside the job.
+// What serving needs besides the job.
 struct ServeLoad {
-  double kv_tokens = 0;    // tokens of cache on one replica; see kv_token_capacity()
+  double kv_tokens = 0;    // cache tokens per replica; see kv_token_capacity()
   RequestsPerSecond rate;  // open loop; zero: closed loop at job.serve.concurrency
 };
 
 using memory::kv_format;
 
-// Tokens of KV cache one replica of this job (disaggregated: one decode worker) holds on this GPU, from the memory
-// model; 0 when the weights do not fit, of a prefill worker neither.
+// Tokens of KV cache that fit on one replica (disaggregated: one decode worker), from the memory model; 0 if the
+// weights do not fit, on a prefill worker either.
 double kv_token_capacity(const model::ModelShape& model, const model::Job& job, const catalog::Gpu& gpu);
 
 Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWork& work, const model::Job& job,
                                        const GpuSpeed& gpu, const Cluster& cluster, const ServeLoad& load);
 
-// A step of a serving engine as straight lines, for simulators of continuous batching: base + prompt_token x prompt
-// tokens (and with_prompts, which may be less than nothing, where there are any) + sequence x decoding sequences +
-// context_token x tokens these have in the cache. `request` passes outside the steps, before the first token (network,
-// tokenizer). `lone_prompt_token` is of passes over prompts alone, with nothing beside them.
+// A linear model of an engine step, for simulators of continuous batching: base + prompt_token x prompt tokens (plus
+// with_prompts, possibly negative, if there are any) + sequence x decoding sequences + context_token x their cached
+// tokens. `request` is time before the first token outside the steps (network, tokenizer). `lone_prompt_token` applies
+// to passes with prompts only.
 struct StepFit {
   Seconds base, prompt_token, with_prompts, lone_prompt_token, sequence, context_token, request;
-  Seconds experts;                // all of them take so long; n sequences read experts_reached() of them
-  double expert_chance = 0;       // experts a token over all; 0: no mixture of experts
-  double expert_evenness = 0;     // of their popularity, as in EngineConstants
-  double worst_step_error = 0;    // of decode steps between one and `most_running` requests, as a share
-  double worst_prompt_error = 0;  // of prompts half and twice as long as job.serve.isl
+  Seconds experts;                // time to read all experts; n sequences read share_reached() of them
+  double expert_chance = 0;       // active share of the experts; 0: dense model
+  double expert_evenness = 0;     // evenness of expert popularity, as in EngineConstants
+  double worst_step_error = 0;    // relative error of decode steps with 1 to `most_running` requests
+  double worst_prompt_error = 0;  // relative error for prompts half and twice as long as job.serve.isl
   Interval tpot_interval, ttft_interval;
   Basis basis = Basis::kMeasured;
 };
 
-// Fitted by least squares of relative errors to the same steps estimate_serving() adds up, around prompts of
-// job.serve.isl and answers of job.serve.osl tokens, for one replica. Fails as estimate_serving() does, and for the hf
-// stack, which has no continuous batching.
+// Least-squares fit (relative errors) to the steps that estimate_serving() adds up, for one replica and lengths around
+// job.serve.isl and osl. Fails as estimate_serving() does, and for the hf stack, which has no continuous batching.
 Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& work, const model::Job& job,
                                 const GpuSpeed& gpu, const Cluster& cluster, const ServeLoad& load,
                                 double most_running);
@@ -181,18 +180,17 @@ struct BatchEstimate {
 Result<BatchEstimate> estimate_batch(const Constants& constants, const ModelWork& work, const model::Job& job,
                                      const GpuSpeed& gpu);
 
-// Whether serving this model means batches of samples (BERT, images) and not tokens one by one.
+// Whether this model is served in batches of samples (BERT, images) instead of token by token.
 bool serves_batches(const ModelWork& work);
 
-// The job as this model can have it: engines that generate tokens have no part in serving batches, which is plain
-// PyTorch whatever the stack says.
+// The job adapted to the model: models served in batches always run in plain PyTorch, whatever the stack.
 model::Job fitted_to(const ModelWork& work, model::Job job);
 
 // An operation for the roofline picture.
 struct RooflineOp {
   std::string name;
-  OpTime each;       // one layer's
-  double count = 1;  // how often it runs
+  OpTime each;       // time in one layer
+  double count = 1;  // number of runs
 };
 // The operations of one forward pass of `tokens` new tokens over sequences of `context`.
 std::vector<RooflineOp> roofline_ops(const ModelWork& work, const model::Job& job, const GpuSpeed& gpu, double batch,

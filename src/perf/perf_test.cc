@@ -347,7 +347,7 @@ TEST(Serving, TheCacheCapsTheBatch) {
 TEST(Serving, ModelsThatDoNotFitAreRefused) {
   const Result<ServeEstimate> e = Case("llama-3.1-70b", "gpu=l40s concurrency=1", JobKind::kServe).serve();
   ASSERT_FALSE(e);
-  EXPECT_THAT(e.error().message, testing::HasSubstr("no room for a KV cache"));
+  EXPECT_THAT(e.error().message, testing::HasSubstr("no memory for a KV cache"));
 }
 
 TEST(Serving, UnsupportedWeightFormatsAreWeightOnlyOrRefused) {

@@ -244,7 +244,7 @@ void read_kimi_k25(const Config& config, ModelShape& shape) {
 Families deepseek() {
   return {
       {"deepseek_v2", "DeepSeek V2: latent attention, experts beside shared ones", read_deepseek_v2},
-      {"deepseek_v3", "DeepSeek V3 and R1: V2 with 256 experts, 8 a token", read_deepseek_v3},
+      {"deepseek_v3", "DeepSeek V3 and R1: V2 with 256 experts, 8 per token", read_deepseek_v3},
       {"deepseek_v32", "DeepSeek V3.2: V3 that attends to the tokens an index chooses", read_deepseek_v32},
       {"kimi_k2", "Kimi K2: DeepSeek V3 with 384 experts", read_deepseek_v3},
       {"kimi_k25", "Kimi K2.5: K2 with an image tower", read_kimi_k25},

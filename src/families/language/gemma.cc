@@ -1,5 +1,5 @@
-// Gemma: wide heads, tied embeddings; from Gemma 2 on four norms a layer and windows in most layers; Gemma 3 adds norms
-// on queries and keys and, from 4B on, a SigLIP image tower.
+// Gemma: wide heads, tied embeddings; from Gemma 2 on four norms per layer and windows in most layers; Gemma 3 adds
+// norms on queries and keys and, from 4B on, a SigLIP image tower.
 #include <algorithm>
 
 #include "families/decoder.h"
@@ -106,7 +106,7 @@ void read_gemma3(const Config& config, ModelShape& shape) {
 Families gemma() {
   return {
       {"gemma", "Gemma: wide heads, tied embeddings, GeGLU", read_gemma},
-      {"gemma2", "Gemma 2: four norms a layer, every other layer windowed, soft caps", read_gemma2},
+      {"gemma2", "Gemma 2: four norms per layer, every other layer windowed, soft caps", read_gemma2},
       {"gemma3", "Gemma 3 with its SigLIP image tower, or text alone", read_gemma3},
       {"gemma3_text", "Gemma 3, text alone", read_gemma3_text},
   };

@@ -1,4 +1,4 @@
-// Grok-1: eight wide experts, two a token; four norms a layer, tied embeddings.
+// Grok-1: eight wide experts, two per token; four norms per layer, tied embeddings.
 #include "families/decoder.h"
 #include "families/families.h"
 
@@ -26,7 +26,7 @@ void read_grok1(const Config& config, ModelShape& shape) {
 
 Families grok() {
   return {
-      {"grok-1", "Grok-1: 8 experts, 2 a token, four norms a layer", read_grok1, {"grok1", "grok_1"}},
+      {"grok-1", "Grok-1: 8 experts, 2 per token, four norms per layer", read_grok1, {"grok1", "grok_1"}},
   };
 }
 

@@ -1,4 +1,4 @@
-// Llama 4: one expert a token beside a shared one, in every layer (Scout) or every other (Maverick). Three of four
+// Llama 4: one expert per token beside a shared one, in every layer (Scout) or every other (Maverick). Three of four
 // layers attend within chunks and rotate; the fourth attends to everything and does not.
 #include <vector>
 

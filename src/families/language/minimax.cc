@@ -26,7 +26,7 @@ void read_minimax_m2(const Config& config, ModelShape& shape) {
 
 Families minimax() {
   return {
-      {"minimax_m2", "MiniMax M2: 256 small experts, 8 a token", read_minimax_m2},
+      {"minimax_m2", "MiniMax M2: 256 small experts, 8 per token", read_minimax_m2},
   };
 }
 

@@ -71,7 +71,7 @@ Tensor gelu_new(Tensor x);
 Tensor bloom_gelu(Tensor x);
 // QuickGELU: x * sigmoid(1.702 x).
 Tensor quick_gelu(Tensor x);
-// Saves a mask of one byte an element; nothing at p = 0.
+// Saves a mask of one byte per element; nothing at p = 0.
 Tensor dropout(Tensor x, double p);
 Tensor masked_fill(Tensor x, Tensor mask);
 // Saves its result. Under autocast in 32 bits.
@@ -86,7 +86,7 @@ Tensor fused_gate(Tensor gate, Tensor up);
 // norms need and makes the rest again (checked against the saved tensors of compiled models, torch 2.11). Under
 // autocast what products read is written in 16 bits at once.
 
-// Any norm over rows: saves its input and a number a row.
+// Any norm over rows: saves its input and one number per row.
 Tensor compiled_norm(Tensor x, Tensor weight, Count rows);
 // Gradients of rows add up in 32 bits: a table of them, before it is as wide as the table itself (an H200 with Mistral
 // Nemo and Hermes, torch 2.11).
@@ -95,7 +95,7 @@ Tensor compiled_embedding(Count rows, Tensor table, Count width);
 Tensor compiled_rotate(Tensor x);
 // tanh(x / cap) * cap: saves x.
 Tensor compiled_softcap(Tensor x);
-// The loss from 16-bit logits: saves them and two numbers a row; its backward has room for two gradients of them.
+// The loss from 16-bit logits: saves them and two numbers per row; its backward has room for two gradients of them.
 Tensor compiled_cross_entropy(Tensor logits, Count rows);
 
 // --- norms
@@ -111,7 +111,7 @@ Tensor olmo_norm(Tensor x, Tensor weight, Count rows);
 Tensor cohere_norm(Tensor x, Tensor weight, Count rows);
 // T5LayerNorm.
 Tensor t5_norm(Tensor x, Tensor weight, Count rows);
-// One kernel: saves its input and a number a row.
+// One kernel: saves its input and one number per row.
 Tensor fused_rms_norm(Tensor x, Tensor weight, Count rows);
 
 // --- products
@@ -148,12 +148,12 @@ struct AttentionShape {
   Count kv_heads = 0;   // 0: heads
   Count value_dim = 0;  // 0: head_dim
   Count mask = 0;       // elements of a boolean mask turned into an additive one and saved; 0: none
-  bool sinks = false;   // one more score a row
+  bool sinks = false;   // one more score per row
 
   Count scores() const { return batch * heads * tokens * (kv_tokens ? kv_tokens : tokens); }
   Count outputs() const { return batch * heads * tokens * (value_dim ? value_dim : head_dim); }
 };
-// scaled_dot_product_attention in one kernel (cuDNN or flash): saves q, k, v, the result and a number a row.
+// scaled_dot_product_attention in one kernel (cuDNN or flash): saves q, k, v, the result and one number per row.
 Tensor fused_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& shape);
 // _scaled_dot_product_attention_math: everything in 32 bits, scores and probabilities saved. `bias` may be empty.
 Tensor math_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& shape, double dropout_p, Tensor bias);

@@ -18,7 +18,7 @@ void fused_attention_backward(BackwardCall& call) {
   Tensor workspace = r.make(state.n[2], kByte);
 }
 
-// 32-bit sums of dq, a number a row, and with grouped heads dk and dv for every head before they are summed.
+// 32-bit sums of dq, one number per row, and with grouped heads dk and dv for every head before they are summed.
 Count backward_workspace(const AttentionShape& shape, std::uint8_t width) {
   const Count rows = shape.batch * shape.heads * shape.tokens;
   const Count kv_tokens = shape.kv_tokens ? shape.kv_tokens : shape.tokens;

@@ -11,9 +11,9 @@ namespace rightsize::memory::tape {
 Tensor convolution(Tensor x, Tensor weight, Tensor bias, Count n, Count padded_input);
 // torch.nn.Conv1d to n outputs: saves its input.
 Tensor convolution_over_time(Tensor x, Tensor weight, Count n);
-// torch.nn.BatchNorm2d in training: saves its input and two numbers a channel.
+// torch.nn.BatchNorm2d in training: saves its input and two numbers per channel.
 Tensor batch_norm(Tensor x, Tensor weight, Tensor bias, Count channels);
-// torch.nn.GroupNorm: saves its input and two numbers a group.
+// torch.nn.GroupNorm: saves its input and two numbers per group.
 Tensor group_norm(Tensor x, Tensor weight, Tensor bias, Count groups);
 // ReLU in place: its result, which the next layer reads too, is what it saves.
 Tensor relu_in_place(Tensor x);

@@ -36,7 +36,7 @@ void linear_backward(BackwardCall& call) {
   }
 }
 
-// What a linear layer saves of its input: itself, or under fp8 a copy of one byte an element.
+// What a linear layer saves of its input: itself, or under fp8 a copy of one byte per element.
 Tensor saved_input(const Tensor& x) {
   Recorder& r = x.recorder();
   return r.saved_input_width != 0 && x.width > r.saved_input_width ? r.make(x.elements, r.saved_input_width) : x;

@@ -26,7 +26,7 @@ void OptimizerStates::add(Count elements, std::uint8_t width) {
   states_.push_back(recorder_.make(std::max<Count>(1, elements), width, Layout::kPlain, Part::kOptimizer));
 }
 
-// One byte a value and a 32-bit scale a block.
+// One byte per value and a 32-bit scale per block.
 void OptimizerStates::add_8bit(Count elements) {
   add(elements, kByte);
   add((elements + kBlock8bit - 1) / kBlock8bit, kSingle);

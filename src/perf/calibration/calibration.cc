@@ -40,8 +40,8 @@ class Fitter {
   Fitter(const Constants& constants, const Group& group)
       : constants_(constants), group_(group), gpu_(gpu_speed(constants, *group.gpu)) {}
 
-  // Sum over points of a loss that grows like the square of small errors and like the size of large ones (soft L1),
-  // plus a pull towards one: a factor e^0.3 costs as much as an error of 5 %.
+  // Sum of a soft L1 loss (quadratic for small errors, linear for large ones) plus a prior towards 1: a factor of e^0.3
+  // costs as much as an error of 5 %.
   double cost(const Factors& f) {
     constexpr double kScale = 0.05, kPull = 0.3;
     set(f);
@@ -78,7 +78,7 @@ class Fitter {
     own = {true, std::exp(f.device), std::exp(f.host), std::exp(f.prefill), 0.1, 1};
   }
 
-  // Golden-section search along one factor, over a tenth to ten times.
+  // Golden-section search along one factor, from 0.1 to 10.
   void improve(Factors& best, double Factors::*which) {
     constexpr double kGolden = 0.6180339887498949, kRange = 2.3;
     auto at = [&](double x) {
@@ -101,7 +101,7 @@ class Fitter {
       }
     }
     const double found = 0.5 * (low + high);
-    // A factor the points say nothing about stays where it is.
+    // A factor that the points do not determine stays unchanged.
     if (at(found) < cost(best)) best.*which = found;
   }
 
@@ -110,7 +110,7 @@ class Fitter {
   GpuSpeed gpu_;
 };
 
-// Half the width the stack had counts as two more points, so that a single lucky row does not promise certainty.
+// The stack's own width counts as two more points, so that one lucky row does not give false certainty.
 double width_after(const std::vector<CalibrationPoint>& points, double width_before) {
   constexpr double kEighty = 1.2816;
   const double before = 0.5 * width_before / kEighty;
@@ -134,7 +134,7 @@ Error at_line(Error error, int line) {
 Result<CalibrationFit> fit_group(const Constants& constants, const Group& group) {
   CalibrationFit fit;
   const GpuSpeed as_is = gpu_speed(constants, *group.gpu);
-  GpuSpeed plain = as_is;  // an earlier calibration is replaced, so its width says nothing
+  GpuSpeed plain = as_is;  // ignores the width of an earlier calibration, which is being replaced
   plain.calibration = {};
   for (const Measurement* m : group.rows) {
     Result<Predictions> metrics = predict(constants, *m, as_is);

@@ -1,9 +1,9 @@
-// The user's own measurements, and what they say about the constants.
+// Calibration: fits the speed model to the user's own measurements.
 //
-// A file has one row a measurement: model, gpu, any of the job's settings as columns (job, stack, precision, method,
+// A file has one row per measurement: model, gpu, any of the job's settings as columns (job, stack, precision, method,
 // batch, seq, recompute, gpus, tp, isl, osl, concurrency ...), and what was measured: tokens_per_second_per_gpu,
 // tokens_per_second (all GPUs), samples_per_second_per_gpu, output_per_second_per_gpu (serving at full load), step_ms,
-// batch_ms, ttft_ms, tpot_ms, prefill_ms, decode_ms. A row needs one measured value at least.
+// batch_ms, ttft_ms, tpot_ms, prefill_ms, decode_ms. A row needs at least one measured value.
 #pragma once
 
 #include <optional>
@@ -24,11 +24,11 @@ struct Measurement {
   model::Job job;
   Cluster cluster;
   ServeLoad load;                                                           // serving
-  std::optional<Seconds> step, ttft, tpot, prefill, decode, batch, output;  // whichever were measured; output: one
-                                                                            // token's share of a GPU's second
+  std::optional<Seconds> step, ttft, tpot, prefill, decode, batch, output;  // the measured ones; output: GPU time per
+                                                                            // output token
 };
 
-// One measured value and what the model says of it.
+// A measured value and its prediction.
 struct Prediction {
   const char* metric = "";  // "step", "batch", "ttft", "tpot", "prefill", "decode", "output"
   Seconds measured, predicted;
@@ -37,16 +37,16 @@ struct Prediction {
 };
 using Predictions = FixedList<Prediction, 5>;
 
-// Every measured value of a row against the model. Fails where the job cannot be estimated.
+// Compares every measured value of a row with the model. Fails if the job cannot be estimated.
 Result<Predictions> predict(const Constants& constants, const Measurement& measurement, const GpuSpeed& gpu);
 
 inline constexpr std::size_t kMostMeasurements = 1000;
 
-// Reads the rows; every mistake is reported with its place. `catalog` must outlive the result.
+// Reads the rows and reports every mistake with its location. `catalog` must outlive the result.
 Checked<std::vector<Measurement>> read_measurements(const std::string& file, std::string text,
                                                     const catalog::Catalog& catalog);
 
-// One measured value against its prediction.
+// A measured value against its prediction.
 struct CalibrationPoint {
   int line = 0;
   std::string model;
@@ -54,7 +54,7 @@ struct CalibrationPoint {
   Seconds measured, before, after;
 };
 
-// What was found for one stack and kind of job on one GPU.
+// The result for one stack and kind of job on one GPU.
 struct CalibrationFit {
   CalibrationRow row;
   std::vector<CalibrationPoint> points;
@@ -62,13 +62,13 @@ struct CalibrationFit {
   double width_before = 0;
 };
 
-// One row of such a file whose model is already known; columns that are no settings are not looked at.
+// One row of such a file, for a known model. Columns that are not settings are ignored.
 Checked<Measurement> read_measurement(const Csv& csv, const CsvRow& row, const model::ModelShape& model,
                                       const catalog::Catalog& catalog);
 
-// Factors on device, host and prefill time of every stack, job and GPU among the measurements, fitted robustly:
-// outliers count little, and with few points factors stay near one unless the points disagree with that. Fails on a row
-// whose job cannot be estimated.
+// Fits factors on device, host and prefill time for every stack, job and GPU among the measurements. The fit is robust:
+// outliers have little weight, and with few points the factors stay near 1. Fails on a row whose job cannot be
+// estimated.
 Checked<std::vector<CalibrationFit>> fit_calibrations(const Constants& constants,
                                                       const std::vector<Measurement>& measurements);
 

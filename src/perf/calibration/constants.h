@@ -16,10 +16,10 @@ namespace rightsize::perf {
 
 // The measured curves of one GPU.
 struct MeasuredGpu {
-  std::string same_chip;  // another GPU whose curves hold here too; then the rest is unset
+  std::string same_chip;  // another GPU with the same chip, whose curves apply; the rest is then unset
   double sustained = 0;
-  std::array<MatmulCurve, kMatmulFormats> matmul;  // rate 0 where not measured
-  ExpertCurves experts;                            // likewise
+  std::array<MatmulCurve, kMatmulFormats> matmul;  // rate 0: not measured
+  ExpertCurves experts;                            // rate 0: not measured
   PrefillCurve prefill;
   DecodeCurve decode;
   LinkCurves engine_all_reduce;
@@ -30,7 +30,7 @@ struct MeasuredGpu {
 // The runs a stack's constants were fitted on.
 struct MeasuredSet {
   std::vector<std::string> gpus, vendors, formats, families;
-  double smallest = 0, largest = 0;  // parameters of a model
+  double smallest = 0, largest = 0;  // model parameters
 };
 
 struct CalibrationRow {
@@ -47,28 +47,28 @@ struct Constants {
   ShardedConstants llm_foundry, torchtitan;
   MegatronConstants megatron;
   VisionConstants vision;
-  std::array<MeasuredSet, kStackSlots> measured_runs;  // of each stack
+  std::array<MeasuredSet, kStackSlots> measured_runs;  // by stack
   std::vector<CalibrationRow> calibrations;
 
   const EngineConstants& engine(model::Stack stack) const;
 };
 
-// The built-in constants, then the overlay folder's (empty: none). Every mistake of every file is reported.
+// Loads the built-in constants, then those of the overlay folder (empty: none). Reports every mistake in every file.
 Checked<Constants> load_constants(const std::string& overlay);
 
-// `base` with the rows of these texts, which look like data/efficiency.csv and data/stacks.csv, in place of its own; an
-// empty text changes nothing. What a fit does with a constant before it is written.
+// Returns `base` with the given rows replaced (same format as data/efficiency.csv and data/stacks.csv; an empty text
+// changes nothing). A fit uses it to try a constant before writing it.
 Checked<Constants> with_rows(Constants base, std::string efficiency, std::string stacks);
 
-// The name of a calibration file inside an overlay folder.
+// Name of the calibration file in an overlay folder.
 inline constexpr const char* kCalibrationFile = "calibration.csv";
 
 // The text of calibration.csv with these rows.
 std::string calibration_csv(const std::vector<CalibrationRow>& rows);
 
-// What is known of a GPU's kernels. A measured GPU, or one with the chip of a measured one, has its own curves. One of
-// a measured architecture takes its sibling's with the arithmetic scaled by what is known of it (a measured product, or
-// watts per TFLOP); anything else takes the medians of all measured GPUs.
+// The kernel curves of a GPU. A measured GPU, or one with the same chip, has its own curves. A GPU of a measured
+// architecture uses those of its sibling, with arithmetic scaled by a measured product or by watts per TFLOP. Any other
+// GPU uses the medians of all measured GPUs.
 GpuSpeed gpu_speed(const Constants& constants, const catalog::Gpu& gpu);
 
 }  // namespace rightsize::perf

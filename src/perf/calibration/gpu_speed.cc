@@ -1,4 +1,4 @@
-// Which curves hold for a GPU, and how those of an unmeasured one are made.
+// Selects the curves of a GPU, and derives those of an unmeasured one.
 #include "perf/kernels/gpu_speed.h"
 
 #include <algorithm>
@@ -23,10 +23,10 @@ const MeasuredGpu* find_measured(const Constants& constants, std::string_view na
   return found == constants.measured.end() || !found->second.same_chip.empty() ? nullptr : &found->second;
 }
 
-// The measured GPU of an architecture: its curves hold for its siblings, with the arithmetic scaled from a known share
-// of peak at a known power: `share` at `watts_per_tflop`, TDP and dense 16-bit peak of data/gpus.csv (0: the curve's
-// own rate). Cards with GDDR memory are other chips: of Ampere (GA102, in an older process) 0.62 of peak at the
-// A10's 1.2 W/TFLOP fits the rows of data/measurements/train-gpus.csv; of Blackwell the RTX PRO 6000 was measured.
+// The measured GPU of an architecture. Its curves apply to its siblings, with arithmetic scaled from a known share of
+// peak at a known power: `share` at `watts_per_tflop`, from TDP and dense 16-bit peak in data/gpus.csv (0: the curve's
+// own rate). Cards with GDDR memory have other chips: for Ampere (GA102, an older process) 0.62 of peak at the
+// A10's 1.2 W/TFLOP fits data/measurements/train-gpus.csv; for Blackwell the RTX PRO 6000 was measured.
 struct Sibling {
   std::string_view architecture, name;
   double watts_per_tflop, share;
@@ -43,7 +43,7 @@ constexpr Sibling kSiblings[] = {
 
 bool has_gddr(const Gpu& gpu) { return gpu.memory_type.starts_with("GDDR"); }
 
-// The closest that was measured: another card with GDDR before another chip of the architecture.
+// The closest measured GPU: prefers another card with GDDR over another chip of the architecture.
 const Sibling* sibling_of(const Gpu& gpu, const Constants& constants) {
   const std::string wanted[] = {gpu.architecture + (has_gddr(gpu) ? ", GDDR" : ""), gpu.architecture};
   for (const std::string& architecture : wanted) {
@@ -60,7 +60,7 @@ FlopsPerSecond rate_of(const Gpu& gpu, NumberFormat format, FlopsPerSecond other
 }
 
 void fill_peaks(const Gpu& gpu, GpuSpeed& speed) {
-  speed.sms = gpu.sms.value_or(128);  // unknown outside GPUs proper; only weighs the loss of small products
+  speed.sms = gpu.sms.value_or(128);  // unknown for other accelerators; only affects small products
   speed.bandwidth = gpu.bandwidth;
   speed.half = gpu.half_rate().value_or(FlopsPerSecond{});
   speed.has_half = speed.half > FlopsPerSecond{};
@@ -73,7 +73,7 @@ void fill_peaks(const Gpu& gpu, GpuSpeed& speed) {
   speed.tf32 = rate_of(gpu, NumberFormat::kTf32, speed.fp32);
   speed.hopper_or_later = gpu.vendor == "NVIDIA" && gpu.architecture != "Ampere" && gpu.architecture != "Ada" &&
                           gpu.year.value_or(0) >= 2022;
-  // Marlin and its kin need Ampere's asynchronous copies; ROCm has kernels of its own.
+  // Marlin and similar kernels need Ampere's asynchronous copies; ROCm has its own kernels.
   speed.weight_only_kernels = gpu.vendor == "NVIDIA" ? speed.has_bf16 : gpu.vendor == "AMD";
 }
 
@@ -82,7 +82,7 @@ double median(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-// The middle of the measured GPUs, one constant at a time.
+// The median of the measured GPUs, for each constant.
 MatmulCurve median_matmul(const Constants& constants, MatmulFormat format) {
   std::vector<double> rate, bandwidth, latency, q, occupancy, ramp;
   for (const auto& [name, gpu] : constants.measured) {
@@ -105,10 +105,10 @@ MatmulCurve median_matmul(const Constants& constants, MatmulFormat format) {
   return curve;
 }
 
-// The share of the 16-bit peak a large product reaches. Known for some GPUs by measurement; else it grows with the
-// power a TFLOP has (exponent 0.5, between the A100s of data/measurements/train-gpus.csv at 250, 300 and 400 W), up to
-// what is seen where power is no limit: GeForce and workstation cards, whose 16-bit rate is halved (an L20 reaches 0.92
-// of its peak, DefTruth/CUDA-Learn-Notes hgemm; an RTX 4090 more than its peak, mag-/gpu_benchmark).
+// Share of the 16-bit peak that a large product reaches. Measured for some GPUs; otherwise it grows with the power per
+// TFLOP (exponent 0.5, from the A100s at 250, 300 and 400 W in data/measurements/train-gpus.csv), up to the value seen
+// when power is not the limit: GeForce and workstation cards, whose 16-bit rate is halved (an L20 reaches 0.92 of its
+// peak, DefTruth/CUDA-Learn-Notes hgemm; an RTX 4090 exceeds its peak, mag-/gpu_benchmark).
 constexpr double kPowerExponent = 0.5, kIssueLimit = 0.95;
 
 double scaled_by_power(const Gpu& gpu, double share, double at_watts_per_tflop) {
@@ -118,8 +118,8 @@ double scaled_by_power(const Gpu& gpu, double share, double at_watts_per_tflop) 
   return std::min(kIssueLimit, share * std::pow(watts_per_tflop / at_watts_per_tflop, kPowerExponent));
 }
 
-// Where no GPU of the architecture has measured curves, but a share of the peak is known at a power: MI300X and MI355X
-// by the products of data/gpus.csv, the T4 by judgement.
+// Architectures without measured curves but with a known share of peak at a known power: MI300X and MI355X from the
+// products in data/gpus.csv, the T4 by judgement.
 struct KnownShare {
   std::string_view architecture;
   double watts_per_tflop, share;
@@ -135,13 +135,14 @@ double transferred_rate(const Gpu& gpu, const Sibling* sibling, double sibling_r
   for (const KnownShare& known : kKnownShares) {
     if (gpu.architecture == known.architecture) return scaled_by_power(gpu, known.share, known.watts_per_tflop);
   }
-  // Judgement (docs/speed.md); anything else is taken to be as far from its peak as AMD's measured products.
+  // A judgement (docs/speed.md): other accelerators are assumed to be as far from their peak as AMD's measured
+  // products.
   if (gpu.architecture == "Volta") return 0.80;
   return 0.6;
 }
 
-// Links of cards without a switch between them: PCIe, one direction. 12 GB/s a pair is about 40 % of the lane rate of
-// Gen 4, less in larger groups that share the root. Judgement: the L40S, which was measured, has its own rows.
+// PCIe links of cards without a switch, one direction. 12 GB/s per pair is about 40 % of the Gen 4 lane rate, less in
+// larger groups that share the root. A judgement; the measured L40S has its own rows.
 void fill_pcie_links(const Gpu& gpu, GpuSpeed& speed) {
   const double generation = gpu.pcie.empty() ? 4.0 : gpu.pcie[0] - '0';
   const BytesPerSecond pair = gb_per_s(12.0 * std::pow(2.0, generation - 4.0));
@@ -154,7 +155,7 @@ void fill_pcie_links(const Gpu& gpu, GpuSpeed& speed) {
   speed.fsdp_link = pair * shared[kGroupSizes - 1];
 }
 
-// Links scaled from a measured GPU's by the nominal rates.
+// Links of a measured GPU, scaled by the nominal rates.
 void fill_scaled_links(const MeasuredGpu& measured, double scale, GpuSpeed& speed) {
   speed.engine_all_reduce = measured.engine_all_reduce;
   speed.collectives = measured.collectives;
@@ -186,8 +187,8 @@ void use_measured(const MeasuredGpu& measured, GpuSpeed& speed) {
   fill_scaled_links(measured, 1.0, speed);
 }
 
-// Grouped products nobody measured are as single ones, except that experts do not stay in the cache: shares of the
-// bandwidth above those of large reads (0.85; fitted ones are .7 to 1) come from weights that do.
+// Unmeasured grouped products use the curve of single ones, except that experts do not stay in the cache: a bandwidth
+// share above that of large reads (0.85; fitted ones are 0.7 to 1) comes from cached weights.
 void fill_missing_experts(GpuSpeed& speed) {
   constexpr double kStreaming = 0.85;
   for (std::size_t i = 0; i < kMatmulFormats; ++i) {
@@ -200,7 +201,7 @@ void fill_missing_experts(GpuSpeed& speed) {
   if (!(speed.experts[kMxExperts].rate > 0)) speed.experts[kMxExperts] = narrow;
 }
 
-// Formats the sibling was not measured in take the middle of those that were, scaled alike.
+// Formats without a measurement on the sibling use the median of the measured ones, scaled the same way.
 void fill_missing_formats(const Constants& constants, double scale, GpuSpeed& speed) {
   for (int i = 0; i < kMatmulFormats; ++i) {
     MatmulCurve& curve = speed.matmul[static_cast<std::size_t>(i)];
@@ -210,8 +211,8 @@ void fill_missing_formats(const Constants& constants, double scale, GpuSpeed& sp
   }
 }
 
-// e_m of HBM and of GDDR: the means of what measured GPUs with each reach in 16-bit products (`bandwidth` of their
-// matmul-bf16 rows in data/efficiency.csv).
+// Bandwidth share of HBM and of GDDR: the means over measured GPUs in 16-bit products (`bandwidth` of the matmul-bf16
+// rows in data/efficiency.csv).
 double memory_share(const Gpu& gpu) { return has_gddr(gpu) ? 0.81 : 0.80; }
 
 void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
@@ -233,7 +234,7 @@ void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
       speed.decode = older->decode;
     }
     half.bandwidth = memory_share(gpu);
-    // FlashAttention 2 needs Ampere; before it, attention reaches about half as much.
+    // FlashAttention 2 needs Ampere; older GPUs reach about half as much.
     if (!speed.has_bf16) speed.prefill.rate *= 0.5;
   }
   const bool of_a_card = measured != nullptr && (sibling->name == "l40s" || sibling->name == "rtx-pro-6000");
@@ -241,7 +242,7 @@ void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
   if (other_memory) half.bandwidth = memory_share(gpu);
   for (MatmulCurve& curve : speed.matmul) curve.rate *= scale;
   for (MatmulCurve& curve : speed.experts) curve.rate *= scale;
-  // FlashAttention 2 and 3 reach three quarters of peak at the best (arXiv 2307.08691, 2407.08608).
+  // FlashAttention 2 and 3 reach at most three quarters of peak (arXiv 2307.08691, 2407.08608).
   constexpr double kAttentionLimit = 0.75;
   speed.prefill.rate = std::min(kAttentionLimit, speed.prefill.rate * scale);
   fill_missing_formats(constants, scale, speed);
@@ -286,8 +287,8 @@ GpuSpeed gpu_speed(const Constants& constants, const Gpu& gpu) {
   if (const MeasuredGpu* reference = find_measured(constants, kEagerReference)) {
     speed.rate_scale = speed.sustained / reference->sustained;
     speed.attention_scale = speed.prefill.rate / reference->prefill.rate;
-    // Fourth root of what a multiprocessor computes against the reference's 7.5 TFLOP/s: between no effect and the
-    // square root, by ResNet-50 on V100, A10, A100 and RTX 4090.
+    // Fourth root of the FLOP/s per multiprocessor relative to the reference's 7.5 TFLOP/s: a compromise between no
+    // effect and the square root, from ResNet-50 on V100, A10, A100 and RTX 4090.
     constexpr double kReferencePerSm = 989.4 / 132;
     if (speed.sms > 0) speed.conv_scale = std::pow(in_tflop_per_s(speed.half) / speed.sms / kReferencePerSm, 0.25);
   }

@@ -1,4 +1,4 @@
-// What of a job was measured: the runs a stack's constants were fitted on, by GPU, vendor, format, family and size.
+// Which aspects of a job were measured: GPU, vendor, format, family and size of the runs a stack was fitted on.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace rightsize::perf {
 
-// Each by itself: a GPU and a family that were both measured need not have been measured together.
+// Each aspect on its own: a measured GPU and a measured family need not have been measured together.
 struct MeasuredRuns {
   bool gpu = false;     // with this stack
-  bool vendor = false;  // some GPU of it, with this stack
+  bool vendor = false;  // any GPU of this vendor, with this stack
   bool stack = false;
-  bool format = false;  // of weights or of training
+  bool format = false;  // weight or training format
   bool family = false;
   bool size = false;  // parameters between half of the smallest and twice the largest model
 

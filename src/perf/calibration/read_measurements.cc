@@ -1,4 +1,4 @@
-// The file `rightsize calibrate` takes.
+// Reads the input file of `rightsize calibrate`.
 #include <algorithm>
 #include <cmath>
 
@@ -43,7 +43,7 @@ void check_columns(const Csv& csv, Errors& errors) {
   }
 }
 
-// One row being understood; mistakes are collected with their place.
+// Reads one row and collects mistakes with their location.
 class RowReader {
  public:
   RowReader(const Csv& csv, const CsvRow& row, Errors& errors) : csv_(csv), row_(row), errors_(errors) {}
@@ -69,7 +69,7 @@ class RowReader {
       return std::nullopt;
     }
     if (!(*value > 1e-9 && *value < 1e12)) {
-      wrong(column, bad_input(fmt::format("{} of {} cannot have been measured", column, cell)));
+      wrong(column, bad_input(fmt::format("{} of {} is not plausible", column, cell)));
       return std::nullopt;
     }
     return value.value();
@@ -81,12 +81,12 @@ class RowReader {
   Errors& errors_;
 };
 
-// Rates become the time of a step.
+// Converts rates to the time of a step.
 std::optional<Seconds> step_of(RowReader& reader, const Job& job, bool image) {
   if (auto ms = reader.measured("step_ms")) return milliseconds(*ms);
   const model::Parallelism& p = job.parallel;
   const double replica = static_cast<double>(p.tensor) * p.pipeline * p.context;
-  const double samples = static_cast<double>(job.batch) * job.train.accumulation / replica;  // of one GPU
+  const double samples = static_cast<double>(job.batch) * job.train.accumulation / replica;  // per GPU
   const double tokens = image ? 0 : samples * static_cast<double>(job.sequence);
   if (auto rate = reader.measured("samples_per_second_per_gpu")) return seconds(samples / *rate);
   if (auto rate = reader.measured("tokens_per_second_per_gpu")) return seconds(tokens / *rate);
@@ -114,17 +114,18 @@ void read_measured(RowReader& reader, Measurement& m) {
     if (auto rate = reader.measured("output_per_second_per_gpu")) m.output = seconds(1 / *rate);
   }
   if (m.step || m.batch || m.ttft || m.tpot || m.prefill || m.decode || m.output) return;
-  reader.wrong("model", bad_input("this row measures nothing its job has")
+  reader.wrong("model", bad_input("this row has no measured value for its job")
                             .with_hint(m.job.kind == model::JobKind::kTrain
-                                           ? "training is measured by tokens_per_second_per_gpu or step_ms"
-                                           : "serving is measured by ttft_ms and tpot_ms, or batch_ms"));
+                                           ? "for training use tokens_per_second_per_gpu or step_ms"
+                                           : "for serving use ttft_ms and tpot_ms, or batch_ms"));
 }
 
-// The model a row names; "-" would be standard input.
+// The model of a row; "-" would be standard input.
 Checked<model::ModelShape> model_of(const Csv& csv, const CsvRow& row) {
   const std::string_view name = csv.cell(row, "model");
-  Checked<model::ModelShape> model =
-      name == "-" ? fail(Errors{bad_input("a model cannot come from standard input here")}) : model::find_model(name);
+  Checked<model::ModelShape> model = name == "-"
+                                         ? fail(Errors{bad_input("a row cannot read its model from standard input")})
+                                         : model::find_model(name);
   if (model) return model;
   Errors errors = std::move(model).error();
   for (Error& error : errors) {

@@ -12,14 +12,14 @@ namespace {
 using catalog::Gpu;
 using catalog::NumberFormat;
 
-// The share of a format's peak that large products reach. Long runs hold the clocks of `sustained`, which was measured
-// in 16 bits; the other formats reach their own curve's rate, lowered by the same clocks.
+// Share of a format's peak that large products reach in long runs. `sustained` was measured in 16 bits; other formats
+// reach the rate of the format's curve, lowered by the same clocks.
 double share_of_peak(const GpuSpeed& speed, NumberFormat format) {
   const auto curve = [&](MatmulFormat f) { return speed.matmul[static_cast<std::size_t>(f)].rate; };
   const double clocks = curve(MatmulFormat::kHalf) > 0 ? speed.sustained / curve(MatmulFormat::kHalf) : 1;
   switch (format) {
     case NumberFormat::kFp8:
-    case NumberFormat::kInt8:  // not measured: the same pipes and operand widths as fp8
+    case NumberFormat::kInt8:  // not measured; same pipes and operand widths as fp8
       return curve(MatmulFormat::kFp8) * clocks;
     case NumberFormat::kFp4:
       return curve(MatmulFormat::kFp4) * clocks;
@@ -44,7 +44,7 @@ std::optional<BytesPerSecond> host_link_rate(const Gpu& gpu) {
   const auto lanes = parse_number(pcie.substr(x + 1));
   const auto generation = parse_number(pcie.substr(0, x));
   if (!lanes || !generation || *generation < 1 || *generation > 7) return std::nullopt;
-  constexpr double kThirdGeneration = 0.985;  // GB/s a lane; every generation doubles it
+  constexpr double kThirdGeneration = 0.985;  // GB/s per lane; every generation doubles it
   return gb_per_s(kThirdGeneration * std::exp2(*generation - 3) * *lanes);
 }
 
@@ -68,7 +68,7 @@ SpeedTable::SpeedTable(const catalog::Catalog& catalog, const Constants& constan
 }
 
 const SustainedRates* SpeedTable::find(const Gpu& gpu) const {
-  // Most callers hold a row of this catalogue: then its place is the answer.
+  // Most callers pass a row of this catalogue, whose position is the answer.
   const Gpu* first = catalog_.gpus.data();
   if (std::greater_equal<>{}(&gpu, first) && std::less<>{}(&gpu, first + rates_.size()))
     return &rates_[static_cast<std::size_t>(&gpu - first)];
@@ -78,8 +78,8 @@ const SustainedRates* SpeedTable::find(const Gpu& gpu) const {
   return nullptr;
 }
 
-// Measured on both GPUs, the same kernels still differ: a tenth, as the engines' and trainers' own errors between
-// measured GPUs (docs/speed.md). What an unmeasured GPU adds is what it adds to any estimate.
+// Even between two measured GPUs the same kernels differ by a tenth, like the errors of engines and trainers
+// (docs/speed.md). An unmeasured GPU adds what it adds to any estimate.
 double width_between(const SustainedRates& from, const SustainedRates& to) {
   constexpr double kMeasuredPair = 0.10;
   if (from.gpu->name == to.gpu->name) return 0;

@@ -6,7 +6,7 @@
 namespace rightsize::perf {
 namespace {
 
-// The curve of a group that is not 2, 4 or 8: latency and bus between the neighbours, by the logarithm of the size.
+// For groups other than 2, 4 or 8, interpolates latency and bus bandwidth over the logarithm of the size.
 LinkCurve curve_for(const LinkCurves& curves, int group) {
   const double at = std::clamp(std::log2(static_cast<double>(group)) - 1.0, 0.0, kGroupSizes - 1.0);
   const std::size_t below = at < 1.0 ? 0 : kGroupSizes - 2;
@@ -21,12 +21,12 @@ double sent_share(Collective kind, int group) {
   return (kind == Collective::kAllReduce ? 2.0 : 1.0) * (group - 1.0) / group;
 }
 
-// Of a network's line rate what is left for data: headers and congestion control take about a tenth. Judgement: no
-// measured row has a network alone in it.
+// Share of the line rate left for data: headers and congestion control take about a tenth. A judgement: no measured row
+// isolates the network.
 constexpr double kLineShare = 0.9;
 
-// Across machines every GPU's share leaves through its own part of the network; each hop of a tree adds 12 us
-// (judgement, as above). What is sent to each GPU apart stays inside a machine where both are in it.
+// Across machines every GPU sends its share through its own part of the network, and each hop of a tree adds 12 us (a
+// judgement, as above). An all-to-all sends data between GPUs of one machine over the machine's own links.
 Seconds network_time(const Cluster& cluster, Collective kind, int group, Bytes message) {
   const double hops = std::ceil(std::log2(static_cast<double>(group)));
   const double leaves =
@@ -41,8 +41,8 @@ Cluster default_cluster(const catalog::Gpu& gpu) {
   const bool switched = gpu.nvlink_kind == "switch" || gpu.nvlink_kind == "fabric" || gpu.nvlink_kind == "mesh";
   cluster.linked = switched;
   if (gpu.name.starts_with("gb")) cluster.node_gpus = 72;
-  // Sold beside them: 400 Gbit/s a GPU from Hopper on, 200 for the A100, 100 for older ones with NVLink; 100 Gbit/s for
-  // a whole machine of PCIe cards.
+  // The usual networks: 400 Gbit/s per GPU from Hopper on, 200 for the A100, 100 for older ones with NVLink, and
+  // 100 Gbit/s for a whole machine of PCIe cards.
   const int year = gpu.year.value_or(2020);
   if (!switched) {
     cluster.network_per_gpu = gbit_per_s(100.0 / cluster.node_gpus);

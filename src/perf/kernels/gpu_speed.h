@@ -1,7 +1,6 @@
-// What kernels reach on one GPU: the constants of data/efficiency.csv for it, or those of its nearest measured
-// relative.
+// Kernel efficiency of one GPU: its constants in data/efficiency.csv, or those of its closest measured relative.
 //
-// Plain numbers without text, so that millions of estimates can copy and read them. Shares are of the GPU's own peaks.
+// Plain numbers without text, cheap to copy in millions of estimates. Shares refer to the GPU's own peaks.
 #pragma once
 
 #include <array>
@@ -13,22 +12,22 @@
 
 namespace rightsize::perf {
 
-// How the numbers of an estimate are known, best first.
+// What an estimate is based on, best first.
 enum class Basis { kMeasured, kCalibrated, kTransferred, kSpecification };
 std::string_view name_of(Basis basis);
-// What a number known in this way is less sure by, as |log error| at 80 %: 0.15 for a relative of a measured GPU, 0.30
-// for one known from its data sheet alone (judgement: nothing was measured end to end on such GPUs).
+// Extra |log error| at 80 % for this basis: 0.15 for a relative of a measured GPU, 0.30 for a GPU known only from its
+// data sheet (judgement: no end-to-end measurement exists for such GPUs).
 double width_of(Basis basis);
 
 // Matrix product m x n x k, see matmul_time().
 struct MatmulCurve {
-  double rate = 0;           // share of peak arithmetic of large products
-  double bandwidth = 0;      // share of memory bandwidth of thin products; above 1 where weights stay in the cache
-  Seconds latency;           // of a kernel
-  double q = 3;              // how sharply compute and memory time combine
+  double rate = 0;           // share of peak FLOP/s in large products
+  double bandwidth = 0;      // share of memory bandwidth in thin products; above 1 if weights stay in the cache
+  Seconds latency;           // per kernel
+  double q = 3;              // exponent that combines compute and memory time
   double occupancy = 0;      // loss to partly filled waves
   double k_ramp = 0;         // loss at small k
-  double small_weights = 0;  // millions of elements: a weight of that size reaches half its bandwidth
+  double small_weights = 0;  // millions of elements: a weight of this size reaches half the bandwidth
 };
 
 struct PrefillCurve {
@@ -42,7 +41,7 @@ struct DecodeCurve {
   Seconds latency;
   double occupancy = 0;
   double fp8_kv = 1;          // time per byte of an 8-bit cache against a 16-bit one
-  double short_sequence = 0;  // cached tokens that a sequence takes the time of at least
+  double short_sequence = 0;  // minimum time of a sequence, in cached tokens
 };
 
 struct LinkCurve {
@@ -51,12 +50,12 @@ struct LinkCurve {
   double size_loss = 0;  // small messages run at 1 / (1 + size_loss / sqrt(MB))
 };
 
-// Formats with a matrix curve of their own. Weight-only formats compute in 16 bits.
+// Formats with their own matrix curve. Weight-only formats compute in 16 bits.
 enum class MatmulFormat { kHalf, kFp8, kFp4 };
 inline constexpr int kMatmulFormats = 3;
 
-// Grouped products have two curves more: engines run 4-bit experts over 16-bit arithmetic by kernels of their own, one
-// kind for integers (AWQ, GPTQ), another for MXFP4 where the GPU has no such arithmetic.
+// Grouped products have two more curves, because engines have special kernels for 4-bit experts with 16-bit arithmetic:
+// one for integers (AWQ, GPTQ), one for MXFP4 on GPUs without such arithmetic.
 inline constexpr int kExpertFormats = kMatmulFormats + 2;
 inline constexpr std::size_t kIntegerExperts = kMatmulFormats, kMxExperts = kMatmulFormats + 1;
 using ExpertCurves = std::array<MatmulCurve, kExpertFormats>;
@@ -68,15 +67,15 @@ inline constexpr int kCollectives = 4;
 inline constexpr int kGroupSizes = 3;
 using LinkCurves = std::array<LinkCurve, kGroupSizes>;
 
-// What the user's own measurements say about a stack on this GPU: factors on predicted times.
+// Factors on predicted times from the user's own measurements of a stack on this GPU.
 struct Calibration {
   bool known = false;
   double device = 1, host = 1, prefill = 1;
-  double width = 0;  // |log error| that holds 80 %
+  double width = 0;  // |log error| that covers 80 %
   int points = 0;
 };
 
-// Where a stack's constants are kept: one slot a stack, one for image models.
+// One slot per stack and one for image models.
 inline constexpr int kStackSlots = 8;
 inline constexpr int kVisionSlot = 7;
 inline int slot_of(model::Stack stack) { return static_cast<int>(stack); }
@@ -88,25 +87,25 @@ struct GpuSpeed {
 
   double sms = 0;
   BytesPerSecond bandwidth;
-  FlopsPerSecond half;  // bf16, or fp16 where there is no bf16
+  FlopsPerSecond half;  // bf16, or fp16 without bf16
   FlopsPerSecond fp8, fp4, fp32, tf32;
   bool has_bf16 = false, has_fp8 = false, has_fp4 = false, has_half = false;
-  bool weight_only_kernels = false;  // 8- and 4-bit weights over 16-bit arithmetic (Ampere and later)
+  bool weight_only_kernels = false;  // 8-bit and 4-bit weights with 16-bit arithmetic (Ampere and later)
   bool hopper_or_later = false;
 
-  double sustained = 0;  // share of the 16-bit peak that long runs hold: clocks fall under load
+  double sustained = 0;  // share of the 16-bit peak in long runs: clocks drop under load
   std::array<MatmulCurve, kMatmulFormats> matmul;
-  ExpertCurves experts;  // of grouped products
+  ExpertCurves experts;  // grouped products
   PrefillCurve prefill;
   DecodeCurve decode;
   LinkCurves engine_all_reduce;
   std::array<LinkCurves, kCollectives> collectives;
-  BytesPerSecond fsdp_link;  // what sharded training sees of the links inside a machine
-  BytesPerSecond host_link;  // one direction; PCIe 4.0 where the catalogue does not say
+  BytesPerSecond fsdp_link;  // bandwidth of sharded training inside a machine
+  BytesPerSecond host_link;  // one direction; PCIe 4.0 if unknown
 
-  // Against the GPU the eager and image profiles were fitted on.
+  // Relative to the GPU the eager and image profiles were fitted on.
   double rate_scale = 1, attention_scale = 1;
-  double conv_scale = 1;  // how large a filter must be to fill a multiprocessor's tensor cores
+  double conv_scale = 1;  // filter size that fills the tensor cores of a multiprocessor
 };
 
 }  // namespace rightsize::perf

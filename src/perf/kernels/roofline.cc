@@ -15,7 +15,7 @@ struct ElementBytes {
   double weight, activation, output;
 };
 
-// 4-bit formats carry their scales: NVFP4 one byte for 16 elements, AWQ and GPTQ 16 bits for 128 and a zero point.
+// 4-bit formats include their scales: NVFP4 one byte per 16 elements, AWQ and GPTQ 16 bits per 128 plus a zero point.
 ElementBytes element_bytes(WeightFormat format) {
   switch (format) {
     case WeightFormat::kHalf:
@@ -35,7 +35,7 @@ ElementBytes element_bytes(WeightFormat format) {
   return {2, 2, 2};
 }
 
-// The arithmetic a product runs on: what large ones reach, of which peak.
+// The peak a product runs at, and the share of it that large products reach.
 struct Pipe {
   const MatmulCurve* curve;
   FlopsPerSecond peak;
@@ -54,11 +54,11 @@ Pipe pipe_of(const GpuSpeed& gpu, WeightFormat format) {
   }
 }
 
-constexpr double kTile = 128.0 * 128.0;  // outputs one multiprocessor works on at a time
+constexpr double kTile = 128.0 * 128.0;  // outputs per multiprocessor and wave
 
 // F = 2mnk, B = w n k + x m k + y m n
 // compute = F / (rate P) (1 + occupancy SM 128^2 / (m n)) (1 + k_ramp / k)      partly filled waves of 128 x 128 tiles
-// memory  = (B + w small_weights 1e6) / (bandwidth BW)                          bandwidth takes that long to build up
+// memory  = (B + w small_weights 1e6) / (bandwidth BW)                          ramp-up of the bandwidth
 OpTime product_time(const GpuSpeed& gpu, const Pipe& pipe, const MatmulCurve& curve, const ElementBytes& width,
                     double groups, const Matmul& each, double rate) {
   OpTime op;
@@ -80,8 +80,8 @@ OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format,
   return product_time(gpu, pipe, *pipe.curve, element_bytes(format), 1, size, rate);
 }
 
-// One kernel works on the tiles of all experts: waves fill and bandwidth builds up over the group, not an expert at a
-// time. Few rows still occupy the 16 of a tensor-core tile.
+// One kernel works on the tiles of all experts, so waves and bandwidth ramp up over the whole group, not per expert. A
+// few rows still occupy the 16 rows of a tensor-core tile.
 OpTime grouped_matmul_time(const GpuSpeed& gpu, double groups, const Matmul& each, WeightFormat format, double rate) {
   constexpr double kRows = 16;
   const Pipe pipe = pipe_of(gpu, format);
@@ -97,7 +97,7 @@ OpTime grouped_matmul_time(const GpuSpeed& gpu, double groups, const Matmul& eac
 
 // FlashAttention: F = 4 b s^2 a d, half of it causal; reads q, k, v and writes the output once.
 OpTime prefill_attention_time(const GpuSpeed& gpu, const PrefillAttention& a) {
-  // Query rows a thread block takes (FlashAttention 2, arXiv 2307.08691); the sharpness is a choice, not fitted.
+  // Query rows per thread block (FlashAttention 2, arXiv 2307.08691); the exponent is chosen, not fitted.
   constexpr double kSharpness = 1.5, kBlock = 128.0;
   const PrefillCurve& curve = gpu.prefill;
   OpTime op;
@@ -112,10 +112,10 @@ OpTime prefill_attention_time(const GpuSpeed& gpu, const PrefillAttention& a) {
   return op;
 }
 
-// One query a sequence: the cache is read once, F = 4 b ctx a d. Multi-head latent attention in its absorbed form reads
-// one compressed vector a token and computes against all of it (DeepSeek-V2, arXiv 2405.04434, section 2.1).
+// One query per sequence: the cache is read once, F = 4 b ctx a d. Multi-head latent attention in its absorbed form
+// reads one compressed vector per token and computes against all of it (DeepSeek-V2, arXiv 2405.04434, section 2.1).
 OpTime decode_attention_time(const GpuSpeed& gpu, const DecodeAttention& a) {
-  // Cache tokens one block takes where the cache of a sequence is split among blocks; both are choices, not fitted.
+  // Cache tokens per block when the cache of a sequence is split among blocks; both values are chosen, not fitted.
   constexpr double kSharpness = 1.5, kSplit = 256.0;
   const DecodeCurve& curve = gpu.decode;
   const bool latent = a.latent_width > 0;
@@ -128,8 +128,7 @@ OpTime decode_attention_time(const GpuSpeed& gpu, const DecodeAttention& a) {
   };
   op.traffic = moved(a.context);
   op.flops = flop((latent ? 4.0 * a.latent_width : 4.0 * a.head_dim) * a.batch * a.context * a.heads);
-  // A block works on one sequence and key head and takes its time however little there is to read: windows, short
-  // prompts.
+  // A block works on one sequence and key head and has a minimum time, which matters for windows and short prompts.
   const double taken = latent ? a.context : std::hypot(a.context, curve.short_sequence);
   op.memory = moved(taken) / (gpu.bandwidth * curve.bandwidth) * slow_bytes *
               (1.0 + curve.occupancy * gpu.sms / (a.batch * streams * std::max(1.0, taken / kSplit)));

@@ -1,4 +1,4 @@
-// Time of one GPU operation: a smooth roofline with utilisation that depends on size.
+// Time of one GPU operation: a smooth roofline whose efficiency depends on size.
 //
 // Every operation takes soft_max(compute, memory) + latency. Fitted on measured kernels; errors in docs/speed.md.
 #pragma once
@@ -9,14 +9,14 @@
 
 namespace rightsize::perf {
 
-// (x^q + y^q)^(1/q): close to the larger where they differ, more where they are alike. q = 1 adds, large q takes the
-// maximum.
+// (x^q + y^q)^(1/q): close to the larger value if they differ, above it if they are similar. q = 1 is the sum, a large
+// q the maximum.
 inline Seconds soft_max(Seconds x, Seconds y, double q) {
   const Seconds most = x > y ? x : y;
   if (!(most > Seconds{})) return Seconds{};
   const double ratio = (x > y ? y : x) / most;
   if (q == 2.0) return most * std::sqrt(1.0 + ratio * ratio);
-  // Half the time of pow(), which estimates spend much of theirs in.
+  // Takes half the time of pow(), which dominates estimates.
   const double power = std::exp(q * std::log(ratio));
   return power < 1e-9 ? most : most * std::exp(std::log(1.0 + power) / q);
 }
@@ -25,9 +25,9 @@ inline Seconds soft_max(Seconds x, Seconds y, double q) {
 struct OpTime {
   Flops flops;
   Bytes traffic;
-  Seconds compute, memory;  // each as if the other were free
+  Seconds compute, memory;  // each as if the other took no time
   Seconds time;
-  Seconds latency;  // of that: starting and ending, whatever the size
+  Seconds latency;  // included: fixed cost of starting and ending the kernel
 
   OpTime& operator+=(const OpTime& o) {
     flops += o.flops, traffic += o.traffic, compute += o.compute, memory += o.memory, time += o.time,
@@ -37,7 +37,7 @@ struct OpTime {
   OpTime operator*(double n) const { return {flops * n, traffic * n, compute * n, memory * n, time * n, latency * n}; }
 };
 
-// Element formats of a product: which peak, and bytes of a weight, of an activation, of an output.
+// Element format of a product: selects the peak and the bytes per weight, activation and output.
 enum class WeightFormat { kHalf, kFp8, kFp4, kInt8, kInt4, kMx4, kFp32 };  // kMx4: MXFP4, computed in 16 bits
 
 struct Matmul {
@@ -47,7 +47,7 @@ struct Matmul {
 // `rate` overrides the curve's share of peak arithmetic (sustained clocks, other kernels); 0 keeps it.
 OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format, double rate = 0);
 
-// As many products of this size as there are experts with tokens, in one grouped kernel.
+// One grouped kernel with a product of this size for every expert that has tokens.
 OpTime grouped_matmul_time(const GpuSpeed& gpu, double groups, const Matmul& each, WeightFormat format,
                            double rate = 0);
 
@@ -59,13 +59,13 @@ OpTime prefill_attention_time(const GpuSpeed& gpu, const PrefillAttention& atten
 
 struct DecodeAttention {
   double batch = 1, context = 0, heads = 0, kv_heads = 0, head_dim = 0;
-  double kv_bytes = 2;      // of one cache element
+  double kv_bytes = 2;      // per cache element
   double fp8_factor = 0;    // overrides the GPU's fp8_kv; 0 keeps it
-  double latent_width = 0;  // elements a token and layer of a latent cache; 0: 2 x kv_heads x head_dim
+  double latent_width = 0;  // elements per token and layer of a latent cache; 0: 2 x kv_heads x head_dim
 };
 OpTime decode_attention_time(const GpuSpeed& gpu, const DecodeAttention& attention);
 
-// Elementwise passes: `traffic` at a share of the bandwidth.
+// Elementwise kernels: `traffic` at a share of the bandwidth.
 inline Seconds traffic_time(const GpuSpeed& gpu, Bytes traffic, double share) {
   return traffic / (gpu.bandwidth * share);
 }

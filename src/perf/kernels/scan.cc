@@ -3,8 +3,8 @@
 namespace rightsize::perf {
 namespace {
 
-constexpr double kPeakShare = 0.25;      // of the 16-bit peak
-constexpr double kBandwidthShare = 0.7;  // as elementwise kernels
+constexpr double kPeakShare = 0.25;      // share of the 16-bit peak
+constexpr double kBandwidthShare = 0.7;  // as for elementwise kernels
 constexpr double kOverlap = 2.0;
 
 OpTime roofline(const GpuSpeed& gpu, double flops, double traffic) {
@@ -19,8 +19,8 @@ OpTime roofline(const GpuSpeed& gpu, double flops, double traffic) {
 
 }  // namespace
 
-// Within a chunk as attention, whole squares: reading x writing (a group), then times what was written (a head). Across
-// chunks: into the state and out of it. The delta rule solves a triangular system of the chunk besides.
+// Within a chunk it works like attention on full squares: read x write per group, then times the values per head.
+// Across chunks, the state is updated and read. The delta rule also solves a triangular system per chunk.
 double scan_flops(const model::ScanOp& scan) {
   const double heads = static_cast<double>(scan.heads), groups = static_cast<double>(scan.groups);
   const double dim = static_cast<double>(scan.head_dim), state = static_cast<double>(scan.state);

@@ -1,5 +1,5 @@
-// Time of a recurrent layer's scan (model::ScanOp). Nothing of it was measured here: the shares below are those of
-// small tiles in chunked kernels, and the products around a scan take most of such a layer's time.
+// Time of a recurrent layer's scan (model::ScanOp). There is no benchmark: the shares below are typical
+// of small tiles in chunked kernels. Most of the layer's time goes into the products around the scan.
 #pragma once
 
 #include "model/forward.h"
@@ -7,13 +7,13 @@
 
 namespace rightsize::perf {
 
-// FLOPs of one token on all heads, chunk by chunk.
+// FLOPs per token over all heads in the chunked form.
 double scan_flops(const model::ScanOp& scan);
 
-// `tokens` new tokens, heads divided over `tensor` GPUs.
+// `tokens` new tokens, with the heads split over `tensor` GPUs.
 OpTime scan_time(const GpuSpeed& gpu, const model::ScanOp& scan, double tensor, double tokens);
 
-// One token for each of `batch` sequences: every state is read and written in 32 bits.
+// One token per sequence: every state is read and written in 32 bits.
 OpTime scan_step_time(const GpuSpeed& gpu, const model::ScanOp& scan, double tensor, double batch);
 
 }  // namespace rightsize::perf

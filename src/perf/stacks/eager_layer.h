@@ -1,4 +1,4 @@
-// A model's operations in eager PyTorch: each is run as it is written, one kernel or several.
+// A model's operations in eager PyTorch: each one runs as one or more kernels.
 #pragma once
 
 #include <vector>
@@ -17,12 +17,12 @@ struct EagerBatch {
 EagerCost eager_layer(const GpuSpeed& gpu, const EagerConstants& constants, const EagerMode& mode,
                       const ModelWork& work, const LayerWork& layer, const EagerBatch& batch);
 
-// What stands outside of the layers: embeddings, last norms, logits and loss. Without gradients the logits and what
-// follows them are left out: inference computes as many as it needs.
+// Operations outside the layers: embeddings, last norms, logits and loss. Without gradients the logits and the loss are
+// left out, because inference computes only the logits it needs.
 EagerCost eager_ends(const GpuSpeed& gpu, const EagerConstants& constants, const EagerMode& mode, const ModelWork& work,
                      const EagerBatch& batch);
 
-// GPU time of one direction.
+// GPU time in one direction.
 Seconds device_time(const EagerCost::Direction& direction, const GpuSpeed& gpu, const EagerConstants& constants,
                     double bandwidth_share);
 

@@ -1,7 +1,7 @@
-// What eager PyTorch runs for one layer: every primitive adds its kernels, their bytes and the host's calls.
+// The cost of one layer in eager PyTorch: every primitive adds its kernels, their bytes and the host calls.
 //
-// Bytes are the traffic of each kernel of transformers 5 under torch 2.x, read off the modules' source; how fast that
-// traffic moves and what a call costs are fitted (data/stacks.csv, hf).
+// Bytes are the traffic of each kernel of transformers 5 with torch 2.x, taken from the source of its modules.
+// Bandwidth and time per call are fitted (data/stacks.csv, hf).
 #pragma once
 
 #include "perf/kernels/gpu_speed.h"
@@ -11,36 +11,36 @@
 
 namespace rightsize::perf {
 
-// Sums over one layer (or the head). Directions apart; times are GPU seconds of kernels that are not plain traffic.
+// Sums over one layer (or the head), per direction; times are GPU time of kernels that are not limited by bandwidth.
 struct EagerCost {
   struct Direction {
     Bytes traffic;
     double kernels = 0;
-    double casts = 0;  // autocast's conversions: cheaper calls
+    double casts = 0;  // casts by autocast, which are cheaper calls
     Seconds matmul, attention, lora;
   };
   Direction forward, backward;
   double views = 0;     // host calls without a kernel
   double routes = 0;    // layers of experts
-  double adapters = 0;  // linears with one of peft's beside them
+  double adapters = 0;  // linear layers with a peft adapter
 
   EagerCost& operator+=(const EagerCost& o);
 };
 
-// How the pass runs.
+// How a pass runs.
 struct EagerMode {
   bool amp = false;                                             // fp32 weights and residual stream under autocast
   bool full32 = false;                                          // everything fp32
-  bool gradients = true;                                        // of activations
-  bool weights = true;                                          // of weights too; false under LoRA and in inference
+  bool gradients = true;                                        // for activations
+  bool weights = true;                                          // for weights too; false with LoRA and in inference
   double lora_attention = 0, lora_other = 0, lora_experts = 0;  // ranks
-  bool quantized = false;  // QLoRA: weights are expanded from nf4 before every product
-  bool captured = false;   // in a CUDA graph, where a mask cannot be left out: attention in pieces
-  bool compiled = false;   // torch.compile: chains of elementwise operations are one kernel
-  model::Attention attention = model::Attention::kSdpa;  // where a fused kernel is possible
+  bool quantized = false;                                       // QLoRA: nf4 weights are expanded before every product
+  bool captured = false;  // in a CUDA graph, where the mask cannot be skipped and attention is not fused
+  bool compiled = false;  // torch.compile: chains of elementwise operations become one kernel
+  model::Attention attention = model::Attention::kSdpa;  // if a fused kernel is possible
 
   double residual_bytes() const { return amp ? 4 : 2; }
-  double traffic_factor() const { return full32 ? 2 : 1; }  // bytes are counted as in 16 bits
+  double traffic_factor() const { return full32 ? 2 : 1; }  // bytes are counted for 16-bit elements
 };
 
 struct EagerAttention {
@@ -50,29 +50,29 @@ struct EagerAttention {
   double scores() const { return batch * heads * sequence * keys; }
 };
 
-// Adds primitives to a cost. Sizes are elements; `e` are bytes of an element.
+// Adds primitives to a cost. Sizes are in elements; `e` is bytes per element.
 class EagerOps {
  public:
   EagerOps(const GpuSpeed& gpu, const EagerConstants& constants, const EagerMode& mode, EagerCost& cost)
       : gpu_(gpu), c_(constants), mode_(mode), cost_(cost) {}
 
-  // `n` elements at so many bytes each way, in so many kernels each way.
+  // `n` elements, with bytes and kernels per direction.
   void pass(double n, double forward_bytes, double backward_bytes, double forward_kernels = 1,
             double backward_kernels = 1);
   void cast(double n, double from, double to);
-  void accumulate(double n, double e);  // gradients that meet where an activation is used twice
+  void accumulate(double n, double e);  // sums the gradients of an activation with two readers
   void multiply(double n, double e) { pass(n, 3 * e, 6 * e, 1, 2); }
   void rms_norm(double rows, double width, double e, bool gemma);
-  // The bytes of an element it puts out.
+  // Returns the bytes per output element.
   double layer_norm(double rows, double width, double e);
-  // nn.Linear over `rows`; `e` bytes of the incoming activation. `rank` of its adapter, 0 for none.
+  // nn.Linear over `rows`; `e`: bytes per input element; `rank`: of its adapter, 0 for none.
   void linear(double rows, double inputs, double outputs, bool bias, double e, double rank);
-  // Of two activations.
+  // Product of two activations.
   void batched_product(double multiplies);
   void rotary(double n, double cos_bytes);
   void flash_attention(const EagerAttention& a);
-  void eager_attention(const EagerAttention& a);  // 16-bit products, scores in pieces
-  void math_attention(const EagerAttention& a);   // fp32 products, scores in pieces
+  void eager_attention(const EagerAttention& a);  // 16-bit products, unfused scores
+  void math_attention(const EagerAttention& a);   // fp32 products, unfused scores
   void scan(const model::ScanOp& how, double tokens);
   void views(double n) { cost_.views += n; }
   void backward_bytes(double n, double kernels);

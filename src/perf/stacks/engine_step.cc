@@ -3,21 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/coverage.h"
 #include "perf/kernels/scan.h"
 
 namespace rightsize::perf {
 namespace {
-
-constexpr double kElementwiseShare =
-    0.7;  // of the bandwidth, in norms, rotations and activations; its factor is fitted
-
-// Bytes of the fused elementwise kernels, for each element of a row of hidden states and of an MLP's inner width.
-// Decode: two norms that add the residual (8 each), rotation and quantization around attention (8); the gate (6).
-// Prefill writes the cache and gathers rows besides.
-struct ElementwiseBytes {
-  double hidden, inner;
-};
-constexpr ElementwiseBytes kDecodeBytes{24, 6}, kPrefillBytes{32, 8};
 
 // The expected largest of n standard normal numbers, n = 1, 2, 4 ... 256 (Harter 1961, Biometrika 48).
 double largest_of(double n) {
@@ -40,7 +30,7 @@ OpTime expert_products(const GpuSpeed& gpu, const EngineLayout& layout, const mo
   const double count = static_cast<double>(how.count), per_token = static_cast<double>(how.per_token);
   const double hidden = static_cast<double>(how.hidden), visits = rows * per_token;
   const double here = count / layout.expert;
-  const double read = std::max(1.0, here * experts_reached(count, per_token, rows, layout.evenness));
+  const double read = std::max(1.0, here * share_reached(per_token / count, rows, layout.evenness));
   const double each = std::max(1.0, visits / layout.expert * busiest_group(layout, count, visits) / read);
   const double inner = static_cast<double>(how.intermediate) * layout.expert / layout.tensor;
   const double sides = how.gated ? 2.0 : 1.0;
@@ -82,7 +72,7 @@ Seconds elementwise_time(const ModelWork& work, const GpuSpeed& gpu, const Engin
 // the engines' own kernels. Split attention: sums within a group, and around experts every GPU gets all tokens and
 // hands back the sums (all-gather, reduce-scatter), or sends each to the GPUs of its experts and back (all-to-all):
 // whichever is faster, as engines choose. Neither half of an all-reduce takes longer than the engine's own kernel for
-// all of it. Norms over all heads sum the squares of q and of k, two numbers a row.
+// all of it. Norms over all heads sum the squares of q and of k, two numbers per row.
 Seconds exchanges(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                   double rows) {
   const Bytes all = bytes(2 * rows * work.hidden);
@@ -135,12 +125,6 @@ double windowed_scores(double tokens, double window) {
 }
 
 }  // namespace
-
-double experts_reached(double count, double per_token, double tokens, double evenness) {
-  if (!(evenness > 0)) return 1 - std::pow(1 - per_token / count, tokens);
-  const double visits = -std::log1p(-std::min(per_token / count, 0.999)) * tokens;
-  return 1 - std::pow(1 + visits / evenness, -evenness);
-}
 
 OpTime layer_products(const ModelWork& work, const LayerWork& layer, const GpuSpeed& gpu, const EngineLayout& layout,
                       double rows) {
@@ -195,7 +179,7 @@ EngineWork decode_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster
     }
   }
   step.all_reduce = exchanges(work, gpu, cluster, layout, rows);
-  step.elementwise = elementwise_time(work, gpu, layout, rows, kDecodeBytes);
+  step.elementwise = elementwise_time(work, gpu, layout, rows, kDecodeElementwise);
   return step;
 }
 
@@ -238,7 +222,7 @@ EngineWork prefill_work(const ModelWork& work, const GpuSpeed& gpu, const Cluste
   }
   if (work.tower) add_tower(work, gpu, layout, prompts, step);
   step.all_reduce = exchanges(work, gpu, cluster, layout, prompts * tokens);
-  step.elementwise = elementwise_time(work, gpu, layout, prompts * tokens, kPrefillBytes);
+  step.elementwise = elementwise_time(work, gpu, layout, prompts * tokens, kPrefillElementwise);
   return step;
 }
 

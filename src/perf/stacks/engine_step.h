@@ -1,5 +1,4 @@
-// The GPU work of a serving engine's step: prefill of prompts packed into one pass, or one token for every running
-// request.
+// GPU work of one engine step: prefill of prompts packed into a pass, or one token for every running request.
 #pragma once
 
 #include "perf/kernels/collectives.h"
@@ -9,45 +8,50 @@
 
 namespace rightsize::perf {
 
-// How one copy of the model is spread and stored.
+// How one copy of the model is distributed and stored.
 struct EngineLayout {
-  int tensor = 1;     // GPUs of the copy
-  int attention = 1;  // groups its attention is split into, each with its own requests
-  int expert = 1;     // groups its experts are split into
+  int tensor = 1;     // GPUs per copy
+  int attention = 1;  // attention groups, each with its own requests
+  int expert = 1;     // expert groups
   WeightFormat format = WeightFormat::kHalf, experts = WeightFormat::kHalf;
   double kv_bytes = 2;
-  double fp8_factor = 0;  // overrides the GPU's
-  double evenness = 0;    // of the experts' popularity; 0: all alike
+  double fp8_factor = 0;  // overrides the GPU's factor
+  double evenness = 0;    // evenness of expert popularity; 0: uniform
 
   int attention_tensor() const { return tensor / attention; }
 };
 
 struct EngineWork {
-  OpTime matmul;   // all but experts
-  OpTime experts;  // routed ones
+  OpTime matmul;   // everything except experts
+  OpTime experts;  // routed experts
   OpTime attention;
-  Seconds all_reduce, elementwise;  // all_reduce: every exchange among the GPUs of the copy
+  Seconds all_reduce, elementwise;  // all_reduce: all communication within the copy
 };
 
-// All layers and the logits of one step over `batch` requests of `queries` tokens each (more than one where tokens are
-// guessed ahead) at `context` cached tokens.
+// All layers and the logits of one step over `batch` requests of `queries` tokens each (more than one with
+// speculative decoding) at `context` cached tokens.
 EngineWork decode_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                        double batch, double context, double queries = 1);
 
-// `prompts` of `tokens` each in one pass, behind `cached` tokens found in the prefix cache; logits of last tokens only.
+// `prompts` of `tokens` each in one pass, after `cached` tokens from the prefix cache; logits of the last tokens only.
 EngineWork prefill_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                         double prompts, double tokens, double cached);
 
-// The share of experts that `tokens` tokens reach. Popularity follows a gamma distribution of shape `evenness`, so that
-// an expert is missed with probability (1 + x / evenness)^-evenness for a mean of x visits (a negative binomial);
-// evenness 0 means all alike, (1 - k/E)^tokens.
-double experts_reached(double count, double per_token, double tokens, double evenness);
+// Bytes that the fused elementwise kernels move per element of a row of hidden states and of an MLP's inner width.
+// Decode: two norms that add the residual (8 each), rotation and quantization around attention (8); the gate (6).
+// Prefill also writes the cache and gathers rows.
+struct ElementwiseBytes {
+  double hidden, inner;
+};
+inline constexpr ElementwiseBytes kDecodeElementwise{24, 6}, kPrefillElementwise{32, 8};
+// The share of the memory bandwidth that norms, rotations and activations reach.
+inline constexpr double kElementwiseShare = 0.7;
 
-// The products of one layer over `rows` tokens, experts among them.
+// The matrix products of one layer over `rows` tokens, including experts.
 OpTime layer_products(const ModelWork& work, const LayerWork& layer, const GpuSpeed& gpu, const EngineLayout& layout,
                       double rows);
 
-// The attention of one layer: one token for each of `batch` sequences, or prompts of `tokens`.
+// Attention of one layer: one token for each of `batch` sequences, or prompts of `tokens`.
 OpTime decode_attention(const GpuSpeed& gpu, const EngineLayout& layout, const model::AttentionOp& how, double batch,
                         double context);
 OpTime prefill_attention(const GpuSpeed& gpu, const EngineLayout& layout, const model::AttentionOp& how, double batch,

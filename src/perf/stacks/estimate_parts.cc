@@ -20,7 +20,8 @@ std::string_view name_of(Bound bound) {
   return kNames[static_cast<int>(bound)];
 }
 
-// AdamW reads weight, gradient and two moments and writes all but the gradient: 7 elements. The others by their states.
+// AdamW reads weight, gradient and two moments and writes all but the gradient: 7 elements. Other optimizers follow
+// from their states.
 double optimizer_bytes(const Job& job, bool half_precision) {
   const double e = half_precision ? 2 : 4;
   switch (job.train.optimizer) {
@@ -66,9 +67,10 @@ ShardGroup replicas_of(const Job& job) {
   return {p.data(), p.tensor * p.context};
 }
 
-// Plain data parallelism and ZeRO 1 reduce every gradient once a step and gather what was updated; ZeRO 2 reduces after
-// every backward pass (DeepSpeed keeps no whole gradients); ZeRO 3 gathers parameters in the forward and the backward
-// pass and scatters gradients in each (Rajbhandari et al. 2020, section 7). Frozen weights have no gradients.
+// Plain data parallelism and ZeRO 1 reduce every gradient once per step and gather the updated parameters. ZeRO 2
+// reduces after every backward pass (DeepSpeed keeps no full gradients). ZeRO 3 gathers parameters in the forward and
+// backward pass and scatters gradients in each backward pass (Rajbhandari et al. 2020, section 7). Frozen weights have
+// no gradients.
 DataParallel data_parallel_time(const ModelWork& work, const Job& job, const GpuSpeed& gpu, const Cluster& cluster,
                                 double network_rate, double held, ShardGroup group) {
   DataParallel result;
@@ -107,7 +109,7 @@ const Calibration& calibration_of(const GpuSpeed& gpu, int slot, JobKind kind) {
   return gpu.calibration[static_cast<std::size_t>(slot)][static_cast<std::size_t>(kind)];
 }
 
-// Widths add as independent errors.
+// Widths add up as independent errors.
 Confidence confidence_of(const GpuSpeed& gpu, int slot, JobKind kind, double width) {
   if (const Calibration& own = calibration_of(gpu, slot, kind); own.known) return {Basis::kCalibrated, own.width};
   Basis basis = gpu.basis;
@@ -115,7 +117,7 @@ Confidence confidence_of(const GpuSpeed& gpu, int slot, JobKind kind, double wid
   return {basis, std::hypot(width, width_of(basis))};
 }
 
-// 0.2: judgement; between a relative of a measured GPU and one known by its data sheet.
+// 0.2 is a judgement: between a relative of a measured GPU and a GPU known only from its data sheet.
 void widen(Confidence& confidence, Notes& notes) {
   if (confidence.basis == Basis::kCalibrated) return;
   confidence.width = std::hypot(confidence.width, 0.2);
@@ -152,45 +154,45 @@ WeightFormat weight_format(Precision precision, const GpuSpeed& gpu) {
 std::string describe(const Note& note) {
   switch (note.kind) {
     case NoteKind::kHalfInsteadOfBf16:
-      return "the GPU has no bf16 arithmetic: fp16 rates are used, and training then needs loss scaling";
+      return "this GPU has no bf16 arithmetic, so fp16 rates are used; training in fp16 needs loss scaling";
     case NoteKind::kWeightOnly:
-      return "the GPU lacks this number format: weights are stored in it, arithmetic runs in 16 bits";
+      return "this GPU has no arithmetic for this format: weights are stored in it and computed in 16 bits";
     case NoteKind::kNetworkAssumed:
-      return fmt::format("the network between machines is assumed at {} GB/s a GPU; --machine or --network says better",
+      return fmt::format("assumed network between machines: {} GB/s per GPU; set it with --machine or --network",
                          format_number(note.value));
     case NoteKind::kTensorAcrossMachines:
-      return fmt::format("tensor parallelism spans machines of {:.0f} GPUs: every layer waits for the network",
+      return fmt::format("tensor parallelism spans machines of {:.0f} GPUs, so every layer waits for the network",
                          note.value);
     case NoteKind::kNoFastLinks:
-      return "tensor parallelism without NVLink: every layer waits for PCIe";
+      return "tensor parallelism runs over PCIe (no NVLink), and every layer waits for it";
     case NoteKind::kCacheLimits:
-      return fmt::format("the KV cache holds {} requests at once: the others wait in the queue",
+      return fmt::format("the KV cache holds {} requests at once; the others queue",
                          format_number(std::floor(note.value), 6));
     case NoteKind::kBatchLimits:
-      return fmt::format("--max-batch lets {} requests run at once: the others wait in the queue",
+      return fmt::format("--max-batch allows {} requests at once; the others queue",
                          format_number(std::floor(note.value), 6));
     case NoteKind::kPublishedExperts:
-      return "the experts stay in the four bits they are published in; fp8 is the format of the other weights and of "
-             "the KV cache";
+      return "the experts keep their published 4-bit format; fp8 applies to the other weights and the KV cache";
     case NoteKind::kHostDepends:
-      return "the host's CPU is the limit: another machine may differ by a third";
+      return "the host CPU is the bottleneck, so another machine may be up to a third faster or slower";
     case NoteKind::kUntestedStack:
-      return "no measurement of this combination stands behind the profile: the interval is wider";
+      return "no benchmark covers this combination of model, GPU and framework, so the range is wider";
     case NoteKind::kMixtureUnsure:
-      return "speeds of mixtures of experts differ up to twofold between releases of the stack";
+      return "mixture-of-experts speed varies up to twofold between releases of this framework";
     case NoteKind::kMuonIgnored:
-      return "muon's orthogonalization is not in the time of the optimizer";
+      return "the optimizer time does not include muon's orthogonalization";
     case NoteKind::kAttentionWindowIgnored:
-      return "the attention window is not in the time: longer sequences are counted in full";
+      return "the attention window is not modelled: attention is counted over the full sequence";
     case NoteKind::kQuantizedAdapters:
-      return "weights are expanded from nf4 in every pass";
+      return "nf4 weights are expanded in every pass";
     case NoteKind::kAdapterInputs:
-      return "PEFT keeps adapters in fp32: without autocast every adapted layer casts its input to fp32 and its output "
-             "back, so LoRA can be slower than training every weight; autocast_adapter_dtype=False avoids it";
+      return "PEFT keeps adapters in fp32, so without autocast every adapted layer casts its input to fp32 and its "
+             "output "
+             "back; LoRA can then be slower than full training (autocast_adapter_dtype=False avoids this)";
     case NoteKind::kFusedIgnored:
-      return "fused kernels and losses are not in this profile: the job would run somewhat faster";
+      return "fused kernels and losses are not modelled for this framework; the job will run somewhat faster";
     case NoteKind::kEagerDecode:
-      return fmt::format("a decode step is one CUDA graph with a static cache; without a graph it takes about {} ms",
+      return fmt::format("assumes CUDA graphs with a static cache; without a graph a decode step takes about {} ms",
                          format_number(note.value));
   }
   return {};

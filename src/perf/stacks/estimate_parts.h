@@ -1,11 +1,11 @@
-// Shared by the estimators of this room; not for callers.
+// Internal to this module: code shared by the estimators.
 #pragma once
 
 #include "perf/perf.h"
 
 namespace rightsize::perf {
 
-// Training by stack.
+// Training, by stack.
 Result<TrainEstimate> train_eager(const Constants& constants, const ModelWork& work, const model::Job& job,
                                   const GpuSpeed& gpu, const Cluster& cluster);
 Result<TrainEstimate> train_sharded(const ShardedConstants& constants, const ModelWork& work, const model::Job& job,
@@ -27,49 +27,49 @@ BatchEstimate generate_images(const Constants& constants, const ModelWork& work,
 Result<BatchEstimate> batch_answers(const Constants& constants, const ModelWork& work, const model::Job& job,
                                     const GpuSpeed& gpu);
 
-// What the optimizer reads and writes of one trained parameter.
+// Bytes the optimizer reads and writes per trained parameter.
 double optimizer_bytes(const model::Job& job, bool half_precision);
 
 // Trained parameters: all, or the adapters.
 double trained_parameters(const ModelWork& work, const model::Job& job);
 
-// What the adapters of a training stack move for a token, in all layers and both directions. Their products are too
-// thin for the rank to show: inputs are read, results written, scaled and added, forward and backward. 20 bytes a
-// width: data/measurements/adapters-h200.csv, 18.6 to 23.1 at four fifths of the bandwidth.
+// Bytes that LoRA adapters move per token, in all layers and both directions. The products are too thin for the rank to
+// matter: inputs are read, results written, scaled and added, forward and backward. 20 bytes per unit of width:
+// data/measurements/adapters-h200.csv has 18.6 to 23.1 at 80 % of the bandwidth.
 double adapter_bytes(const ModelWork& work, const model::Job& job);
 
-// The time gradients and sharded parameters take to move: in every forward and backward pass, and once a step.
+// Communication time of gradients and sharded parameters: per forward and backward pass, and once per step.
 struct DataParallel {
   Seconds each_pass, once;
 
   Seconds of_step(double passes) const { return each_pass * passes + once; }
 };
-// `held`: parameters of a replica on one GPU, as a share of all; `group`: the GPUs that hold the same.
+// `held`: share of a replica's parameters on one GPU; `group`: the GPUs that hold the same ones.
 DataParallel data_parallel_time(const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
                                 const Cluster& cluster, double network_rate, double held, ShardGroup group);
-// Adds what moves to host memory and back to the estimate of a job that keeps something there.
+// Adds the transfers of a job that offloads to host memory.
 void add_offload(const EagerConstants& constants, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
                  const Cluster& cluster, TrainEstimate& estimate);
-// The group where every GPU between two of it belongs to the same replica.
+// The group of GPUs that hold the same weights, one per replica.
 ShardGroup replicas_of(const model::Job& job);
 
-// What is said of the hardware: missing formats, assumed networks, tensor parallelism without links.
+// Notes about the hardware: missing formats, assumed networks, tensor parallelism without NVLink.
 void note_hardware(const model::Job& job, const GpuSpeed& gpu, const Cluster& cluster, Notes& notes);
 
-// The basis and width of an estimate of a stack on a GPU. `width` is the stack's own |log error| at 80 %.
+// Basis and width of an estimate for a stack on a GPU. `width` is the stack's own |log error| at 80 %.
 struct Confidence {
   Basis basis;
   double width;
 };
 Confidence confidence_of(const GpuSpeed& gpu, int slot, model::JobKind kind, double width);
 Interval interval_of(double width);
-// The stack was measured, settings like these were not: |log error| of 0.2 more, unless the user's own runs say better.
+// The stack was measured, but not with such settings: adds a |log error| of 0.2 unless the user has calibrated it.
 void widen(Confidence& confidence, Notes& notes);
 
-// compute or memory, whichever the GPU's time is mostly made of; host or communication where they exceed it.
+// The larger of compute and memory; host or communication if that takes longer.
 Bound bound_of(Seconds arithmetic, Seconds device, Seconds host, Seconds communication);
 
-// The weights' format in products on this GPU.
+// The weight format in products on this GPU.
 WeightFormat weight_format(model::Precision precision, const GpuSpeed& gpu);
 
 const Calibration& calibration_of(const GpuSpeed& gpu, int slot, model::JobKind kind);

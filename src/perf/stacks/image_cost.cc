@@ -74,7 +74,7 @@ class ImageWalk {
     sum_.products_backward += backward * repeats_;
   }
 
-  // Autocast converts fp32 weights before every product, and their gradients after: 6 bytes an element.
+  // Autocast converts fp32 weights before every product, and their gradients after: 6 bytes per element.
   Seconds weight_cast(double elements) const { return mode_.autocast ? moved(6 * elements) : Seconds{}; }
   double cast_kernels() const { return mode_.autocast ? 1 : 0; }
 

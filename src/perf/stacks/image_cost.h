@@ -1,5 +1,5 @@
-// What a pass of an image model costs the GPU: a roofline over its operations, PyTorch with channels-last convolutions.
-// Not for callers.
+// GPU cost of one pass of an image model: a roofline over its operations, with channels-last convolutions. Internal to
+// this module.
 #pragma once
 
 #include "perf/kernels/roofline.h"
@@ -8,7 +8,7 @@
 
 namespace rightsize::perf {
 
-// Time and kernels of both directions.
+// Time and kernels, per direction.
 struct ImageCost {
   Seconds products, products_backward;  // convolutions, linears, attention
   Seconds traffic, traffic_backward;    // everything else
@@ -19,7 +19,7 @@ struct ImageCost {
 struct ImageMode {
   bool train = false;
   bool autocast = false;  // fp32 weights and residual stream, 16-bit products
-  bool wide = false;      // everything fp32: PyTorch then convolves in TF32 and multiplies in plain fp32
+  bool wide = false;      // everything fp32: PyTorch then uses TF32 for convolutions and plain fp32 for products
 };
 
 ImageCost image_cost(const VisionConstants& constants, const GpuSpeed& gpu, const ModelWork& work, double batch,

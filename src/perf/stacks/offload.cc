@@ -1,4 +1,4 @@
-// What a training job keeps in host memory, and the time its way there and back takes. Nothing of it was measured here.
+// Offloading to host memory during training, and the time of the transfers. There is no benchmark for it.
 #include <algorithm>
 #include <cmath>
 
@@ -10,8 +10,8 @@ namespace {
 using model::Job;
 using model::Offload;
 
-// Elements of one token that a layer keeps for its backward pass: what every product reads and writes, of a mixture
-// what the token's experts do. A checkpointed layer keeps its input.
+// Elements per token that a layer keeps for its backward pass: inputs and outputs of every product (for a mixture, of
+// the token's experts). A checkpointed layer keeps only its input.
 double kept_elements(const ModelWork& work, const LayerWork& layer, const Job& job) {
   if (job.train.recompute == model::Recompute::kFull) return work.hidden;
   const double t = job.parallel.tensor;
@@ -33,9 +33,9 @@ Bytes activation_bytes(const ModelWork& work, const Job& job) {
 
 }  // namespace
 
-// Activations go out in the forward pass and come back in the backward pass, both behind the GPU's work. States in host
-// memory: gradients go out and weights come back in 16 bits, behind the work; the CPU's update is behind nothing (ZeRO-
-// Offload, arXiv 2101.06840). Weights in host memory come for every pass, and gradients leave.
+// Activations leave in the forward pass and return in the backward pass, both overlapped with GPU work. With optimizer
+// states in host memory, gradients leave and weights return in 16 bits, overlapped; the CPU update is exposed
+// (ZeRO-Offload, arXiv 2101.06840). Weights in host memory are copied in every pass, and gradients leave.
 void add_offload(const EagerConstants& c, const ModelWork& work, const Job& job, const GpuSpeed& gpu,
                  const Cluster& cluster, TrainEstimate& estimate) {
   const model::TrainSettings& train = job.train;
@@ -49,7 +49,8 @@ void add_offload(const EagerConstants& c, const ModelWork& work, const Job& job,
   Seconds update;
   if (train.offload != Offload::kNone) {
     moved += bytes(4.0 * updated);
-    update = c.offload_update * (updated * std::min(p.gpus, cluster.node_gpus));  // one host for all GPUs of a machine
+    update =
+        c.offload_update * (updated * std::min(p.gpus, cluster.node_gpus));  // one host serves all GPUs of a machine
   }
   if (train.offload == Offload::kParameters) {
     const double redone = train.recompute == model::Recompute::kFull ? 1 : 0;

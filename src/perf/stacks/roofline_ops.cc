@@ -59,9 +59,9 @@ double inner_of(const LayerWork& layer) {
 
 OpTime elementwise(const ModelWork& work, const GpuSpeed& gpu, double rows, double inner) {
   OpTime op;
-  op.traffic = bytes(rows * (24 * work.hidden + 6 * inner));
+  op.traffic = bytes(rows * (kDecodeElementwise.hidden * work.hidden + kDecodeElementwise.inner * inner));
   op.flops = flop(rows * (10 * work.hidden + 6 * inner));
-  op.memory = op.time = traffic_time(gpu, op.traffic, 0.7);
+  op.memory = op.time = traffic_time(gpu, op.traffic, kElementwiseShare);
   return op;
 }
 

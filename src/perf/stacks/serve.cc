@@ -16,9 +16,9 @@ using model::JobKind;
 using model::Precision;
 using model::Stack;
 
-Bound bound_of_step(const Step& step, const Replica& r) {
+Bound bound_of_step(const Step& step, const EngineCopy& r) {
   if (step.host > step.device) return Bound::kHost;
-  // More than a third: the largest of several parts, not only one of them.
+  // A third of the time makes it the largest of several parts.
   if (step.work.all_reduce * r.c.decode_all_reduce > step.device * (1.0 / 3.0)) return Bound::kCommunication;
   const Seconds reads = step.work.matmul.memory + step.work.experts.memory + step.work.attention.memory;
   const Seconds sums = step.work.matmul.compute + step.work.experts.compute + step.work.attention.compute;
@@ -29,8 +29,8 @@ void add_part(TimeParts& parts, const char* name, Seconds time) {
   if (time > Seconds{}) parts.push_back({name, time});
 }
 
-// Of one kept token: where several are guessed ahead, a step's time is shared by those that hold.
-void fill_decode_parts(TimeParts& parts, const Latency& l, const Replica& r) {
+// Per kept token: with speculative decoding, the accepted tokens share the time of a step.
+void fill_decode_parts(TimeParts& parts, const Latency& l, const EngineCopy& r) {
   const Step& s = l.step;
   const double d = r.own.device / r.accepted;
   add_part(parts, "matrix products", decode_time(r, s.work.matmul, r.decode_products) * d);
@@ -42,12 +42,12 @@ void fill_decode_parts(TimeParts& parts, const Latency& l, const Replica& r) {
   add_part(parts, "kernel launches", s.launches * d);
   Seconds sum;
   for (const TimePart& part : parts) sum += part.time;
-  add_part(parts, "guessing ahead", s.device / r.accepted - sum);
+  add_part(parts, "speculative decoding", s.device / r.accepted - sum);
   add_part(parts, "waiting for the host", (s.time - s.device) / r.accepted);
   add_part(parts, "prefills of other requests", l.tpot - s.time / r.accepted);
 }
 
-void fill_prefill_parts(TimeParts& parts, const Step& prefill, const Replica& r) {
+void fill_prefill_parts(TimeParts& parts, const Step& prefill, const EngineCopy& r) {
   const double p = r.own.prefill;
   add_part(parts, "matrix products", prefill.work.matmul.time * (r.prefill_products * p));
   add_part(parts, "experts", prefill.work.experts.time * (r.c.prefill_experts * p));
@@ -60,11 +60,11 @@ void fill_prefill_parts(TimeParts& parts, const Step& prefill, const Replica& r)
 
 Result<> check_serving(const ModelWork& work, const Job& job, const GpuSpeed& gpu, const ServeLoad& load) {
   if (!gpu.has_half)
-    return fail(bad_input("the catalogue has no 16-bit rate for this GPU: its speed cannot be estimated"));
+    return fail(bad_input("the catalogue has no 16-bit FLOP/s for this GPU, so its speed cannot be estimated"));
   const bool lacks = (job.precision == Precision::kFp8 && !gpu.has_fp8) ||
                      (job.precision == Precision::kFp4 && !gpu.has_fp4) || job.precision == Precision::kInt4;
   if (lacks && !gpu.weight_only_kernels) {
-    return fail(bad_input(fmt::format("this GPU has neither {} arithmetic nor kernels that expand such weights",
+    return fail(bad_input(fmt::format("this GPU supports neither {} arithmetic nor weights in that format",
                                       model::name_of(job.precision)))
                     .with_hint("use --precision fp16 or int8"));
   }
@@ -72,25 +72,25 @@ Result<> check_serving(const ModelWork& work, const Job& job, const GpuSpeed& gp
     return fail(bad_input("serving engines are modelled for decoders only").with_hint("use --stack hf"));
   }
   if (job.serve.disaggregated && load.rate > RequestsPerSecond{}) {
-    return fail(bad_input("separate workers are modelled for a number of requests in flight, not for a rate")
+    return fail(bad_input("disaggregated serving is modelled for --concurrency, not for --rate")
                     .with_hint("use --concurrency instead of --rate"));
   }
   if (!(load.kv_tokens > 0)) {
-    return fail(bad_input("the weights leave no room for a KV cache on this GPU")
-                    .with_hint("use more --tp, a smaller --precision or a larger GPU"));
+    return fail(bad_input("the weights leave no memory for a KV cache on this GPU")
+                    .with_hint("use a larger --tp, a smaller --precision or a larger GPU"));
   }
   const double together = static_cast<double>(std::max(job.batch, job.serve.concurrency));
   const double room = load.kv_tokens / static_cast<double>(job.serve.isl + std::max<std::int64_t>(job.serve.osl, 1));
   if (job.stack == Stack::kHf && together > room) {
     return fail(
-        bad_input(fmt::format("the memory left beside the weights holds {:.0f} sequences of {} tokens, not {:.0f}",
+        bad_input(fmt::format("the memory left after the weights holds {:.0f} sequences of {} tokens, not {:.0f}",
                               std::floor(room), job.serve.isl + job.serve.osl, together))
-            .with_hint("use a smaller --batch; engines with a queue would let the rest wait"));
+            .with_hint("use a smaller --batch, or --stack vllm, which queues requests"));
   }
   return {};
 }
 
-void fill_notes(ServeEstimate& estimate, const Replica& r, const Job& job, double replicas) {
+void fill_notes(ServeEstimate& estimate, const EngineCopy& r, const Job& job, double replicas) {
   const bool limited = job.serve.max_batch && r.slots >= static_cast<double>(*job.serve.max_batch);
   if (estimate.full) {
     estimate.notes.push_back({limited ? NoteKind::kBatchLimits : NoteKind::kCacheLimits, estimate.running * replicas});
@@ -101,7 +101,7 @@ void fill_notes(ServeEstimate& estimate, const Replica& r, const Job& job, doubl
   note_hardware(job, r.gpu, r.cluster, estimate.notes);
 }
 
-ServeEstimate together(const Replica& r, const Job& job, const ServeLoad& load) {
+ServeEstimate together(const EngineCopy& r, const Job& job, const ServeLoad& load) {
   const Prefill prefill = prefill_of(r);
   const double copy = job.parallel.tensor * job.parallel.pipeline;
   const double replicas = static_cast<double>(job.parallel.gpus) / copy;
@@ -136,9 +136,9 @@ ServeEstimate together(const Replica& r, const Job& job, const ServeLoad& load) 
   return estimate;
 }
 
-ServeEstimate apart(const Replica& r, const Job& job) {
+ServeEstimate apart(const EngineCopy& r, const Job& job) {
   const model::Disaggregated& workers = *job.serve.disaggregated;
-  const Replica prompts = prefill_worker_of(r, workers.prefill_tensor);
+  const EngineCopy prompts = prefill_worker_of(r, workers.prefill_tensor);
   const Prefill prefill = prefill_of(prompts);
   ServeEstimate estimate;
   estimate.transfer = transfer_time(r, workers);
@@ -183,7 +183,7 @@ Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWo
                                        const GpuSpeed& gpu, const Cluster& cluster, const ServeLoad& load) {
   if (Result<> possible = check_serving(work, job, gpu, load); !possible) return fail(std::move(possible).error());
   if (job.stack == Stack::kHf) return serve_eager(constants, work, job, gpu, load);
-  const Replica r = replica_of(constants, work, job, gpu, cluster, load.kv_tokens);
+  const EngineCopy r = replica_of(constants, work, job, gpu, cluster, load.kv_tokens);
   ServeEstimate estimate = job.serve.disaggregated ? apart(r, job) : together(r, job, load);
   estimate.kept = r.accepted;
   fill_confidence(constants, r, job, estimate);

@@ -9,7 +9,7 @@ namespace {
 using model::Job;
 using model::JobKind;
 
-// The first token depends on how requests arrive, which calibration of steps does not know: at least this, by
+// The first token depends on how requests arrive, which the calibration of steps does not cover: this minimum is a
 // judgement.
 constexpr double kLeastFirstToken = 0.2;
 
@@ -30,7 +30,7 @@ std::string_view name_of(Unmeasured what) {
   return kNames[static_cast<int>(what)];
 }
 
-void fill_confidence(const Constants& constants, const Replica& r, const Job& job, ServeEstimate& estimate) {
+void fill_confidence(const Constants& constants, const EngineCopy& r, const Job& job, ServeEstimate& estimate) {
   const int slot = slot_of(job.stack);
   if (const Calibration& own = calibration_of(r.gpu, slot, JobKind::kServe); own.known) {
     estimate.basis = Basis::kCalibrated;

@@ -1,12 +1,12 @@
-// How sure an estimate of a serving engine is, from what was measured with it. Not for callers.
+// Confidence of a serving estimate, from what was measured with the engine. Internal to this module.
 #pragma once
 
 #include "perf/stacks/serve_replica.h"
 
 namespace rightsize::perf {
 
-// Fills basis, intervals and what was not measured. Widths are those of rows left out of the fit (data/stacks.csv says
-// which); what was not measured adds to them as independent errors.
-void fill_confidence(const Constants& constants, const Replica& r, const model::Job& job, ServeEstimate& estimate);
+// Sets the basis, the intervals and the unmeasured aspects. Widths come from rows left out of the fit (see
+// data/stacks.csv); each unmeasured aspect adds an independent error.
+void fill_confidence(const Constants& constants, const EngineCopy& r, const model::Job& job, ServeEstimate& estimate);
 
 }  // namespace rightsize::perf

@@ -27,7 +27,7 @@ struct Pass {
   Seconds matmul, attention, elementwise, launches;
 };
 
-// All layers over batch x sequence, with the cache written.
+// All layers over batch x sequence, including the cache writes.
 Pass forward_layers(const EagerConstants& c, const ModelWork& work, const GpuSpeed& gpu, const EagerMode& mode,
                     const EagerBatch& batch, bool cache) {
   Pass pass;
@@ -56,7 +56,7 @@ void finish(Pass& pass) {
   pass.device = pass.arithmetic + pass.elementwise + pass.launches;
 }
 
-// Only the last token's logits are computed by generate(); a masked-language head computes all, after its transform.
+// generate() computes only the last token's logits; a masked-language head computes all of them, after its transform.
 Seconds output_time(const EagerConstants& c, const ModelWork& work, const GpuSpeed& gpu, const EagerMode& mode,
                     const EagerBatch& batch) {
   const double rate = mode.full32 ? c.fp32_rate : c.matmul_rate * gpu.rate_scale;
@@ -76,8 +76,8 @@ Seconds output_time(const EagerConstants& c, const ModelWork& work, const GpuSpe
   return Seconds{};
 }
 
-// One token through a CUDA graph with a static cache: products at m = batch, the whole cache repeated for grouped heads
-// and read by attention; launches only.
+// One token through a CUDA graph with a static cache: products with m = batch; the whole cache is repeated for grouped
+// heads and read by attention; no host time besides launches.
 struct Decode {
   Seconds matmul, attention, launches;
   Seconds total() const { return matmul + attention + launches; }
@@ -183,8 +183,8 @@ BatchEstimate batch_eager(const EagerConstants& c, const ModelWork& work, const 
   BatchEstimate estimate;
   estimate.device = pass.device * own.device;
   estimate.host = pass.host * own.host;
-  // A CUDA graph frees the encoder from the host. While it is captured transformers cannot see that a mask hides
-  // nothing and passes it on, and with a mask PyTorch computes attention in pieces.
+  // A CUDA graph removes the host time. During capture, transformers cannot detect an empty mask and passes it on, and
+  // with a mask PyTorch does not use the fused attention kernel.
   const Seconds eager = soft_max(estimate.device, estimate.host, kOverlap);
   mode.captured = true;
   const Seconds graph = passed().device * own.device;
@@ -193,7 +193,7 @@ BatchEstimate batch_eager(const EagerConstants& c, const ModelWork& work, const 
   estimate.parts.push_back({"attention", pass.attention * own.device});
   estimate.parts.push_back({"elementwise", pass.elementwise * own.device});
   estimate.parts.push_back({"kernel launches", pass.launches * own.device});
-  estimate.parts.push_back({eager < graph ? "waiting for the host" : "attention in pieces in the CUDA graph",
+  estimate.parts.push_back({eager < graph ? "waiting for the host" : "unfused attention in the CUDA graph",
                             estimate.batch - estimate.device});
   estimate.bound = estimate.host > estimate.device       ? Bound::kHost
                    : pass.arithmetic > pass.device * 0.5 ? Bound::kCompute

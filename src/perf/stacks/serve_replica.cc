@@ -10,9 +10,9 @@
 namespace rightsize::perf {
 namespace {
 
-constexpr double kHostOverlap = 4.0;  // how sharply GPU and host time combine; a choice, its terms are fitted
+constexpr double kHostOverlap = 4.0;  // exponent that combines GPU and host time; chosen, while its terms are fitted
 
-Step prefill_pass(const Replica& r, double prompts) {
+Step prefill_pass(const EngineCopy& r, double prompts) {
   Step step;
   step.work = prefill_work(r.work, r.gpu, r.cluster, r.layout, prompts, r.prompt, r.cached);
   step.launches = r.c.layer_launch * r.launched + r.c.expert_launch * r.work.expert_layers;
@@ -24,8 +24,8 @@ Step prefill_pass(const Replica& r, double prompts) {
   return step;
 }
 
-// Rows that pass from one pipeline stage to the next.
-Seconds stage_hops(const Replica& r, double rows) {
+// Activations that move from one pipeline stage to the next.
+Seconds stage_hops(const EngineCopy& r, double rows) {
   if (r.pipeline <= 1) return Seconds{};
   return collective_time(r.gpu, r.cluster, Collective::kAllGather, 2, bytes(4 * rows * r.work.hidden)) *
          (r.pipeline - 1);
@@ -46,15 +46,15 @@ EngineLayout layout_of(const EngineConstants& c, const ModelWork& work, const mo
   return layout;
 }
 
-// Of `tokens` guessed one after the other, each right with probability a if those before it were, 1 + a + a^2 ...
-// survive with the one the model adds (Leviathan et al. 2023, arXiv 2211.17192, equation 1).
+// With `tokens` drafts, each accepted with probability a if all before it were, 1 + a + a^2 ... tokens are kept,
+// including the one the model adds (Leviathan et al. 2023, arXiv 2211.17192, equation 1).
 double kept_of(const model::Speculation& s) { return (1 - std::pow(s.acceptance, s.tokens + 1)) / (1 - s.acceptance); }
 
-// Arithmetic in 8 and 4 bits needs a kernel of its own before a product, which rounds what goes in.
+// 8-bit and 4-bit arithmetic needs an extra kernel before a product to quantize its input.
 bool rounds(WeightFormat format) { return format == WeightFormat::kFp8 || format == WeightFormat::kFp4; }
 
-// Kernels an engine launches for a layer beside those of its experts, which were measured with routing and rounding:
-// products, attention, norms, rotation, activation.
+// Kernels per layer besides those of its experts (which were measured including routing and quantization): products,
+// attention, norms, rotation, activation.
 double kernels_of(const LayerWork& layer, const EngineLayout& layout) {
   double count = static_cast<double>(layer.products.size() + layer.attentions.size() + layer.scans.size());
   bool rotates = false, activates = false;
@@ -67,15 +67,15 @@ double kernels_of(const LayerWork& layer, const EngineLayout& layout) {
   return count + rotates + (activates && layer.experts < 0);
 }
 
-// A layer of a Llama in 16 bits: two norms, four products, rotation, attention, activation.
+// A Llama layer in 16 bits: two norms, four products, rotation, attention, activation.
 constexpr double kUsualKernels = 9;
 
 }  // namespace
 
-Replica replica_of(const Constants& constants, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
+EngineCopy replica_of(const Constants& constants, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
                    const Cluster& cluster, double kv_tokens) {
   const EngineConstants& c = constants.engine(job.stack);
-  Replica r{c, work, gpu, cluster, calibration_of(gpu, slot_of(job.stack), model::JobKind::kServe)};
+  EngineCopy r{c, work, gpu, cluster, calibration_of(gpu, slot_of(job.stack), model::JobKind::kServe)};
   r.layout = layout_of(c, work, job, gpu);
   const double narrow = rounds(r.layout.format) ? c.narrow_products : 1.0;
   r.decode_products = c.decode_matmul * narrow, r.prefill_products = c.prefill_matmul * narrow;
@@ -96,7 +96,7 @@ Replica replica_of(const Constants& constants, const ModelWork& work, const mode
   return r;
 }
 
-Replica prefill_worker_of(Replica decode_worker, int tensor) {
+EngineCopy prefill_worker_of(EngineCopy decode_worker, int tensor) {
   EngineLayout& layout = decode_worker.layout;
   decode_worker.pass_prompts = std::max(1.0, decode_worker.pass_prompts / layout.attention);
   layout.tensor = tensor;
@@ -107,14 +107,14 @@ Replica prefill_worker_of(Replica decode_worker, int tensor) {
 // An engine's kernels may be better than those the curves were fitted on, but nothing reads faster than memory is read
 // at all: .89 of the data sheet is the most that passes over whole buffers reach on an H200
 // (data/measurements/casts-h200.csv), where 16-bit products of the GPU itself did not reach more (GDDR7).
-Seconds decode_time(const Replica& r, const OpTime& op, double factor) {
+Seconds decode_time(const EngineCopy& r, const OpTime& op, double factor) {
   constexpr double kStreamed = 0.89;
   const double streamed = std::max(kStreamed, r.gpu.matmul[static_cast<std::size_t>(MatmulFormat::kHalf)].bandwidth);
   const Seconds kernels = std::max((op.time - op.latency) * factor, traffic_time(r.gpu, op.traffic, streamed));
   return kernels + op.latency * r.c.decode_latency;
 }
 
-Step decode_step(const Replica& r, double running) {
+Step decode_step(const EngineCopy& r, double running) {
   const double batch = std::max(1.0, running / r.pipeline);  // stages work on different requests
   const double own = std::max(1.0, batch / r.layout.attention);
   Step step;
@@ -157,7 +157,7 @@ Seconds saved(const OpTime& decode, double decode_factor, const OpTime& prompts,
   return apart - soft_max(sums + more, std::max(reads, again), kSharpness);
 }
 
-Seconds beyond(const Replica& r, const Step& decode, const Step& pass) {
+Seconds beyond(const EngineCopy& r, const Step& decode, const Step& pass) {
   const Seconds shared = saved(decode.work.matmul, r.decode_products, pass.work.matmul, r.prefill_products) +
                          saved(decode.work.experts, r.c.decode_experts, pass.work.experts, r.c.prefill_experts) +
                          pass.launches;
@@ -166,13 +166,13 @@ Seconds beyond(const Replica& r, const Step& decode, const Step& pass) {
 
 }  // namespace
 
-Seconds Prefill::beside(const Replica& r, const Step& decode, double together) const {
-  if (!(r.c.mixed_passes > 0)) return each(together);  // prompts have passes of their own
+Seconds Prefill::beside(const EngineCopy& r, const Step& decode, double together) const {
+  if (!(r.c.mixed_passes > 0)) return each(together);  // prompts run in separate passes
   const Seconds one = beyond(r, decode, alone);
   return share_of(together, one, most > 1 && together > 1 ? beyond(r, decode, full) : one);
 }
 
-Prefill prefill_of(const Replica& r) {
+Prefill prefill_of(const EngineCopy& r) {
   Prefill prefill;
   prefill.alone = prefill_pass(r, 1);
   prefill.most = r.pass_prompts;

@@ -1,4 +1,4 @@
-// One copy of a model on a serving engine: its passes over prompts and its decode steps. Not for callers.
+// One copy of a model on a serving engine: prefill passes and decode steps. Internal to this module.
 #pragma once
 
 #include "perf/stacks/engine_step.h"
@@ -6,8 +6,8 @@
 
 namespace rightsize::perf {
 
-// Everything about a replica that does not change with the batch.
-struct Replica {
+// The properties of a replica that do not depend on the batch.
+struct EngineCopy {
   const EngineConstants& c;
   const ModelWork& work;
   const GpuSpeed& gpu;
@@ -15,20 +15,20 @@ struct Replica {
   const Calibration& own;
   EngineLayout layout = {};
   double pipeline = 1;
-  double prompt = 0, cached = 0, answer = 0;  // mean tokens: to prefill, found in the prefix cache, to answer
+  double prompt = 0, cached = 0, answer = 0;  // mean tokens: to prefill, found in the prefix cache, to generate
   double cached_requests = 0;                 // requests the cache holds
-  double slots = 0;                           // requests that run together at most: by the cache and by --max-batch
+  double slots = 0;                           // maximum running requests, limited by the cache and by --max-batch
   double pass_prompts = 1;                    // prompts that fit one pass
-  double queries = 1, accepted = 1;           // tokens a step computes and keeps of a sequence
-  double decode_products = 1, prefill_products = 1;  // factors on products, by the format of the weights
-  double launched = 0;                               // layers, each as many as its kernels are against those of a Llama
+  double queries = 1, accepted = 1;           // tokens per sequence that a step computes, and keeps
+  double decode_products = 1, prefill_products = 1;  // factors on products, by weight format
+  double launched = 0;                               // layers, weighted by their number of kernels relative to Llama
 };
 
-Replica replica_of(const Constants& constants, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
+EngineCopy replica_of(const Constants& constants, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
                    const Cluster& cluster, double kv_tokens);
 
-// A worker that only prefills, on `tensor` GPUs.
-Replica prefill_worker_of(Replica decode_worker, int tensor);
+// A prefill worker on `tensor` GPUs.
+EngineCopy prefill_worker_of(EngineCopy decode_worker, int tensor);
 
 // One pass or step.
 struct Step {
@@ -37,26 +37,26 @@ struct Step {
   Seconds launches;
 };
 
-// Kernels of a decode step: a factor on what they do, and what is left of their latency where one is launched while the
-// last still runs.
-Seconds decode_time(const Replica& r, const OpTime& op, double factor);
+// Kernels of a decode step: a factor on their work, and the share of latency that remains when a kernel is launched
+// while the previous one still runs.
+Seconds decode_time(const EngineCopy& r, const OpTime& op, double factor);
 
-// One token (or as many as are guessed right) for each of `running` requests.
-Step decode_step(const Replica& r, double running);
+// One token (more with speculative decoding) for each of `running` requests.
+Step decode_step(const EngineCopy& r, double running);
 
-// The passes that prefill prompts: one prompt alone, and as many as fit. Between them time grows by a straight line.
+// Prefill passes: one prompt alone, and as many as fit. Between these the time is interpolated linearly.
 struct Prefill {
   Step alone, full;
   double most = 1;
 
-  // Of each of `together` prompts that are there at once, packed into passes.
+  // Time per prompt if `together` prompts arrive at once and are packed into passes.
   Seconds each(double together) const { return share_of(together, alone.time, full.time); }
-  // The same in passes that decode besides, beyond the time of such a step: weights are read once for both.
-  Seconds beside(const Replica& r, const Step& decode, double together) const;
+  // The same in passes that also decode, on top of the decode step: weights are read once for both.
+  Seconds beside(const EngineCopy& r, const Step& decode, double together) const;
 
  private:
   Seconds share_of(double together, Seconds one, Seconds all) const;
 };
-Prefill prefill_of(const Replica& r);
+Prefill prefill_of(const EngineCopy& r);
 
 }  // namespace rightsize::perf

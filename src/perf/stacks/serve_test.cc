@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/coverage.h"
 #include "families/presets.h"
 #include "memory/memory.h"
 #include "perf/perf.h"
@@ -181,10 +182,10 @@ RC_GTEST_PROP(Tpot, IsNeverShorterThanReadingTheWeights, ()) {
 }
 
 TEST(Experts, ReachedByTokens) {
-  EXPECT_NEAR(experts_reached(128, 4, 1, 0), 4.0 / 128, 1e-12);
-  EXPECT_GT(experts_reached(128, 4, 64, 0), experts_reached(128, 4, 64, 1));  // popular ones are met again and again
-  EXPECT_NEAR(experts_reached(128, 4, 64, 1e6), experts_reached(128, 4, 64, 0), 1e-3);
-  EXPECT_LT(experts_reached(128, 4, 1e6, 1), 1);
+  EXPECT_NEAR(share_reached(4.0 / 128, 1, 0), 4.0 / 128, 1e-12);
+  EXPECT_GT(share_reached(4.0 / 128, 64, 0), share_reached(4.0 / 128, 64, 1));  // popular ones are met again and again
+  EXPECT_NEAR(share_reached(4.0 / 128, 64, 1e6), share_reached(4.0 / 128, 64, 0), 1e-3);
+  EXPECT_LT(share_reached(4.0 / 128, 1e6, 1), 1);
 }
 
 TEST(Serving, ExpertsAndAttentionCanBeSpreadSeparately) {

@@ -1,10 +1,11 @@
-// The engine's step as straight lines.
+// Fits the linear model of an engine step.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include <Eigen/Dense>
 
+#include "base/coverage.h"
 #include "perf/perf.h"
 #include "perf/stacks/engine_step.h"
 #include "perf/stacks/serve_replica.h"
@@ -17,12 +18,12 @@ using model::Job;
 constexpr int kTerms = 4;  // 1, sequences, sequences x context, share of the experts read
 using Terms = Eigen::Vector4d;
 
-// Each row is a step: its terms over its seconds, so that errors are relative.
+// Each row is a step: its terms divided by its seconds, so errors are relative.
 using Samples = Eigen::Matrix<double, Eigen::Dynamic, kTerms>;
 
 Eigen::ArrayXd errors(const Terms& factors, const Samples& samples) { return (samples * factors).array() - 1; }
 
-// Least squares over the terms of `mask`; the others are zero.
+// Least squares over the terms in `mask`; the others are zero.
 Terms least_squares(const Samples& samples, unsigned mask) {
   Eigen::Matrix4d squares = samples.transpose() * samples;
   Terms sums = samples.colwise().sum();
@@ -34,11 +35,11 @@ Terms least_squares(const Samples& samples, unsigned mask) {
   return squares.ldlt().solve(sums);
 }
 
-// No term may be negative: time does not shrink with work. Of the fits that keep to that the closest.
+// The closest fit without negative terms: time does not shrink with work.
 Terms best_fit(const Samples& samples) {
   Terms best = Terms::Zero();
   double least = std::numeric_limits<double>::infinity();
-  for (unsigned mask = 1; mask < 1u << kTerms; mask += 2) {  // the first term, the base, is always there
+  for (unsigned mask = 1; mask < 1u << kTerms; mask += 2) {  // the first term, the base, is always included
     const Terms factors = least_squares(samples, mask);
     const bool possible = factors(0) > 0 && (factors.array() >= 0).all();
     const double sum = errors(factors, samples).square().sum();
@@ -47,14 +48,14 @@ Terms best_fit(const Samples& samples) {
   return best;
 }
 
-// What so many prompts add to a step, each.
-Seconds beside_a_step(const Replica& replica, double prompts, double wait) {
+// Time that each of `n` prompts adds to a step.
+Seconds beside_a_step(const EngineCopy& replica, double prompts, double wait) {
   return prefill_of(replica).beside(replica, decode_step(replica, 1), prompts) * wait;
 }
 
-// Beside a step, whose base reads the weights for prompts too: right for one prompt of the mean length, and for each
-// further one. A line through the first alone would make long prompts too fast.
-void fit_prompts(const Replica& replica, double wait, double isl, StepFit& fit) {
+// On top of a decode step, which already reads the weights: exact for one prompt of mean length and for each further
+// one. A line through the first point alone would make long prompts too fast.
+void fit_prompts(const EngineCopy& replica, double wait, double isl, StepFit& fit) {
   const double most = prefill_of(replica).most;
   const Seconds one = beside_a_step(replica, 1, wait);
   const Seconds further = most > 1 ? (beside_a_step(replica, most, wait) * most - one) / (most - 1) : one;
@@ -71,14 +72,14 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
   }
   const EngineConstants& c = constants.engine(job.stack);
   if (job.serve.disaggregated) {
-    return fail(bug("a step belongs to one kind of worker: ask for those of prompts and of answers apart"));
+    return fail(bug("fit prefill and decode workers separately"));
   }
   Job one = job;
-  one.serve.max_batch.reset();  // the simulator has limits of its own
+  one.serve.max_batch.reset();  // the simulator applies its own limits
   one.parallel.gpus = job.parallel.tensor * job.parallel.pipeline;
-  // Lengths here are those that run, not the nominal ones of a benchmark.
+  // These are actual lengths, not the nominal ones of a benchmark.
   auto reached = [&](double n) {
-    return work.experts > 0 ? experts_reached(work.experts, work.experts_per_token, n, c.routing_evenness) : 0.0;
+    return work.experts > 0 ? share_reached(work.experts_per_token / work.experts, n, c.routing_evenness) : 0.0;
   };
   auto estimate = [&](double prompt, double running) {
     one.serve.isl = std::max<std::int64_t>(1, std::llround(prompt / c.length_share));
@@ -97,7 +98,8 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
     for (double context : {isl, isl + osl / 2, isl + osl}) {
       RIGHTSIZE_TRY(const ServeEstimate at, estimate(context, std::floor(running)));
       const double n = std::floor(running);
-      const Seconds step = std::max(at.decode_step, c.front_token * n);  // tokens leave no faster than they are sent
+      const Seconds step =
+          std::max(at.decode_step, c.front_token * n);  // the front end limits how fast tokens are sent
       rows.push_back(Terms(1, n, n * context, reached(n)) / in_seconds(step / at.kept));
     }
     if (running >= most) break;

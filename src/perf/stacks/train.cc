@@ -1,4 +1,4 @@
-// Training: checks what the hardware can do, asks the stack's profile, fills in the rates.
+// Training: checks the hardware, asks the stack's model, fills in the rates.
 #include <algorithm>
 #include <cmath>
 
@@ -15,14 +15,14 @@ using model::Stack;
 
 Result<> check_format(const Job& job, const GpuSpeed& gpu) {
   if (!gpu.has_half)
-    return fail(bad_input("the catalogue has no 16-bit rate for this GPU: its speed cannot be estimated"));
+    return fail(bad_input("the catalogue has no 16-bit FLOP/s for this GPU, so its speed cannot be estimated"));
   if (job.precision == Precision::kFp8 && !gpu.has_fp8) {
-    return fail(bad_input("this GPU has no fp8 arithmetic: training in fp8 cannot run on it")
-                    .with_hint("fp8 needs Ada, Hopper or later; use --precision bf16"));
+    return fail(
+        bad_input("this GPU has no fp8 arithmetic").with_hint("fp8 needs Ada, Hopper or later; use --precision bf16"));
   }
   if (job.precision == Precision::kFp4 && !gpu.has_fp4) {
-    return fail(bad_input("this GPU has no fp4 arithmetic: training in fp4 cannot run on it")
-                    .with_hint("fp4 needs Blackwell or later; use --precision fp8"));
+    return fail(
+        bad_input("this GPU has no fp4 arithmetic").with_hint("fp4 needs Blackwell or later; use --precision fp8"));
   }
   return {};
 }
@@ -49,7 +49,7 @@ Result<TrainEstimate> estimate_training(const Constants& constants, const ModelW
   if (Result<> possible = check_format(job, gpu); !possible) return fail(std::move(possible).error());
   RIGHTSIZE_TRY(TrainEstimate estimate, ask_stack(constants, work, job, gpu, cluster));
   add_offload(constants.eager, work, job, gpu, cluster, estimate);
-  // A replica is tensor x pipeline x context GPUs that share a micro-batch.
+  // A replica is tensor x pipeline x context GPUs, which share a micro-batch.
   const model::Parallelism& p = job.parallel;
   const double replica = static_cast<double>(p.tensor) * p.pipeline * p.context;
   const double samples = static_cast<double>(job.batch) * job.train.accumulation / replica;

@@ -1,4 +1,4 @@
-// Training in eager PyTorch: the GPU works through kernels while the host queues them; the slower of the two decides.
+// Training in eager PyTorch: the host queues kernels while the GPU runs them, and the slower of the two sets the pace.
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +18,7 @@ EagerMode mode_of(const ModelWork& work, const Job& job) {
   const bool adapters = job.train.method != Method::kFull;
   mode.amp = job.precision == Precision::kAmpBf16 || job.precision == Precision::kAmpFp16;
   mode.full32 = job.precision == Precision::kFp32;
-  if (adapters) mode.amp = false;  // the frozen base is 16-bit whatever the adapters are
+  if (adapters) mode.amp = false;  // the frozen base is 16-bit, whatever the adapters are
   mode.weights = !adapters;
   mode.quantized = job.train.method == Method::kQlora;
   mode.attention = job.train.attention;
@@ -32,10 +32,10 @@ EagerMode mode_of(const ModelWork& work, const Job& job) {
   return mode;
 }
 
-// Device and host time of a micro-batch's two directions, and of the optimizer.
+// Device and host time of the forward and backward pass of a micro-batch, and of the optimizer.
 struct Phases {
   Seconds forward, backward, recompute, optimizer;
-  Seconds arithmetic;  // products and attention among them
+  Seconds arithmetic;  // included: products and attention
   Seconds host_forward, host_backward, host_optimizer;
 
   Seconds device(double passes) const { return (forward + backward + recompute) * passes + optimizer; }
@@ -45,7 +45,7 @@ struct Phases {
 struct Sides {
   const EagerConstants& c;
   const GpuSpeed& gpu;
-  double traffic_factor;  // 2 when everything is fp32
+  double traffic_factor;  // 2 if everything is fp32
   bool compiled;
 
   Seconds forward(const EagerCost& cost) const {
@@ -71,7 +71,7 @@ void add_layers(Phases& phases, const Sides& sides, const EagerCost& layer, doub
   phases.backward += sides.backward(layer) * count;
   phases.arithmetic += arithmetic_of(layer) * count;
   if (redone > 0) phases.recompute += forward * (count * redone);
-  if (sides.compiled) {  // one call a kernel: no Python module, no autograd node
+  if (sides.compiled) {  // one call per kernel, without Python modules or autograd nodes
     phases.host_forward += c.compiled_kernel * (layer.forward.kernels * count);
     phases.host_backward += c.compiled_kernel * ((layer.backward.kernels + layer.forward.kernels * redone) * count);
     return;
@@ -88,12 +88,12 @@ void add_layers(Phases& phases, const Sides& sides, const EagerCost& layer, doub
   phases.host_backward += (host + c.host_checkpoint * count) * redone;
 }
 
-// The share of a layer's forward pass that runs again; selective recompute repeats attention alone.
+// Share of a layer's forward pass that runs again; selective recompute repeats only attention.
 double redone_share(const EagerConstants& c, Recompute recompute) {
   return recompute == Recompute::kFull ? 1.0 : recompute == Recompute::kSelective ? c.selective_share : 0.0;
 }
 
-// Tensors the optimizer loops over: two for each adapter, or the weights, norms and biases of the layers.
+// Tensors the optimizer iterates over: two per adapter, or the weights, norms and biases of the layers.
 double optimizer_tensors(const ModelWork& work, const EagerMode& mode) {
   double tensors = 4;
   for (const LayerWork& layer : work.kinds) {
@@ -119,7 +119,7 @@ Phases phases_of(const EagerConstants& c, const ModelWork& work, const Job& job,
   phases.arithmetic += arithmetic_of(head);
   const Seconds head_host = c.host_forward * (head.forward.kernels + 12);
   phases.host_forward += head_host;
-  if (redone == 1.0) phases.host_backward += head_host;  // the checkpoint's second walk through the modules
+  if (redone == 1.0) phases.host_backward += head_host;  // checkpointing runs the modules a second time
   phases.host_backward += c.host_backward * (head.backward.kernels + 10);
 
   const bool half = job.precision == Precision::kBf16 && mode.weights;
@@ -137,8 +137,8 @@ Result<> check(const Job& job) {
             .with_hint("use --stack torchtitan or --stack megatron for tensor, pipeline or context parallelism"));
   }
   if (job.precision == Precision::kFp8)
-    return fail(
-        bad_input("the hf stack has no fp8 training to model").with_hint("use --stack llm-foundry or megatron"));
+    return fail(bad_input("fp8 training is not modelled for the hf stack")
+                    .with_hint("use --stack torchtitan, llm-foundry or megatron"));
   return {};
 }
 
@@ -172,7 +172,7 @@ Result<TrainEstimate> train_eager(const Constants& constants, const ModelWork& w
                        : job.train.compile            ? c.compiled_width
                                                       : c.train_gpu_width;
   Confidence confidence = confidence_of(gpu, slot, model::JobKind::kTrain, width);
-  // Runs were on one GPU, in bf16 and under autocast, every weight or LoRA.
+  // The measured runs used one GPU, bf16 or autocast, full training or LoRA.
   const bool beyond = job.parallel.gpus > 1 || job.precision == Precision::kFp32 ||
                       job.train.method == Method::kQlora || (job.train.compile && job.train.method != Method::kFull);
   if (beyond) widen(confidence, estimate.notes);

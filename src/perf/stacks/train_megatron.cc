@@ -1,5 +1,5 @@
-// Megatron-LM and Megatron-Bridge: tuned kernels, so whole-model FLOPs at one rate a format, with what parallelism
-// adds.
+// Megatron-LM and Megatron-Bridge: tuned kernels, so the FLOPs of the whole model run at one rate per format, plus the
+// cost of parallelism.
 #include <algorithm>
 #include <cmath>
 
@@ -11,8 +11,8 @@ namespace {
 using model::Job;
 using model::Precision;
 
-// The share of peak is the stack's times what large products reach on this GPU, so that GPUs with less power or older
-// kernels than the fitted ones come out slower in every format.
+// The share of peak is the stack's rate times what large products reach on this GPU, so GPUs with less power or older
+// kernels come out slower in every format.
 struct Format {
   double rate;
   FlopsPerSecond peak;
@@ -25,11 +25,10 @@ Format format_of(const MegatronConstants& c, const Job& job, const GpuSpeed& gpu
   return {c.rate_bf16 * reached, gpu.half};
 }
 
-// Elementwise bytes against bf16, counted over a Llama layer (120 a hidden element, forward and backward): fp8 casts
-// what products read (18) and looks for its largest element first (12: recipes differ), which reach 0.77 and 0.62 of
-// the bandwidth where plain passes reach 0.8 (data/measurements/casts-h200.csv); NVFP4 casts it both ways round, after
-// a Hadamard transform where gradients of weights read it (100, not measured). Frozen weights have none of those: what
-// products read is cast one way round only.
+// Elementwise bytes relative to bf16, counted over a Llama layer (120 bytes per hidden element, forward and backward).
+// fp8 casts the inputs of products (18) after finding their maximum (12; recipes differ), at 0.77 and 0.62 of the
+// bandwidth where plain kernels reach 0.8 (data/measurements/casts-h200.csv). NVFP4 casts in both layouts, after a
+// Hadamard transform for weight gradients (100, not measured). Frozen weights need only one layout.
 double casting(const Job& job) {
   const bool frozen = job.train.method != model::Method::kFull;
   if (job.precision == Precision::kFp8) return frozen ? 1.17 : 1.29;
@@ -37,10 +36,10 @@ double casting(const Job& job) {
   return 1.0;
 }
 
-// What a routed token moves beside the products of its expert, bytes an element of the residual stream and of the
-// expert's width, forward and backward, counted in Megatron Core's layer: copied for its expert, sorted by expert where
-// it arrives and back, summed; gated between the products; the same for gradients. 8-bit formats also cast what each
-// product reads, both ways round.
+// Bytes that a routed token moves besides the products of its expert, per element of the residual stream and of the
+// expert's width, forward and backward, counted in Megatron Core's layer: a copy per expert, sorting by expert and
+// back, the sum, the gate between the products, and the same for gradients. 8-bit formats also cast the inputs of each
+// product in both layouts.
 struct RoutedBytes {
   double hidden, width;
 };
@@ -50,14 +49,14 @@ RoutedBytes routed_bytes(const Job& job) {
   return casts ? RoutedBytes{28, 28} : RoutedBytes{20, 16};
 }
 
-// The products of each expert start and end on their own: what that takes on one H200, four at a time
-// (data/measurements/grouped-h200.csv; whatever their depth, 1.3 us in bf16 and 1.9 in fp8).
+// Start and end of each expert's products, four at a time, measured on one H200 (data/measurements/grouped-h200.csv:
+// 1.3 us in bf16 and 1.9 us in fp8, at any depth).
 constexpr Seconds kExpertProduct = microseconds(1.6);
 
-// Parameters by where they are: experts are spread over expert parallel GPUs, the rest over tensor parallel ones.
+// Parameters by placement: experts are split over expert-parallel GPUs, the rest over tensor-parallel GPUs.
 struct Weights {
-  double experts = 0, active_experts = 0, head = 0, dense = 0;  // dense: of layers
-  double width = 0;                                             // of an expert, inside
+  double experts = 0, active_experts = 0, head = 0, dense = 0;  // dense: layers without experts
+  double width = 0;                                             // inner width of an expert
 
   explicit Weights(const ModelWork& work) {
     for (const LayerWork& layer : work.kinds) {
@@ -73,11 +72,11 @@ struct Weights {
   }
 };
 
-// Bytes of a logit, there and back, where the loss is fused, as NVIDIA's recipes have it: measured on an H200
-// (data/measurements/casts-h200.csv); operation by operation it is 60.
+// Bytes per logit, forward and backward, with the fused loss of NVIDIA's recipes, measured on an H200
+// (data/measurements/casts-h200.csv); 60 without fusion.
 constexpr double kLogitBytes = 15.5;
 
-// One GPU's share of the work of a micro-batch.
+// One GPU's share of a micro-batch.
 class Stage {
  public:
   Stage(const MegatronConstants& c, const ModelWork& work, const Job& job, const GpuSpeed& gpu, const Cluster& cluster)
@@ -99,8 +98,8 @@ class Stage {
            flop(head) / (gpu_.half * c_.head_rate);
   }
 
-  // 7 s^2 h: two products forward, five backward; half of them under a causal mask, over sequences that context
-  // parallel GPUs share.
+  // 7 s^2 h: two products forward, five backward; half of that under a causal mask. Context-parallel GPUs share the
+  // sequence.
   Seconds attention() const {
     const double sequence = static_cast<double>(job_.sequence);
     const double flops = 7.0 * tokens_ * sequence * work_.attention_width * share_ * redone_;
@@ -108,7 +107,7 @@ class Stage {
     return flop(flops) / (gpu_.half * (rate * gpu_.attention_scale));
   }
 
-  // Passes over the residual stream, over the tokens that go to experts, over logits, and over gradients.
+  // Traffic of the residual stream, routed tokens, logits and gradients.
   Seconds elementwise() const {
     const double rows = tokens_ / p_.tensor, routed = rows * work_.experts_per_token;
     const double layers = layers_ * c_.elementwise * casting(job_), mixtures = mixture_layers() * c_.permute;
@@ -120,11 +119,11 @@ class Stage {
     return traffic_time(gpu_, bytes(activations + adapters + logits + gradients()), c_.bandwidth);
   }
 
-  // Launches that nothing hides.
+  // Exposed launch time.
   Seconds launches() const { return c_.layer * layers_; }
 
-  // What the host takes to launch the many small kernels of a mixture, some for every expert that is here (no run had
-  // more than 32), and to learn who got how many tokens: short micro-batches on a fast GPU wait for it.
+  // Host time to launch the many small kernels of a mixture, some per local expert (no measured run had more than 32),
+  // and to read the token counts. Short micro-batches on a fast GPU wait for it.
   Seconds host() const {
     constexpr double kMostMeasured = 32;
     return (c_.expert_host + c_.expert_launch * std::min(local_experts(), kMostMeasured)) * mixture_layers();
@@ -133,17 +132,17 @@ class Stage {
   Seconds exchange() const {
     Seconds time;
     const Bytes activations = bytes(2.0 * tokens_ * work_.hidden);
-    if (p_.tensor > 1) {  // a gather and a scatter before and behind attention and MLP, both ways, and one gather again
+    if (p_.tensor > 1) {  // a gather and a scatter around attention and MLP, in both directions, and one gather again
       time += (collective_time(gpu_, cluster_, Collective::kAllGather, p_.tensor, activations * gathered()) * 6.0 +
                collective_time(gpu_, cluster_, Collective::kReduceScatter, p_.tensor, activations) * 4.0) *
               (c_.tensor_exposed * layers_);
     }
-    if (p_.context > 1) {  // keys and values pass around the ring, their gradients back
+    if (p_.context > 1) {  // keys and values go around the ring, their gradients back
       const Bytes keys = bytes(2.0 * tokens_ * p_.context * work_.key_width / p_.tensor);
       time += collective_time(gpu_, cluster_, Collective::kAllGather, p_.context, keys) * (3.0 * c_.tensor_exposed) *
               layers_;
     }
-    if (p_.expert > 1 && work_.experts > 0) {  // to the experts and back, both ways
+    if (p_.expert > 1 && work_.experts > 0) {  // to the experts and back, in both directions
       const Bytes routed = activations * (destinations() / p_.tensor);
       time += collective_time(gpu_, cluster_, Collective::kAllToAll, p_.expert, routed) *
               (4.0 * c_.all_to_all * mixture_layers());
@@ -151,7 +150,7 @@ class Stage {
     return time;
   }
 
-  // Parameters on this GPU as shares of all, and who else holds them.
+  // Share of the parameters on this GPU, and the group that holds the same ones.
   DataParallel network() const {
     const double all = work_.parameters;
     const double dense = (all - weights_.experts) / all / (p_.tensor * p_.pipeline);
@@ -172,12 +171,12 @@ class Stage {
   }
 
  private:
-  // The fullest stage: virtual stages hold whole layers.
+  // The largest stage: virtual stages hold whole layers.
   double uneven_layers() const {
     const double chunks = static_cast<double>(p_.pipeline) * p_.pipeline_interleave;
     return p_.pipeline == 1 ? work_.layers : std::ceil(work_.layers / chunks) * p_.pipeline_interleave;
   }
-  // Gradients of weights add up in 32 bits in every micro-batch; frozen weights have none.
+  // Weight gradients accumulate in 32 bits in every micro-batch; frozen weights have none.
   double gradients() const {
     if (job_.train.method != model::Method::kFull) return 0;
     const double experts = weights_.experts * layers_ / work_.layers / std::max(p_.tensor, p_.expert);
@@ -186,15 +185,15 @@ class Stage {
   double local_experts() const { return work_.experts / std::max(p_.tensor, p_.expert); }
   double mixture_layers() const { return layers_ * work_.expert_layers / work_.layers; }
 
-  // Places that the experts of a token are in: it crosses once to each GPU, or to each machine where experts span
-  // several, however many of its experts are there.
+  // Destinations of a token: it is sent once to each GPU (or machine, if experts span machines) that holds one of its
+  // experts.
   double destinations() const {
     const double places =
         p_.expert > cluster_.node_gpus ? static_cast<double>(p_.expert) / cluster_.node_gpus : p_.expert;
     return places * (1.0 - std::pow(1.0 - 1.0 / places, work_.experts_per_token));
   }
 
-  // What is gathered is what products read: Transformer Engine casts it first.
+  // Transformer Engine casts to the product's format before it gathers.
   double gathered() const { return job_.precision == Precision::kFp8 || job_.precision == Precision::kFp4 ? 0.5 : 1.0; }
 
   const MegatronConstants& c_;
@@ -213,7 +212,7 @@ void finish(TrainEstimate& estimate, const MegatronConstants& c, const ModelWork
   const bool few_rows = job.train.method != model::Method::kFull || job.precision == model::Precision::kFp4;
   const double width = mixture ? c.expert_width : std::hypot(c.dense_width, few_rows ? c.few_rows_width : 0.0);
   Confidence confidence = confidence_of(gpu, slot_of(job.stack), model::JobKind::kTrain, width);
-  // No row says that it recomputed or quantized its base.
+  // No measured run used recompute or a quantized base.
   const bool beyond = job.train.recompute != model::Recompute::kNone || job.train.method == model::Method::kQlora;
   if (beyond) widen(confidence, estimate.notes);
   estimate.basis = confidence.basis;
@@ -223,10 +222,10 @@ void finish(TrainEstimate& estimate, const MegatronConstants& c, const ModelWork
 
 }  // namespace
 
-// t = F_linear / (e P) + F_experts / (x e P) + F_head / (h P16) + F_attention / (a P16) + passes / BW + launches, of
-// the layers on one GPU, + what tensor, context and expert parallel exchanges do not hide, or the host's time where
-// that is longer; times 1 + (pp - 1) / (m v); + gradients that nothing hides and what hidden ones take from products;
-// times 1 + l log2(GPUs / 8), + what lies between steps.
+// t = F_linear / (e P) + F_experts / (x e P) + F_head / (h P16) + F_attention / (a P16) + traffic / BW + launches for
+// the layers on one GPU, plus exposed tensor, context and expert-parallel communication, or the host time if that is
+// longer; times 1 + (pp - 1) / (m v) for the pipeline bubble; plus exposed gradient traffic and the contention of
+// hidden traffic; times 1 + l log2(GPUs / 8) for stragglers; plus the time between steps.
 Result<TrainEstimate> train_megatron(const MegatronConstants& c, const ModelWork& work, const Job& job,
                                      const GpuSpeed& gpu, const Cluster& cluster) {
   const Stage stage(c, work, job, gpu, cluster);
@@ -241,8 +240,8 @@ Result<TrainEstimate> train_megatron(const MegatronConstants& c, const ModelWork
   const Seconds host = stage.host() * own.host, kept_busy = soft_max(compute + exchange, host, c.host_overlap);
   const Seconds pass = soft_max(kept_busy, network.each_pass, c.network_overlap);
   const Seconds busy = pass * (micro * (1.0 + bubble));
-  // Gradients are reduced behind the last backward pass, updated weights gathered before the first forward pass.
-  // What hides there still takes multiprocessors and bandwidth from the products.
+  // Gradients are reduced during the last backward pass, updated weights gathered during the first forward pass. Hidden
+  // traffic still takes multiprocessors and bandwidth from the products.
   const Seconds hidden = soft_max(pass, network.once, c.network_overlap) - pass + network.once * c.contention;
   const double slowest = 1.0 + c.scale_loss * std::max(0.0, std::log2(p.gpus / 8.0));
   const Seconds alone = (busy + hidden) * slowest, between = c.step * own.host;

@@ -1,5 +1,5 @@
-// Sharded data parallel training with fused kernels (llm-foundry, torchtitan), and its tensor, pipeline and context
-// parallel forms.
+// Sharded data-parallel training with fused kernels (llm-foundry, torchtitan), also with tensor, pipeline and context
+// parallelism.
 #include <algorithm>
 #include <cmath>
 
@@ -30,7 +30,7 @@ Split split_of(const ModelWork& work, const Job& job) {
   return split;
 }
 
-// Forward, and both backward products, of one linear.
+// The forward product and both backward products of a linear layer.
 struct LinearTime {
   Seconds forward, backward;
   LinearTime& operator+=(const LinearTime& o) {
@@ -48,7 +48,7 @@ class ShardedLayer {
     rate_ = gpu.sustained * c_.matmul_rate * arch;
   }
 
-  // `n` outputs and `k` inputs on this GPU. Frozen weights need no weight gradient.
+  // `n` outputs and `k` inputs on this GPU. Frozen weights have no weight gradient.
   LinearTime linear(double n, double k, double rows, bool fp8) const {
     const WeightFormat format = fp8 ? WeightFormat::kFp8 : WeightFormat::kHalf;
     const double rate = fp8 ? c_.fp8_rate * c_.matmul_rate : rate_;
@@ -100,12 +100,12 @@ class ShardedLayer {
     const bool compiled = (job_.train.fused_kernels || job_.train.compile) && c_.elementwise_compiled > 0;
     const double spread = job_.parallel.sequence_parallel ? split_.tensor : 1.0;
     const double passes = 2 * (compiled ? c_.elementwise_compiled : c_.elementwise) / spread;
-    // Of one direction: the backward pass counts two of them.
+    // One direction; the backward pass counts twice.
     const double adapters = adapter_bytes(work_, job_) / 3 / work_.layers / split_.tensor;
     return traffic_time(gpu_, bytes(split_.tokens * (work_.hidden * passes + adapters)), c_.bandwidth);
   }
 
-  // Logits stay 16-bit; the loss passes over them several times.
+  // Logits stay 16-bit; the loss reads them several times.
   LinearTime logits() const {
     const double v = work_.vocabulary / split_.tensor;
     LinearTime sum = linear(v, work_.hidden, split_.tokens, false);
@@ -131,8 +131,8 @@ class ShardedLayer {
   double rate_ = 0;
 };
 
-// Collectives inside a micro-batch: tensor parallel layers gather and scatter activations (four times a layer, six with
-// recompute), context parallel ones pass keys and values around, experts exchange tokens.
+// Collectives inside a micro-batch: tensor-parallel layers gather and scatter activations (four times per layer, six
+// with recompute), context-parallel layers pass keys and values around, experts exchange tokens.
 Seconds activation_exchange(const ModelWork& work, const Job& job, const GpuSpeed& gpu, const Cluster& cluster,
                             const Split& split) {
   const model::Parallelism& p = job.parallel;
@@ -153,7 +153,7 @@ void finish(TrainEstimate& estimate, const ShardedConstants& c, const Job& job, 
   const int slot = slot_of(job.stack);
   Confidence confidence = confidence_of(gpu, slot, model::JobKind::kTrain, c.train_width);
   const model::Parallelism& p = job.parallel;
-  // torchtitan was measured with every kind of parallelism and in fp8, llm-foundry with neither.
+  // torchtitan was measured with every kind of parallelism and in fp8, llm-foundry without.
   const bool spread = p.tensor * p.pipeline * p.context > 1 || job.precision == Precision::kFp8;
   const bool beyond_rows = work.experts > 0 || p.expert > 1 || job.train.method != model::Method::kFull ||
                            (spread && job.stack != model::Stack::kTorchTitan);
@@ -165,7 +165,7 @@ void finish(TrainEstimate& estimate, const ShardedConstants& c, const Job& job, 
 }  // namespace
 
 // compute   = L (forward (2 with full recompute) + backward) + logits
-// moved     = gathers and reductions of the sharded parameters, hidden behind compute as far as they can be
+// moved     = gathers and reductions of the sharded parameters, overlapped with compute
 // step      = (soft_max_3(compute, moved) (1 + loss log2(N / 8)) + exchanges) x micro-batches (1 + bubble) + optimizer
 // The bubble of an interleaved pipeline is (p - 1) / (m v) (Narayanan et al. 2021, section 2.2).
 Result<TrainEstimate> train_sharded(const ShardedConstants& c, const ModelWork& work, const Job& job,
@@ -204,7 +204,7 @@ Result<TrainEstimate> train_sharded(const ShardedConstants& c, const ModelWork& 
 
   TrainEstimate estimate;
   const Seconds pass = soft_max(compute, network.each_pass, c.network_overlap);
-  const Seconds last = soft_max(pass, network.once, c.network_overlap) - pass;  // behind the last backward pass
+  const Seconds last = soft_max(pass, network.once, c.network_overlap) - pass;  // during the last backward pass
   const Seconds busy = ((pass * micro + last) * scale) + exchange * micro;
   estimate.step = busy * (1.0 + bubble) + optimizer;
   estimate.device = compute * micro + optimizer;

@@ -18,7 +18,7 @@ ImageMode image_mode_of(const Job& job) {
   return {train, train && !wide && job.precision != model::Precision::kBf16, wide};
 }
 
-// torch's AdamW runs about seven operations over lists of tensors, SGD with momentum three; the host walks through each
+// torch's AdamW runs about seven operations over lists of tensors, SGD with momentum three. The host iterates over each
 // list before it launches a few kernels.
 Seconds optimizer_host(const VisionConstants& c, const ModelWork& work, const Job& job) {
   const double lists = job.train.optimizer == model::Optimizer::kSgdMomentum ? 3.0 / 7.0 : 1.0;
@@ -41,7 +41,7 @@ BatchEstimate batch_images(const Constants& constants, const ModelWork& work, co
   BatchEstimate estimate;
   estimate.device = (cost.products + cost.traffic + launches) * own.device;
   estimate.host = c.host_infer * (cost.kernels * own.host);
-  estimate.batch = estimate.device;  // in a CUDA graph, or a batch large enough to hide the host
+  estimate.batch = estimate.device;  // in a CUDA graph, or with a batch large enough to hide the host
   estimate.parts.push_back({"convolutions and products", cost.products * own.device});
   estimate.parts.push_back({"elementwise", cost.traffic * own.device});
   estimate.parts.push_back({"kernel launches", launches * own.device});
@@ -107,17 +107,16 @@ Result<BatchEstimate> one_batch(const Constants& constants, const ModelWork& wor
   return work.image ? batch_images(constants, work, job, gpu) : batch_eager(constants.eager, work, job, gpu);
 }
 
-// No engine runs these models, and PyTorch's passes are modelled in 16 and 32 bits.
+// No serving engine runs these models; PyTorch is modelled in 16 and 32 bits.
 Result<> check_batch(const Job& job, const GpuSpeed& gpu) {
   using model::Precision;
   if (!gpu.has_half)
-    return fail(bad_input("the catalogue has no 16-bit rate for this GPU: its speed cannot be estimated"));
+    return fail(bad_input("the catalogue has no 16-bit FLOP/s for this GPU, so its speed cannot be estimated"));
   const bool plain =
       job.precision == Precision::kBf16 || job.precision == Precision::kFp16 || job.precision == Precision::kFp32;
   if (plain) return {};
-  return fail(
-      bad_input(fmt::format("models that answer in one pass are not modelled in {}", model::name_of(job.precision)))
-          .with_hint("use --precision bf16 or fp16"));
+  return fail(bad_input(fmt::format("single-pass models are not modelled in {}", model::name_of(job.precision)))
+                  .with_hint("use --precision bf16 or fp16"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Requests that are more than one pass and still answered whole: an image made step by step, a window of speech.
+// Requests of several passes that are answered as a whole: an image generated in steps, a window of speech.
 #include "perf/stacks/estimate_parts.h"
 
 namespace rightsize::perf {
@@ -6,8 +6,8 @@ namespace {
 
 using model::Job;
 
-// Nothing of these was measured as a whole; single passes of image models are within a third (docs/accuracy.md, GPUs
-// that were not measured).
+// There is no end-to-end benchmark; single passes of image models are within a third (docs/accuracy.md, unmeasured
+// GPUs).
 constexpr double kWidth = 0.3;
 
 void make_unsure(BatchEstimate& estimate) {
@@ -20,7 +20,7 @@ void make_unsure(BatchEstimate& estimate) {
 
 }  // namespace
 
-// The prompt once, two passes a step where guidance wants one without the prompt, and pixels once.
+// The prompt once, two passes per step with guidance (one without the prompt), and the pixel decoder once.
 BatchEstimate generate_images(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
   const ImageWork& pipeline = *work.pipeline;
   const double steps = job.image.steps ? *job.image.steps : pipeline.steps;
@@ -44,7 +44,7 @@ BatchEstimate generate_images(const Constants& constants, const ModelWork& work,
   estimate.device = denoise.device * steps + prompt + pixels;
   estimate.host = denoise.host * steps + host;
   estimate.parts = {};
-  estimate.notes = {};  // of one pass
+  estimate.notes = {};  // notes of a single pass do not apply
   if (prompt > Seconds{}) estimate.parts.push_back({"text encoders", prompt});
   estimate.parts.push_back({"denoising steps", denoise.batch * steps});
   if (pixels > Seconds{}) estimate.parts.push_back({"decoding to pixels", pixels});
@@ -52,7 +52,7 @@ BatchEstimate generate_images(const Constants& constants, const ModelWork& work,
   return estimate;
 }
 
-// Encoder and prompt, then one step a token of the answer.
+// Encoder and prompt, then one step per output token.
 Result<BatchEstimate> batch_answers(const Constants& constants, const ModelWork& work, const Job& job,
                                     const GpuSpeed& gpu) {
   Job together = job;
