@@ -5,13 +5,14 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
 option(RIGHTSIZE_FUZZ "build the fuzz targets, and everything so that it can be fuzzed and covered lines are counted (needs clang)" OFF)
-option(RIGHTSIZE_UNITY "compile eight files as one: a third of the time for builds with sanitizers" OFF)
+option(RIGHTSIZE_UNITY "compile up to eight files as one: less than half as much to compile" OFF)
 option(RIGHTSIZE_PCH "compile the standard headers of the modules once: a quarter less to compile" OFF)
 
 add_library(rightsize_flags INTERFACE)
@@ -42,7 +43,7 @@ endif()
 function(rightsize_test_headers)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_pch.cc CONTENT "")
   add_library(rightsize_test_pch OBJECT ${PROJECT_BINARY_DIR}/test_pch.cc)
-  target_link_libraries(rightsize_test_pch PRIVATE rightsize_flags fmt::fmt tl::expected simdjson::simdjson GTest::gmock
+  target_link_libraries(rightsize_test_pch PRIVATE rightsize_flags fmt::fmt tl::expected GTest::gmock
                         GTest::gtest rapidcheck)
   rightsize_test_options(rightsize_test_pch)
   target_precompile_headers(rightsize_test_pch PRIVATE <map> <string> <vector> <fmt/format.h> <tl/expected.hpp>
@@ -77,6 +78,9 @@ function(rightsize_module name)
     target_link_libraries(rightsize_module_${name} PRIVATE fmt::fmt tl::expected)
     target_precompile_headers(rightsize_module_${name} REUSE_FROM rightsize_pch)
   endif()
+  if(RIGHTSIZE_UNITY)
+    rightsize_unity(rightsize_module_${name})
+  endif()
   if(MODULE_EMBED)
     rightsize_embed(rightsize_module_${name} ${MODULE_EMBED})
   endif()
@@ -91,19 +95,28 @@ function(rightsize_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name}_test ${TEST_SOURCES})
   set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-  target_link_libraries(${name}_test PRIVATE ${TEST_LIBS} simdjson::simdjson fmt::fmt tl::expected GTest::gmock GTest::gtest_main rapidcheck)
+  target_link_libraries(${name}_test PRIVATE ${TEST_LIBS} fmt::fmt tl::expected GTest::gmock GTest::gtest_main rapidcheck)
   rightsize_test_options(${name}_test)
   target_precompile_headers(${name}_test REUSE_FROM rightsize_test_pch)
-  # Eight files at a time take half as long as one by one: the templates of googletest are instantiated once.
-  set_target_properties(${name}_test PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  rightsize_unity(${name}_test)  # half as much to compile: the templates of googletest are instantiated once
   add_test(NAME unit.${name} COMMAND ${name}_test --gtest_brief=1)
   # Property tests draw the same cases every time, so that a failure can be seen again.
   set_tests_properties(unit.${name} PROPERTIES ENVIRONMENT RC_PARAMS=seed=1)
 endfunction()
 
-# Files whose helpers have the name of another file's helpers are compiled alone.
-function(rightsize_alone)
-  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# Compiles several files of a target as one, in groups in which no helper has the name of another (tools/unity_groups).
+# The groups are made when CMake runs: after a clash of names, run it again.
+function(rightsize_unity target)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cc$")
+  list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/unity_groups ${sources}
+                  OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" ";" groups "${groups}")
+  foreach(source group IN ZIP_LISTS sources groups)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
 # Writes a source file that includes every file of `folder` byte for byte, with a table of names.
@@ -151,36 +164,39 @@ function(rightsize_add_embedding target source)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_files>)
 endfunction()
 
-# The table of model families: every file in the sub-folders of `folder` defines a function of its own name that lists the
-# families it describes.
-function(rightsize_family_table target folder)
-  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_SOURCE_DIR}/${folder}/*/*.cc)
+# rightsize_table(MODULE TYPE NAMESPACE HEADER FUNCTION): a table made of files. Every file in a sub-folder of src/MODULE
+# defines a function with the file's name that returns a vector of TYPE; FUNCTION, declared in HEADER, returns all of them
+# in the order of their names.
+function(rightsize_table module type namespace header all)
+  set(folder ${PROJECT_SOURCE_DIR}/src/${module})
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*/*.cc)
+  list(FILTER files EXCLUDE REGEX "_test\\.cc$")
   set(declarations "")
   set(calls "")
   foreach(file IN LISTS files)
     get_filename_component(name ${file} NAME_WE)
-    string(APPEND declarations "Families ${name}();\n")
+    string(APPEND declarations "std::vector<${type}> ${name}();\n")
     string(APPEND calls "${name}, ")
   endforeach()
-  set(generated ${PROJECT_BINARY_DIR}/family_table.cc)
+  set(generated ${PROJECT_BINARY_DIR}/${module}_table.cc)
   file(CONFIGURE OUTPUT ${generated} @ONLY CONTENT "// Made by cmake/rightsize.cmake.
 #include <algorithm>
 
-#include \"families/families.h\"
-namespace rightsize::model {
+#include \"@header@\"
+namespace @namespace@ {
 @declarations@
-const Families& all_families() {
-  static const Families table = [] {
-    Families all;
-    for (Families (*list)() : {@calls@}) {
-      for (Family& family : list()) all.push_back(std::move(family));
+const std::vector<@type@>& @all@() {
+  static const std::vector<@type@> table = [] {
+    std::vector<@type@> rows;
+    for (std::vector<@type@> (*list)() : {@calls@}) {
+      for (@type@& row : list()) rows.push_back(std::move(row));
     }
-    std::sort(all.begin(), all.end(), [](const Family& a, const Family& b) { return a.name < b.name; });
-    return all;
+    std::sort(rows.begin(), rows.end(), [](const @type@& a, const @type@& b) { return a.name < b.name; });
+    return rows;
   }();
   return table;
 }
-}  // namespace rightsize::model
+}  // namespace @namespace@
 ")
-  target_sources(${target} PRIVATE ${generated})
+  target_sources(rightsize_module_${module} PRIVATE ${generated})
 endfunction()

@@ -6,7 +6,7 @@ function(rightsize_web target)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   set(web ${PROJECT_SOURCE_DIR}/web)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${web}/src/*.ts ${web}/src/*.tsx ${web}/src/*.css ${web}/public/*)
-  # Made by the build itself.
+  # Types for the type check alone, made from the program's own description: the page is built without.
   list(FILTER sources EXCLUDE REGEX "/api/schema\\.ts$")
   set(made ${PROJECT_BINARY_DIR}/web_files.cc)
   add_custom_command(
@@ -14,7 +14,7 @@ function(rightsize_web target)
     COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/build_web ${made} --work ${PROJECT_BINARY_DIR}/web
             $<$<NOT:$<BOOL:${RIGHTSIZE_WEB}>>:--without-node>
     DEPENDS ${PROJECT_SOURCE_DIR}/tools/build_web ${web}/package.json ${web}/vite.config.ts ${web}/tsconfig.json
-            ${web}/index.html ${web}/substitute.html ${web}/openapi.json ${sources}
+            ${web}/index.html ${web}/substitute.html ${sources}
     COMMENT "Building the page" VERBATIM COMMAND_EXPAND_LISTS)
   rightsize_add_embedding(${target} ${made})
 endfunction()

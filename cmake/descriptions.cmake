@@ -1,0 +1,17 @@
+# What the program writes about itself: JSON schemas of its documents, the OpenAPI file, and the Python classes and stubs.
+# They are made by running it, so they are always those of this build. A cross build runs it under an emulator.
+function(rightsize_descriptions)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(folder ${PROJECT_BINARY_DIR}/descriptions)
+  set(tool ${PROJECT_SOURCE_DIR}/tools/python_types)
+  add_custom_command(
+    OUTPUT ${folder}/made
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+    COMMAND rightsize schema all > ${folder}/schemas.json
+    COMMAND rightsize schema commands > ${folder}/commands.json
+    COMMAND rightsize serve --openapi --format json > ${folder}/openapi.json
+    COMMAND ${Python3_EXECUTABLE} ${tool} ${folder} ${PROJECT_BINARY_DIR}
+    COMMAND ${CMAKE_COMMAND} -E touch ${folder}/made
+    DEPENDS rightsize ${tool} COMMENT "Describing the program" VERBATIM)
+  add_custom_target(rightsize_descriptions ALL DEPENDS ${folder}/made)
+endfunction()
