@@ -67,7 +67,7 @@ validate: build ## score the models on measured data, also with models and GPUs 
 	@cmake --build $(RELEASE) --target fit -j$(JOBS) -- --quiet
 	@tools/validate $(PROGRAM) $(RELEASE)/tools/fit/fit
 
-openapi: build ## write web/openapi.json again, after a change of flags or schemas
+openapi: build ## write web/openapi.json, from which `npm run check` in web/ makes the types of the API
 	@$(PROGRAM) serve --openapi --format json > web/openapi.json
 
 fmt: ## format every C++ file
@@ -98,8 +98,8 @@ fuzz: ## run every fuzz target for a minute each
 	@tools/setup build test dev
 	@tools/build sound && tools/fuzz 60
 
-install: build ## install the program, the C++ library and the schemas under PREFIX (default /usr/local)
-	@cmake --build $(RELEASE) --target rightsize_library -j$(JOBS) -- --quiet
+install: build ## install the program, the C++ library and the JSON schemas under PREFIX (default /usr/local)
+	@cmake --build $(RELEASE) --target rightsize_library rightsize_descriptions -j$(JOBS) -- --quiet
 	@cmake --install $(RELEASE) --prefix $(or $(PREFIX),/usr/local)
 
 clean: ## remove every build

@@ -67,7 +67,7 @@ BENCHMARK(list_all)->Unit(benchmark::kMillisecond);
 void list_one_team_in_force(benchmark::State& state) {
   decisions::Ledger& all = ledger();
   for (auto _ : state) {
-    const auto found = all.list({.team = "team-7", .statuses = {decisions::Status::kInForce}});
+    const auto found = all.list({.team = "team-7", .statuses = {decisions::DecisionStatus::kInForce}});
     if (!found || found->size() != 200) state.SkipWithError("the list is not whole");
   }
 }

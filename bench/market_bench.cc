@@ -10,7 +10,6 @@
 
 #include "feeds/import.h"
 #include "feeds/price_store.h"
-#include "feeds/readers.h"
 
 namespace {
 
@@ -50,7 +49,7 @@ std::string header() {
          "Code\"\n";
 }
 
-class Generated : public telemetry::ByteSource {
+class Generated : public ByteSource {
  public:
   Result<std::size_t> read(std::span<char> buffer) override {
     std::size_t filled = 0;
@@ -84,10 +83,9 @@ double peak_megabytes() {
 void read_a_gigabyte_of_aws_prices(benchmark::State& state) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
   for (auto _ : state) {
-    Generated source;
     feeds::Importer importer(catalog, today(), "aws");
     const feeds::FeedOptions options{"aws", &catalog};
-    const Result<> read = feeds::read_aws_csv({source, "generated.csv", options}, importer);
+    const Result<> read = feeds::read_feed("aws", std::make_unique<Generated>(), "generated.csv", options, importer);
     if (!read) state.SkipWithError("not read");
     benchmark::DoNotOptimize(importer.finish());
   }
@@ -99,7 +97,7 @@ BENCHMARK(read_a_gigabyte_of_aws_prices)->Unit(benchmark::kSecond)->Iterations(1
 // 25,000 offers over 400 days.
 std::string ten_million() {
   std::string path = (std::filesystem::temp_directory_path() / fmt::format("rightsize-{}.db", getpid())).string();
-  feeds::PriceStore store = *feeds::PriceStore::open(path);
+  feeds::PriceStore store = *feeds::PriceStore::open(path, store::Access::kWrite);
   store::Database& database = store.database();
   (void)database.begin();
   int offer = 0;
@@ -126,7 +124,7 @@ std::string ten_million() {
 
 void ask_ten_million_days_of_history(benchmark::State& state) {
   const std::string path = ten_million();
-  feeds::PriceStore store = *feeds::PriceStore::open(path);
+  feeds::PriceStore store = *feeds::PriceStore::open(path, store::Access::kWrite);
   std::size_t points = 0;
   for (auto _ : state) {
     const auto found = store.history({.providers = {"aws"}, .instances = {"box.7"}});

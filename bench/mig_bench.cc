@@ -39,10 +39,10 @@ void plan(benchmark::State& state, bool rules, const std::vector<std::string>& n
   const mig::WorkloadFile file = workloads(state.range(0), rules);
   mig::SlicePlan result;
   for (auto _ : state) {
-    result = mig::plan_slices(file, types, speeds, {});
+    result = *mig::plan_slices(file, types, speeds, {});
     if (alternatives) {
       benchmark::DoNotOptimize(
-          mig::compare_alternatives(file, types, speeds, catalog::Purchase::kOnDemand, result, {.prices = &prices}));
+          *mig::compare_alternatives(file, types, speeds, catalog::Purchase::kOnDemand, result, {.prices = &prices}));
     }
   }
   state.counters["gpus"] = static_cast<double>(result.gpus.size());

@@ -35,7 +35,7 @@ void search(benchmark::State& state, const plan::Request& request) {
         request.work.kind == plan::WorkKind::kTraining
             ? plan::search_training(request, classes, setup().constants, work, memory,
                                     [](const model::Job&, const catalog::Gpu&) { return false; })
-            : plan::ServingSearch(request, classes, setup().constants, work, std::make_shared<capacity::Findings>())
+            : plan::ServingSearch(request, classes, setup().constants, work, std::make_shared<capacity::RunCache>())
                   .screen();
     configurations += found.effort.configurations;
   }

@@ -40,7 +40,7 @@ void dynamic_batcher(benchmark::State& state) {
   LatencyProfile profile;
   for (auto _ : state) {
     const std::clock_t start = std::clock();  // processor time, as the other side counts it
-    profile = *simulate(server, arrivals, {kRequests, 1, 0, Statistic::kP99});
+    profile = *simulate(server, arrivals, {kRequests, 1});
     seconds_taken += static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kRequests));
@@ -73,7 +73,7 @@ void continuous_batching(benchmark::State& state) {
   constexpr std::uint64_t kRequests = 200'000;
   for (auto _ : state) {
     benchmark::DoNotOptimize(simulate(server, Poisson{requests_per_s(static_cast<double>(state.range(0)))},
-                                      {500, 200, true}, {kRequests, 1, 0, Statistic::kP99}));
+                                      {500, 200, true}, {kRequests, 1}));
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kRequests));
 }

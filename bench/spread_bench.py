@@ -58,7 +58,7 @@ rows, others, refused = [], [], 0
 for i in range(count):
     words = (training, language, encoder)[i % 3](draw)
     wall, processor, code = run(program, words)
-    if code not in (0, 2):  # 2: nothing keeps to the limits, which took a search, too
+    if code not in (0, 2):  # 2: no plan meets the limits, which took a search, too
         refused += 1
         print('refused:', ' '.join(words))
         continue

@@ -26,7 +26,7 @@ struct Maker {
 
 }  // namespace
 
-void Fields::add(std::string_view name, Value value) {
+void Fields::add(std::string_view name, const report::FieldValue& value) {
   const ResultType::Member& member = type_.member(name, at_++);
   const Object made = std::visit(Maker{member}, value);
   if (PyDict_SetItem(fields_.get(), member.text.get(), made.get()) != 0) throw Raised();

@@ -1,4 +1,4 @@
-// The numbers of an estimate as an instance of its class, without a document between.
+// The numbers of an estimate as an instance of its Python class, without a JSON document in between.
 #pragma once
 
 #include "object.h"
@@ -7,10 +7,10 @@
 
 namespace rightsize::python {
 
-class Fields final : public app::Members {
+class Fields final : public report::FieldReader {
  public:
   explicit Fields(const ResultType& type) : type_(type), fields_(PyDict_New()) {}
-  void add(std::string_view name, Value value) override;
+  void add(std::string_view name, const report::FieldValue& value) override;
   Object take() { return instance_of(type_, fields_); }
 
  private:

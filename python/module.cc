@@ -1,4 +1,4 @@
-// rightsize._core: the commands, called in process. python/rightsize/ is what people import.
+// rightsize._core: the commands, called in process. Users import python/rightsize/.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -11,6 +11,7 @@
 #include "report/report.h"
 #include "rightsize/call.h"
 #include "rightsize/estimate/estimator.h"
+#include "rightsize/manual/schemas.h"
 #include "values.h"
 #include "watch.h"
 
@@ -40,7 +41,7 @@ using app::Outcome;
   throw Raised();
 }
 
-// What Python calls: an exception of C++ must not pass through it.
+// Python calls these functions, so no C++ exception may leave them.
 template <class Body>
 PyObject* guarded(Body body) noexcept {
   try {
@@ -87,7 +88,7 @@ Object hold(PyTypeObject* type, std::unique_ptr<Value> value) {
   return made;
 }
 
-// Answer: a report and what can be made of it.
+// Answer: a report that can be rendered.
 
 PyTypeObject* answer_type = nullptr;
 
@@ -170,8 +171,8 @@ class KeptFacts {
 };
 KeptFacts kept_facts;
 
-// This thread's estimator. Making a result can run Python's garbage collector and with it anything, an estimate too:
-// the one that is begun needs its input until the result is made.
+// This thread's estimator. Making a result can run Python's garbage collector, and that can run any code, even another
+// estimate. The estimator is therefore busy until the result is made, because the result reads its input.
 struct OwnEstimator {
   std::unique_ptr<app::Estimator> estimator;  // nullptr where the facts cannot be read
   int of_version = -1;
@@ -218,16 +219,15 @@ app::EstimateFlags estimate_flags(PyObject* model, PyObject* gpu, PyObject* sett
 }
 
 Object estimate_object(const app::Estimator::Answer& answer, const ResultType& type, bool all) {
-  const auto& [input, estimate] = answer;
-  if (!estimate) return to_python(app::infeasible_document(*input, estimate.error()), &type);
-  if (all) return to_python(app::document_of(*input, *estimate), &type);
+  const app::SpeedAnswer whole{*answer.input, answer.estimate};
+  if (all || !answer.estimate) return to_python(app::document_of(whole), &type);
   Fields fields(type);
-  app::write_members(*input, *estimate, fields);
+  app::read_numbers(whole, fields);
   return fields.take();
 }
 
-// estimate(type, model, gpu, settings, all): with `all` false only its numbers. An instance of the type, or None where
-// the command itself must answer: it says what is wrong.
+// estimate(type, model, gpu, settings, all): an instance of the type, with numbers only unless `all`. None where the
+// estimate fails: the command then explains why.
 PyObject* estimate(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     if (count != 5 || !PyDict_Check(arguments[3])) {
@@ -257,7 +257,7 @@ PyObject* reload(PyObject*, PyObject*) {
   });
 }
 
-// What the commands are.
+// The commands and their flags.
 
 PyObject* commands(PyObject*, PyObject*) {
   return guarded([] { return to_python(Json(app::command_names())); });
@@ -267,22 +267,11 @@ PyObject* describe_command(PyObject*, PyObject* name) {
   return guarded([&] {
     const Result<app::CommandInfo> info = app::describe_command(text_of(name));
     if (!info) raise(info.error());
-    Json flags = Json::array();
-    for (const app::FlagInfo& flag : info->flags) {
-      flags.push_back({{"name", flag.name},
-                       {"argument", flag.argument},
-                       {"values", flag.values},
-                       {"meaning", flag.meaning},
-                       {"default", flag.otherwise},
-                       {"group", flag.group},
-                       {"required", flag.required},
-                       {"repeatable", flag.repeatable}});
-    }
-    return to_python({{"name", info->name}, {"summary", info->summary}, {"flags", std::move(flags)}});
+    return to_python(app::describe_flags(*info));
   });
 }
 
-// Watch(file, hz): begins at once; stop() gives the processes seen on each GPU.
+// Watch(file, hz): starts recording; stop() returns the processes seen on each GPU.
 
 PyObject* watch_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
   return guarded([&] {

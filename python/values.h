@@ -1,4 +1,4 @@
-// Documents as Python values. An object whose class is known becomes an instance of it: its fields are the members.
+// JSON documents as Python values. An object whose class is known becomes an instance of it.
 #pragma once
 
 #include <map>
@@ -27,8 +27,7 @@ struct ResultType {
     mutable std::string last_text = {};  // and the object made of it
     mutable Object last = {};
   };
-  // What is known of a member. `at`: its place in the document; members mostly stand where they stood in the last one.
-  // To be called with Python's lock.
+  // The member of a name. `at` is its position, which is mostly the same as in the last document. Needs Python's lock.
   const Member& member(std::string_view name, std::size_t at) const;
 
  private:
@@ -36,18 +35,18 @@ struct ResultType {
   mutable std::vector<const Member*> by_place_;
 };
 
-// What `results.py` says of a class: its _fields_of and _maps_of, all the way down. Kept: classes are few.
+// A Python class with its _fields_of and _maps_of, recursively. Cached: there are few classes.
 std::shared_ptr<const ResultType> result_type(PyObject* type);
 
-// Null, numbers, texts, lists and dictionaries; with a type, an instance of it.
+// None, numbers, strings, lists and dictionaries; with a type, an instance of it.
 Object to_python(const Json& value, const ResultType* type = nullptr);
 
-// Dataclasses are frozen: an instance without its constructor, and its fields all at once.
+// Sets all fields without the constructor, because the dataclasses are frozen.
 Object instance_of(const ResultType& type, const Object& fields);
 
-// A text; TypeError for anything else.
+// A string; TypeError for anything else.
 std::string text_of(PyObject* value);
-// A value of a keyword as the text of a flag: 4 -> "4", True -> "true". TypeError for what is no such value.
+// The value of a keyword as the text of a flag: 4 -> "4", True -> "true". TypeError for other types.
 std::string flag_text(PyObject* value);
 
 }  // namespace rightsize::python

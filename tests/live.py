@@ -80,7 +80,7 @@ class Profile(unittest.TestCase):
         started.send_signal(signal.SIGINT)
         out, _ = started.communicate(timeout=20)
         self.assertEqual(started.returncode, 128 + signal.SIGINT)
-        self.assertIn('Interrupted: this is the report up to then.', out)
+        self.assertIn('Interrupted: the report covers the time until then.', out)
         self.assertIn('memory-bound', out)
 
     def test_only_the_gpus_of_the_process_are_reported(self):
@@ -107,8 +107,8 @@ class Profile(unittest.TestCase):
         self.assertEqual([g['mig_id'] for g in gpus], ['2', '9'])
 
     def test_no_driver_is_an_unreadable_source(self):
-        for more, words in (({'RIGHTSIZE_NVML': '/nowhere.so'}, 'there is no NVIDIA driver'), ({'FAKE_NVML': 'broken'}, 'is not loaded'),
-                            ({'RIGHTSIZE_NVML': 'libm.so.6'}, 'no NVML library')):
+        for more, words in (({'RIGHTSIZE_NVML': '/nowhere.so'}, 'no NVIDIA driver'), ({'FAKE_NVML': 'broken'}, 'is not loaded'),
+                            ({'RIGHTSIZE_NVML': 'libm.so.6'}, 'is not an NVML library')):
             done = run('profile', '--duration', '1s', **more)
             self.assertEqual(done.returncode, 3)
             self.assertIn(words, done.stderr)
@@ -165,9 +165,9 @@ class Top(unittest.TestCase):
         self.assertLessEqual(max(map(len, screen.frame())), 100)
         screen.resize(50, 9)
         screen.text = ''
-        self.assertTrue(screen.wait_for('more; a taller window'), screen.text)
+        self.assertTrue(screen.wait_for('more; enlarge the window'), screen.text)
         screen.text = ''
-        screen.wait_for('more; a taller window')
+        screen.wait_for('more; enlarge the window')
         self.assertLessEqual(len(screen.frame()), 9)
         self.assertLessEqual(max(map(len, screen.frame())), 50)
         screen.send(b'q')

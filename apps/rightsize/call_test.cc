@@ -23,7 +23,7 @@ TEST(Call, SaysWhatTheProgramSaysOfMistakes) {
   EXPECT_THAT(describe(call("gpos", {}).error()), HasSubstr("did you mean 'gpus'"));
   EXPECT_THAT(describe(call("gpus", {"--vendr", "AMD"}).error()), HasSubstr("unknown flag '--vendr'"));
   EXPECT_THAT(describe(call("gpus", {"h10"}).error()), HasSubstr("h10"));
-  EXPECT_THAT(describe(call("gpus", {"--help"}).error()), HasSubstr("--help is for the program"));
+  EXPECT_THAT(describe(call("gpus", {"--help"}).error()), HasSubstr("--help works on the command line only"));
 }
 
 TEST(Call, RunsInSeveralThreadsAtOnce) {

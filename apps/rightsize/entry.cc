@@ -10,15 +10,15 @@
 
 namespace {
 
-constexpr std::size_t kStack = 1 << 20;  // commands were seen to use an eighth of it
+constexpr std::size_t kStack = 1 << 20;  // commands use about an eighth of this
 
 [[gnu::noinline]] void grow_stack() {
   [[maybe_unused]] volatile char deep[kStack];
   deep[0] = 0;
 }
 
-// The stack of the first thread grows as it is used, and where a limit of address space stops it the system ends the
-// program by a signal. So all it may need is taken at once; false where it is not there.
+// The stack of the main thread grows on demand; if an address-space limit stops it, the system kills the program with a
+// signal. So the program reserves what it may need up front. Returns false if there is not enough.
 bool take_stack() {
   rlimit stack{};
   if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur < 2 * kStack) return true;
@@ -31,15 +31,15 @@ bool take_stack() {
 
 int main(int argc, char** argv) {
   if (rightsize::memory_is_limited()) {
-    mallopt(M_ARENA_MAX, 1);  // each thread would set 64 MB aside
+    mallopt(M_ARENA_MAX, 1);  // otherwise each thread reserves 64 MB
     if (!take_stack()) {
       std::fputs("error: not enough memory\n", stderr);
       return 3;
     }
   }
-  // A file that may not grow is an error of the write, to be reported, and not the end of the program.
+  // Exceeding a file size limit makes the write fail; without this it would kill the program.
   std::signal(SIGXFSZ, SIG_IGN);
-  // The catalogue is read in a few milliseconds, a twentieth of them spent on asking for memory and giving it back.
+  // Reading the catalogue takes a few milliseconds; fewer system calls for memory save a twentieth of that.
   mallopt(M_TOP_PAD, 1 << 20);
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
   mallopt(M_TRIM_THRESHOLD, 8 << 20);

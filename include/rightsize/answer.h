@@ -1,5 +1,5 @@
-// A value, or an error that says what is wrong, where, and what to try. Nothing of this library throws, but for
-// std::bad_alloc and the accessors of an empty Answer, which are as undefined as those of std::optional.
+// A value, or an error with its place and a hint. The library throws nothing but std::bad_alloc. Reading the value of
+// an error, or the error of a value, is undefined, as with std::optional.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace rightsize::v1 {
 
-// `text` is what the program prints: every mistake at once, with places, carets and hints.
+// `text` is what the program prints: every mistake, with places and hints.
 struct Error {
   enum class Code {
-    kInput,   // a setting, a model or a file that cannot be as given
+    kInput,   // an invalid setting, model or file
     kSource,  // a file, server or device that could not be read
-    kBug,     // a mistake of the library
+    kBug,     // a bug in the library
   };
   Code code = Code::kInput;
   std::string text;

@@ -11,11 +11,11 @@
 
 namespace rightsize::v1 {
 
-// `arguments` are words without a flag: a workload file, "spot" of prices.
+// `arguments` are words without a flag: a workload file, the "spot" of `prices spot`.
 Answer<Report> call(const std::string& command, const Settings& settings = {},
                     const std::vector<std::string>& arguments = {});
 
-// Their names, as `rightsize --help` lists them.
+// The names that `rightsize --help` lists.
 std::vector<std::string> commands();
 
 // "0.1.0"

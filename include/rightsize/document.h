@@ -1,8 +1,8 @@
-// What a command prints with --format json, as a tree to read. schemas/ of the installation describes each.
+// The JSON document of a command as a tree. `rightsize schema` describes each document.
 //
 //   for (const Document& plan : report->document["plans"]) use(plan["gpu"].text(), plan["usd_total"].number());
 //
-// A member that is not there is null, of any depth: document["a"]["b"] is null where there is no "a".
+// A missing member is null at any depth: document["a"]["b"] is null where there is no "a".
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ class Document {
   Kind kind() const { return kind_; }
   explicit operator bool() const { return kind_ != Kind::kNull; }
 
-  // Nothing where it holds something else.
+  // Empty where the document holds another kind.
   std::optional<bool> boolean() const;
   std::optional<double> number() const;
   std::optional<std::string> text() const;
 
-  // Members and items; a null document where there are none of that name or number.
+  // Members and items; a null document where there is none of that name or index.
   const Document& operator[](std::string_view name) const;
   const Document& operator[](std::size_t index) const;
   const std::vector<std::string>& names() const { return names_; }  // in the document's order

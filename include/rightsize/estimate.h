@@ -1,8 +1,7 @@
 // How fast a job runs on a GPU, its bottleneck, and the confidence interval: `rightsize estimate`.
 //
-// A model is a built-in name, the path of a Hugging Face config.json, or the text of one. Rates and times have an 80 %
-// interval (`low`, `high`: of the tokens or samples a second of training, of the TPOT of serving, of the time of a
-// batch).
+// A model is a built-in name, the path of a Hugging Face config.json, or the text of one. `low` and `high` are the 80 %
+// interval of the rate (training), of TPOT (serving) or of the time of a batch.
 #pragma once
 
 #include <memory>
@@ -17,7 +16,7 @@ namespace rightsize::v1 {
 
 struct Estimate {
   bool feasible = true;
-  std::string reason;  // where it is not
+  std::string reason;  // why not
   std::string model, gpu, job, stack, precision;
   int gpus = 1;
 
@@ -36,8 +35,8 @@ struct Estimate {
   Document document;  // everything
 };
 
-// Reads the catalogue and the constants when it is first asked and keeps them and the models it meets, so that an
-// answer takes microseconds. One a thread. It does not say whether a training job fits: memory() does.
+// Reads the catalogue and the constants on first use and keeps them and the models, so that an answer takes
+// microseconds. Use one per thread. It does not check whether a training job fits: memory() does.
 class Estimator {
  public:
   Estimator();

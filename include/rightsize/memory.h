@@ -1,6 +1,6 @@
-// What a job needs on a GPU, where it goes, and whether it fits: `rightsize memory`.
+// GPU memory a job needs, part by part, and whether it fits: `rightsize memory`.
 //
-// Three totals, because they differ by gigabytes: what the framework's allocator has live at the peak, what it holds
+// Three totals, because they differ by gigabytes: what the framework's allocator has live at the peak, what it reserves
 // from the driver, and what nvidia-smi shows. low and high bound the last at 80 %.
 #pragma once
 
@@ -27,12 +27,12 @@ struct Memory {
     double capacity_bytes = 0, headroom_bytes = 0, oom_probability = 0;
     std::string verdict;  // fits, tight or no
   };
-  std::vector<Fit> fits;  // of the GPU asked for, or of the whole catalogue
+  std::vector<Fit> fits;  // the named GPU, or every GPU of the catalogue
 
   Report report;
 };
 
-// `gpu` may be empty: then every GPU of the catalogue.
+// An empty `gpu` means every GPU of the catalogue.
 Answer<Memory> memory(const std::string& model, const std::string& gpu, const Settings& settings = {});
 
 }  // namespace rightsize::v1

@@ -1,4 +1,4 @@
-// Which GPU, how many, from whom, on what terms, with which settings, for the least money: `rightsize recommend`.
+// The cheapest GPUs for a workload, as `rightsize recommend` finds them.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ struct Plan {
   int rank = 0, gpus = 0, instances = 0;
   std::string gpu, provider, instance, region, purchase;
   double usd_per_hour = 0;
-  std::optional<double> usd_total, hours;            // of work that ends
-  std::optional<double> ttft_seconds, tpot_seconds;  // of services, at the percentile asked for
+  std::optional<double> usd_total, hours;            // jobs that end
+  std::optional<double> ttft_seconds, tpot_seconds;  // services, at the SLO's percentile
   std::string price_source, price_date;
   std::vector<std::string> why;
   Document document;  // everything

@@ -4,7 +4,7 @@
 //
 //   namespace rs = rightsize::v1;
 //
-//   rs::Estimator estimator;                                        // for loops: facts and models are read once
+//   rs::Estimator estimator;                                        // for loops: reads facts and models once
 //   auto fast = estimator.estimate("llama-3.1-8b", "h100-sxm", {{"job", "serve"}, {"concurrency", 32}});
 //   if (!fast) return fail(fast.error().text);                      // nothing throws: an answer or an error
 //   double tpot = fast->tpot_seconds.value();
@@ -12,13 +12,13 @@
 //   auto plans = rs::recommend({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"deadline", "7d"}});
 //   auto fleet = rs::call("fleet", {{"from", "metrics.json"}, {"price", 2.49}});   // any command, as a document
 //
-// Every function is a command of the program: the same settings, the same answers, the same errors. The headers, in the
-// order to read them:
+// Every function is a command of the program, with the same settings, answers and errors. The headers in reading
+// order:
 //
-//   settings.h   what a command is asked: names and values
-//   answer.h     a value, or an error with its place and what to try
-//   document.h   what a command prints with --format json, and the report in other formats
-//   estimate.h   how fast a job runs, also by the hundred thousand
+//   settings.h   names and values of a command's settings
+//   answer.h     a value, or an error with its place and a hint
+//   document.h   the JSON document of a command, and its report in other formats
+//   estimate.h   how fast a job runs, fast enough for loops
 //   memory.h     what a job needs on a GPU
 //   recommend.h  which machines, settings and terms cost least
 //   commands.h   every other command

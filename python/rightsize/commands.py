@@ -10,7 +10,7 @@ from . import _core, result, results
 
 
 class Model(str):
-    """A configuration read once: `Model(config)` is worth it where a loop asks about the same dictionary or object."""
+    """A configuration as text. `Model(config)` saves time in a loop over the same dictionary or object."""
 
     def __new__(cls, config):
         return super().__new__(cls, _model_text(config))
@@ -21,7 +21,7 @@ def _model_text(model):
         return os.fspath(model)
     config = model.to_dict() if hasattr(model, 'to_dict') else model
     if not isinstance(config, dict):
-        raise TypeError(f'{model!r} is no model: give a name, the path of a config.json, a dictionary, or an object with to_dict()')
+        raise TypeError(f'{model!r} is not a model: pass a name, the path of a config.json, a dictionary, or an object with to_dict()')
     return json.dumps(config, default=str)
 
 
@@ -50,7 +50,7 @@ def _values(value):
 
 
 def _words(command, settings):
-    """Keywords as the words of a command line. One the command does not have goes through: the command says so, and what is near."""
+    """Keywords as the words of a command line. Unknown keywords are passed on: the command refuses them with a suggestion."""
     words = []
     for keyword, value in settings.items():
         name = keyword.rstrip('_').replace('-', '_')
@@ -80,7 +80,7 @@ def _ask(command, words):
 
 @contextlib.contextmanager
 def _as_file(value, name, text_of):
-    """The path of a file, or of one written now."""
+    """The path of a file; a value is written to a temporary file first."""
     if value is None or isinstance(value, (str, os.PathLike)):
         yield None if value is None else os.fspath(value)
         return
@@ -102,36 +102,36 @@ def commands():
 
 
 def reload():
-    """Reads the catalogue, your overlay and your calibration again: estimate() keeps them for as long as the process runs."""
+    """Reads the catalogue, your overlay and your calibration again: estimate() caches them in the process."""
     _core.reload()
 
 
 def memory(model, gpu=None, **settings):
-    """What a job needs on a GPU, where it goes, and whether it fits."""
+    """GPU memory a job needs, part by part, and whether it fits."""
     return _ask('memory', _words('memory', {'model': model, 'gpu': gpu, **settings}))
 
 
 def estimate(model, gpu=None, **settings):
-    """How fast a job runs on a GPU, its bottleneck, and the confidence interval. Microseconds: made for loops."""
+    """How fast a job runs on a GPU, its bottleneck, and the confidence interval. Takes microseconds, for use in loops."""
     if not isinstance(model, str):
         model = _model_text(model)
     if _SLOW.isdisjoint(settings):
         try:
             made = _core.estimate(results.Estimate, model, gpu, settings, False)
         except TypeError:
-            made = None  # the command takes more kinds of values
+            made = None  # a value that only the command accepts
         if made is not None:
             made.__dict__['_asked'] = (model, gpu, settings)
             return made
     return _ask('estimate', _words('estimate', {'model': model, 'gpu': gpu, **settings}))
 
 
-# What an estimate for loops leaves to the command.
+# Settings that only the command handles.
 _SLOW = frozenset(('sweep', 'roofline', 'catalog', 'format', 'wide', 'quiet', 'help', 'model', 'gpu'))
 
 
 def _estimate_details(asked):
-    """The lists and objects of an estimate, and what its numbers left out."""
+    """The lists and objects of an estimate."""
     return _core.estimate(results.Estimate, *asked, True).__dict__
 
 
@@ -141,7 +141,7 @@ def _estimate_report(asked):
 
 
 def recommend(model=None, *, workload=None, **settings):
-    """Which GPU, how many, from whom, on what terms, with which settings, for the least money.
+    """The cheapest GPUs for a workload: how many, which provider, terms and settings.
 
     `workload` is a workload file, or a dictionary of the same settings."""
     words = []
@@ -155,7 +155,7 @@ def recommend(model=None, *, workload=None, **settings):
 
 
 def batch(model=None, gpu=None, *, service=None, **settings):
-    """Latency of a batching server, and the cheapest setting that keeps every SLO.
+    """Latency of a batching server, and the cheapest setting that meets its SLOs.
 
     `service` is a CSV file of measured batch times, or a dictionary {batch: milliseconds}."""
     def table(times):
@@ -182,8 +182,8 @@ def prices(what=None, **settings):
 
 
 def profile(command=None, *, replay=None, **settings):
-    """What a workload really does to a GPU: of a recording (`replay`), of a command (a list of words), of a process (`pid`), or of
-    this machine for a while (`duration`). `watch` is the same for a block of Python."""
+    """What limits a workload on a GPU and what it wastes: from a recording (`replay`), a command (a list of words), a process
+    (`pid`), or this machine for a while (`duration`). `watch` does the same for a block of Python."""
     words = _words('profile', {'replay': replay, **settings})
     if command is not None:
         words += ['--', *([command] if isinstance(command, str) else map(str, command))]
@@ -196,7 +196,7 @@ def gpus(gpu=None, **settings):
 
 
 def models(model=None, **settings):
-    """Model shapes: parameters, layers, heads; built-in or of a configuration."""
+    """Model shapes: parameters, layers, heads; built-in models or a configuration."""
     return _ask('models', _words('models', {'model': model, **settings}))
 
 

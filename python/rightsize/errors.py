@@ -2,7 +2,7 @@
 
 
 class Error(Exception):
-    """Everything that was wrong. `errors` holds one dictionary for each mistake: message, hints, file, line, column."""
+    """`errors` holds one dictionary per mistake: message, hints, file, line, column."""
 
     def __init__(self, text, errors=()):
         super().__init__(text.rstrip('\n'))
@@ -10,7 +10,7 @@ class Error(Exception):
 
 
 class InputError(Error, ValueError):
-    """A setting, a model or a file that cannot be as given."""
+    """An invalid setting, model or file."""
 
 
 class SourceError(Error):
@@ -18,4 +18,4 @@ class SourceError(Error):
 
 
 class Bug(Error):
-    """A mistake of rightsize itself. Please report it, with the call."""
+    """A bug in rightsize. Please report it with the call."""

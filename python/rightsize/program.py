@@ -1,18 +1,18 @@
-"""The program `rightsize`, as the wheel brings it."""
+"""The program `rightsize` of the wheel."""
 import os
 import pathlib
 import sys
 
 
 def path():
-    """Where a wheel puts it: beside the module."""
+    """The path beside the module, where a wheel installs it."""
     return os.fspath(pathlib.Path(__file__).parent / '_program/bin/rightsize')
 
 
 def main():
     program = path()
     if not os.path.exists(program):
-        sys.exit('rightsize: this copy of the Python package brings no program; install the wheel or the Debian package')
+        sys.exit('rightsize: this copy of the Python package has no program; install the wheel or the Debian package')
     os.execv(program, [program, *sys.argv[1:]])
 
 

@@ -1,9 +1,13 @@
 """What every result has in common."""
+from __future__ import annotations
+
+import copy
 import dataclasses
 import html
 import json
+from typing import Any
 
-# How tall a report stands in a notebook; it scrolls.
+# Height of a report in a notebook, in pixels; it scrolls.
 _HEIGHT = 420
 
 
@@ -22,15 +26,27 @@ def plain(value):
 class Record:
     """A part of a result. Fields a document does not have are None."""
 
-    def to_dict(self):
-        """The same as in the JSON document: dictionaries, lists, texts and numbers; only fields that are there."""
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document as dictionaries, lists, strings and numbers, with the fields that are present."""
         return plain(self)
 
 
 # The classes of objects in fields (also of lists of them), and of the values of objects whose keys are data. Subclasses
-# say what differs; they are no fields, so they stand outside the dataclass.
+# override them. They are not fields, so they are set outside the dataclass.
 Record._fields_of = {}
 Record._maps_of = {}
+
+
+class _Rendered:
+    """The report of a result that was unpickled: every format as text, because the report itself stays in its process."""
+
+    def __init__(self, answer):
+        self.exit_code = answer.exit_code
+        self._texts = {name: answer.render(name) for name in ('text', 'json', 'csv', 'md', 'html')}
+        self._quiet = answer.render('text', quiet=True)
+
+    def render(self, format, width=100, quiet=False):
+        return self._quiet if quiet else self._texts[format]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,20 +56,37 @@ class Result(Record):
     def _report(self):
         return self.__dict__['_answer']
 
-    def to_json(self, indent=2):
+    def __getstate__(self):
+        state = dict(self.__dict__)
+        if '_asked' in state:
+            state.pop('_answer', None)  # made again when needed
+        elif '_answer' in state and not isinstance(state['_answer'], _Rendered):
+            state['_answer'] = _Rendered(state['_answer'])
+        return state
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+
+    def __deepcopy__(self, memo):
+        made = object.__new__(type(self))
+        for name, value in self.__dict__.items():
+            made.__dict__[name] = value if name == '_answer' else copy.deepcopy(value, memo)
+        return made
+
+    def to_json(self, indent: int | None = 2) -> str:
         return json.dumps(self.to_dict(), indent=indent)
 
-    def to_markdown(self):
+    def to_markdown(self) -> str:
         return self._report().render('md')
 
-    def to_csv(self):
+    def to_csv(self) -> str:
         return self._report().render('csv')
 
-    def to_html(self):
+    def to_html(self) -> str:
         """A whole page."""
         return self._report().render('html')
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """The rows of the result as a pandas DataFrame: plans, prices, GPUs; otherwise one row of the fields."""
         try:
             import pandas
@@ -65,8 +98,8 @@ class Result(Record):
         return pandas.json_normalize([rows])
 
     @property
-    def exit_code(self):
-        """What the program would end with: 0, or 2 where nothing feasible was found."""
+    def exit_code(self) -> int:
+        """The exit code of the program: 0, or 2 where nothing feasible was found."""
         return self._report().exit_code
 
     def __str__(self):
@@ -87,7 +120,7 @@ Result._rows = None  # the field that to_frame() shows as rows
 
 
 class LazyEstimate(Result):
-    """An estimate made for a loop holds its numbers; the rest is made when someone looks."""
+    """An estimate made in a loop holds its numbers; its lists and its report are made on first use."""
 
     def _report(self):
         if '_answer' not in self.__dict__:
@@ -101,8 +134,8 @@ class LazyEstimate(Result):
 
 
 class _Lazy:
-    """A field that is not in the instance: taken from the details, or of `warnings` from the report, which also says whether a
-    training job fits, and that takes longer than its speed."""
+    """A field made on first use: from the details, or from the report for `warnings`, because the check whether a training job
+    fits takes longer than its speed."""
 
     def __init__(self, name):
         self.name = name

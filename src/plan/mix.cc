@@ -110,8 +110,10 @@ std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<Pr
     model.add_entry(busy, number[j], -1);
     model.add_entry(all_gpus, number[j], useful[j]->machines->gpus);
   }
+  // Without a solver there is no mix; the plans with one kind of machine stand.
   const solve::Solution solution =
-      solve::solve(model, {.nodes = 5000, .seconds = 60, .relative_gap = 1e-4, .start = {}});
+      solve::solve(model, {.nodes = 5000, .seconds = 60, .relative_gap = 1e-4, .start = {}})
+          .value_or(solve::Solution{});
   if (solution.values.empty() || solution.objective > alone * kWorthIt) return {};
 
   std::vector<MixChoice> choices;

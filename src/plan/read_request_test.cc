@@ -92,7 +92,7 @@ TEST(ReadRequest, AutomaticPrecision) {
 }
 
 TEST(ReadRequest, AbsurdAmountsAreRefused) {
-  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1e30"}}), HasSubstr("between 1 and 1e+18"));
+  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1e30"}}), HasSubstr("between 1 and 1e18"));
 }
 
 TEST(ReadRequest, OnlyMixturesSpreadExperts) {

@@ -136,13 +136,13 @@ TEST(Mix, EveryKindKeepsItsLimits) {
     c.groups = {{0, p.replicas}};
     c.engine.max_sequences = p.sequences;
     c.engine.token_budget = p.token_budget;
-    const auto again = planner.assess(c, {20'000, 5, 0, request->limits.slo_percentile});
+    const auto again = planner.assess(c, {20'000, 5});
     ASSERT_TRUE(again);
-    ASSERT_EQ(again->kinds.size(), 2u);
-    for (const auto& kind : again->kinds)
+    ASSERT_EQ(again->profile.kinds.size(), 2u);
+    for (const auto& kind : again->profile.kinds)
       EXPECT_LE(sim::value_of(kind.ttft, request->limits.slo_percentile) * 1e-9, 2 * 1.15);
-    EXPECT_GT(sim::value_of(again->kinds[1].ttft, sim::Statistic::kP50),
-              sim::value_of(again->kinds[0].ttft, sim::Statistic::kP50));
+    EXPECT_GT(sim::value_of(again->profile.kinds[1].ttft, sim::Statistic::kP50),
+              sim::value_of(again->profile.kinds[0].ttft, sim::Statistic::kP50));
   }
 }
 

@@ -58,8 +58,8 @@ void at_once(const std::function<void()>& first, const std::function<void()>& se
 
 using Look = std::function<void()>;
 
-// Does `work` while another thread simulates what it will probably need next. Every simulation is kept, and its result
-// does not depend on the thread.
+// Does `work` while another thread simulates what it will probably ask for next. Every simulation is kept and gives the
+// same result whoever runs it.
 void with_look_ahead(const std::vector<Look>& looks, const std::function<void()>& work) {
   constexpr std::size_t kWorthAThread = 3;
   if (looks.size() < kWorthAThread) return work();
@@ -82,7 +82,7 @@ void with_look_ahead(const std::vector<Look>& looks, const std::function<void()>
 class Planning {
  public:
   Planning(const Request& request, const market::PriceBook& book, const perf::Constants& constants,
-           const perf::ModelWork& work, std::shared_ptr<capacity::Findings> findings)
+           const perf::ModelWork& work, std::shared_ptr<capacity::RunCache> run_cache)
       : request_(request),
         book_(book),
         constants_(constants),
@@ -92,7 +92,7 @@ class Planning {
     drop_foreign_chips();
     classes_ = machine_classes(offers_, book, price_horizon(request), constants, request.own);
     if (request.work.kind == WorkKind::kServing) {
-      serving_.emplace(request_, classes_, constants_, work_, std::move(findings));
+      serving_.emplace(request_, classes_, constants_, work_, std::move(run_cache));
     }
     found_ = serving_ ? serving_->screen() : search(nullptr);
     rank();
@@ -378,7 +378,7 @@ struct Explored {
 
 std::vector<Explored> explore(std::vector<PossibleChange> changes, const market::PriceBook& book,
                               const perf::Constants& constants, const perf::ModelWork& work,
-                              const std::shared_ptr<capacity::Findings>& findings) {
+                              const std::shared_ptr<capacity::RunCache>& run_cache) {
   std::vector<Explored> explored;
   for (PossibleChange& change : changes)
     explored.push_back({std::make_unique<const PossibleChange>(std::move(change)), nullptr});
@@ -388,7 +388,7 @@ std::vector<Explored> explore(std::vector<PossibleChange> changes, const market:
                const CancelScope scope(cancelled_here);
                for (std::size_t i = next++; i < explored.size(); i = next++) {
                  Explored& one = explored[i];
-                 one.planning = std::make_unique<Planning>(one.change->request, book, constants, work, findings);
+                 one.planning = std::make_unique<Planning>(one.change->request, book, constants, work, run_cache);
                  one.planning->verify(1, false);
                }
              });
@@ -513,8 +513,8 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   Recommendation result;
   Stopwatch watch;
   const perf::ModelWork work = perf::work_of(request.model);
-  const auto findings = std::make_shared<capacity::Findings>();
-  Planning planning(request, book, constants, work, findings);
+  const auto run_cache = std::make_shared<capacity::RunCache>();
+  Planning planning(request, book, constants, work, run_cache);
   result.effort = planning.effort();
   result.effort.search_seconds = watch.lap();
 
@@ -530,7 +530,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
         result.effort.verify_seconds = watch.lap();
       },
       [&] {
-        if (!request.plans_only) explored = explore(possible_changes(request), book, constants, work, findings);
+        if (!request.plans_only) explored = explore(possible_changes(request), book, constants, work, run_cache);
       });
   result.feasible = planning.feasible();
 
@@ -539,7 +539,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   if (first != nullptr) result.warnings = price_warnings(first->offer, book.catalog(), today());
   if (request.plans_only) return result;
   if (result.plans.empty()) {
-    std::vector<Explored> relaxed = explore(relaxed_limits(request), book, constants, work, findings);
+    std::vector<Explored> relaxed = explore(relaxed_limits(request), book, constants, work, run_cache);
     explored.insert(explored.begin(), std::make_move_iterator(relaxed.begin()), std::make_move_iterator(relaxed.end()));
   }
   add_fixes(planning, result.rejected, explored, first);

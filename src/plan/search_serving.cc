@@ -50,7 +50,7 @@ capacity::Service service_of(const Request& request, const perf::ModelWork& work
 
 ServingSearch::ServingSearch(const Request& request, const std::vector<MachineClass>& classes,
                              const perf::Constants& constants, const perf::ModelWork& work,
-                             std::shared_ptr<capacity::Findings> findings)
+                             std::shared_ptr<capacity::RunCache> run_cache)
     : request_(request),
       classes_(classes),
       constants_(constants),
@@ -59,7 +59,7 @@ ServingSearch::ServingSearch(const Request& request, const std::vector<MachineCl
       sizes_(request.work.mix),
       // Without a rate, the capacity of the replicas decides; see confirm().
       planner_(service_of(request, work, asked_rate(request) > 0 ? asked_rate(request) : 1), {}, 1,
-               std::move(findings)) {
+               std::move(run_cache)) {
   if (sizes_.empty()) sizes_ = {{request.job.serve.isl, std::max<std::int64_t>(1, request.job.serve.osl), 1}};
 }
 
@@ -216,8 +216,8 @@ Result<capacity::Replica> ServingSearch::make_replica(const MachineClass& machin
   };
   RIGHTSIZE_TRY(const std::size_t decode, worker(job.serve.disaggregated->decode_tensor));
   RIGHTSIZE_TRY(const std::size_t prefill, worker(job.serve.disaggregated->prefill_tensor));
-  return capacity::workers_apart(predictor, job, *machines.gpu, machines.speed, machines.cluster,
-                                 planner_.replicas()[decode], planner_.replicas()[prefill]);
+  return capacity::separate_workers(predictor, job, *machines.gpu, machines.speed, machines.cluster,
+                                    planner_.replicas()[decode], planner_.replicas()[prefill]);
 }
 
 // An SLO that even an idle replica misses.
@@ -265,7 +265,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   option.replicas_each = std::max(1, std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus)) / copy);
   if (request_.limits.gpus && *request_.limits.gpus < copy) return std::nullopt;
   const double asked = asked_rate(request_);
-  const capacity::Counts counts = counts_of(machines, option);
+  const capacity::ReplicaCounts counts = counts_of(machines, option);
   if (counts.at_least > counts.most) {
     note(machines, Stage::kLayout, 1,
          {.kind = Shortfall::Kind::kReplicas, .need_gpus = counts.at_least * copy, .have_gpus = counts.most * copy});
@@ -308,10 +308,10 @@ double ServingSearch::answer_tokens() const {
   return batches_ ? 1 : std::max(1.0, sum);
 }
 
-// Whole machines within the limits; `gpus` requests an exact number.
-capacity::Counts ServingSearch::counts_of(const MachineClass& machines, const Option& option) const {
+// Whole machines, as far as the limits go; `gpus` asks for exactly so many.
+capacity::ReplicaCounts ServingSearch::counts_of(const MachineClass& machines, const Option& option) const {
   const Limits& limits = request_.limits;
-  capacity::Counts counts;
+  capacity::ReplicaCounts counts;
   counts.step = option.replicas_each;
   int most = limits.max_gpus / machines.gpus;
   if (machines.most_machines > 0) most = std::min(most, machines.most_machines);
@@ -322,8 +322,9 @@ capacity::Counts ServingSearch::counts_of(const MachineClass& machines, const Op
   return counts;
 }
 
-// At most the machines of interest, and at least those known to be needed.
-capacity::Counts ServingSearch::within(capacity::Counts counts, const Option& option, int of_interest) const {
+// No more machines than are of interest, and not fewer than are known to be needed.
+capacity::ReplicaCounts ServingSearch::within(capacity::ReplicaCounts counts, const Option& option,
+                                              int of_interest) const {
   if (!(asked_rate(request_) > 0)) return counts;
   const int machines = std::max(of_interest, option.machines);
   counts.most = std::min(counts.most, machines / option.machines_each * option.replicas_each);
@@ -332,11 +333,8 @@ capacity::Counts ServingSearch::within(capacity::Counts counts, const Option& op
 
 // The fewest replicas by a short simulation, where they need more machines than are of interest.
 std::optional<int> ServingSearch::takes_more(const Option& option, int of_interest) const {
-  constexpr double kDoubt = 1.03;
-  constexpr int kLooks = 6;
   if (!(asked_rate(request_) > 0)) return std::nullopt;
-  const int least =
-      planner_.at_least(option.replica, counts_of(classes_[option.machines_class], option), kDoubt, kLooks);
+  const int least = planner_.at_least(option.replica, counts_of(classes_[option.machines_class], option));
   const int machines = least / option.replicas_each * option.machines_each;
   return machines > std::max(of_interest, option.machines) ? std::optional(least) : std::nullopt;
 }
@@ -354,7 +352,8 @@ double ServingSearch::replica_capacity(std::size_t replica) const {
   return planner_.capacity(one);
 }
 
-std::optional<capacity::Assessment> ServingSearch::fewest(const Option& option, const capacity::Counts& counts) const {
+std::optional<capacity::Assessment> ServingSearch::fewest(const Option& option,
+                                                          const capacity::ReplicaCounts& counts) const {
   if (asked_rate(request_) > 0) return planner_.fewest(option.replica, counts);
   // The most that one machine can carry: start from the mean capacity and go down until the SLOs hold.
   constexpr double kLess = 0.85;
@@ -376,11 +375,8 @@ void ServingSearch::set_replicas(int replicas, Option& option) const {
 }
 
 void ServingSearch::size(Option& option) const {
-  constexpr double kDoubt = 1.1;
-  constexpr int kLooks = 4;
   option.sized = true;
-  set_replicas(planner_.at_least(option.replica, counts_of(classes_[option.machines_class], option), kDoubt, kLooks),
-               option);
+  set_replicas(planner_.at_least(option.replica, counts_of(classes_[option.machines_class], option)), option);
   option.latency = capacity::screened_latency(planner_.service(), planner_.replicas()[option.replica],
                                               option.requests_per_second / option.replicas);
 }
@@ -425,8 +421,8 @@ ServingSearch::Confirmed ServingSearch::confirm(Option& option, Obstacles& obsta
     set_replicas(*replicas, option);
     return Confirmed::kTakesMore;
   }
-  const capacity::Counts counts = counts_of(machines, option);
-  const capacity::Counts interest = within(counts, option, of_interest);
+  const capacity::ReplicaCounts counts = counts_of(machines, option);
+  const capacity::ReplicaCounts interest = within(counts, option, of_interest);
   if (const auto found = fewest(option, interest)) {
     take(*found, option);
     return Confirmed::kKept;
@@ -458,7 +454,7 @@ std::vector<int> ServingSearch::machines_by_hour(const Option& option) {
     if (fresh && level < kLevels) {
       Request hour = request_;
       hour.work.rate = requests_per_s(peak * level / kLevels);
-      ServingSearch search(hour, classes_, constants_, work_, std::make_shared<capacity::Findings>());
+      ServingSearch search(hour, classes_, constants_, work_, std::make_shared<capacity::RunCache>());
       Option there = option;
       there.replica = search.planner_.add(planner_.replicas()[option.replica]);
       const auto found = search.fewest(there, search.counts_of(classes_[option.machines_class], there));

@@ -12,7 +12,7 @@ namespace rightsize::plan {
 class ServingSearch {
  public:
   ServingSearch(const Request& request, const std::vector<MachineClass>& classes, const perf::Constants& constants,
-                const perf::ModelWork& work, std::shared_ptr<capacity::Findings> findings);
+                const perf::ModelWork& work, std::shared_ptr<capacity::RunCache> run_cache);
 
   // For every class of machines, format and split: the machines that carry the mean load.
   SearchResult screen();
@@ -48,10 +48,10 @@ class ServingSearch {
   void note_slo(const MachineClass& machines, const model::Job& job, std::size_t replica);
   int least_replicas(std::size_t replica) const;
   double replica_capacity(std::size_t replica) const;
-  capacity::Counts counts_of(const MachineClass& machines, const Option& option) const;
+  capacity::ReplicaCounts counts_of(const MachineClass& machines, const Option& option) const;
   std::optional<int> takes_more(const Option& option, int of_interest) const;
-  capacity::Counts within(capacity::Counts counts, const Option& option, int of_interest) const;
-  std::optional<capacity::Assessment> fewest(const Option& option, const capacity::Counts& counts) const;
+  capacity::ReplicaCounts within(capacity::ReplicaCounts counts, const Option& option, int of_interest) const;
+  std::optional<capacity::Assessment> fewest(const Option& option, const capacity::ReplicaCounts& counts) const;
   void set_replicas(int replicas, Option& option) const;
   void take(const capacity::Assessment& found, Option& option) const;
   double answer_tokens() const;

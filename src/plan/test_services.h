@@ -39,7 +39,7 @@ inline std::optional<capacity::Assessment> run_again(const Request& request, con
   const bool rare = request.limits.slo_percentile == capacity::Statistic::kP99;
   const std::uint64_t requests = perf::serves_batches(work) ? 400'000 : rare ? 60'000 : 20'000;
   const capacity::Planner planner(service, {replica_of(request, constants, work, plan)});
-  return planner.assess(configuration_of(plan), {requests, seed, 0, request.limits.slo_percentile});
+  return planner.assess(configuration_of(plan), {requests, seed});
 }
 
 // What another run says of a limit at least. Where a few slow requests are nearly as many as a percentile allows, its

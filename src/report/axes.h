@@ -1,4 +1,4 @@
-// The axes of a LineChart: what they span, and where their ticks stand.
+// The axes of a LineChart: their range and their ticks.
 #pragma once
 
 #include <limits>
@@ -16,7 +16,7 @@ struct Range {
   double share(double v) const { return high > low ? (v - low) / (high - low) : 0.5; }
 };
 
-// Ranges are of logarithms where the chart is logarithmic. Linear ones begin and end at ticks.
+// Ranges of a logarithmic chart are of logarithms. Linear ranges begin and end at ticks.
 struct Axes {
   Range x, y;
   bool empty = true;
@@ -32,11 +32,11 @@ struct Axes {
   std::vector<double> ticks(const Range& range, int about) const;
 };
 
-// `air`: logarithmic axes reach a little beyond the points.
+// `air`: logarithmic axes extend a little beyond the points.
 Axes axes_of(const LineChart& chart, bool air);
 bool drawable(const LineChart& chart, const LineChart::Point& point);
 
-// 20000 as "20k": short, and as exact as ticks are.
+// "20k" for 20000.
 std::string tick_text(double value);
 
 // "hours (log scale)".

@@ -1,4 +1,4 @@
-// Bars: things side by side, and parts that add up.
+// Bars side by side, and stacked bars.
 #include <algorithm>
 #include <cmath>
 
@@ -19,7 +19,7 @@ double longest(const Bars& bars) {
   return most;
 }
 
-// A bar of so many columns, to an eighth of one; never invisible.
+// A bar to an eighth of a column; never empty.
 std::string blocks(double columns) {
   static constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const long eighths = std::max(1L, std::lround(columns * 8));
@@ -28,7 +28,7 @@ std::string blocks(double columns) {
   return out + kEighths[eighths % 8];
 }
 
-// The columns of a text drawing: labels and details give way before bars become too short to compare.
+// Column widths of a text drawing: labels and details are cut before bars become too short to compare.
 struct Widths {
   std::size_t label = 0, shown = 0, detail = 0, bar = 0;
 };
@@ -75,7 +75,7 @@ std::string markdown_bars(const Bars& bars) {
   return out;
 }
 
-// Labels above their bars, so that a long one takes nothing from the bars.
+// Labels are above their bars, so that long labels leave the bars their width.
 std::string svg_bars(const Bars& bars, double width) {
   const double room_for_number = width < 600 ? 90 : 150;
   constexpr double kRow = 42, kBox = 18, kTop = 20;
@@ -109,7 +109,7 @@ std::string svg_bars(const Bars& bars, double width) {
          shapes + "</svg>\n";
 }
 
-// One row a segment, each beginning where the last ended, over a ruler with the lines.
+// One row per segment, each beginning where the last ended, over a ruler with the lines.
 std::string text_stacked_bar(const StackedBar& bar, std::size_t width) {
   double total = 0;
   std::size_t label_width = 0, shown_width = 0;
@@ -152,7 +152,7 @@ std::string text_stacked_bar(const StackedBar& bar, std::size_t width) {
   return out;
 }
 
-// A markdown reader sees the same parts as a list.
+// Markdown lists the same parts.
 std::string markdown_stacked_bar(const StackedBar& bar) {
   std::string out;
   for (const StackedBar::Segment& segment : bar.segments) {
@@ -161,7 +161,7 @@ std::string markdown_stacked_bar(const StackedBar& bar) {
   return out;
 }
 
-// One horizontal bar with its lines, and a legend under it.
+// One horizontal bar with its lines and a legend.
 std::string svg_stacked_bar(const StackedBar& bar, double width) {
   constexpr double kBarTop = 60, kBarHeight = 44;
   double end = 0;

@@ -1,4 +1,4 @@
-// Curves, for the terminal and for documents.
+// Line charts for the terminal and for Markdown.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@
 namespace rightsize::report {
 namespace {
 
-// A character grid that curves are drawn into, the first row on top.
+// A grid of characters, top row first.
 class Grid {
  public:
   Grid(std::size_t width, std::size_t height) : width_(width), rows_(height, std::string(width, ' ')) {}

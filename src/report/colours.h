@@ -1,5 +1,5 @@
-// Colours of series that people who confuse red and green can tell apart (Okabe and Ito, jfly.uni-koeln.de/color), on
-// white and on black; the letters to write on them.
+// Series colours that people with red-green colour blindness can tell apart (Okabe and Ito, jfly.uni-koeln.de/color),
+// on white and on black, and the letters that text charts draw instead.
 #pragma once
 
 #include <cstddef>

@@ -261,8 +261,35 @@ Json type_schema(const FieldRow& row, const FieldType& type, const FieldTable& r
 struct Members {
   Json properties = Json::object();
   std::vector<std::string_view> required;
-  std::optional<Json> others = {};  // members whose names are data
+  bool others = false;  // has members whose names are data
 };
+
+void merge(Json& known, const Json& other);
+
+// Objects have the members of both; only those that both require are required.
+void merge_members(Json& known, const Json& other) {
+  const Json* properties = other.find("properties");
+  if (properties == nullptr || known.find("properties") == nullptr) return;
+  properties->visit([&](const auto& held) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(held)>, Json::Object>) {
+      for (const auto& [name, schema] : held) {
+        Json& mine = known["properties"];
+        if (mine.find(name) != nullptr)
+          merge(mine[name], schema);
+        else
+          mine[name] = schema;
+      }
+    }
+  });
+  const Json *required = known.find("required"), *theirs = other.find("required");
+  if (required == nullptr || theirs == nullptr) return;
+  Json both = Json::array();
+  for (const Json& name : *required->items()) {
+    if (std::find(theirs->items()->begin(), theirs->items()->end(), name) != theirs->items()->end())
+      both.push_back(name);
+  }
+  known["required"] = std::move(both);
+}
 
 // One name may be in several included tables, of which a document has one: the schema then allows either type.
 void merge(Json& known, const Json& other) {
@@ -270,6 +297,9 @@ void merge(Json& known, const Json& other) {
   const std::string* more = other.find("description") ? other.find("description")->text() : nullptr;
   if (said != nullptr && more != nullptr && said->find(*more) == std::string::npos)
     known["description"] = *said + "; or " + *more;
+  if (const Json* items = other.find("items"); items != nullptr && known.find("items") != nullptr)
+    merge(known["items"], *items);
+  merge_members(known, other);
   const Json *type = known.find("type"), *another = other.find("type");
   if (type == nullptr || another == nullptr || *type == *another) return;
   Json both = Json::array();
@@ -287,10 +317,8 @@ void add_properties(const FieldTable& fields, bool always, const FieldTable& roo
   for (const FieldRow& row : fields.rows()) {
     if (row.table_only) continue;
     if (row.is_included()) {
-      if (row.inner != nullptr)
-        add_properties(*row.inner, always && !row.type.nullable, root, self, members);
-      else
-        members.others = type_schema(row, *row.type.item, root, self);
+      members.others |= row.inner == nullptr;
+      if (row.inner != nullptr) add_properties(*row.inner, always && !row.type.nullable, root, self, members);
       continue;
     }
     Json schema = type_schema(row, row.type, root, self);
@@ -308,7 +336,7 @@ Json object_schema(const FieldTable& fields, const FieldTable& root, std::string
   add_properties(fields, true, root, self, members);
   Json schema = {
       {"type", "object"}, {"properties", std::move(members.properties)}, {"required", Json(members.required)}};
-  if (members.others) schema["additionalProperties"] = *std::move(members.others);
+  if (members.others) schema["additionalProperties"] = true;
   return schema;
 }
 
@@ -412,14 +440,12 @@ std::vector<const DocumentType*>& all_documents() {
 }  // namespace
 
 DocumentType::DocumentType(std::string_view name, std::string_view meaning, const FieldTable& fields)
-    : name_(name), meaning_(meaning), fields_(fields) {
+    : name_(name), meaning_(meaning), id_(fmt::format("rightsize/{}/1", name)), fields_(fields) {
   all_documents().push_back(this);
 }
 DocumentType::~DocumentType() { std::erase(all_documents(), this); }
 
 const std::vector<const DocumentType*>& DocumentType::all() { return all_documents(); }
-
-std::string DocumentType::id() const { return fmt::format("rightsize/{}/1", name_); }
 
 Json DocumentType::write(const void* object) const {
   Json made = {{"schema", id()}};
@@ -428,8 +454,7 @@ Json DocumentType::write(const void* object) const {
 }
 
 void DocumentType::read(const void* object, FieldReader& reader) const {
-  const std::string schema = id();
-  reader.add("schema", std::string_view(schema));
+  reader.add("schema", std::string_view(id_));
   read_scalars(fields_, object, reader);
 }
 
@@ -449,6 +474,7 @@ Json DocumentType::schema(std::string_view self) const {
   schema["type"] = "object";
   schema["properties"] = std::move(members.properties);
   schema["required"] = Json(members.required);
+  if (members.others) schema["additionalProperties"] = true;
   return schema;
 }
 

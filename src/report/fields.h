@@ -508,7 +508,7 @@ class DocumentType {
 
   std::string_view name() const { return name_; }
   std::string_view meaning() const { return meaning_; }
-  std::string id() const;
+  const std::string& id() const { return id_; }
   // The JSON schema, draft 7. References to the document itself are written as `self`.
   Json schema(std::string_view self = "#") const;
 
@@ -520,6 +520,7 @@ class DocumentType {
 
  private:
   std::string_view name_, meaning_;
+  std::string id_;
   const FieldTable& fields_;
 };
 

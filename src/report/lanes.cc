@@ -1,4 +1,4 @@
-// Lanes: units in a row, and the pieces that take them.
+// Lanes: rows of units and the pieces that occupy them.
 #include <algorithm>
 #include <map>
 

@@ -1,12 +1,13 @@
-// For documents and browsers.
+// Markdown and HTML.
 #include <string>
 
+#include "base/embedded.h"
 #include "report/renderers.h"
 
 namespace rightsize::report {
 namespace {
 
-// Line ends of a paragraph, kept.
+// Keeps the line breaks of a paragraph.
 std::string with_breaks(const std::string& html) {
   std::string out;
   for (char c : html) out += c == '\n' ? std::string("<br>\n") : std::string(1, c);
@@ -42,7 +43,7 @@ std::string html_table(const Table& table) {
     out += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
       std::string cell = open("td", table.columns[i].align, row[i].shown);
-      // What is sorted by, where it is not what is shown.
+      // The sort key, where it differs from the shown text.
       if (row[i].exact != row[i].shown) cell.insert(cell.size() - 1, " data-v=\"" + escape_html(row[i].exact) + "\"");
       out += cell + escape_html(row[i].shown) + "</td>";
     }
@@ -51,36 +52,7 @@ std::string html_table(const Table& table) {
   return out + "</tbody>\n</table></div>\n";
 }
 
-constexpr const char* kPageStyle =
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:80rem;padding:0 1rem;color:#1b1f24}"
-    "table{border-collapse:collapse;margin:1rem 0;width:100%}"
-    "th,td{padding:.3rem .6rem;border-bottom:1px solid "
-    "#d8dee4;text-align:left;white-space:nowrap}td.w{white-space:normal}"
-    "th.n,td.n{text-align:right;font-variant-numeric:tabular-nums}"
-    ".key{margin-right:1.2rem;white-space:nowrap}.key i{display:inline-block;width:.8em;height:.8em;margin-right:.4em}"
-    ".t{overflow-x:auto}pre{overflow-x:auto}.narrow{display:none}"
-    "th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid}"
-    "th[aria-sort=ascending] button:after{content:' \\25b4'}th[aria-sort=descending] button:after{content:' \\25be'}"
-    "@media(max-width:40rem){body{margin:1rem auto;font-size:14px}.wide{display:none}.narrow{display:block}"
-    "th,td{padding:.25rem .4rem}}"
-    "thead th{border-bottom:2px solid #8c959f}tbody tr:hover{background:#f6f8fa}"
-    "@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}th,td{border-color:#30363d}"
-    "tbody tr:hover{background:#161b22}"
-    // The darkest series, lighter on black.
-    "svg [fill='#0072b2']{fill:#3d9be0}svg [stroke='#0072b2']{stroke:#3d9be0}"
-    ".key i[style*='#0072b2']{background:#3d9be0!important}}";
-
-// Sorts a table by the column whose heading is pressed; numbers as numbers, what is unknown last.
-constexpr const char* kSortScript =
-    "document.querySelectorAll('th button').forEach(b=>b.onclick=()=>{const h=b.parentNode,r=h.parentNode,"
-    "i=[...r.children].indexOf(h),t=r.closest('table').tBodies[0],"
-    "d=h.ariaSort=='ascending'?-1:1;[...r.children].forEach(o=>o.removeAttribute('aria-sort'));"
-    "h.setAttribute('aria-sort',d>0?'ascending':'descending');"
-    "const k=x=>{const c=x.children[i];return c?(c.dataset.v??c.textContent):''};"
-    "[...t.rows].map(x=>[k(x),x]).sort(([a],[b])=>{if(a==''||b=='')return (a=='')-(b=='');"
-    "const n=a-b;return d*(isNaN(n)?a.localeCompare(b,undefined,{numeric:true}):n)}).forEach(([,x])=>t.append(x))})";
-
-// A picture for wide windows and one for phones.
+// One picture for wide windows, one for phones.
 template <class Draw>
 std::string both_widths(Draw draw) {
   const std::string wide = draw(kWidePicture);
@@ -88,7 +60,7 @@ std::string both_widths(Draw draw) {
   return "<div class=\"wide\">" + wide + "</div>\n<div class=\"narrow\">" + draw(kNarrowPicture) + "</div>\n";
 }
 
-// One block of a document, whatever its kind.
+// One block as Markdown.
 struct BlockMarkdown {
   bool in_section = false;  // behind a heading, titles are one level lower
 
@@ -111,7 +83,7 @@ struct BlockMarkdown {
   }
 };
 
-// One block of a page.
+// One block as HTML.
 struct BlockHtml {
   std::string operator()(const Paragraph& paragraph) const {
     return "<p>" + with_breaks(escape_html(paragraph.text)) + "</p>\n";
@@ -155,23 +127,11 @@ std::string escape_markdown(const std::string& text) {
 
 std::string escape_html(const std::string& text) {
   std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
+  for (const char c : text) {
+    if (c == '&' || c == '<' || c == '>' || c == '"')
+      out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&quot;";
+    else
+      out += c;
   }
   return out;
 }
@@ -187,14 +147,19 @@ std::string render_markdown(const Report& report) {
 }
 
 std::string render_html(const Report& report) {
-  std::string out =
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" +
-      escape_html(report.title) + "</title>\n<style>" + kPageStyle + "</style>\n</head>\n<body>\n<h1>" +
-      escape_html(report.title) + "</h1>\n";
-  for (const Block& block : report.blocks) out += std::visit(BlockHtml{}, block);
-  for (const Block& block : report.pictures) out += std::visit(BlockHtml{}, block);
-  return out + "<script>" + kSortScript + "</script>\n</body>\n</html>\n";
+  std::string body;
+  for (const Block& block : report.blocks) body += std::visit(BlockHtml{}, block);
+  for (const Block& block : report.pictures) body += std::visit(BlockHtml{}, block);
+  // The page is cut at its placeholders; inserted text is never searched for others.
+  std::string_view page = embedded_file("report/page.html");
+  std::string out;
+  for (std::size_t open = page.find("{{"); open != std::string_view::npos; open = page.find("{{")) {
+    out += page.substr(0, open);
+    page.remove_prefix(open);
+    out += page.starts_with("{{body}}") ? body : escape_html(report.title);
+    page.remove_prefix(page.find("}}") + 2);
+  }
+  return out.append(page);
 }
 
 }  // namespace rightsize::report

@@ -1,4 +1,4 @@
-// One function a format; render() picks.
+// One function per format; render() chooses.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@ std::string render_csv(const Report& report);
 std::string render_markdown(const Report& report);
 std::string render_html(const Report& report);
 
-// markup.cc: text that is none of the format's own signs.
+// markup.cc: text with the format's special characters escaped.
 std::string escape_html(const std::string& text);
 std::string escape_markdown(const std::string& text);
 
-// text.cc: filled with spaces to a width, unless it stands last in its line.
+// text.cc: padded with spaces to a width, unless it is the last cell of a line.
 std::string padded(const std::string& text, std::size_t width, Align align, bool last);
-// To exactly `width` columns; the last one becomes an ellipsis where the text is longer. Cuts between code points.
+// Exactly `width` columns; longer text ends in an ellipsis. Cuts between code points.
 std::string fitted(const std::string& text, std::size_t width);
 
-// Pictures are drawn twice, at these widths: text in them is then readable on a phone and on a screen.
+// Pictures are drawn at both widths, so that their text is readable on a phone and on a screen.
 inline constexpr double kNarrowPicture = 380, kWidePicture = 960;
 
 // chart.cc, svg_chart.cc: a LineChart as rows of characters, as an <svg>, and as a Markdown list.

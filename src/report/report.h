@@ -1,7 +1,7 @@
 // One Report value, written as text, JSON, CSV, Markdown or HTML.
 //
-// A report is what a person reads (a heading, sentences, tables) and, beside it, the JSON document that scripts read;
-// commands fill both from the same values. Renderers know nothing of GPUs.
+// A report holds what people read (a heading, sentences, tables) and the JSON document that scripts read. Commands
+// derive the document and the tables from field tables (report/fields.h). Renderers know nothing about GPUs.
 #pragma once
 
 #include <functional>
@@ -41,8 +41,8 @@ struct Table {
   std::string title;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
-  std::size_t most_shown = 0;  // text shows at most so many rows and counts the rest; 0 shows all
-  // Rows after these, each made when a format shows it; text, which shows `most_shown`, never does.
+  std::size_t most_shown = 0;  // text shows at most this many rows and counts the rest; 0 shows all
+  // Rows after these, made when a format needs them; text, which shows `most_shown`, never does.
   std::size_t later_rows = 0;
   std::function<std::vector<Cell>(std::size_t index)> later_row = {};
 
@@ -64,8 +64,8 @@ struct Heading {
   std::string text;
 };
 
-// Parts that add up to a total, drawn against lines it must stay under. Text draws each part where the last one ended;
-// HTML one bar in colours. Values share one unit; `shown` is how a person reads them.
+// Parts that add up to a total, drawn against limits. Text draws each part where the last one ended; HTML draws one bar
+// in colours. Values share one unit; `shown` is how a person reads them.
 struct StackedBar {
   struct Segment {
     std::string label;
@@ -81,23 +81,23 @@ struct StackedBar {
   std::vector<Line> lines;  // in ascending order
 };
 
-// Things compared by one number: a horizontal bar each, all from zero, in the order given. Values share one unit, named
-// by `unit`; `shown` is how a person reads them. A value that is not finite or not above zero has no bar. Text cuts
-// labels and details that would leave no room for bars; HTML shows them whole.
+// One horizontal bar per row, all from zero, in the order given. Values share the unit named by `unit`; `shown` is how
+// a person reads them. A value that is not finite or not positive has no bar. Text cuts labels and details that would
+// leave no room for bars; HTML shows them whole.
 struct Bars {
   struct Row {
     std::string label;
     std::string shown;
     double value = 0;
-    std::string detail = {};  // beside the number: what the bar stands on
+    std::string detail = {};  // beside the number
   };
   std::string title, unit;
   std::vector<Row> rows;
 };
 
-// Curves over one axis. Text draws them with a letter each; HTML as SVG. Joined points ascend in x; values that are not
-// finite are left out. A point's own label is drawn beside it in HTML where it hides no other, and named when the mouse
-// is over it; text leaves it out.
+// Curves over one axis. Text draws each with a letter; HTML draws an SVG. Joined points ascend in x; values that are
+// not finite are left out. HTML draws the label of a point beside it where it covers nothing, and shows it as a
+// tooltip; text leaves it out.
 struct LineChart {
   struct Point {
     double x = 0, y = 0;
@@ -110,8 +110,8 @@ struct LineChart {
   };
   std::string title, x_label, y_label;
   std::vector<Series> series;
-  std::optional<double> y_limit;  // a line nothing should go above
-  bool logarithmic = false;       // both axes; what is not above zero is left out
+  std::optional<double> y_limit;  // drawn as a line
+  bool logarithmic = false;       // both axes; values that are not positive are left out
 };
 
 // Text that must keep its line breaks and spaces: a configuration file to copy.
@@ -119,11 +119,11 @@ struct Verbatim {
   std::string title, text;
 };
 
-// Things of equal length cut into units, each holding pieces side by side: what a GPU's slices are given to. Text draws
-// a row a lane, HTML an SVG. Pieces ascend by start and do not overlap; units between them are free.
+// Lanes of equal length, cut into units, with pieces side by side: a GPU's slices and their workloads. Text draws one
+// row per lane, HTML an SVG. Pieces ascend by start and do not overlap; units between them are free.
 struct Lanes {
   struct Piece {
-    std::string label, detail;  // the detail is drawn where there is room for it
+    std::string label, detail;  // the detail is drawn where there is room
     int start = 0, size = 1;
   };
   struct Lane {
@@ -140,13 +140,13 @@ using Block = std::variant<Paragraph, Heading, Table, StackedBar, Bars, LineChar
 struct Report {
   std::string title;
   std::vector<Block> blocks;
-  std::vector<Block> pictures = {};  // after the blocks, in HTML alone: more charts than a terminal should scroll past
-  std::vector<Block> record = {};    // what Markdown shows instead of the blocks: a decision to keep with the project
+  std::vector<Block> pictures = {};  // after the blocks, in HTML only: too many charts for a terminal
+  std::vector<Block> record = {};    // Markdown shows this instead of the blocks: a decision to keep with the project
   Json document = {};                // begins with "schema"
-  // Adds what is long in the document; called when the document is asked for, as most readers of text never do.
+  // Adds the long lists of the document; called only when the document is written.
   std::function<void(Json& document)> long_lists = {};
 
-  // What `use` makes of the document with its long lists; a copy is made only where there are any.
+  // Calls `use` with the document and its long lists; copies the document only where it has some.
   template <typename Use>
   auto with_document(Use&& use) const {
     if (!long_lists) return use(document);
@@ -164,14 +164,14 @@ Result<Format> parse_format(std::string_view name);
 struct Style {
   bool colour = false;
   std::size_t width = 100;  // paragraphs are wrapped to this
-  bool fit_tables = false;  // tables too: text columns are cut, then columns left out, the least important first
-  bool quiet = false;       // the first paragraph alone, in one line
+  bool fit_tables = false;  // tables too: cuts text columns, then leaves out spare columns
+  bool quiet = false;       // only the first paragraph, on one line
 };
 
-// The whole report in one format, ending in a newline. CSV holds the tables only, a blank line between two.
+// The report in one format, ending in a newline. CSV holds only the tables, separated by a blank line.
 std::string render(const Report& report, Format format, const Style& style = {});
 
-// The picture of one lanes block as a file of its own.
+// One lanes block as an SVG file.
 std::string render_svg(const Lanes& lanes);
 
 // A JSON number: whole values without a point, null for NaN and infinities.

@@ -1,4 +1,4 @@
-// Curves, for the browser.
+// Line charts as SVG.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +20,7 @@ struct Box {
   bool meets(const Box& o) const { return left < o.right && o.left < right && top < o.bottom && o.top < bottom; }
 };
 
-// Labels beside their points, each where it covers no point and no earlier label; one without such a place is left out.
+// Places labels beside their points where they cover no point and no earlier label; leaves out those that do not fit.
 class PointLabels {
  public:
   explicit PointLabels(Box frame) : frame_(frame) {}
@@ -49,7 +49,7 @@ class PointLabels {
   std::vector<Box> taken_;
 };
 
-// A shape a series, so that colour is not all that tells them apart.
+// One marker shape per series, so that colour is not the only difference.
 std::string mark(std::size_t series, double x, double y, const std::string& title) {
   const char* fill = series_colour(series).fill;
   std::string shape;

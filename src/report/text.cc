@@ -1,4 +1,4 @@
-// For the terminal: aligned columns, wrapped sentences.
+// Text for the terminal: aligned columns, wrapped sentences.
 #include "base/text.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::string bold(const std::string& text, const Style& style) {
   return style.colour ? "\x1b[1m" + text + "\x1b[0m" : text;
 }
 
-// Breaks at spaces so that no line is longer than the width, unless a word is; lines keep the paragraph's indent.
+// Breaks lines at spaces to the width; a longer word gets its own line. Lines keep the indent of the paragraph.
 std::string wrap(std::string_view text, std::size_t width) {
   std::string out;
   while (!text.empty()) {
@@ -63,8 +63,8 @@ struct Layout {
   }
 };
 
-// Spare columns go first, from the right; then words are cut, the longest column first, as far as they can be told
-// apart. Numbers stay whole: a table that is still too wide is.
+// Drops spare columns from the right, then cuts text columns, the longest first, as long as cells stay distinct.
+// Numbers are never cut: a table may stay too wide.
 void fit(Layout& layout, const Table& table, std::size_t width) {
   constexpr std::size_t kShortest = 12;
   for (std::size_t i = layout.columns.size(); i-- > 0 && layout.total() > width;) {
@@ -117,7 +117,7 @@ std::string render_table(const Table& table, const Style& style) {
   return out;
 }
 
-// One block on the terminal, whatever its kind.
+// One block as text.
 struct BlockText {
   const Style& style;
 
@@ -164,7 +164,7 @@ std::string fitted(const std::string& text, std::size_t width) {
   return out + "…";
 }
 
-// What a list holds: the names in its first column, each once.
+// The names in the first column of a table, each once.
 std::string names_in(const Table& table) {
   std::string names;
   std::set<std::string> seen;
@@ -174,8 +174,7 @@ std::string names_in(const Table& table) {
   return names;
 }
 
-// The first paragraph says what the command found; its line breaks are the terminal's. Behind a table a paragraph only
-// explains it: the answer is the list.
+// The answer is the first paragraph, or the names of the table before it: a paragraph behind a table only explains it.
 std::string render_quiet(const Report& report) {
   std::string text = report.title;
   for (const Block& block : report.blocks) {

@@ -37,7 +37,7 @@ def output(words, **options):
 
 
 def inside(root, *words):
-    """Runs in a root of its own: no network, no other files, no other user."""
+    """Runs in a separate root without network, other files or other users."""
     return output(['bwrap', '--unshare-all', '--die-with-parent', '--clearenv', '--setenv', 'HOME', '/tmp', '--setenv', 'PATH', '/usr/bin:/bin',
                    '--bind', root, '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--uid', '65534', '--gid', '65534', '--chdir', '/', *words])
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The program where things go wrong: a full disk, no memory, killed, few file handles, a clock that jumps, secrets.
 
-In every case: an exit code of its own (never a signal, never 70), an error that says what happened, nothing lost that was
+In every case: a documented exit code (never a signal, never 70), an error that says what happened, nothing lost that was
 there before. Usage: stress_test.py PROGRAM FAKE_NVML JUMPING_CLOCK [CASE...]"""
 import base64
 import http.server
@@ -45,7 +45,7 @@ class Case(unittest.TestCase):
                               preexec_fn=limit, timeout=120)
 
     def assert_clear(self, done):
-        """It failed with an error of its own."""
+        """It failed with one of its documented errors."""
         self.assertIn(done.returncode, (1, 3), f'{done.args}: {done.returncode} {done.stderr[-500:]}')
         self.assertTrue(done.stderr.startswith('error: ') or '\nerror: ' in done.stderr, done.stderr[-500:])
         self.assertNotIn('please report this', done.stderr)

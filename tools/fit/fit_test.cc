@@ -80,7 +80,7 @@ TEST(MeasuredSpeeds, StatedIntervalsHoldAboutFourOfFiveRows) {
   EXPECT_LE(inside / all, 0.93);
 }
 
-// data/stacks.csv says of every stack which runs stand behind it: `fit . --runs` prints what they are.
+// data/stacks.csv lists the runs each stack was fitted on; `fit . --runs` prints them.
 TEST(MeasuredSpeeds, TheRunsBehindAStackAreThoseItNames) {
   const std::string stacks = *read_file(kRoot + "/data/stacks.csv");
   const std::string rows = measured_rows(world().stages, *world().measurements, *world().table.constants());

@@ -27,7 +27,7 @@ Rows owner_rows(const Stage& stage, const std::string& owner, const Measurements
   return rows_of(stage, measurements, constants, stage.target.starts_with("efficiency/") ? owner : "");
 }
 
-// What says most about rows nobody saw: another model, else another GPU, else other samples.
+// The best proxy for unseen rows: another model, else another GPU, else other samples.
 LeaveOut kind_of(const Stage& stage, const Rows& rows) {
   if (stage.of_kernels()) return LeaveOut::kSample;
   if (can_leave_out(rows, LeaveOut::kModel)) return LeaveOut::kModel;
@@ -94,13 +94,13 @@ Checked<Fitted> fit_owner(const Stage& stage, const std::string& owner, const Me
   if (fitted.taken) {
     table = std::move(changed);
     write_how(stage, owner, rows.size(), date, table);
-    // Samples of the same models say nothing of a model nobody saw: such widths stay as they are.
+    // Samples of the same models say nothing about an unseen model, so such widths stay.
     if (kind == LeaveOut::kModel) write_widths(stage, owner, unseen, date, table);
   }
   return fitted;
 }
 
-// A GPU's rows as if nobody had measured its kernels.
+// The rows of a GPU, predicted without its kernel measurements.
 Checked<Outcomes> transferred(const Stage& stage, const Measurements& measurements, const ConstantTable& table) {
   Outcomes all;
   for (const std::string& gpu : owners_of(stage, table)) {

@@ -114,9 +114,9 @@ std::vector<FittedRow> fit_outlook(const History& history, int until) {
       spot.push_back(fit("spot", age, above, shrinkage(above)));
       share_likely(cheap.back(), spot.back());
       list.push_back(fit("list", age, pairs.list, 1));
-      list.back().likely = 1;  // cuts and rises come on a day nobody knows: a list price stands until then
+      list.back().likely = 1;  // the day of a price change cannot be predicted: a list price holds until then
     }
-    // A floor is against itself: other zones may stand there too.
+    // A floor is compared with itself: other zones may be at it too.
     if (pairs.floor.size() >= kLeastPairs) floor.push_back(fit("floor", age, pairs.floor, 1));
   }
   list.insert(list.end(), spot.begin(), spot.end());

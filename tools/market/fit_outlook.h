@@ -13,7 +13,7 @@ struct FittedRow : market::OutlookRow {
   std::size_t pairs = 0;
 };
 
-// From pairs of days before `until`: a reading, and the same zone so many days later. Every seventh day begins a pair;
+// From pairs of days before `until`: a reading, and one of the same zone `days` later. Every seventh day begins a pair;
 // days overlap less so, and the answer does not change. An age with fewer than 100 pairs is left out.
 std::vector<FittedRow> fit_outlook(const History& history, int until);
 

@@ -37,12 +37,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 Run add_calibrate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  command
-      .add_option(
-          "file", flags->file,
-          "CSV with your measurements: model, gpu, the job's settings as columns, and tokens_per_second_per_gpu, "
-          "step_ms, ttft_ms, tpot_ms or batch_ms")
-      ->required();
+  command.add("FILE", flags->file)->required();
   command.add_flag("--dry-run", flags->dry_run, "fit and report, write nothing");
   command.add_option("--catalog", flags->catalog,
                      "folder to write calibration.csv to, made if missing (or $RIGHTSIZE_CATALOG, or rightsize/catalog "

@@ -1,4 +1,4 @@
-// calibration.csv in the user's catalogue folder: what `calibrate` and `verify` write, and every estimate reads.
+// calibration.csv in the user's catalogue folder: `calibrate` and `verify` write it, every estimate reads it.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace rightsize::app {
 
-// New rows take the place of those of the same stack, job and GPU.
+// New rows replace those of the same stack, job and GPU.
 std::vector<perf::CalibrationRow> merged(std::vector<perf::CalibrationRow> rows,
                                          const std::vector<perf::CalibrationFit>& fits);
 
-// Makes the folder where it is missing; the file's path.
+// Creates the folder if needed; returns the path of the file.
 Result<std::string> write_calibrations(const std::string& folder, const std::vector<perf::CalibrationRow>& rows);
 
 }  // namespace rightsize::app

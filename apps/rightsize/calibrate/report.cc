@@ -51,14 +51,14 @@ struct CalibrationView {
   const std::vector<CalibrationFit>& fits;
   const std::string& written;
 };
-const Fields<CalibrationView> kDocumentFields = {{"fits", "the fitted factors, one entry per stack, job and GPU",
-                                                  kFitFields,
-                                                  [](const CalibrationView& v) -> const auto& {return v.fits;
-}  // namespace
-}  // namespace rightsize::app
-, {"written?", "the file the factors were written to", [](const CalibrationView& v) { return v.written; }},
-}
-;
+const Fields<CalibrationView> kDocumentFields = {
+    {
+        "fits", "the fitted factors, one entry per stack, job and GPU", kFitFields,
+        [](const CalibrationView& v) { return std::cref(v.fits); }  // namespace
+    }                                                               // namespace rightsize::app
+    ,
+    {"written?", "the file the factors were written to", [](const CalibrationView& v) { return v.written; }},
+};
 const report::Document<CalibrationView> kCalibrateDocument("calibrate", "Calibration factors fitted to measurements",
                                                            kDocumentFields);
 

@@ -1,4 +1,4 @@
-// rightsize estimate: how fast, what binds it, how sure.
+// rightsize estimate: how fast a job runs, its bottleneck and the interval.
 #include "rightsize/estimate/estimate.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ Result<> read_cluster(const catalog::Catalog& catalog, const Flags& flags, Speed
   return {};
 }
 
-// With --machine alone the GPU is the machine's.
+// --gpu, or the GPU of --machine.
 Result<const catalog::Gpu*> find_gpu(const catalog::Catalog& catalog, const Flags& flags) {
   if (!flags.job.gpu.empty()) return named_gpu(catalog, flags.job.gpu);
   if (flags.machine.empty())
@@ -64,13 +64,13 @@ Result<const catalog::Gpu*> find_gpu(const catalog::Catalog& catalog, const Flag
 
 void set_rate(Flags& flags, std::string text) {
   flags.rate = std::move(text);
-  flags.job.settings.try_emplace("job", "serve");  // who gives a rate need not say so
+  flags.job.settings.try_emplace("job", "serve");  // a rate implies serving
 }
 
 Result<> read_load(const Flags& flags, SpeedInput& input) {
   const bool training = input.job.kind == model::JobKind::kTrain;
   if (training && !flags.rate.empty())
-    return fail(bad_input("--rate belongs to serving, and this is training").with_hint("add --job serve"));
+    return fail(bad_input("--rate applies to serving, not to training").with_hint("add --job serve"));
   if (!flags.rate.empty()) {
     RIGHTSIZE_TRY(input.rate, parse_request_rate(flags.rate));
   }
@@ -108,48 +108,39 @@ Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const 
     JobFlags job = flags.job;
     job.settings[sweep.setting] = value;
     RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, job));
-    rows.push_back({value, estimate_speed(constants, input)});
+    rows.push_back({sweep.setting, value, estimate_speed(constants, input)});
   }
   return rows;
 }
 
-// The speed was asked for and is given; what is predicted of memory stands beside it. Runs that were published as done
-// are called too large now and then: no reason to withhold their speed.
-void warn_of_memory(report::Report& report, const SpeedInput& input) {
-  if (input.job.kind != model::JobKind::kTrain) return;
+// Why a training job would run out of memory; empty where it fits. A warning only: published runs are now and then
+// predicted to be too large, and their speed is still what the user wants to know.
+std::string memory_warning(const SpeedInput& input) {
+  if (input.job.kind != model::JobKind::kTrain) return {};
   const memory::MemoryNeed need = memory::estimate_memory(input.model, input.job, input.gpu);
-  if (memory::fits(need, *input.gpu).verdict != memory::Verdict::kNo) return;
-  const std::string text = fmt::format(
-      "it would run out of memory: {} are needed on each GPU and {} has {}; 'rightsize memory' says what "
-      "frees some",
+  if (memory::fits(need, *input.gpu).verdict != memory::Verdict::kNo) return {};
+  return fmt::format(
+      "it would run out of memory: {} are needed on each GPU and {} has {}; 'rightsize memory' shows what frees some",
       format_bytes(need.device), input.gpu->name, format_bytes(input.gpu->capacity()));
-  report.document["warnings"].push_back(text);
-  report.blocks.emplace_back(report::Paragraph{"warning: " + text + "."});
 }
 
 Checked<Outcome> run(const Flags& flags) {
-  // No price is asked for: the catalogue is read without them.
+  // Prices are not needed, so they are not read.
   RIGHTSIZE_TRY(catalog::Catalog hardware, open_hardware(flags.catalog));
   RIGHTSIZE_TRY(perf::Constants known, open_constants(flags.catalog));
   const Facts facts{std::move(hardware), std::move(known)};
   const auto& [catalog, constants] = facts;
   RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, flags.job));
-  Outcome outcome;
-  Result<SpeedEstimate> estimate = estimate_speed(constants, input);
-  if (!estimate) {
-    outcome.report = infeasible_report(input, estimate.error());
-    outcome.exit_code = kNoFeasibleAnswer;
-    return outcome;
-  }
-  outcome.report = report_of(input, *estimate);
-  warn_of_memory(outcome.report, input);
+  const Result<SpeedEstimate> estimate = estimate_speed(constants, input);
+  SpeedAnswer answer{input, estimate};
+  if (!estimate) return Outcome{report_of(answer), kNoFeasibleAnswer};
+  answer.memory_warning = memory_warning(input);
   if (!flags.sweep.empty()) {
-    RIGHTSIZE_TRY(Sweep sweep, parse_sweep(flags.sweep));
-    RIGHTSIZE_TRY(std::vector<SweepRow> rows, run_sweep(catalog, constants, flags, sweep));
-    add_sweep(outcome.report, sweep.setting, rows);
+    RIGHTSIZE_TRY(const Sweep sweep, parse_sweep(flags.sweep));
+    RIGHTSIZE_TRY(answer.sweep, run_sweep(catalog, constants, flags, sweep));
   }
-  if (flags.roofline) add_roofline(outcome.report, input);
-  return outcome;
+  if (flags.roofline) answer.roofline = roofline_of(input);
+  return Outcome{report_of(answer)};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The input of `rightsize estimate`, for the command and for whoever asks often.
+// The input of `rightsize estimate`, for the command and for Estimator.
 #pragma once
 
 #include <string>
@@ -13,11 +13,10 @@ struct EstimateFlags {
   bool roofline = false;
 };
 
-// A setting by its name without dashes, as on the command line: "rate", "batch". Names nobody knows are refused when
-// the input is read.
+// Sets a flag by its name without dashes: "rate", "batch". Unknown names are refused when the input is read.
 void set(EstimateFlags& flags, const std::string& name, std::string value);
 
-// Everything an estimate needs. `job` stands for flags.job. The catalogue must outlive what is returned.
+// Everything an estimate needs; `job` is used instead of flags.job. The catalogue must outlive the result.
 Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Constants& constants,
                                const EstimateFlags& flags, const JobFlags& job);
 

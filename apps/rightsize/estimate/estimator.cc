@@ -36,7 +36,7 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
     return &inputs_.insert_or_assign(key_, std::move(read)).first->second;
   }
   SpeedInput& input = kept->second;
-  if (input.model.tower) {  // kept from a prompt with images: read as without
+  if (input.model.tower) {  // cached from a prompt with images: read again without
     inputs_.erase(kept);
     return this->input(flags);
   }
@@ -54,8 +54,7 @@ Checked<Estimator::Answer> Estimator::answer(const EstimateFlags& flags) {
 
 Checked<Json> Estimator::document(const EstimateFlags& flags) {
   RIGHTSIZE_TRY(const Answer answer, this->answer(flags));
-  return answer.estimate ? document_of(*answer.input, *answer.estimate)
-                         : infeasible_document(*answer.input, answer.estimate.error());
+  return document_of({*answer.input, answer.estimate});
 }
 
 }  // namespace rightsize::app

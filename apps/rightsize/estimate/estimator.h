@@ -1,12 +1,12 @@
-// `rightsize estimate` for loops: facts, models and GPUs are read once, so that an answer takes microseconds.
+// `rightsize estimate` for loops: reads facts, models and GPUs once, so that an answer takes microseconds.
 //
 //   Estimator estimator = *Estimator::open({});
 //   EstimateFlags flags;
 //   flags.job = {"llama-3.1-8b", "h100-sxm", {{"job", "serve"}, {"concurrency", "32"}}};
 //   Json document = *estimator.document(flags);
 //
-// The answers are those of the command: estimator_test compares them over random jobs. Not for use from two threads at
-// once; one a thread shares its facts.
+// The answers are those of the command: estimator_test compares them over random jobs. Use one estimator per thread;
+// they can share facts.
 #pragma once
 
 #include <map>
@@ -24,15 +24,14 @@ class Estimator {
   explicit Estimator(std::shared_ptr<const Facts> facts) : facts_(std::move(facts)) {}
   static Checked<Estimator> open(const std::string& catalog_flag);
 
-  // The document of `rightsize estimate --format json` without what takes longer than the estimate: the warning of a
-  // training job that would run out of memory. --sweep and --roofline are not looked at.
+  // The document of `rightsize estimate --format json` without the warning that a training job would run out of memory,
+  // which takes longer than the estimate. Ignores --sweep and --roofline.
   Checked<Json> document(const EstimateFlags& flags);
 
-  // The estimate itself, for whoever writes its members in another form. The input is the estimator's, until it is
-  // asked again.
+  // The estimate itself. The input belongs to the estimator and is valid until the next call.
   struct Answer {
     const SpeedInput* input;
-    Result<SpeedEstimate> estimate;  // or why the job cannot run so
+    Result<SpeedEstimate> estimate;  // or why the job cannot run
   };
   Checked<Answer> answer(const EstimateFlags& flags);
 

@@ -21,7 +21,7 @@ std::string fresh(const EstimateFlags& flags) {
   const Checked<SpeedInput> input = read_input(facts()->catalog, facts()->constants, flags, flags.job);
   if (!input) return describe(input.error());
   const Result<SpeedEstimate> estimate = estimate_speed(facts()->constants, *input);
-  return (estimate ? document_of(*input, *estimate) : infeasible_document(*input, estimate.error())).dump();
+  return document_of({*input, estimate}).dump();
 }
 
 std::string kept(Estimator& estimator, const EstimateFlags& flags) {

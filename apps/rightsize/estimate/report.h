@@ -1,47 +1,49 @@
 // Speed estimates as sentences, tables and JSON.
 #pragma once
 
-#include <string_view>
-#include <variant>
+#include <string>
+#include <vector>
 
+#include "report/fields.h"
 #include "rightsize/input/speed_input.h"
 
 namespace rightsize::app {
 
-// Headline, parts, notes and the JSON document of one estimate.
-report::Report report_of(const SpeedInput& input, const SpeedEstimate& estimate);
-
-// A job that cannot run as asked.
-report::Report infeasible_report(const SpeedInput& input, const Error& reason);
-
-// The JSON documents of these reports alone.
-Json document_of(const SpeedInput& input, const SpeedEstimate& estimate);
-Json infeasible_document(const SpeedInput& input, const Error& reason);
-
-// Takes the members of a document in their order. Of a loop's hundred thousand estimates people read the numbers: they
-// go from the estimate to the caller's own form, without a Json between.
-class Members {
- public:
-  using Value = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string_view>;
-
-  Members() = default;
-  Members(const Members&) = delete;
-  Members& operator=(const Members&) = delete;
-  virtual ~Members() = default;
-  virtual void add(std::string_view name, Value value) = 0;
-  // Lists and objects; where it gives nullptr they are left out.
-  virtual Json* whole() { return nullptr; }
-};
-void write_members(const SpeedInput& input, const SpeedEstimate& estimate, Members& members);
-
-// Where the operations of the job stand under the GPU's roofline.
-void add_roofline(report::Report& report, const SpeedInput& input);
-
-// One row for each value of a swept setting.
+// An estimate for each value of one setting.
 struct SweepRow {
-  std::string value;
+  std::string setting, value;
   Result<SpeedEstimate> estimate;
 };
-void add_sweep(report::Report& report, const std::string& setting, const std::vector<SweepRow>& rows);
+
+// The operations of a pass under the GPU's roofline; none where it is not drawn for the model.
+struct Roofline {
+  FlopsPerSecond peak;
+  BytesPerSecond bandwidth;
+  std::vector<perf::RooflineOp> ops;
+};
+Roofline roofline_of(const SpeedInput& input);
+
+// Everything that `rightsize estimate` answers.
+struct SpeedAnswer {
+  const SpeedInput& input;
+  const Result<SpeedEstimate>& estimate;  // or why the job cannot run
+  std::string memory_warning = {};        // empty: it fits, or memory was not estimated
+  std::vector<SweepRow> sweep = {};
+  std::optional<Roofline> roofline = {};
+};
+
+report::Report report_of(const SpeedAnswer& answer);
+Json document_of(const SpeedAnswer& answer);
+
+// The numbers and names of the document without its lists and objects: for loops over a hundred thousand estimates.
+void read_numbers(const SpeedAnswer& answer, report::FieldReader& reader);
+
+// tables.cc: the parts of a time, the sweep, the roofline.
+report::Table parts_table(const std::string& title, const perf::TimeParts& parts);
+report::Table sweep_table(const std::vector<SweepRow>& rows);
+void add_roofline(report::Report& report, const SpeedInput& input, const Roofline& roofline);
+
+// What the reader must know about an estimate, in words.
+std::vector<std::string> texts_of(const perf::Notes& notes);
 
 }  // namespace rightsize::app

@@ -29,20 +29,20 @@ std::string text_of(const report::Block& block) { return std::get<report::Paragr
 
 TEST(EstimateReport, TrainingSaysItsRateItsBoundsAndItsBasis) {
   const SpeedInput input = input_of("llama-3.2-1b", {{"batch", "4"}, {"seq", "2048"}});
-  const SpeedEstimate estimate = estimate_speed(facts().constants, input).value();
-  const report::Report report = report_of(input, estimate);
+  const Result<SpeedEstimate> estimate = estimate_speed(facts().constants, input);
+  const report::Report report = report_of({input, estimate});
   const std::string text = text_of(report.blocks.front());
   EXPECT_THAT(text, StartsWith("Training llama-3.2-1b"));
   EXPECT_THAT(text, HasSubstr(" on h100-sxm runs at "));
   EXPECT_THAT(text, HasSubstr("tok/s per GPU (80 % interval "));
   EXPECT_THAT(text_of(report.blocks.back()), StartsWith("Basis: "));
   ASSERT_NE(report.document.find("tokens_per_second_per_gpu"), nullptr);
-  EXPECT_EQ(*report.document.find("tokens_per_second_per_gpu"), Json(in_tokens_per_s(estimate.train->tokens_per_gpu)));
+  EXPECT_EQ(*report.document.find("tokens_per_second_per_gpu"), Json(in_tokens_per_s(estimate->train->tokens_per_gpu)));
 }
 
 TEST(EstimateReport, ThePartsOfAStepSumToTheWhole) {
   const SpeedInput input = input_of("llama-3.2-1b", {{"batch", "4"}, {"seq", "2048"}});
-  const report::Report report = report_of(input, estimate_speed(facts().constants, input).value());
+  const report::Report report = report_of({input, estimate_speed(facts().constants, input)});
   double sum = 0;
   for (const auto& row : std::get<report::Table>(report.blocks[1]).rows) sum += std::stod(row[2].exact);
   EXPECT_GT(sum, 0.99);  // parts below half a thousandth are not shown
@@ -51,7 +51,8 @@ TEST(EstimateReport, ThePartsOfAStepSumToTheWhole) {
 
 TEST(EstimateReport, JobsThatCannotRunSayWhyAndWhatHelps) {
   const SpeedInput input = input_of("llama-3.2-1b", {});
-  const report::Report report = infeasible_report(input, bad_input("it is too large").with_hint("use two"));
+  const Result<SpeedEstimate> infeasible = fail(bad_input("it is too large").with_hint("use two"));
+  const report::Report report = report_of({input, infeasible});
   EXPECT_THAT(text_of(report.blocks.front()), HasSubstr("cannot run: it is too large.\nhint: use two"));
   EXPECT_EQ(*report.document.find("feasible"), Json(false));
   EXPECT_EQ(*report.document.find("hints"), Json::array({"use two"}));

@@ -20,7 +20,7 @@ Result<Sweep> parse_sweep(const std::string& text) {
   } else {
     RIGHTSIZE_TRY(double from, parse_count(range.substr(0, dots)));
     RIGHTSIZE_TRY(double to, parse_count(range.substr(dots + 2)));
-    if (from < 1 || to < from) return fail(bad_input(fmt::format("'{}' is no range from small to large", range)));
+    if (from < 1 || to < from) return fail(bad_input(fmt::format("'{}' is not a range from small to large", range)));
     for (double value = from; value < to; value *= 2) sweep.values.push_back(fmt::format("{:.0f}", value));
     sweep.values.push_back(fmt::format("{:.0f}", to));
   }

@@ -22,8 +22,8 @@ TEST(Sweep, AListIsTakenAsItIs) { EXPECT_THAT(parse_sweep("isl=512,2k")->values,
 
 TEST(Sweep, MistakesSayWhatIsWrong) {
   EXPECT_THAT(describe(parse_sweep("batch").error()), HasSubstr("has no '='"));
-  EXPECT_THAT(describe(parse_sweep("batch=8..2").error()), HasSubstr("no range from small to large"));
-  EXPECT_THAT(describe(parse_sweep("batch=0..2").error()), HasSubstr("no range from small to large"));
+  EXPECT_THAT(describe(parse_sweep("batch=8..2").error()), HasSubstr("is not a range from small to large"));
+  EXPECT_THAT(describe(parse_sweep("batch=0..2").error()), HasSubstr("is not a range from small to large"));
   EXPECT_THAT(describe(parse_sweep("batch=").error()), HasSubstr("takes 1 to 200 values, not 0"));
   EXPECT_FALSE(parse_sweep("batch=a..b"));
 }

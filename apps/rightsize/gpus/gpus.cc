@@ -1,4 +1,4 @@
-// rightsize gpus: the hardware facts.
+// rightsize gpus: hardware facts of the catalogue.
 #include <memory>
 
 #include "rightsize/command.h"

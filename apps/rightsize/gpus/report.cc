@@ -18,6 +18,7 @@ using report::spare;
 struct GpuView {
   const Gpu& gpu;
   const catalog::Catalog& catalog;
+  operator const Gpu&() const { return gpu; }
 };
 
 struct MigView {
@@ -79,26 +80,26 @@ const Fields<MigView> kMigFields = {
 };
 
 const Fields<GpuView> kGpuFields = {
-    {"name", "GPU", "the name in the catalogue", [](const GpuView& v) { return v.gpu.name; }},
-    {"vendor", "who makes it", [](const GpuView& v) { return v.gpu.vendor; }},
-    {"architecture", "the vendor's architecture name", [](const GpuView& v) { return v.gpu.architecture; }},
-    {"year", "year of release", [](const GpuView& v) { return v.gpu.year; }},
-    {"memory_bytes", "memory", "memory on the data sheet", [](const GpuView& v) { return v.gpu.memory; }},
-    {"usable_memory_bytes", "memory the driver reports", [](const GpuView& v) { return v.gpu.usable_memory; }},
-    {"memory_type", "HBM3, GDDR6 and so on", [](const GpuView& v) { return v.gpu.memory_type; }},
-    {"bandwidth_bytes_per_second", "bandwidth", "memory bandwidth", [](const GpuView& v) { return v.gpu.bandwidth; }},
+    {"name", "GPU", "the name in the catalogue", &Gpu::name},
+    {"vendor", "who makes it", &Gpu::vendor},
+    {"architecture", "the vendor's architecture name", &Gpu::architecture},
+    {"year", "year of release", &Gpu::year},
+    {"memory_bytes", "memory", "memory on the data sheet", &Gpu::memory},
+    {"usable_memory_bytes", "memory the driver reports", &Gpu::usable_memory},
+    {"memory_type", "HBM3, GDDR6 and so on", &Gpu::memory_type},
+    {"bandwidth_bytes_per_second", "bandwidth", "memory bandwidth", &Gpu::bandwidth},
     {"flops", "dense peak rate per number format in FLOP/s; absent: not supported, null: unknown", rates<&Peak::dense>},
     {"sparse_flops", "peak rate with structured sparsity in FLOP/s", rates<&Peak::sparse>},
     {"measured_flops", "measured matrix multiplication rate in FLOP/s", rates<&Peak::measured>},
-    {"nvlink_bytes_per_second", "bandwidth to other GPUs, both ways", [](const GpuView& v) { return v.gpu.nvlink; }},
-    {"nvlink_kind", "the link between GPUs, or none", [](const GpuView& v) { return v.gpu.nvlink_kind; }},
-    {"pcie", "PCIe generation and lanes", [](const GpuView& v) { return v.gpu.pcie; }},
-    {"tdp_watts", "TDP", "power limit", [](const GpuView& v) { return v.gpu.tdp; }},
-    {"idle_watts", "power when idle", [](const GpuView& v) { return v.gpu.idle_power; }},
-    {"sms", "streaming multiprocessors or compute units", [](const GpuView& v) { return v.gpu.sms; }},
-    {"compute_capability", "CUDA compute capability", [](const GpuView& v) { return v.gpu.compute_capability; }},
+    {"nvlink_bytes_per_second", "bandwidth to other GPUs, both ways", &Gpu::nvlink},
+    {"nvlink_kind", "the link between GPUs, or none", &Gpu::nvlink_kind},
+    {"pcie", "PCIe generation and lanes", &Gpu::pcie},
+    {"tdp_watts", "TDP", "power limit", &Gpu::tdp},
+    {"idle_watts", "power when idle", &Gpu::idle_power},
+    {"sms", "streaming multiprocessors or compute units", &Gpu::sms},
+    {"compute_capability", "CUDA compute capability", &Gpu::compute_capability},
     {"mig", "Multi-Instance GPU; null: not supported", kMigFields, mig_of},
-    {"aliases", "other names that are understood", [](const GpuView& v) { return v.gpu.aliases; }},
+    {"aliases", "other names that are understood", &Gpu::aliases},
     {"source", "where the facts come from", [](const GpuView& v) { return v.gpu.provenance.sources; }},
     {"date", "when they were read", [](const GpuView& v) { return v.gpu.provenance.date; }},
     {"unverified", "facts without a second source", [](const GpuView& v) { return v.gpu.provenance.unverified; }},
@@ -113,17 +114,16 @@ const Fields<GpuView> kGpuFields = {
     {"link", "GPU link", "0 where there is none",
      [](const GpuView& v) { return v.gpu.nvlink_kind == "none" ? BytesPerSecond{} : v.gpu.nvlink; }, link_speed,
      kTableOnly},
-    {"mig_instances", "MIG", "0 where there are none", [](const GpuView& v) { return v.gpu.mig_instances; },
+    {"mig_instances", "MIG", "0 where there are none", &Gpu::mig_instances,
      [](int count) { return count > 0 ? std::to_string(count) : "no"; }, kTableOnly},
 };
 
 const Fields<std::vector<GpuView>> kDocumentFields = {
-    {"gpus", "the GPUs", kGpuFields, [](const std::vector<GpuView>& gpus) -> const auto& {return gpus;
-}  // namespace
-}  // namespace rightsize::app
-,
-}
-;
+    {
+        "gpus", "the GPUs", kGpuFields, [](const std::vector<GpuView>& gpus) { return std::cref(gpus); }  // namespace
+    }  // namespace rightsize::app
+    ,
+};
 const report::Document<std::vector<GpuView>> kGpusDocument("gpus", "The GPUs of the catalogue", kDocumentFields);
 
 }  // namespace

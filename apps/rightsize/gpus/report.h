@@ -8,7 +8,7 @@
 
 namespace rightsize::app {
 
-// In the order given. `catalog` has their MIG profiles.
+// In the order of `gpus`; `catalog` has their MIG profiles.
 report::Report gpus_report(const std::vector<const catalog::Gpu*>& gpus, const catalog::Catalog& catalog);
 
 }  // namespace rightsize::app

@@ -25,8 +25,8 @@ constexpr SortKey kSortKeys[] = {
     {"year", [](const Gpu& g) { return static_cast<double>(g.year.value_or(0)); }},
 };
 
-// A name, an alias, a family, a vendor; "H100:8" is the H100, as one GPU is like the other.
-Result<std::vector<const Gpu*>> meant_by(const std::string& name, const catalog::Catalog& catalog) {
+// The GPUs of a name, an alias, a family or a vendor. The count of "H100:8" is ignored.
+Result<std::vector<const Gpu*>> named(const std::string& name, const catalog::Catalog& catalog) {
   std::vector<const Gpu*> gpus;
   for (const Gpu& gpu : catalog.gpus) {
     if (fold_name(gpu.vendor) == fold_name(name)) gpus.push_back(&gpu);
@@ -42,10 +42,10 @@ Result<std::vector<const Gpu*>> matching(const GpuChoice& choice, const catalog:
   }
   std::vector<std::string> names = choice.gpus;
   // `gpus A100 80GB`, without quotes.
-  if (names.size() == 2 && !meant_by(names[1], catalog) && catalog.match_gpus(names[0] + "-" + names[1]))
+  if (names.size() == 2 && !named(names[1], catalog) && catalog.match_gpus(names[0] + "-" + names[1]))
     names = {names[0] + "-" + names[1]};
   for (const std::string& name : names) {
-    RIGHTSIZE_TRY(const std::vector<const Gpu*> found, meant_by(name, catalog));
+    RIGHTSIZE_TRY(const std::vector<const Gpu*> found, named(name, catalog));
     for (const Gpu* gpu : found) {
       if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
     }

@@ -1,4 +1,4 @@
-// Which GPUs of the catalogue, in which order.
+// Selects and sorts GPUs of the catalogue.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct GpuChoice {
   std::string sort = "catalogue";
 };
 
-// Those that match, in the order asked for; unknown names, vendors and orders get a suggestion.
+// The GPUs that match, sorted; unknown names, vendors and sort orders get a suggestion.
 Result<std::vector<const catalog::Gpu*>> select_gpus(const GpuChoice& choice, const catalog::Catalog& catalog);
 
 }  // namespace rightsize::app

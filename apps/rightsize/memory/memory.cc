@@ -1,4 +1,4 @@
-// rightsize memory: will it fit, and where does it go.
+// rightsize memory: how much memory a job needs, and whether it fits.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -19,7 +19,7 @@ struct Flags {
   bool options = false;
 };
 
-// The GPUs the verdict is asked for: the one named, or every one some machine has, small before large.
+// The named GPU, or all GPUs that can be rented, smallest first.
 Result<std::vector<const Gpu*>> candidates(const catalog::Catalog& catalog, const std::string& name) {
   if (!name.empty()) {
     RIGHTSIZE_TRY(const Gpu* gpu, named_gpu(catalog, name));

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "memory/options.h"
 #include "perf/job_time.h"
+#include "report/fields.h"
 
 namespace rightsize::app {
 namespace {
@@ -18,21 +19,32 @@ using memory::MemoryNeed;
 using memory::OptionEffect;
 using memory::Verdict;
 using model::Job;
-using report::Align;
-using report::Json;
+using report::Fields;
+using report::kTableOnly;
+using report::renamed;
 using report::Report;
 
-Json whole(Bytes value) { return report::json_number(std::round(in_bytes(value))); }
+struct SizedPart {
+  memory::Part part;
+  Bytes size;
+};
 
-// The parts against the capacities around them: a few well-known sizes, so that the lines stay readable.
-report::StackedBar picture(const MemoryNeed& need, const std::vector<const Gpu*>& gpus) {
-  report::StackedBar bar;
+std::vector<SizedPart> parts_of(const MemoryNeed& need) {
+  std::vector<SizedPart> parts;
   for (int i = 0; i < memory::kParts; ++i) {
     const auto part = static_cast<memory::Part>(i);
-    if (need.parts[part] < mib(1)) continue;  // too small to see
-    const std::string name(memory::name_of(part));
-    bar.segments.push_back(
-        {name == "kv_cache" ? "KV cache" : name, format_bytes(need.parts[part]), in_bytes(need.parts[part])});
+    if (need.parts[part] > Bytes{}) parts.push_back({part, need.parts[part]});
+  }
+  return parts;
+}
+
+// The parts against the capacities of a few well-known GPUs, so that the picture stays readable.
+report::StackedBar picture(const MemoryNeed& need, const std::vector<const Gpu*>& gpus) {
+  report::StackedBar bar;
+  for (const auto& [part, size] : parts_of(need)) {
+    if (size < mib(1)) continue;  // too small to see
+    const std::string_view name = memory::name_of(part);
+    bar.segments.push_back({name == "kv_cache" ? "KV cache" : std::string(name), format_bytes(size), in_bytes(size)});
   }
   static const std::vector<std::string> kRulers{"l4", "l40s", "a100-80gb-sxm", "h200-sxm", "b200-sxm", "b300-sxm"};
   Bytes shown_up_to = need.device * 1.6;
@@ -45,7 +57,7 @@ report::StackedBar picture(const MemoryNeed& need, const std::vector<const Gpu*>
   return bar;
 }
 
-// Those it fits, small before large; then the tight ones; then the rest, large before small.
+// GPUs that fit, smallest first; then the tight ones; then the rest, largest first.
 std::vector<const Gpu*> nearest_first(const MemoryNeed& need, std::vector<const Gpu*> gpus) {
   auto key = [&](const Gpu* gpu) {
     const Verdict verdict = memory::fits(need, *gpu).verdict;
@@ -56,72 +68,85 @@ std::vector<const Gpu*> nearest_first(const MemoryNeed& need, std::vector<const 
   return gpus;
 }
 
-report::Table fits_table(const MemoryNeed& need, const std::vector<const Gpu*>& gpus) {
-  report::Table table;
-  table.columns = {{"GPU", "gpu", Align::kLeft},
-                   {"capacity", "capacity_bytes", Align::kRight},
-                   {"verdict", "verdict", Align::kLeft},
-                   {"headroom", "headroom_bytes", Align::kRight},
-                   {"OOM risk", "oom_probability", Align::kRight}};
-  constexpr std::size_t kMostShown = 16;
-  table.most_shown = kMostShown;
-  for (const Gpu* gpu : nearest_first(need, gpus)) {
-    const Fit fit = memory::fits(need, *gpu);
-    const std::string room =
-        (fit.headroom < Bytes{} ? "-" : "") + format_bytes(fit.headroom < Bytes{} ? -fit.headroom : fit.headroom);
-    table.rows.push_back(
-        {report::text_cell(gpu->name), report::number_cell(format_bytes(fit.capacity), in_bytes(fit.capacity)),
-         report::text_cell(memory::name_of(fit.verdict)), report::number_cell(room, in_bytes(fit.headroom)),
-         report::number_cell(fit.oom_probability < 0.001   ? "< 0.1 %"
-                             : fit.oom_probability > 0.999 ? "> 99.9 %"
-                                                           : format_percent(Ratio::fraction(fit.oom_probability)),
-                             fit.oom_probability)});
-  }
-  return table;
+std::string risk(double probability) {
+  if (probability < 0.001) return "< 0.1 %";
+  return probability > 0.999 ? "> 99.9 %" : format_percent(Ratio::fraction(probability));
 }
 
-std::string speed_change(const std::optional<double>& slowdown) {
-  if (!slowdown) return "not known";
-  const double percent = (*slowdown > 1 ? *slowdown : 1 / *slowdown) * 100 - 100;
-  return percent < 0.5 ? "same" : fmt::format("{:.0f} % {}", percent, *slowdown > 1 ? "slower" : "faster");
+const Fields<Fit> kFitFields = {
+    {"capacity_bytes", "capacity", "memory the job can use", &Fit::capacity},
+    {"verdict", "verdict", "whether the job fits", &Fit::verdict, report::one_of({"fits", "tight", "no"})},
+    {"headroom_bytes", "headroom", "capacity less the need", &Fit::headroom},
+    {"oom_probability", "OOM risk", "chance to run out of memory", &Fit::oom_probability, risk},
+};
+
+struct GpuFit {
+  std::string_view gpu;
+  Fit fit;
+};
+const Fields<GpuFit> kGpuFitFields = {
+    {"gpu", "GPU", "the GPU", &GpuFit::gpu},
+    {kFitFields, &GpuFit::fit},
+};
+
+std::vector<GpuFit> fits_on(const MemoryNeed& need, const std::vector<const Gpu*>& gpus) {
+  std::vector<GpuFit> fits;
+  for (const Gpu* gpu : gpus) fits.push_back({gpu->name, memory::fits(need, *gpu)});
+  return fits;
 }
 
-report::Table options_table(const std::vector<OptionEffect>& effects, const Gpu* gpu) {
-  report::Table table;
-  table.title = "What frees memory, each option alone";
-  if (gpu != nullptr) table.title += fmt::format(" (speed on {})", gpu->name);
-  table.columns = {{"option", "option", Align::kLeft},      {"flags", "flags", Align::kLeft},
-                   {"saves", "saved_bytes", Align::kRight}, {"leaves", "device_bytes", Align::kRight},
-                   {"speed", "slowdown", Align::kRight},    {"result", "accuracy", Align::kLeft}};
-  for (const OptionEffect& effect : effects) {
-    const memory::MemoryOption& option = effect.taken[0];
-    const bool frees = effect.saved > mib(1);
-    table.rows.push_back({report::text_cell(option.name), report::text_cell(effect.flags),
-                          report::number_cell(frees ? format_bytes(effect.saved) : "nothing", in_bytes(effect.saved)),
-                          report::number_cell(format_bytes(effect.need.device), in_bytes(effect.need.device)),
-                          effect.slowdown ? report::number_cell(speed_change(effect.slowdown), *effect.slowdown)
-                                          : report::unknown_cell(),
-                          report::Cell{option.accuracy.empty() ? "same" : "changes", option.accuracy}});
-  }
-  return table;
+std::string speed_change(double slowdown) {
+  const double percent = std::max(slowdown, 1 / slowdown) * 100 - 100;
+  return percent < 0.5 ? "same" : fmt::format("{:.0f} % {}", percent, slowdown > 1 ? "slower" : "faster");
 }
 
-Json json_of(const OptionEffect& effect) {
-  Json names = Json::array(), notes = Json::array();
-  for (const memory::MemoryOption& option : effect.taken) {
-    names.push_back(option.name);
-    notes.push_back({{"option", option.name}, {"accuracy", option.accuracy}});
-  }
-  return {{"options", std::move(names)},
-          {"flags", effect.flags},
-          {"saved_bytes", whole(effect.saved)},
-          {"device_bytes", whole(effect.need.device)},
-          {"high_bytes", whole(effect.need.high)},
-          {"slowdown", report::json_number(effect.slowdown)},
-          {"notes", std::move(notes)}};
+using memory::MemoryOption;
+const Fields<MemoryOption> kNoteFields = {
+    {"option", "the option", &MemoryOption::name},
+    {"accuracy", "what it does to the result; empty: nothing", &MemoryOption::accuracy},
+};
+
+std::vector<std::string> names_of(const OptionEffect& effect) {
+  std::vector<std::string> names;
+  for (const MemoryOption& option : effect.taken) names.push_back(option.name);
+  return names;
 }
 
-// What the options do to the result, and why adapters can cost more time than they save.
+const Fields<OptionEffect> kEffectFields = {
+    {"options", "option", "the options taken", names_of},
+    {"flags", "flags", "the flags that take them", &OptionEffect::flags},
+    {"saved_bytes", "saves", "memory they free on each GPU", &OptionEffect::saved,
+     [](Bytes saved) { return saved > mib(1) ? format_bytes(saved) : "nothing"; }},
+    {"device_bytes", "leaves", "need with them", [](const OptionEffect& e) { return e.need.device; }},
+    {"high_bytes", "upper end of the 80 % interval", [](const OptionEffect& e) { return e.need.high; }},
+    {"slowdown", "speed", "factor on the time of a token or sample", &OptionEffect::slowdown, speed_change},
+    {"notes", "what each option does to the result", kNoteFields, &OptionEffect::taken},
+    {"accuracy", "result", "the first note", [](const OptionEffect& e) { return e.taken[0].accuracy; },
+     [](std::string_view accuracy) { return accuracy.empty() ? "same" : "changes"; }, kTableOnly},
+};
+
+struct Combination {
+  OptionEffect effect;
+  const Gpu* gpu;
+  bool same_result;
+};
+const Fields<Combination> kCombinationFields = {
+    {kEffectFields, &Combination::effect},
+    {"gpu", "the GPU it makes the job fit", [](const Combination& c) { return c.gpu->name; }},
+    {"same_result", "only options that do not change the result", &Combination::same_result},
+};
+
+struct Options {
+  const Gpu* speed_on = nullptr;  // the GPU whose speed is meant
+  std::vector<OptionEffect> each = {};
+  std::vector<Combination> combinations = {};
+};
+const Fields<Options> kOptionsFields = {
+    {"each", "every option on its own", kEffectFields, &Options::each},
+    {"combinations", "the cheapest combinations that fit", kCombinationFields, &Options::combinations},
+};
+
+// What the options do to the result, and why adapters can be slower.
 std::string option_notes(const std::vector<OptionEffect>& effects) {
   std::string text;
   for (const OptionEffect& effect : effects) {
@@ -132,20 +157,19 @@ std::string option_notes(const std::vector<OptionEffect>& effects) {
     if (!option.accuracy.empty()) add(option.accuracy);
     const bool adapters = effect.job.train.method != model::Method::kFull;
     if (adapters && effect.job.stack == model::Stack::kHf && effect.slowdown.value_or(1) > 1)
-      add("slower because PEFT keeps adapters in fp32 and casts around every one of them; autocast or bf16 adapters "
+      add("slower because PEFT keeps adapters in fp32 and casts around each of them; autocast or bf16 adapters "
           "avoid that");
   }
   return text;
 }
 
 std::string combination_sentence(const OptionEffect& effect, const Gpu& gpu, std::string_view what) {
-  std::vector<std::string> names;
-  for (const memory::MemoryOption& option : effect.taken) names.push_back(option.name);
-  return fmt::format("{} fits {}: {} ({}). It needs {}; speed: {}.", what, gpu.name, fmt::join(names, " + "),
-                     effect.flags, format_bytes(effect.need.device), speed_change(effect.slowdown));
+  return fmt::format("{} fits {}: {} ({}). It needs {}; speed: {}.", what, gpu.name, fmt::join(names_of(effect), " + "),
+                     effect.flags, format_bytes(effect.need.device),
+                     effect.slowdown ? speed_change(*effect.slowdown) : "not known");
 }
 
-// The GPU the combination is for: the one named, or the next smaller than the smallest that fits.
+// The GPU to fit: the named one, or the largest below the smallest that fits.
 const Gpu* target_of(const MemoryNeed& need, const std::vector<const Gpu*>& gpus) {
   if (gpus.size() == 1) return gpus[0];
   const Gpu* smaller = nullptr;
@@ -156,7 +180,7 @@ const Gpu* target_of(const MemoryNeed& need, const std::vector<const Gpu*>& gpus
   return smaller;
 }
 
-// The GPU whose speed is meant: the one named, the one to fit, or the smallest that does.
+// The GPU for speeds: the one to fit, or the smallest that fits.
 const Gpu* speed_gpu(const MemoryNeed& need, const std::vector<const Gpu*>& gpus) {
   if (const Gpu* target = target_of(need, gpus)) return target;
   for (const Gpu* gpu : gpus) {
@@ -165,82 +189,102 @@ const Gpu* speed_gpu(const MemoryNeed& need, const std::vector<const Gpu*>& gpus
   return nullptr;
 }
 
-void add_options(Report& report, const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus,
-                 const perf::Constants& constants) {
-  const Gpu* fast_as = speed_gpu(need, gpus);
+Options options_of(const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus,
+                   const perf::Constants& constants) {
+  Options options{speed_gpu(need, gpus)};
   const memory::TimeOf time_of = [&](const Job& job) -> std::optional<Seconds> {
-    if (fast_as == nullptr) return std::nullopt;
-    const Result<perf::JobTime> time = perf::job_time(constants, input.model, job, *fast_as);
+    if (options.speed_on == nullptr) return std::nullopt;
+    const Result<perf::JobTime> time = perf::job_time(constants, input.model, job, *options.speed_on);
     return time ? std::optional(time->unit) : std::nullopt;
   };
-  const std::vector<OptionEffect> effects = memory::each_option(input.model, input.job, time_of);
-  Json& options = report.document["options"];
-  options = {{"each", Json::array()}, {"combinations", Json::array()}};
-  for (const OptionEffect& effect : effects) options["each"].push_back(json_of(effect));
-  report.blocks.emplace_back(options_table(effects, fast_as));
-  if (std::string notes = option_notes(effects); !notes.empty())
+  options.each = memory::each_option(input.model, input.job, time_of);
+  const Gpu* target = target_of(need, gpus);
+  if (target == nullptr || memory::fits(need, *target).verdict == Verdict::kFits) return options;
+  for (const bool same_result : {true, false}) {
+    if (auto effect = memory::cheapest_fit(input.model, input.job, *target, time_of, same_result))
+      options.combinations.push_back({*std::move(effect), target, same_result});
+  }
+  return options;
+}
+
+void add_options(Report& report, const Options& options, const MemoryNeed& need, const std::vector<const Gpu*>& gpus) {
+  report::Table table =
+      table_of(kEffectFields, options.each,
+               {renamed("options", "option"), "flags", "saved_bytes", "device_bytes", "slowdown", "accuracy"});
+  table.title = "What frees memory, each option alone";
+  if (options.speed_on != nullptr) table.title += fmt::format(" (speed on {})", options.speed_on->name);
+  report.blocks.emplace_back(std::move(table));
+  if (std::string notes = option_notes(options.each); !notes.empty())
     report.blocks.emplace_back(report::Paragraph{std::move(notes)});
   const Gpu* target = target_of(need, gpus);
   if (target == nullptr || memory::fits(need, *target).verdict == Verdict::kFits) return;
 
   std::string text;
-  for (bool same_result : {true, false}) {
-    const auto effect = memory::cheapest_fit(input.model, input.job, *target, time_of, same_result);
-    const std::string_view what = same_result ? "What keeps the result as it is and" : "The cheapest of all that";
-    if (effect) {
-      Json entry = json_of(*effect);
-      entry["gpu"] = target->name;
-      entry["same_result"] = same_result;
-      options["combinations"].push_back(std::move(entry));
-    }
+  for (const bool same_result : {true, false}) {
+    const auto found = std::find_if(options.combinations.begin(), options.combinations.end(),
+                                    [&](const Combination& c) { return c.same_result == same_result; });
     if (!text.empty()) text += '\n';
-    text += effect ? combination_sentence(*effect, *target, what)
-                   : fmt::format("No combination {}fits {}.", same_result ? "that keeps the result as it is " : "",
-                                 target->name);
+    if (found == options.combinations.end())
+      text +=
+          fmt::format("No combination {}fits {}.", same_result ? "with the same result " : "", target->name);
+    else
+      text += combination_sentence(found->effect, *target,
+                                   same_result ? "The cheapest combination with the same result that" : "The cheapest combination that");
   }
   report.blocks.emplace_back(report::Paragraph{std::move(text)});
 }
 
-// What the interval stands on.
+// What the interval rests on.
 std::string basis_of(const ModelAndJob& input, const std::vector<const Gpu*>& gpus) {
   if (input.job.kind == model::JobKind::kServe) return "engine";
   if (gpus.size() != 1) return std::string(memory::name_of(memory::RuntimeBasis::kThisGpu));
   return std::string(memory::name_of(memory::runtime_basis(*gpus.front())));
 }
 
-Json document_of(const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus) {
-  Json document = {{"schema", "rightsize/memory/1"},
-                   {"model", input.model.name},
-                   {"job", input.job.kind == model::JobKind::kServe ? "serve" : "train"},
-                   {"per_gpu",
-                    {{"peak_allocated_bytes", whole(need.peak_allocated)},
-                     {"reserved_bytes", whole(need.reserved)},
-                     {"device_bytes", whole(need.device)},
-                     {"low_bytes", whole(need.low)},
-                     {"high_bytes", whole(need.high)}}},
-                   {"basis", basis_of(input, gpus)},
-                   {"parts", Json::array()},
-                   {"fits", Json::array()},
-                   {"warnings", need.warnings}};
-  for (int i = 0; i < memory::kParts; ++i) {
-    const auto part = static_cast<memory::Part>(i);
-    if (need.parts[part] > Bytes{})
-      document["parts"].push_back({{"name", memory::name_of(part)}, {"bytes", whole(need.parts[part])}});
-  }
-  for (const Gpu* gpu : gpus) {
-    const Fit fit = memory::fits(need, *gpu);
-    document["fits"].push_back({{"gpu", gpu->name},
-                                {"capacity_bytes", whole(fit.capacity)},
-                                {"verdict", memory::name_of(fit.verdict)},
-                                {"headroom_bytes", whole(fit.headroom)},
-                                {"oom_probability", fit.oom_probability}});
-  }
-  if (input.job.kind == model::JobKind::kServe) {
-    document["kv_bytes_per_token"] = whole(need.kv_per_token);
-    document["max_concurrency"] = need.max_concurrency ? Json(*need.max_concurrency) : Json(nullptr);
-  }
-  return document;
+const Fields<MemoryNeed> kNeedFields = {
+    {"peak_allocated_bytes", "live in the framework's allocator at the peak", &MemoryNeed::peak_allocated},
+    {"reserved_bytes", "held by the allocator from the driver", &MemoryNeed::reserved},
+    {"device_bytes", "what nvidia-smi shows, with context and libraries", &MemoryNeed::device},
+    {"low_bytes", "lower end of the 80 % interval of device_bytes", &MemoryNeed::low},
+    {"high_bytes", "upper end of the 80 % interval of device_bytes", &MemoryNeed::high},
+};
+const Fields<MemoryNeed> kServingFields = {
+    {"kv_bytes_per_token", "KV cache of one token on one GPU", &MemoryNeed::kv_per_token},
+    {"max_concurrency", "requests the KV cache has room for; null without a GPU", &MemoryNeed::max_concurrency},
+};
+
+const Fields<SizedPart> kPartFields = {
+    {"name", "weights, gradients, optimizer, activations and so on", &SizedPart::part},
+    {"bytes", "its size", &SizedPart::size},
+};
+
+struct MemoryView {
+  const ModelAndJob& input;
+  const MemoryNeed& need;
+  const std::vector<const Gpu*>& gpus;
+  const Options* options;  // null: not wanted
+};
+
+const MemoryNeed* serving_need(const MemoryView& v) {
+  return v.input.job.kind == model::JobKind::kServe ? &v.need : nullptr;
 }
+
+const Fields<MemoryView> kDocumentFields = {
+    {"model", "the model", [](const MemoryView& v) { return v.input.model.name; }},
+    {"job", "training or serving",
+     [](const MemoryView& v) { return v.input.job.kind == model::JobKind::kServe ? "serve" : "train"; },
+     report::one_of({"train", "serve"})},
+    {"per_gpu", "need on each GPU", kNeedFields, [](const MemoryView& v) { return std::cref(v.need); }},
+    {"basis", "what the interval rests on", [](const MemoryView& v) { return basis_of(v.input, v.gpus); }},
+    {"parts", "what takes the memory at the peak", kPartFields, [](const MemoryView& v) { return parts_of(v.need); }},
+    {"fits", "the GPUs and whether the job fits them", kGpuFitFields,
+     [](const MemoryView& v) { return fits_on(v.need, v.gpus); }},
+    {"warnings", "settings that cannot be as asked for, and their effect",
+     [](const MemoryView& v) { return std::cref(v.need.warnings); }},
+    {kServingFields, serving_need},
+    {"options?", "what frees memory", kOptionsFields, [](const MemoryView& v) { return v.options; }},
+};
+const report::Document<MemoryView> kMemoryDocument("memory", "GPU memory that a job needs", kDocumentFields);
 
 }  // namespace
 
@@ -270,14 +314,17 @@ std::string memory_sentence(const MemoryNeed& need, const model::Job& job, const
       return text + fmt::format(" The smallest GPU it fits is {} ({}).", gpu->name, format_bytes(gpu->capacity()));
     }
   }
-  return text + " It fits no single GPU of those for rent.";
+  return text + " No single GPU for rent is large enough.";
 }
 
 Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus,
-                     const perf::Constants& constants, bool options) {
+                     const perf::Constants& constants, bool wants_options) {
   Report report;
   report.title = "Memory";
-  report.document = document_of(input, need, gpus);
+  const bool does_not_fit = gpus.size() == 1 && memory::fits(need, *gpus.front()).verdict != Verdict::kFits;
+  const std::optional<Options> options =
+      wants_options || does_not_fit ? std::optional(options_of(input, need, gpus, constants)) : std::nullopt;
+  report.document = kMemoryDocument.of({input, need, gpus, options ? &*options : nullptr});
   std::string text = describe_job(input.model, input.job) + ", " + memory_sentence(need, input.job, gpus);
   if (need.max_concurrency && *need.max_concurrency >= 1)
     text += fmt::format(" {} room for {} such requests at once.",
@@ -287,11 +334,16 @@ Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std
   report.blocks.emplace_back(report::Paragraph{std::move(text)});
   report.blocks.emplace_back(picture(need, gpus));
   report.blocks.emplace_back(report::Paragraph{
-      fmt::format("Live at the peak {}, held by the allocator {}, shown by nvidia-smi {}.",
+      fmt::format("Allocated at the peak {}, reserved by the allocator {}, shown by nvidia-smi {}.",
                   format_bytes(need.peak_allocated), format_bytes(need.reserved), format_bytes(need.device))});
-  const bool does_not_fit = gpus.size() == 1 && memory::fits(need, *gpus.front()).verdict != Verdict::kFits;
-  if (gpus.size() > 1) report.blocks.emplace_back(fits_table(need, gpus));
-  if (options || does_not_fit) add_options(report, input, need, gpus, constants);
+  if (gpus.size() > 1) {
+    report::Table& table = std::get<report::Table>(report.blocks.emplace_back(
+        table_of(kGpuFitFields, fits_on(need, nearest_first(need, gpus)),
+                 {"gpu", "capacity_bytes", "verdict", "headroom_bytes", "oom_probability"})));
+    constexpr std::size_t kMostShown = 16;
+    table.most_shown = kMostShown;
+  }
+  if (options) add_options(report, *options, need, gpus);
   return report;
 }
 

@@ -1,4 +1,4 @@
-// What a job needs, in words, a picture, tables and JSON.
+// The memory of a job as sentences, a picture, tables and JSON.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace rightsize::app {
 
-// `gpus` are those the verdict is asked for, small before large: one, or all that can be rented. With `options`, and
-// where the one GPU is too small, also what frees memory.
+// `gpus` are the GPUs to check, smallest first: one, or all that can be rented. With `wants_options`, and where the one
+// GPU is too small, the report also shows what frees memory.
 report::Report memory_report(const ModelAndJob& input, const memory::MemoryNeed& need,
                              const std::vector<const catalog::Gpu*>& gpus, const perf::Constants& constants,
-                             bool options);
+                             bool wants_options);
 
-// "needs 21 GiB (80 % sure of 19 GiB to 23 GiB). It fits l4 with 1 GiB to spare."
+// "needs 21 GiB (80 % interval 19 GiB to 23 GiB). It fits l4 with 1 GiB to spare."
 std::string memory_sentence(const memory::MemoryNeed& need, const model::Job& job,
                             const std::vector<const catalog::Gpu*>& gpus);
 

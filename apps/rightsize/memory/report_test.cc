@@ -45,7 +45,7 @@ TEST(MemorySentence, NamesTheSmallestGpuThatFits) {
       said_of({gpu_of("small", gib(16)), gpu_of("near", gib(21)), gpu_of("mid", gib(40)), gpu_of("big", gib(80))}),
       EndsWith("The smallest GPU it fits is mid (40 GiB)."));
   EXPECT_THAT(said_of({gpu_of("small", gib(8)), gpu_of("also", gib(16))}),
-              EndsWith("It fits no single GPU of those for rent."));
+              EndsWith("No single GPU for rent is large enough."));
 }
 
 TEST(MemorySentence, OnSeveralGpusTheNeedIsPerGpu) {

@@ -1,4 +1,4 @@
-// rightsize models: the shapes of models, built in or from a config.json.
+// rightsize models: shapes of models, built in or from a config.json.
 #include <algorithm>
 #include <memory>
 
@@ -18,7 +18,7 @@ struct Flags {
   std::string model, family;
 };
 
-// The built-in models, or those of one family.
+// All built-in models, or those of one family.
 Checked<std::vector<ModelShape>> select(const std::string& wanted) {
   if (!wanted.empty()) {
     std::vector<std::string> families;
@@ -35,7 +35,7 @@ Checked<std::vector<ModelShape>> select(const std::string& wanted) {
   return models;
 }
 
-// Those with a part that begins so: `models qwen`, `models coder`.
+// Models with a part of the name that begins with the word: `models qwen`, `models coder`.
 std::vector<ModelShape> named_like(const std::string& word) {
   std::vector<ModelShape> models;
   for (const std::string& name : model::preset_names()) {

@@ -5,13 +5,16 @@
 #include "base/format.h"
 #include "families/presets.h"
 #include "families/read_model.h"
+#include "report/fields.h"
 
 namespace rightsize::app {
 namespace {
 
 using model::ModelShape;
-using report::Align;
-using report::Json;
+using report::Fields;
+using report::kZeroIsUnknown;
+using report::positive;
+using report::spare;
 
 std::string_view name_of(model::WeightRole role) {
   static constexpr std::string_view kNames[] = {"embedding", "positions", "attention", "mlp",  "experts",
@@ -19,88 +22,111 @@ std::string_view name_of(model::WeightRole role) {
   return kNames[static_cast<int>(role)];
 }
 
-Json json_of(const ModelShape& m) {
-  Json json = {{"name", m.name},
-               {"family", m.family},
-               {"architecture", m.architecture},
-               {"parameters", m.parameters()},
-               {"active_parameters", m.active_parameters()},
-               {"layers", m.layers},
-               {"hidden", m.hidden},
-               {"heads", m.heads},
-               {"kv_heads", m.kv_heads},
-               {"head_dim", m.head_dim},
-               {"intermediate", m.intermediate},
-               {"vocabulary", m.vocabulary},
-               {"context", m.context > 0 ? Json(m.context) : Json(nullptr)},
-               {"tied_embeddings", m.tied_embeddings}};
-  if (m.encoder_layers > 0) json["encoder_layers"] = m.encoder_layers;
-  if (m.sliding_window > 0) json["sliding_window"] = m.sliding_window;
-  if (m.experts) {
-    json["experts"] = {{"count", m.experts->count}, {"per_token", m.experts->per_token}, {"shared", m.experts->shared}};
+using Experts = decltype(ModelShape::experts)::value_type;
+const Fields<Experts> kExpertsFields = {
+    {"count", "experts of a layer", &Experts::count},
+    {"per_token", "experts a token is routed to", &Experts::per_token},
+    {"shared", "experts that every token passes", &Experts::shared},
+};
+
+using Latent = decltype(ModelShape::latent)::value_type;
+const Fields<Latent> kLatentFields = {
+    {"q_rank", "rank of the query projection", &Latent::q_rank},
+    {"kv_rank", "rank of the cached keys and values", &Latent::kv_rank},
+};
+
+const Fields<model::Preset> kPresetFields = {
+    {"source", "where the shape comes from", &model::Preset::source},
+    {"date", "when it was read", &model::Preset::date},
+    {"unverified", "no framework has counted this very configuration", &model::Preset::unverified},
+};
+
+std::optional<model::Preset> preset_of(const ModelShape& model) {
+  for (model::Preset& preset : model::presets()) {
+    if (preset.name == model.name) return std::move(preset);
   }
-  for (const model::Preset& preset : model::presets()) {
-    if (preset.name != m.name) continue;
-    json["source"] = preset.source;
-    json["date"] = preset.date;
-    json["unverified"] = preset.unverified;
-  }
-  if (m.latent) json["latent_attention"] = {{"q_rank", m.latent->q_rank}, {"kv_rank", m.latent->kv_rank}};
-  return json;
+  return std::nullopt;
 }
 
-report::Cell count_cell(std::int64_t value) {
-  return value > 0 ? report::number_cell(format_count(static_cast<double>(value)), static_cast<double>(value))
-                   : report::unknown_cell();
-}
+std::string in_magnitudes(std::int64_t count) { return format_magnitude(static_cast<double>(count)); }
 
-report::Table table_of(const std::vector<ModelShape>& models) {
-  report::Table table;
-  table.columns = {{"model", "name", Align::kLeft},
-                   {"family", "family", Align::kLeft},
-                   {"parameters", "parameters", Align::kRight},
-                   {"active", "active_parameters", Align::kRight},
-                   {"layers", "layers", Align::kRight},
-                   {"hidden", "hidden", Align::kRight, 0, true},
-                   {"heads", "heads", Align::kRight, 0, true},
-                   {"kv", "kv_heads", Align::kRight, 0, true},
-                   {"vocab", "vocabulary", Align::kRight, 0, true},
-                   {"context", "context", Align::kRight}};
-  for (const ModelShape& m : models) {
-    table.rows.push_back({report::text_cell(m.name), report::text_cell(m.family), count_cell(m.parameters()),
-                          report::number_cell(format_magnitude(static_cast<double>(m.active_parameters())),
-                                              static_cast<double>(m.active_parameters())),
-                          count_cell(m.layers), count_cell(m.hidden), count_cell(m.heads), count_cell(m.kv_heads),
-                          count_cell(m.vocabulary), count_cell(m.context)});
-  }
-  return table;
-}
+const Fields<ModelShape> kModelFields = {
+    {"name", "model", "the model", &ModelShape::name},
+    {"family", "family", "the family whose layers it has", &ModelShape::family},
+    {"architecture", "the class name in its config.json", &ModelShape::architecture},
+    {"parameters", "parameters", "exact count, tied weights once", &ModelShape::parameters, kZeroIsUnknown},
+    {"active_parameters", "active", "parameters that one token uses", &ModelShape::active_parameters, in_magnitudes},
+    {"layers", "layers", "layers", &ModelShape::layers, kZeroIsUnknown},
+    {"hidden", "hidden", "hidden size", &ModelShape::hidden, kZeroIsUnknown},
+    {"heads", "heads", "attention heads", &ModelShape::heads, kZeroIsUnknown},
+    {"kv_heads", "kv", "heads of keys and values", &ModelShape::kv_heads, kZeroIsUnknown},
+    {"head_dim", "size of a head", &ModelShape::head_dim},
+    {"intermediate", "hidden size of the MLP", &ModelShape::intermediate},
+    {"vocabulary", "vocab", "size of the vocabulary", &ModelShape::vocabulary, kZeroIsUnknown},
+    {"context", "context", "longest sequence in tokens", [](const ModelShape& m) { return positive(m.context); }},
+    {"tied_embeddings", "input and output embeddings are one matrix", &ModelShape::tied_embeddings},
+    {"encoder_layers?", "layers of the encoder", [](const ModelShape& m) { return positive(m.encoder_layers); }},
+    {"sliding_window?", "tokens that attention reaches back",
+     [](const ModelShape& m) { return positive(m.sliding_window); }},
+    {"experts?", "mixture of experts", kExpertsFields, &ModelShape::experts},
+    {kPresetFields, preset_of},
+    {"latent_attention?", "multi-head latent attention", kLatentFields, &ModelShape::latent},
+};
 
-// Every weight of one model, so that a count can be followed to its tensors.
-report::Table inventory_of(const ModelShape& model) {
-  report::Table table;
+const Fields<model::ModelFamily> kFamilyFields = {
+    {"name", "the family", &model::ModelFamily::name},
+    {"description", "models that belong to it", &model::ModelFamily::description},
+};
+
+struct ModelsView {
+  const std::vector<ModelShape>& models;
+  std::vector<model::ModelFamily> families;
+};
+const Fields<ModelsView> kDocumentFields = {
+    {
+        "models", "the models", kModelFields, [](const ModelsView& v) { return std::cref(v.models); }  // namespace
+    }  // namespace rightsize::app
+    ,
+    {"families?", "families whose config.json is understood", kFamilyFields, &ModelsView::families},
+};
+const report::Document<ModelsView> kModelsDocument("models", "Shapes of models", kDocumentFields);
+
+// The weights of one model.
+struct WeightView {
+  const model::Weight& weight;
+  std::int64_t total;
+};
+const Fields<WeightView> kWeightFields = {
+    {"weight", "weight", "the tensor", [](const WeightView& v) { return v.weight.name; }},
+    {"role", "role", "what it is for", [](const WeightView& v) { return name_of(v.weight.role); }},
+    {"shape", "shape", "rows and columns",
+     [](const WeightView& v) {
+       const model::Weight& w = v.weight;
+       return w.cols == 1 ? fmt::format("{}", w.rows) : fmt::format("{} x {}", w.rows, w.cols);
+     }},
+    {"bias", "bias", "has a bias", [](const WeightView& v) { return v.weight.has_bias ? "yes" : ""; }},
+    {"copies", "copies", "tensors of this shape", [](const WeightView& v) { return v.weight.copies; }, kZeroIsUnknown},
+    {"parameters", "parameters", "of all copies", [](const WeightView& v) { return v.weight.elements(); },
+     kZeroIsUnknown},
+    {"share", "share", "share of the model's parameters",
+     [](const WeightView& v) {
+       return Ratio::fraction(static_cast<double>(v.weight.elements()) / static_cast<double>(v.total));
+     }},
+};
+
+report::Table weights_table(const ModelShape& model) {
+  std::vector<WeightView> views;
+  for (const model::Weight& weight : model.weights) views.push_back({weight, model.parameters()});
+  report::Table table =
+      table_of(kWeightFields, views, {"weight", "role", "shape", "bias", "copies", "parameters", "share"});
   table.title = "Weights";
-  table.columns = {{"weight", "weight", Align::kLeft},  {"role", "role", Align::kLeft},
-                   {"shape", "shape", Align::kLeft},    {"bias", "bias", Align::kLeft},
-                   {"copies", "copies", Align::kRight}, {"parameters", "parameters", Align::kRight},
-                   {"share", "share", Align::kRight}};
-  const double total = static_cast<double>(model.parameters());
-  for (const model::Weight& w : model.weights) {
-    const double elements = static_cast<double>(w.elements());
-    table.rows.push_back(
-        {report::text_cell(w.name), report::text_cell(name_of(w.role)),
-         report::text_cell(w.cols == 1 ? fmt::format("{}", w.rows) : fmt::format("{} x {}", w.rows, w.cols)),
-         report::text_cell(w.has_bias ? "yes" : ""), count_cell(w.copies), count_cell(w.elements()),
-         report::number_cell(format_percent(Ratio::fraction(elements / total)), elements / total)});
-  }
   return table;
 }
 
-report::Report with_document(const std::vector<ModelShape>& models) {
-  report::Report report;
-  report.document = {{"schema", "rightsize/models/1"}, {"models", Json::array()}};
-  for (const ModelShape& model : models) report.document["models"].push_back(json_of(model));
-  return report;
+report::Table models_table(const std::vector<ModelShape>& models) {
+  return table_of(kModelFields, models,
+                  {"name", "family", "parameters", "active_parameters", "layers", spare("hidden"), spare("heads"),
+                   spare("kv_heads"), spare("vocabulary"), "context"});
 }
 
 }  // namespace
@@ -110,36 +136,35 @@ std::string sentence_about(const ModelShape& m) {
   std::string text =
       fmt::format("{} is a {} model of {} parameters ({}); its weights take {} in bf16.", m.name, m.family,
                   format_count(total), format_magnitude(total), format_bytes(bytes(2 * total)));
-  if (m.active_parameters() != m.parameters()) {
-    text += fmt::format(" {} are active per token.", format_magnitude(static_cast<double>(m.active_parameters())));
-  }
+  if (m.active_parameters() != m.parameters())
+    text += fmt::format(" {} are active per token.", in_magnitudes(m.active_parameters()));
   return text;
 }
 
 report::Report model_report(const ModelShape& model) {
-  report::Report report = with_document({model});
+  report::Report report;
   report.title = model.name;
+  report.document = kModelsDocument.of({{model}, {}});
   report.blocks.emplace_back(report::Paragraph{sentence_about(model)});
-  report.blocks.emplace_back(table_of({model}));
-  report.blocks.emplace_back(inventory_of(model));
+  report.blocks.emplace_back(models_table({model}));
+  report.blocks.emplace_back(weights_table(model));
   return report;
 }
 
 report::Report models_report(const std::vector<ModelShape>& models) {
-  report::Report report = with_document(models);
+  const std::vector<model::ModelFamily> families = model::model_families();
+  report::Report report;
   report.title = "Models";
-  report.blocks.emplace_back(table_of(models));
-  std::vector<std::string> families;
-  for (const model::ModelFamily& family : model::model_families()) {
-    families.emplace_back(family.name);
-    report.document["families"].push_back({{"name", family.name}, {"description", family.description}});
-  }
+  report.document = kModelsDocument.of({models, families});
+  report.blocks.emplace_back(models_table(models));
+  std::vector<std::string_view> names;
+  for (const model::ModelFamily& family : families) names.push_back(family.name);
   const bool all = models.size() == model::preset_names().size();
   report.blocks.emplace_back(
       report::Paragraph{"Counts are exact, tied weights counted once; 'active': per token. --model also takes a "
                         "Hugging Face config.json of " +
-                        (all ? fmt::format("these families: {}.", fmt::join(families, ", "))
-                             : fmt::format("{} families ('rightsize models' lists them).", families.size()))});
+                        (all ? fmt::format("these families: {}.", fmt::join(names, ", "))
+                             : fmt::format("{} families ('rightsize models' lists them).", names.size()))});
   return report;
 }
 

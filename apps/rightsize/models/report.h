@@ -9,13 +9,13 @@
 
 namespace rightsize::app {
 
-// One model with every weight, so that its count can be followed to its tensors.
+// One model with all its weights, so that its count can be checked.
 report::Report model_report(const model::ModelShape& model);
 
-// Many models, a row each, and the families that are understood.
+// One row per model, and the families whose config.json is understood.
 report::Report models_report(const std::vector<model::ModelShape>& models);
 
-// "llama-2-7b is a llama model of 6,738,415,616 parameters (6.74 B); its weights take 12.6 GiB in 16 bits."
+// "llama-2-7b is a llama model of 6,738,415,616 parameters (6.74 B); its weights take 12.6 GiB in bf16."
 std::string sentence_about(const model::ModelShape& model);
 
 }  // namespace rightsize::app

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -232,8 +233,10 @@ const Fields<PlanView> kPlanFields = {
     {"startup?", "parts of the start-up", kStartupFields, startup_of},
     {"usd_per_hour", "price of all machines", [](const Plan& p) { return p.rate(); }},
     {"usd_total", "total", "cost of the whole job; a service: of a month", &Plan::cost, format_usd},
-    {"new_money_usd?", "new money", "of it, beyond what is committed already",
-     [](const Plan& p) { return when(!p.draws.empty(), p.cost - market::sum_of(p.draws)); }, format_usd},
+    {"new_money_usd?", "of it, beyond what is committed already",
+     [](const Plan& p) { return when(!p.draws.empty(), p.cost - market::sum_of(p.draws)); }},
+    {"new_money", "new money", "cost beyond what is committed already",
+     [](const Plan& p) { return p.cost - market::sum_of(p.draws); }, format_usd, report::kTableOnly},
     {"committed_spend?", "of it, drawn from commitments", kDrawFields, &Plan::draws},
     {"storage_and_egress_usd?", "of it, storage and egress", [](const Plan& p) { return positive(p.side_cost); }},
     {"usd_per_million_tokens?", "cost of a million tokens", usd_per_million<WorkUnit::kTokens>},
@@ -438,7 +441,19 @@ const Fields<Answer> kAnswerFields = {
     {"catalogue?", "version of the catalogue", &Answer::catalogue},
 };
 
-const report::Document<Answer> kRecommendDocument("recommend", "A recommendation for one workload", kAnswerFields);
+// The answer for one workload, or those for a file with several; --emit adds files.
+struct Recommended {
+  const Answer* answer = nullptr;
+  std::map<std::string, std::string> files = {};
+  std::vector<Recommended> workloads = {};
+};
+extern const Fields<Recommended> kRecommendedFields;
+const Fields<Recommended> kRecommendedFields = {
+    {kAnswerFields, [](const Recommended& r) { return std::cref(*r.answer); }},
+    {"emit?", "files for other tools, by tool", &Recommended::files},
+    {"workloads?", "one answer per workload of a file with several", kRecommendedFields, &Recommended::workloads},
+};
+const report::Document<Recommended> kRecommendDocument("recommend", "What to rent for a workload", kRecommendedFields);
 
 }  // namespace
 
@@ -457,12 +472,12 @@ report::Table plans_table(const Answer& answer, std::string title, const std::ve
   if (!serving) columns.push_back(renamed("paid_seconds", "seconds"));
   columns.push_back(serving ? renamed("usd_total", "usd_total", "$/month") : report::ColumnOf("usd_total"));
   if (std::any_of(plans.begin(), plans.end(), [](const Plan& p) { return !p.draws.empty(); }))
-    columns.emplace_back("new_money_usd");
+    columns.push_back(report::renamed("new_money", "new_money_usd"));
   report::Table table = report::table_of(kPlanFields, plan_views(answer, plans), columns);
   table.title = std::move(title);
   return table;
 }
 
-report::Json document_of(const Answer& answer) { return kRecommendDocument.of(answer); }
+report::Json document_of(const Answer& answer) { return kRecommendDocument.of({&answer}); }
 
 }  // namespace rightsize::app

@@ -90,7 +90,7 @@ void add_roofline_of(Report& report, const Request& request, const Plan& first, 
   input.speed = perf::gpu_speed(constants, *first.offer.gpu);
   input.cluster = perf::cluster_of(*first.offer.machine, *first.offer.gpu);
   Report scratch;
-  add_roofline(scratch, input);
+  add_roofline(scratch, input, roofline_of(input));
   for (report::Block& block : scratch.blocks) report.pictures.push_back(std::move(block));
 }
 

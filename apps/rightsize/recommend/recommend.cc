@@ -23,18 +23,18 @@ struct Flags {
 };
 
 // Only the files for the tools that will run one plan, so that they can be piped into a file.
-Checked<report::Report> hand_over_report(const Flags& flags, const plan::Request& request,
-                                         const plan::Recommendation& found) {
+Checked<report::Report> hand_over_report(const Flags& flags, const Answer& answer) {
+  const plan::Recommendation& found = answer.found;
   if (flags.plan < 1 || static_cast<std::size_t>(flags.plan) > found.plans.size()) {
     return fail(bad_input(fmt::format("plan {} does not exist: {} found", flags.plan, found.plans.size()))
                     .with_hint("--top shows more"));
   }
   report::Report report;
-  report.document["schema"] = "rightsize/recommend/1";
+  report.document = document_of(answer);
   for (std::string_view name : split_list(flags.emit, ',')) {
     RIGHTSIZE_TRY(plan::Target target, plan::parse_target(name));
     RIGHTSIZE_TRY(std::string text,
-                  plan::hand_over(target, request, found.plans[static_cast<std::size_t>(flags.plan) - 1]));
+                  plan::hand_over(target, answer.request, found.plans[static_cast<std::size_t>(flags.plan) - 1]));
     report.document["emit"][std::string(plan::name_of(target))] = text;
     report.blocks.emplace_back(report::Verbatim{"", std::move(text)});
   }
@@ -73,12 +73,12 @@ Checked<Outcome> run(const Flags& flags) {
     const market::PriceBook book(own, request.prices);
     const plan::Recommendation found = plan::recommend(request, book, constants);
     if (found.plans.empty()) outcome.exit_code = kNoFeasibleAnswer;
+    const Answer answer{request, found, own, settings, catalog::version_of(catalog), flags.shown};
     if (!flags.emit.empty() && !found.plans.empty()) {
-      RIGHTSIZE_TRY(report::Report only, hand_over_report(flags, request, found));
+      RIGHTSIZE_TRY(report::Report only, hand_over_report(flags, answer));
       reports.push_back(std::move(only));
       continue;
     }
-    const Answer answer{request, found, own, settings, catalog::version_of(catalog), flags.shown};
     report::Report report = report_of(answer);
     if (!flags.plans_only) {
       add_pictures(report, answer, constants);

@@ -50,8 +50,7 @@ std::string confidence_sentence(const Request& request, const Recommendation& fo
                                   [&](const Plan& plan) { return plan.offer.gpu != found.plans.front().offer.gpu; });
   if (request.plans_only || !choice) return {};
   const std::string share = found.confidence > 0.99 ? "over 99 %" : fmt::format("{:.0f} %", 100 * found.confidence);
-  return fmt::format(" {}: this GPU is the best in {} of what-ifs.",
-                     found.confidence >= kClear ? "Clear choice" : "Close call", share);
+  return fmt::format(" {}: best in {} of what-ifs.", found.confidence >= kClear ? "Clear choice" : "Close call", share);
 }
 
 // " Start-up: 3 min for the machine, 1 min 38 s for its image (pytorch/pytorch:latest, 3.73 GiB), ...".

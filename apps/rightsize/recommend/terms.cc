@@ -27,14 +27,6 @@ std::string place_of(const market::Offer& offer) {
   return place;
 }
 
-// "$12.10 to $30.40/h, likely $19.80, median of 12 zones $21.00".
-std::string price_range(const market::PriceOutlook& price) {
-  std::string text = fmt::format("{} to {}/h, likely {}", format_usd_per_hour(price.low),
-                                 format_usd_per_hour(price.high), format_usd_per_hour(price.likely));
-  if (price.peers > 1) text += fmt::format(", median of {} zones {}", price.peers, format_usd_per_hour(price.median));
-  return text;
-}
-
 // A smaller saving is not worth mentioning: prices move by more before the job is done.
 constexpr double kWorthIt = 0.97;
 
@@ -51,7 +43,7 @@ std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
   const market::PriceOutlook& price = plan.spot->price;
   const auto month = [&](UsdPerMachineSecond rate) { return rate * machines(plan.machines) * kMonth; };
   return fmt::format(
-      "Spot, if available: the same machines in{} for {}/month ({} to {}), {}; expect {} ({} machines x {}/h); {}.",
+      "Spot: the same machines in{} for {}/month ({} to {}), {}; expect {} ({} machines x {}/h); {}.",
       place_of(plan.spot->offer), format_usd(month(price.likely)), format_usd(month(price.low)),
       format_usd(month(price.high)), compare(month(price.likely) / plan.cost),
       interruptions_in_words(in_hours(kMonth) * plan.machines * request.assumptions.spot_interruptions_per_hour) +
@@ -75,12 +67,11 @@ std::string spot_sentence(const plan::Request& request, const plan::Recommendati
     return ratio < 1 ? fmt::format("Spot would save only {} ({}): not worth the interruptions.",
                                    format_percent(Ratio::fraction(1 - ratio)), format_usd(spot.cost))
                      : fmt::format("Spot would not be cheaper (likely {}).", format_usd(spot.cost));
-  return fmt::format("Spot, if available (--purchase spot): {} x {} ({} x {}) from {}{}, {} in {}, {}; {}; {}, {}.",
-                     spot.machines, spot.offer.machine->instance, spot.offer.machine->gpus, spot.offer.gpu->name,
+  return fmt::format("Spot: {} x {} ({} x {}) from {}{}, {} in {}, {}; {}; {}.", spot.machines,
+                     spot.offer.machine->instance, spot.offer.machine->gpus, spot.offer.gpu->name,
                      spot.offer.machine->provider, place_of(spot.offer), describe_cost(request, spot),
                      format_duration(spot.time.total()), compare(ratio),
-                     interruptions_in_words(spot.expected_interruptions(request.assumptions)), price_range(spot.price),
-                     age_of(spot.price));
+                     interruptions_in_words(spot.expected_interruptions(request.assumptions)), age_of(spot.price));
 }
 
 std::string spend_sentence(const plan::Request& request, const plan::Plan& plan) {
@@ -110,15 +101,13 @@ std::string commitment_sentence(const plan::Plan& plan) {
 std::string quota_sentence(const plan::Plan& plan) {
   const catalog::Machine& machine = *plan.offer.machine;
   if (machine.provider == market::kOwn) return {};
-  if (!plan.quota)
-    return fmt::format("Ask {} whether {} x {} are available; we do not track capacity.", machine.provider,
-                       plan.machines * machine.gpus, plan.offer.gpu->name);
-  return fmt::format(
-      "Quota needed: {} {} of \"{}\" ({}){}; we do not track capacity.", format_count(plan.quota->amount),
-      plan.quota->vcpus         ? "vCPUs"
-      : plan.quota->amount == 1 ? "GPU"
-                                : "GPUs",
-      plan.quota->name, plan.quota->code, plan.offer.price->region == "any" ? "" : " in " + plan.offer.price->region);
+  if (!plan.quota) return fmt::format("Check availability with {}.", machine.provider);
+  return fmt::format("Quota needed: {} {} of \"{}\" ({}){}; availability unknown.", format_count(plan.quota->amount),
+                     plan.quota->vcpus         ? "vCPUs"
+                     : plan.quota->amount == 1 ? "GPU"
+                                               : "GPUs",
+                     plan.quota->name, plan.quota->code,
+                     plan.offer.price->region == "any" ? "" : " in " + plan.offer.price->region);
 }
 
 std::vector<std::string> terms_sentences(const plan::Request& request, const plan::Recommendation& found) {
@@ -147,7 +136,7 @@ namespace {
 std::string measured_instead(const plan::Recommendation& found) {
   for (const plan::Plan& p : found.plans) {
     if (p.basis == perf::Basis::kSpecification) continue;
-    return fmt::format("; cheapest on a benchmarked GPU: {} x {} from {}, {}, {}", p.gpus, p.offer.gpu->name,
+    return fmt::format(" (cheapest with one: {} x {} from {}, {}, {})", p.gpus, p.offer.gpu->name,
                        p.offer.machine->provider, format_usd(p.cost), compare(p.cost / found.plans.front().cost));
   }
   return {};
@@ -202,8 +191,8 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
   std::vector<std::string> lines;
   for (const plan::PriceWarning& w : found.warnings) lines.push_back(describe_warning(w));
   if (first.basis == perf::Basis::kSpecification)
-    lines.push_back(fmt::format("no {} benchmark backs this: the speed comes from the data sheet{}",
-                                first.offer.gpu->name, measured_instead(found)));
+    lines.push_back(fmt::format("no {} benchmark: the speed comes from the data sheet{}", first.offer.gpu->name,
+                                measured_instead(found)));
   for (const perf::Note& note : first.notes) {
     // A GPU without benchmarks has none of this combination either.
     const bool repeated = note.kind == perf::NoteKind::kUntestedStack && first.basis == perf::Basis::kSpecification;
@@ -298,7 +287,7 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
     if (request.work.rate > RequestsPerSecond{})
       parts.push_back(fmt::format("load at most {} (--max-load){}",
                                   format_percent(Ratio::fraction(request.limits.max_load)),
-                                  request.limits.allow_single ? "" : "; one spare replica (--allow-single: none)"));
+                                  request.limits.allow_single ? "" : "; one spare replica (--allow-single)"));
   } else {
     parts.push_back(fmt::format("{} start-up (--startup)", format_duration(plan.time.startup)));
   }
