@@ -128,7 +128,7 @@ await visit('/', 'recommend', async (page) => {
 await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
   const first = await answer(page);
   check(/\/month/.test(first), `a service costs by the month: ${first}`);
-  await page.getByText(/^Commitment: /).waitFor();
+  await page.getByText(/^(Commitment: |No reserved price)/).waitFor();
   await page.getByRole('button', { name: 'Paste a config.json' }).click();
   await page.getByLabel('config.json').fill('{"model_type": "llama", "hidden_size": "wrong"}');
   await settled(page); // answers that arrive while one types leave the text alone
@@ -215,7 +215,7 @@ for (const view of ['/recommend', '/fleet', '/batching', '/mig', '/prices', '/de
   check(offers.length > 0, 'the store has a history');
   const page = await browser.page();
   await page.goto(new URL(`/prices?gpu=${offers[0].gpu ?? 'h100-sxm'}`, own.address).href);
-  await page.getByRole('region', { name: 'History' }).locator('svg path').first().waitFor({ timeout: 10000 }).catch(() => { check(false, 'the price history is not drawn'); });
+  await page.getByRole('region', { name: 'History' }).locator('svg path').first().waitFor({ state: 'attached', timeout: 10000 }).catch(() => { check(false, 'the price history is not drawn'); });
   for (const problem of page.problems) check(false, `price history: ${problem}`);
   await page.context().close();
   own.stop();
