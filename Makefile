@@ -17,7 +17,7 @@ build: ## install what is missing and build the release program
 	@tools/setup build
 	@tools/build release rightsize
 
-run: build ## build, then the main job on the embedded example
+run: build ## build, then recommend machines for fine-tuning a 7B model
 	@echo "==> $(PROGRAM) recommend examples/recommend/fine-tune-7b.yaml"
 	@$(PROGRAM) recommend examples/recommend/fine-tune-7b.yaml
 
@@ -27,9 +27,9 @@ test: ## build everything, then run every test
 	@echo "==> testing"
 	@ctest --test-dir $(RELEASE) --output-on-failure -j$(JOBS)
 
-check: test check-long asan tsan tidy coverage check-fuzz dist dist-check ## everything that takes long (some hours): sanitizers, tidy, fuzzers, coverage, cross build, artefacts; docs/quality.md says what it found
+check: test check-long asan tsan tidy coverage check-fuzz dist dist-check ## all slow checks (several hours): sanitizers, tidy, fuzzers, coverage, cross build, artifacts; docs/quality.md has the latest results
 
-check-long: ## the tests at full length: 500 random requests, 200 killed imports on SQLite and PostgreSQL each, 50 services, the page under load, 10,000 damaged inputs a reader, the program under stress
+check-long: ## the tests at full length: 500 random requests, 200 killed imports on SQLite and PostgreSQL each, 50 services, the page under load, 10,000 damaged inputs per reader, the program under stress
 	@RIGHTSIZE_RANDOM_REQUESTS=500 $(RELEASE)/plan_test --gtest_filter='RandomRequests.*'
 	@python3 tests/market/kill_test.py $(PROGRAM) 200
 	@python3 tests/decisions/kill_test.py $(PROGRAM) 1000
@@ -38,7 +38,7 @@ check-long: ## the tests at full length: 500 random requests, 200 killed imports
 	@for reader in tests/fuzz/corpus/*; do $(RELEASE)/tests/fuzz_replay $$(basename $$reader) $$reader 10000 || exit 1; done
 	@RIGHTSIZE_LONG=1 python3 tests/stress/stress_test.py $(PROGRAM) $(RELEASE)/tests/libfake_nvml.so $(RELEASE)/tests/libjumping_clock.so
 
-check-fuzz: ## 10 million executions over all fuzz targets; what they find is kept in build/sound/corpus
+check-fuzz: ## 10 million executions over all fuzz targets; new inputs are kept in build/sound/corpus
 	@tools/setup build test dev
 	@tools/build sound && tools/fuzz --runs 10000000
 
@@ -46,11 +46,11 @@ dist: ## tarballs, Debian packages and wheels for x86-64 and arm64 in build/dist
 	@tools/setup build dist
 	@tools/dist
 
-dist-check: ## each artefact unpacked in an empty root, its main job run; the other architecture under qemu
+dist-check: ## unpack each artifact in an empty root and run its main command; the other architecture under qemu
 	@tools/setup dist
 	@python3 tests/dist/dist_check.py build/dist
 
-bench: ## the benchmarks of the hot paths
+bench: ## run the benchmarks of the hot paths
 	@tools/setup build test
 	@tools/build release
 	@cmake --build $(RELEASE) --target benchmarks -j$(JOBS) -- --quiet
@@ -67,7 +67,7 @@ validate: build ## score the models on measured data, also with models and GPUs 
 	@cmake --build $(RELEASE) --target fit -j$(JOBS) -- --quiet
 	@tools/validate $(PROGRAM) $(RELEASE)/tools/fit/fit
 
-openapi: build ## write web/openapi.json, from which `npm run check` in web/ makes the types of the API
+openapi: build ## write web/openapi.json, from which `npm run check` in web/ generates the types of the API
 	@$(PROGRAM) serve --openapi --format json > web/openapi.json
 
 fmt: ## format every C++ file
@@ -78,20 +78,20 @@ fmt-check: ## fail if a C++ file is not formatted
 	@tools/setup dev
 	@git ls-files '*.h' '*.cc' | xargs clang-format --dry-run -Werror
 
-tidy: ## clang-tidy over the whole tree, warnings are errors
+tidy: ## run clang-tidy on the whole tree; warnings are errors
 	@tools/setup build test dev
 	@cmake --preset tidy >/dev/null
 	@tools/tidy
 
-asan: ## every test under the address and undefined-behaviour sanitizers (clang)
+asan: ## run every test under the address and undefined-behaviour sanitizers (clang)
 	@tools/setup build test dev
 	@tools/build sound && tools/sound -j$(JOBS)
 
-tsan: ## every test under the thread sanitizer but `stress`, which leaves a program less memory than the sanitizer takes
+tsan: ## run every test under the thread sanitizer, except `stress`, which limits memory below what the sanitizer needs
 	@tools/setup build test
 	@tools/build tsan && ctest --test-dir build/tsan -E '^stress$$' --output-on-failure -j$(JOBS)
 
-coverage: ## line coverage of what `make asan` ran, as text; fails under 85 %
+coverage: ## print the line coverage of `make asan`; fails below 85 %
 	@tools/coverage
 
 fuzz: ## run every fuzz target for a minute each

@@ -1,5 +1,5 @@
-# What the program writes about itself: JSON schemas of its documents, the OpenAPI file, and the Python classes and stubs.
-# They are made by running it, so they are always those of this build. A cross build runs it under an emulator.
+# Generates the JSON schemas of the program's documents, the OpenAPI file, and the Python classes and stubs by running the
+# program, so they always match this build. A cross build runs it under an emulator.
 function(rightsize_descriptions)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   set(folder ${PROJECT_BINARY_DIR}/descriptions)

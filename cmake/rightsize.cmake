@@ -1,4 +1,4 @@
-# How a module is built: one folder = one static library = one namespace, with its tests beside the code.
+# How a module is built: one folder is one static library and one namespace, with its tests next to the code.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -11,22 +11,22 @@ if(CCACHE_PROGRAM)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
-option(RIGHTSIZE_FUZZ "build the fuzz targets, and everything so that it can be fuzzed and covered lines are counted (needs clang)" OFF)
-option(RIGHTSIZE_UNITY "compile up to eight files as one: less than half as much to compile" OFF)
-option(RIGHTSIZE_PCH "compile the standard headers of the modules once: a quarter less to compile" OFF)
+option(RIGHTSIZE_FUZZ "build the fuzz targets and instrument all code for fuzzing and coverage (needs clang)" OFF)
+option(RIGHTSIZE_UNITY "compile up to eight files as one, which more than halves the work" OFF)
+option(RIGHTSIZE_PCH "compile the standard headers of the modules once, which saves a quarter of the work" OFF)
 
 add_library(rightsize_flags INTERFACE)
 target_include_directories(rightsize_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(rightsize_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
-# g++ 12 sees overlapping copies inside std::string where there are none (GCC bug 105651).
+# g++ 12 reports overlapping copies inside std::string that do not exist (GCC bug 105651).
 target_compile_options(rightsize_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
-if(RIGHTSIZE_UNITY)  # classes of a header with parts that only their own file knows
+if(RIGHTSIZE_UNITY)  # a class in a header may have members whose types only its own file defines
   target_compile_options(rightsize_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 
-# What nearly every file reads. Builds for debugging and for clang-tidy do without: they fail on a file that leaves one of
-# these out. Behind a precompiled header g++ 12 takes std::string for code of ours and sees overruns in
-# it where there are none; the same builds keep those warnings.
+# Headers that nearly every file includes. Debug and clang-tidy builds do not precompile them, so they fail on a file that
+# forgets to include one. With a precompiled header, g++ 12 treats std::string as our code and reports overruns in it that
+# do not exist; the builds without one keep those warnings.
 set(RIGHTSIZE_COMMON_HEADERS <algorithm> <array> <cmath> <functional> <map> <memory> <optional> <string> <string_view>
                              <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
 if(RIGHTSIZE_PCH)
@@ -38,8 +38,8 @@ if(RIGHTSIZE_PCH)
   target_precompile_headers(rightsize_pch PRIVATE ${RIGHTSIZE_COMMON_HEADERS})
 endif()
 
-# What every test reads, compiled once. Tests are built without optimisation: they run for milliseconds and compile
-# several times faster so.
+# Headers that every test includes, compiled once. Tests are built without optimization: they run for milliseconds, and
+# compiling is several times faster.
 function(rightsize_test_headers)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_pch.cc CONTENT "")
   add_library(rightsize_test_pch OBJECT ${PROJECT_BINARY_DIR}/test_pch.cc)
@@ -52,16 +52,16 @@ endfunction()
 
 function(rightsize_test_options target)
   target_compile_options(${target} PRIVATE -O0)
-  if(RIGHTSIZE_FUZZ)  # what is counted is the code under test
+  if(RIGHTSIZE_FUZZ)  # coverage counts the code under test, not the tests
     target_compile_options(${target} PRIVATE -fno-profile-instr-generate -fno-coverage-mapping -fno-sanitize=fuzzer-no-link)
   endif()
   target_compile_definitions(${target} PRIVATE RIGHTSIZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 endfunction()
 
 # rightsize_module(NAME [COLD] [DEPS module...] [PARTS sub-folder...] [LIBS target...] [EMBED folder])
-# Makes the library rightsize::NAME from src/NAME and, from the *_test.cc beside the sources, the test NAME_test.
-# COLD modules read, write or wait and compute little: they are built with -O1, which compiles a quarter faster.
-# PARTS are for tools/check_layers. EMBED puts every file of a folder into the library, read with embedded_file().
+# Builds the library rightsize::NAME from src/NAME and the test NAME_test from the *_test.cc files in it.
+# COLD modules read, write or wait and compute little. They are built with -O1, which compiles a quarter faster.
+# PARTS are for tools/check_layers. EMBED puts every file of a folder into the library; embedded_file() reads them.
 function(rightsize_module name)
   cmake_parse_arguments(MODULE "COLD" "EMBED" "DEPS;PARTS;LIBS" ${ARGN})
   set(folder ${PROJECT_SOURCE_DIR}/src/${name})
@@ -102,14 +102,14 @@ function(rightsize_test name)
   target_link_libraries(${name}_test PRIVATE ${TEST_LIBS} fmt::fmt tl::expected GTest::gmock GTest::gtest_main rapidcheck)
   rightsize_test_options(${name}_test)
   target_precompile_headers(${name}_test REUSE_FROM rightsize_test_pch)
-  rightsize_unity(${name}_test)  # half as much to compile: the templates of googletest are instantiated once
+  rightsize_unity(${name}_test)  # halves compile time: googletest's templates are instantiated once
   add_test(NAME unit.${name} COMMAND ${name}_test --gtest_brief=1)
-  # Property tests draw the same cases every time, so that a failure can be seen again.
+  # Property tests draw the same cases every time, so that failures can be reproduced.
   set_tests_properties(unit.${name} PROPERTIES ENVIRONMENT RC_PARAMS=seed=1)
 endfunction()
 
-# Compiles several files of a target as one, in groups in which no helper has the name of another (tools/unity_groups).
-# The groups are made when CMake runs: after a clash of names, run it again.
+# Compiles several files of a target as one, in groups without name clashes between helpers (tools/unity_groups).
+# CMake computes the groups when it runs. If names clash after a change, run CMake again.
 function(rightsize_unity target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cc$")
@@ -123,7 +123,7 @@ function(rightsize_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# Writes a source file that includes every file of `folder` byte for byte, with a table of names.
+# Writes a source file that embeds every file of `folder` byte for byte, with a table of names.
 function(rightsize_embed target folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_SOURCE_DIR}/${folder}/*)
   set(assembly "")
@@ -132,7 +132,7 @@ function(rightsize_embed target folder)
   set(index 0)
   set(paths "")
   foreach(file IN LISTS files)
-    if(file MATCHES "\\.md$|^measurements/")  # measurements are for fitting, the program does not read them
+    if(file MATCHES "\\.md$|^measurements/")  # the program does not read measurements
       continue()
     endif()
     string(APPEND assembly "asm(\".section .rodata\\n.global embedded_${index}_begin\\n.global embedded_${index}_end\\n"
@@ -159,8 +159,8 @@ const std::vector<EmbeddedFile>& embedded_files() {
   rightsize_add_embedding(${target} ${generated})
 endfunction()
 
-# A source that embeds files is compiled without the compiler cache, which does not see them: it would go on giving the
-# object of files that have changed since.
+# A source that embeds files is compiled without the compiler cache. The cache does not see the embedded files and would
+# return an outdated object after they change.
 function(rightsize_add_embedding target source)
   add_library(${target}_files OBJECT ${source})
   set_target_properties(${target}_files PROPERTIES CXX_COMPILER_LAUNCHER "" POSITION_INDEPENDENT_CODE ON)
@@ -168,9 +168,9 @@ function(rightsize_add_embedding target source)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_files>)
 endfunction()
 
-# rightsize_table(MODULE TYPE NAMESPACE HEADER FUNCTION): a table made of files. Every file in a sub-folder of src/MODULE
-# defines a function with the file's name that returns a vector of TYPE; FUNCTION, declared in HEADER, returns all of them
-# in the order of their names.
+# rightsize_table(MODULE TYPE NAMESPACE HEADER FUNCTION): a table with rows from many files. Every file in a sub-folder of
+# src/MODULE defines a function with the file's name that returns a vector of TYPE. FUNCTION, declared in HEADER, returns
+# all rows, sorted by name.
 function(rightsize_table module type namespace header all)
   set(folder ${PROJECT_SOURCE_DIR}/src/${module})
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*/*.cc)

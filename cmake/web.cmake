@@ -1,12 +1,12 @@
-# The page of `rightsize serve`: built from web/ by npm and compiled into the program. Without Node a page that says how
-# to build it takes its place (tools/build_web).
+# The page of `rightsize serve`: npm builds it from web/, and it is compiled into the program. Without Node, a page that
+# explains how to build it is compiled in instead (tools/build_web).
 option(RIGHTSIZE_WEB "build the page of 'rightsize serve' (needs Node and npm)" ON)
 
 function(rightsize_web target)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   set(web ${PROJECT_SOURCE_DIR}/web)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${web}/src/*.ts ${web}/src/*.tsx ${web}/src/*.css ${web}/public/*)
-  # Types for the type check alone, made from the program's own description: the page is built without.
+  # schema.ts is generated from the OpenAPI file and needed only for type checking, not for building the page.
   list(FILTER sources EXCLUDE REGEX "/api/schema\\.ts$")
   set(made ${PROJECT_BINARY_DIR}/web_files.cc)
   add_custom_command(

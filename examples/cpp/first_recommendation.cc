@@ -1,4 +1,4 @@
-// How fast, does it fit, what is cheapest: three questions to rightsize from C++.
+// Asks rightsize from C++: how fast is it, does it fit, and what is cheapest?
 //
 //   cmake -S examples/cpp -B build/example -DCMAKE_PREFIX_PATH=<where rightsize is installed>
 //   cmake --build build/example && build/example/first_recommendation
