@@ -1,6 +1,6 @@
-// bin/rightsize of the tarball and the wheel: starts the program with the C library and the libraries it was built with, so
-// that it runs on any Linux, whatever that has. Linked statically. Children of the program see the system's own libraries:
-// nothing goes into the environment.
+// bin/rightsize of the tarball and the wheel. It starts the program with the C library and the libraries it was built with,
+// so that it runs on any Linux. It is linked statically. It does not change the environment, so child processes use the
+// libraries of the system.
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   char self[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length < 0) {
-    fputs("error: /proc is not there, and with it the place of this program\nhint: mount it (in a container: -v /proc:/proc)\n", stderr);
+    fputs("error: cannot find the program's folder because /proc is not mounted\nhint: mount it (in a container: -v /proc:/proc)\n", stderr);
     return 3;
   }
   self[length] = '\0';

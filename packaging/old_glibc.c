@@ -1,5 +1,5 @@
-// What the libraries of a wheel use of C libraries newer than 2.28, for systems that do not have it. Where the system's own C
-// library has a function, that one is found first; packaging/old_glibc.py leaves out which version is asked for.
+// Functions of C libraries newer than 2.28 that the libraries of a wheel use, for systems that do not have them. A function
+// of the system's C library takes precedence; packaging/old_glibc.py removes the version from references.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-// 2.32. Saying "no" is always right: counters are then changed atomically.
+// 2.32. 0 is always correct: reference counters are then changed atomically.
 char __libc_single_threaded = 0;
 
-// 2.33. The kernel's structure is the C library's on 64-bit machines.
+// 2.33. On 64-bit machines the kernel and the C library use the same structure.
 static int stat_at(int folder, const char* path, void* result, int flags) {
   return (int)syscall(SYS_newfstatat, folder, path, result, flags);
 }

@@ -14,7 +14,7 @@ struct Maker {
   Object operator()(double value) const {
     return std::isfinite(value) ? Object(PyFloat_FromDouble(value)) : Object::borrowed(Py_None);
   }
-  // Names of GPUs, stacks and the like: mostly the one before.
+  // Names of GPUs, stacks and so on are mostly the same as in the previous estimate.
   Object operator()(std::string_view text) const {
     if (member.last.get() == nullptr || member.last_text != text) {
       member.last = to_object(text);

@@ -20,7 +20,7 @@ namespace {
 
 using app::Outcome;
 
-// Raises what the program would have printed: rightsize.InputError, SourceError or Bug of errors.py.
+// Raises rightsize.InputError, SourceError or Bug (errors.py) with the text that the program would print.
 [[noreturn]] void raise(const Errors& errors) {
   Json all = Json::array();
   for (const Error& error : errors) {
@@ -62,7 +62,7 @@ std::vector<std::string> texts_of(PyObject* sequence) {
   return texts;
 }
 
-// A Python object that holds a value of C++.
+// A Python object that holds a C++ value.
 template <class Value>
 struct Holder {
   PyObject_HEAD Value* value;
@@ -171,10 +171,10 @@ class KeptFacts {
 };
 KeptFacts kept_facts;
 
-// This thread's estimator. Making a result can run Python's garbage collector, and that can run any code, even another
-// estimate. The estimator is therefore busy until the result is made, because the result reads its input.
+// This thread's estimator. Creating a result can run Python's garbage collector, which can run any code, even another
+// estimate. The estimator therefore stays busy until the result is complete, because the result reads its input.
 struct OwnEstimator {
-  std::unique_ptr<app::Estimator> estimator;  // nullptr where the facts cannot be read
+  std::unique_ptr<app::Estimator> estimator;  // nullptr if the catalogue cannot be read
   int of_version = -1;
   bool is_busy = false;
 };
@@ -226,8 +226,8 @@ Object estimate_object(const app::Estimator::Answer& answer, const ResultType& t
   return fields.take();
 }
 
-// estimate(type, model, gpu, settings, all): an instance of the type, with numbers only unless `all`. None where the
-// estimate fails: the command then explains why.
+// estimate(type, model, gpu, settings, all): an instance of the type, with numbers only unless `all`. None if the
+// estimate fails; the caller then runs the command, which explains why.
 PyObject* estimate(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     if (count != 5 || !PyDict_Check(arguments[3])) {
@@ -306,7 +306,7 @@ PyCFunction as_function(Function function) {
 PyTypeObject* add_type(PyObject* module, PyType_Spec& spec) {
   Object type(PyType_FromSpec(&spec));
   if (PyObject_SetAttrString(module, spec.name + sizeof "rightsize._core", type.get()) != 0) throw Raised();
-  return reinterpret_cast<PyTypeObject*>(type.release());  // as long as the process
+  return reinterpret_cast<PyTypeObject*>(type.release());  // lives as long as the process
 }
 
 void add_types(PyObject* module) {

@@ -1,5 +1,5 @@
-// Owning references to Python objects, over the part of Python's C interface that is stable: one build serves
-// Python 3.10 and every later one.
+// Owning references to Python objects. Only Python's stable ABI is used, so that one build works with Python 3.10 and
+// later.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -12,7 +12,7 @@
 
 namespace rightsize::python {
 
-// An exception of Python's is set: functions that Python calls return nullptr for it.
+// Thrown when a Python exception is set. Functions that Python calls catch it and return nullptr.
 struct Raised {};
 
 class Object {
@@ -46,7 +46,7 @@ inline Object to_object(std::string_view text) {
   return Object(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
-// Other threads of Python run while it exists.
+// Releases Python's lock while it exists, so that other Python threads run.
 class WithoutLock {
  public:
   WithoutLock() : state_(PyEval_SaveThread()) {}

@@ -8,7 +8,7 @@
 namespace rightsize::python {
 namespace {
 
-// Names recur in every document: Python keeps one copy of each.
+// Names recur in every document, so Python keeps one copy of each.
 Object name_object(const std::string& name) { return Object(PyUnicode_InternFromString(name.c_str())); }
 
 void set_item(const Object& dictionary, const std::string& name, const Object& value) {
@@ -28,7 +28,7 @@ struct Converter {
   Object operator()(bool value) const { return Object(PyBool_FromLong(value ? 1 : 0)); }
   Object operator()(std::int64_t value) const { return Object(PyLong_FromLongLong(value)); }
   Object operator()(std::uint64_t value) const { return Object(PyLong_FromUnsignedLongLong(value)); }
-  // As the document is written: what is not finite is null.
+  // As in the JSON document, values that are not finite are null.
   Object operator()(double value) const {
     return std::isfinite(value) ? Object(PyFloat_FromDouble(value)) : Object::borrowed(Py_None);
   }
@@ -58,7 +58,7 @@ struct Converter {
     if (PyDict_SetItem(fields.get(), member.text.get(), made.get()) != 0) throw Raised();
   }
 
-  // An object whose values have the class.
+  // An object whose values have this class.
   struct MapConverter {
     const ResultType* of_values;
 
@@ -99,7 +99,7 @@ const ResultType::Member& ResultType::member(std::string_view name, std::size_t 
 }
 
 std::shared_ptr<const ResultType> result_type(PyObject* type) {
-  // Never freed: Python may be gone when statics are.
+  // Never freed, because Python may be finalized before static variables are destroyed.
   static auto& kept = *new std::map<PyObject*, std::shared_ptr<ResultType>>;
   if (const auto found = kept.find(type); found != kept.end()) return found->second;
   const auto made = std::make_shared<ResultType>();
@@ -107,7 +107,7 @@ std::shared_ptr<const ResultType> result_type(PyObject* type) {
   made->type = Object::borrowed(type);
   made->fields = inner_types(type, "_fields_of");
   made->maps = inner_types(type, "_maps_of");
-  // A class within itself: a recommendation of several workloads.
+  // A class can contain itself: a recommendation for several workloads.
   for (auto& [name, inner] : made->fields) {
     if (inner == nullptr) inner = made;
   }

@@ -12,7 +12,7 @@
 
 namespace rightsize::python {
 
-// A Python class, and the classes of the objects within its fields.
+// A Python class, and the classes of the objects in its fields.
 struct ResultType {
   using Inner = std::map<std::string, std::shared_ptr<const ResultType>, std::less<>>;
 
@@ -22,12 +22,12 @@ struct ResultType {
 
   struct Member {
     std::string name;
-    Object text;  // the name as Python has it
+    Object text;  // the name as a Python string
     const ResultType *field = nullptr, *map = nullptr;
-    mutable std::string last_text = {};  // and the object made of it
+    mutable std::string last_text = {};  // the last text of this field; `last` is its Python string
     mutable Object last = {};
   };
-  // The member of a name. `at` is its position, which is mostly the same as in the last document. Needs Python's lock.
+  // The member with this name. `at` is its position, usually the same as in the last document. Needs Python's lock.
   const Member& member(std::string_view name, std::size_t at) const;
 
  private:

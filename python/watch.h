@@ -1,4 +1,4 @@
-// The GPUs of this machine, recorded while Python does something else.
+// Records the GPUs of this machine in the background while Python runs.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,11 @@ namespace rightsize::python {
 
 class Watch {
  public:
-  // Begins at once: a reading of every GPU `hertz` times a second, into the file. Fails without NVML or a file.
+  // Starts at once and writes a reading of every GPU to the file `hertz` times per second. Fails without NVML or a
+  // file.
   static Result<std::unique_ptr<Watch>> start(const std::string& file, double hertz);
 
-  // Ends it. Of each GPU, in the order of the recording: the processes seen on it.
+  // Stops recording. Returns the processes seen on each GPU, in the order of the recording.
   Result<std::vector<std::vector<unsigned>>> stop();
 
  private:

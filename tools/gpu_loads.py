@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Loads of known kinds on one GPU, for recordings whose truth is known. Needs PyTorch and transformers.
+"""Runs GPU loads of known kinds, for recordings with a known verdict. Needs PyTorch and transformers.
 
-    gpu_loads.py LOAD [SECONDS]            run one load (the names are those of the table at the end)
+    gpu_loads.py LOAD [SECONDS]            run one load (the table at the end lists the names)
     gpu_loads.py all PROGRAM FOLDER        run every load and record each with `PROGRAM profile --record FOLDER/LOAD.csv`
 """
 import os
@@ -15,7 +15,7 @@ GPU = 'cuda'
 
 
 def until(seconds, step):
-    """Calls step() again and again; the queue of launched work never runs far ahead."""
+    """Calls step() repeatedly, without letting the queue of launched work grow long."""
     end, count = time.time() + seconds, 0
     while time.time() < end:
         step()
@@ -84,7 +84,7 @@ def prefill():
 
 
 def decode(batch, context=512, model=None):
-    """One token at a time with Hugging Face's growing cache, launched from Python."""
+    """Decodes one token at a time with Hugging Face's growing cache, launched from Python."""
     model = model or llama()
     state = {}
 
@@ -101,7 +101,7 @@ def decode(batch, context=512, model=None):
 
 
 def decode_graph(batch, context=512):
-    """The same through a CUDA graph: the weights' matrix-vector products of every layer."""
+    """The same in a CUDA graph: the matrix-vector products of every layer's weights."""
     model = llama()
     x = torch.randn(batch, 1, 4096, device=GPU, dtype=torch.bfloat16)
     layers = model.model.layers
@@ -224,7 +224,7 @@ def small_train():
     return step
 
 
-# The first word is the truth.
+# The first word is the expected verdict.
 LOADS = {
     'compute-gemm-bf16': lambda: gemm(torch.bfloat16), 'compute-gemm-fp8': gemm_fp8, 'compute-gemm-int8': gemm_int8,
     'compute-gemm-tf32': gemm_tf32, 'compute-gemm-fp32': gemm_fp32, 'compute-prefill': prefill,

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Measures what data/measurements/h200-*.csv hold, on the GPU of this machine. Needs PyTorch, transformers, peft, torchvision.
+"""Measures the rows of data/measurements/*-h200*.csv on the GPU of this machine. Needs PyTorch, transformers, peft, torchvision.
 
     measure_speed.py train|vision|large|prefill|mixtures|compile|check|products|grouped|adapted|casts|logits|widths OUT.csv [--model TEXT] [--seconds N]
 
 Cases are the runs of tests/fixtures/memory/h200-*.csv (train, vision), a grid of prompts (prefill), and the lists MIXTURES and COMPILED
-below (large: image models at batches the GPU decides; mixtures, compile): the last two also write peak memory, and to OUT.csv.json which kernels the time is in. check: the runs of train-hf-h200-predicted.csv. products: what a linear layer of a 70B model computes forward and for
-either gradient, in bf16 and fp8. grouped: the same of the experts of a layer. adapted: which weights peft's "all-linear" adapts. casts: what lies between bf16 and fp8 products, fused by torch.compile. logits: a loss over a
-vocabulary, forward and backward, operation by operation and compiled. widths: products whose outputs do not fill eight. Weights are random.
-A step is the mean over enough iterations to fill about a second, after three to warm up, with one synchronisation at the end.
+below (large: image models at batch sizes limited by the GPU; mixtures, compile); the last two also write peak memory, and the time per kernel
+to OUT.csv.json. check: the runs of train-hf-h200-predicted.csv. products: the linear layers of a 70B model, forward and for
+either gradient, in bf16 and fp8. grouped: the same for the experts of a layer. adapted: which weights peft's "all-linear" adapts. casts: the
+operations between bf16 and fp8 products, fused by torch.compile. logits: a loss over a vocabulary, forward and backward, operation by operation
+and compiled. widths: products whose outputs are not a multiple of eight. Weights are random.
+A step is the mean over enough iterations to fill about a second, after three to warm up, with one synchronization at the end.
 A forward pass in a CUDA graph is the mean over as many replays."""
 import argparse
 import csv
@@ -49,7 +51,7 @@ GPU = 'cuda'
 
 
 def timed(step, warm_up=3, seconds=1.0, most=50):
-    """Milliseconds of one call."""
+    """The time of one call in milliseconds."""
     for _ in range(warm_up):
         step()
     torch.cuda.synchronize()
@@ -65,7 +67,7 @@ def timed(step, warm_up=3, seconds=1.0, most=50):
 
 
 def in_graph(step):
-    """The same inside a CUDA graph, or nothing where it cannot be captured."""
+    """The same inside a CUDA graph, or nothing if it cannot be captured."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -120,7 +122,7 @@ def inputs_of(config, architecture, batch, sequence, dtype):
 
 
 def kernel_times(step):
-    """Milliseconds of GPU time by kernel, of one step."""
+    """Milliseconds of GPU time per kernel in one step."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         step()
         torch.cuda.synchronize()
@@ -129,7 +131,7 @@ def kernel_times(step):
 
 
 def saved_tensors(loss, model):
-    """What a compiled forward pass keeps for its backward pass, by shape."""
+    """The tensors that a compiled forward pass keeps for its backward pass, by shape."""
     weights = {p.data_ptr() for p in model.parameters()}
     kept = {}
     for tensor in getattr(loss.grad_fn, 'saved_tensors', []):
@@ -144,7 +146,7 @@ DETAILS = []
 
 
 def detailed_case(row):
-    """Time, peak memory as torch and as the driver see it, and where both go."""
+    """Time, peak memory according to torch and the driver, and the breakdown of both."""
     step, forward, model = train_step(row, row['compile'] == 'yes')
     began = time.time()
     result = {'step_ms': timed(step, seconds=0.8)}
@@ -176,7 +178,7 @@ def train_case(row):
 
 
 def train_step(row, compiled):
-    """A step, its forward pass alone, and the model."""
+    """A training step, its forward pass alone, and the model."""
     mode = row['mode']
     dtype = torch.float32 if mode == 'amp' else torch.bfloat16
     config, model, architecture = hf_model(row['model'], dtype)
@@ -251,13 +253,13 @@ LINEAR = [('qkv', 10240, 8192), ('proj', 8192, 8192), ('up', 57344, 8192), ('dow
 
 
 def product_case(row):
-    """Milliseconds of forward, input gradient and weight gradient. Operands of fp8 are as its kernels want them: both contracted along their rows."""
+    """Milliseconds of forward, input gradient and weight gradient. fp8 operands have the layout of its kernels: both contracted along their rows."""
     m, n, k = int(row['tokens']), int(row['outputs']), int(row['inputs'])
     result = {}
     for part, (rows, columns, depth) in {'forward': (m, n, k), 'input_gradient': (m, k, n), 'weight_gradient': (n, k, m)}.items():
         a, b = torch.randn(rows, depth, device=GPU, dtype=torch.bfloat16), torch.randn(columns, depth, device=GPU, dtype=torch.bfloat16)
         if row['mode'] == 'bf16':
-            # As autograd lays them out: x W^T, g W, g^T x.
+            # The layout of autograd: x W^T, g W, g^T x.
             if part != 'forward':
                 b = b.t().contiguous().t()
             if part == 'weight_gradient':
@@ -266,16 +268,16 @@ def product_case(row):
             continue
         one = torch.ones((), device=GPU)
         a, b = a.to(torch.float8_e4m3fn if part == 'forward' else torch.float8_e5m2), b.to(torch.float8_e4m3fn)
-        out = torch.float32 if part == 'weight_gradient' else torch.bfloat16  # gradients of weights add up in fp32
+        out = torch.float32 if part == 'weight_gradient' else torch.bfloat16  # weight gradients are accumulated in fp32
         result[part + '_ms'] = timed(lambda: torch._scaled_mm(a, b.t(), one, one, out_dtype=out, use_fast_accum=part == 'forward'), seconds=0.6, most=2000)
     return result
 
 
-STREAMS = 4  # in which Transformer Engine runs the products of experts
+STREAMS = 4  # Transformer Engine runs the products of experts in this many streams
 
 
 def grouped_case(row):
-    """Milliseconds of forward, input gradients and weight gradients of the experts of a layer, each product on its own."""
+    """Milliseconds of forward, input gradients and weight gradients of the experts of a layer, each product measured separately."""
     h, f, m, experts, bf16 = *(int(row[k]) for k in ('hidden', 'width', 'rows', 'experts')), row['mode'] == 'bf16'
     streams, one, result = [torch.cuda.Stream() for _ in range(STREAMS)], torch.ones((), device=GPU), {}
     for part in ('forward', 'input_gradient', 'weight_gradient'):
@@ -310,7 +312,7 @@ def grouped_case(row):
 
 
 def cast_case(row):
-    """Milliseconds, and the share of 4.8 TB/s its bytes reach."""
+    """Milliseconds, and the achieved share of 4.8 TB/s."""
     rows, columns = int(row['tokens']), int(row['outputs'])
     x, scale = torch.randn(rows, columns, device=GPU, dtype=torch.bfloat16), torch.ones((), device=GPU)
 
@@ -326,7 +328,7 @@ def cast_case(row):
 
 
 def logits_case(row):
-    """Milliseconds of a cross entropy in 32 bits over 16-bit logits and back, and the bytes a logit that would take so long at 80 % of 4.8 TB/s."""
+    """Milliseconds of a 32-bit cross entropy over 16-bit logits, forward and backward, and the equivalent bytes per logit at 80 % of 4.8 TB/s."""
     tokens, words = int(row['tokens']), int(row['outputs'])
     logits, labels = torch.randn(tokens, words, device=GPU, dtype=torch.bfloat16), torch.randint(0, words, (tokens,), device=GPU)
 
@@ -344,7 +346,7 @@ def logits_case(row):
     return {'ms': ms, 'bytes': ms * 1e-3 * 0.8 * 4.8e12 / (tokens * words)}
 
 
-# Families whose experts are stacked, as small as they come.
+# Families whose experts are stacked, in the smallest possible size.
 STACKED = {'mixtral': {'num_local_experts': 4}, 'qwen2_moe': {'num_experts': 4, 'moe_intermediate_size': 64, 'shared_expert_intermediate_size': 64},
            'qwen3_moe': {'num_experts': 4, 'moe_intermediate_size': 64}, 'olmoe': {'num_experts': 4}, 'gpt_oss': {'num_local_experts': 4},
            'deepseek_v2': {'n_routed_experts': 4, 'moe_intermediate_size': 64, 'first_k_dense_replace': 0, 'n_shared_experts': 1, 'num_experts_per_tok': 2, 'topk_method': 'greedy'},

@@ -1,5 +1,5 @@
-// A value, or an error with its place and a hint. The library throws nothing but std::bad_alloc. Reading the value of
-// an error, or the error of a value, is undefined, as with std::optional.
+// A value, or an error with its place and a hint. The library throws only std::bad_alloc. As with std::optional,
+// reading the value of an error, or the error of a value, is undefined.
 #pragma once
 
 #include <string>

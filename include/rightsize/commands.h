@@ -11,7 +11,7 @@
 
 namespace rightsize::v1 {
 
-// `arguments` are words without a flag: a workload file, the "spot" of `prices spot`.
+// `arguments` are words without a flag: a workload file, or "spot" in `prices spot`.
 Answer<Report> call(const std::string& command, const Settings& settings = {},
                     const std::vector<std::string>& arguments = {});
 

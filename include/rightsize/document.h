@@ -2,7 +2,7 @@
 //
 //   for (const Document& plan : report->document["plans"]) use(plan["gpu"].text(), plan["usd_total"].number());
 //
-// A missing member is null at any depth: document["a"]["b"] is null where there is no "a".
+// A missing member is null at any depth: document["a"]["b"] is null if there is no "a".
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ class Document {
   Kind kind() const { return kind_; }
   explicit operator bool() const { return kind_ != Kind::kNull; }
 
-  // Empty where the document holds another kind.
+  // Empty if the document has another kind.
   std::optional<bool> boolean() const;
   std::optional<double> number() const;
   std::optional<std::string> text() const;
 
-  // Members and items; a null document where there is none of that name or index.
+  // Members and items; a null document if there is none with that name or index.
   const Document& operator[](std::string_view name) const;
   const Document& operator[](std::size_t index) const;
   const std::vector<std::string>& names() const { return names_; }  // in the document's order
@@ -47,9 +47,9 @@ class Document {
 // An answer of a command.
 struct Report {
   Document document;
-  int exit_code = 0;  // 2: nothing feasible was found; the document says why
+  int exit_code = 0;  // 2: no feasible answer; the document says why
   std::string json;   // the document as text
-  std::string text;   // for people
+  std::string text;   // the report as plain text
   std::string html;   // a whole page
 };
 

@@ -16,7 +16,7 @@ namespace rightsize::v1 {
 
 struct Estimate {
   bool feasible = true;
-  std::string reason;  // why not
+  std::string reason;  // if not feasible
   std::string model, gpu, job, stack, precision;
   int gpus = 1;
 
@@ -35,8 +35,8 @@ struct Estimate {
   Document document;  // everything
 };
 
-// Reads the catalogue and the constants on first use and keeps them and the models, so that an answer takes
-// microseconds. Use one per thread. It does not check whether a training job fits: memory() does.
+// Reads the catalogue and the constants on first use and caches them and the models, so that an estimate takes
+// microseconds. Use one per thread. It does not check whether a training job fits; memory() does.
 class Estimator {
  public:
   Estimator();

@@ -1,7 +1,7 @@
 // GPU memory a job needs, part by part, and whether it fits: `rightsize memory`.
 //
-// Three totals, because they differ by gigabytes: what the framework's allocator has live at the peak, what it reserves
-// from the driver, and what nvidia-smi shows. low and high bound the last at 80 %.
+// There are three totals, which differ by gigabytes: what the framework's allocator has allocated at the peak, what it
+// reserves from the driver, and what nvidia-smi shows. low and high are the 80 % interval of the last.
 #pragma once
 
 #include <string>

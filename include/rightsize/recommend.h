@@ -23,7 +23,7 @@ struct Plan {
 };
 
 struct Recommendation {
-  std::vector<Plan> plans;  // the cheapest first; empty where nothing is feasible: report.document["rejected"] says why
+  std::vector<Plan> plans;  // cheapest first; if empty, report.document["rejected"] says why
   Report report;
 };
 

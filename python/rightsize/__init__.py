@@ -1,4 +1,4 @@
-"""Which GPU a workload needs, for the least money.
+"""Finds the cheapest GPUs for a workload.
 
     import rightsize
 

@@ -10,7 +10,7 @@ from . import _core, result, results
 
 
 class Model(str):
-    """A configuration as text. `Model(config)` saves time in a loop over the same dictionary or object."""
+    """A configuration as text. Convert a dictionary or object once with `Model(config)` if you use it in a loop."""
 
     def __new__(cls, config):
         return super().__new__(cls, _model_text(config))
@@ -50,7 +50,7 @@ def _values(value):
 
 
 def _words(command, settings):
-    """Keywords as the words of a command line. Unknown keywords are passed on: the command refuses them with a suggestion."""
+    """Converts keywords to command-line words. Unknown keywords are kept: the command refuses them with a suggestion."""
     words = []
     for keyword, value in settings.items():
         name = keyword.rstrip('_').replace('-', '_')
@@ -80,7 +80,7 @@ def _ask(command, words):
 
 @contextlib.contextmanager
 def _as_file(value, name, text_of):
-    """The path of a file; a value is written to a temporary file first."""
+    """The path of a file; other values are written to a temporary file first."""
     if value is None or isinstance(value, (str, os.PathLike)):
         yield None if value is None else os.fspath(value)
         return
@@ -92,7 +92,7 @@ def _as_file(value, name, text_of):
 
 
 def call(command, *arguments, **settings):
-    """Any command: `call('window', volume='1M/d', item_time='82ms', gpu='l4')`."""
+    """Runs any command: `call('window', volume='1M/d', item_time='82ms', gpu='l4')`."""
     return _ask(command, [_text(word) for word in arguments] + _words(command, settings))
 
 
@@ -107,7 +107,7 @@ def reload():
 
 
 def memory(model, gpu=None, **settings):
-    """GPU memory a job needs, part by part, and whether it fits."""
+    """The GPU memory that a job needs, part by part, and whether it fits."""
     return _ask('memory', _words('memory', {'model': model, 'gpu': gpu, **settings}))
 
 
@@ -141,7 +141,7 @@ def _estimate_report(asked):
 
 
 def recommend(model=None, *, workload=None, **settings):
-    """The cheapest GPUs for a workload: how many, which provider, terms and settings.
+    """The cheapest GPUs for a workload: how many, from which provider, on which terms and with which settings.
 
     `workload` is a workload file, or a dictionary of the same settings."""
     words = []
@@ -177,13 +177,13 @@ def mig(workloads=None, **settings):
 
 
 def prices(what=None, **settings):
-    """What machines cost: `prices('h100', provider='aws,gcp')`, `prices('spot', gpu='h100-sxm', hours=100)`."""
+    """Prices of machines: `prices('h100', provider='aws,gcp')`, `prices('spot', gpu='h100-sxm', hours=100)`."""
     return _ask('prices', ([what] if what else []) + _words('prices', settings))
 
 
 def profile(command=None, *, replay=None, **settings):
-    """What limits a workload on a GPU and what it wastes: from a recording (`replay`), a command (a list of words), a process
-    (`pid`), or this machine for a while (`duration`). `watch` does the same for a block of Python."""
+    """The bottleneck and the waste of a workload on a GPU, from a recording (`replay`), a command (a list of words), a process
+    (`pid`), or this machine for some time (`duration`). `watch` does the same for a block of Python."""
     words = _words('profile', {'replay': replay, **settings})
     if command is not None:
         words += ['--', *([command] if isinstance(command, str) else map(str, command))]
@@ -201,12 +201,12 @@ def models(model=None, **settings):
 
 
 def fleet(**settings):
-    """What a fleet's GPUs cost, how much of it is wasted, and what saves most: `fleet(from_='metrics.json', price=2.49)`."""
+    """The cost and waste of a fleet, and the actions that save most: `fleet(from_='metrics.json', price=2.49)`."""
     return _ask('fleet', _words('fleet', settings))
 
 
 def service(**settings):
-    """A running LLM service from its own metrics: `service(from_='metrics.txt', gpu='h200-sxm')`."""
+    """Analyses a running LLM service from its metrics: `service(from_='metrics.txt', gpu='h200-sxm')`."""
     return _ask('service', _words('service', settings))
 
 

@@ -1,8 +1,8 @@
-"""What the functions raise. The text is what the program prints."""
+"""Exceptions. Their text is what the program prints."""
 
 
 class Error(Exception):
-    """`errors` holds one dictionary per mistake: message, hints, file, line, column."""
+    """`errors` has one dictionary per mistake: message, hints, file, line, column."""
 
     def __init__(self, text, errors=()):
         super().__init__(text.rstrip('\n'))

@@ -1,11 +1,11 @@
-"""The program `rightsize` of the wheel."""
+"""Runs the program `rightsize` that the wheel contains."""
 import os
 import pathlib
 import sys
 
 
 def path():
-    """The path beside the module, where a wheel installs it."""
+    """The path where a wheel installs the program, next to the module."""
     return os.fspath(pathlib.Path(__file__).parent / '_program/bin/rightsize')
 
 

@@ -1,4 +1,4 @@
-"""What every result has in common."""
+"""The base classes of all results."""
 from __future__ import annotations
 
 import copy
@@ -24,21 +24,21 @@ def plain(value):
 
 @dataclasses.dataclass(frozen=True)
 class Record:
-    """A part of a result. Fields a document does not have are None."""
+    """A part of a result. Fields that the document does not have are None."""
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON document as dictionaries, lists, strings and numbers, with the fields that are present."""
         return plain(self)
 
 
-# The classes of objects in fields (also of lists of them), and of the values of objects whose keys are data. Subclasses
-# override them. They are not fields, so they are set outside the dataclass.
+# The classes of objects in fields and in lists (_fields_of), and of the values of objects whose keys are data (_maps_of).
+# Subclasses override them. They are not fields, so they are set outside the dataclass.
 Record._fields_of = {}
 Record._maps_of = {}
 
 
 class _Rendered:
-    """The report of a result that was unpickled: every format as text, because the report itself stays in its process."""
+    """The report of an unpickled result: the text of every format, because the report itself cannot leave its process."""
 
     def __init__(self, answer):
         self.exit_code = answer.exit_code
@@ -51,7 +51,7 @@ class _Rendered:
 
 @dataclasses.dataclass(frozen=True)
 class Result(Record):
-    """The answer of a command: what `--format json` prints, as fields; `print` shows the report, notebooks its HTML."""
+    """The result of a command. Its fields are those of `--format json`; `print` shows the report, notebooks show its HTML."""
 
     def _report(self):
         return self.__dict__['_answer']
@@ -59,7 +59,7 @@ class Result(Record):
     def __getstate__(self):
         state = dict(self.__dict__)
         if '_asked' in state:
-            state.pop('_answer', None)  # made again when needed
+            state.pop('_answer', None)  # recreated when needed
         elif '_answer' in state and not isinstance(state['_answer'], _Rendered):
             state['_answer'] = _Rendered(state['_answer'])
         return state
@@ -83,7 +83,7 @@ class Result(Record):
         return self._report().render('csv')
 
     def to_html(self) -> str:
-        """A whole page."""
+        """A complete HTML page."""
         return self._report().render('html')
 
     def to_frame(self) -> Any:
@@ -99,7 +99,7 @@ class Result(Record):
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the program: 0, or 2 where nothing feasible was found."""
+        """The exit code of the program: 0, or 2 if there is no feasible answer."""
         return self._report().exit_code
 
     def __str__(self):
@@ -120,7 +120,7 @@ Result._rows = None  # the field that to_frame() shows as rows
 
 
 class LazyEstimate(Result):
-    """An estimate made in a loop holds its numbers; its lists and its report are made on first use."""
+    """An estimate that holds only numbers; its lists and its report are computed on first use, to keep loops fast."""
 
     def _report(self):
         if '_answer' not in self.__dict__:
@@ -134,8 +134,8 @@ class LazyEstimate(Result):
 
 
 class _Lazy:
-    """A field made on first use: from the details, or from the report for `warnings`, because the check whether a training job
-    fits takes longer than its speed."""
+    """A field computed on first use from the details. `warnings` comes from the report, because checking whether a training job
+    fits takes longer than estimating its speed."""
 
     def __init__(self, name):
         self.name = name

@@ -1,4 +1,4 @@
-"""Profiling a training run from inside: a block of Python, a `transformers` Trainer, a Lightning Trainer.
+"""Profiles a training run from inside: a block of Python, a `transformers` Trainer or a Lightning Trainer.
 
     with rightsize.watch(price=2.49) as watched:
         train()
@@ -16,16 +16,16 @@ from . import _core
 from .commands import profile
 from .errors import Error
 
-# A reading a second tells waste from work in a run of minutes and costs nothing that can be measured.
+# One reading per second is enough to find waste in a run of minutes, and its cost is negligible.
 _READINGS_A_SECOND = 1.0
 
 
 class watch:  # noqa: N801: a context manager, named like a function
-    """Samples the GPUs this process uses while the block runs, then prints what binds them and what they waste.
+    """Samples the GPUs that this process uses while the block runs, then prints their bottleneck and waste.
 
-    `hz`: readings a second. `record`: keep the readings in this file. `show`: where to print; None prints nothing. Everything else is as
-    in `profile`: `price`, `gpu`, and the job (`model`, `batch`, ...), with which its speed on other GPUs is that of its estimates.
-    On a machine without NVIDIA's library the block runs all the same and `profile` stays None; `why_not` says why."""
+    `hz`: readings per second. `record`: a file for the readings. `show`: where to print; None prints nothing. All other keywords are
+    those of `profile`: `price`, `gpu`, and the job (`model`, `batch`, ...), whose estimates then give its speed on other GPUs.
+    On a machine without NVML the block runs normally and `profile` stays None; `why_not` gives the reason."""
 
     def __init__(self, *, hz=_READINGS_A_SECOND, record=None, show=sys.stdout, **settings):
         self.profile = None
@@ -52,7 +52,7 @@ class watch:  # noqa: N801: a context manager, named like a function
             self._say(f'rightsize: not watching: {error}')
 
     def stop(self):
-        """Ends the watch and gives the profile; None where there was nothing to watch."""
+        """Stops watching and returns the profile, or None if nothing was watched."""
         if self._watch is None:
             return self.profile
         try:
@@ -71,8 +71,8 @@ class watch:  # noqa: N801: a context manager, named like a function
             print(text, file=self._show, flush=True)
 
     def _of_this_process(self, seen):
-        """The recording with the GPUs on which this process or its relatives were seen; all where none was (containers have their own
-        process numbers)."""
+        """The recording of the GPUs that this process or its relatives used; of all GPUs if none was seen, because process IDs differ
+        inside containers."""
         relatives = _relatives()
         used = {str(gpu) for gpu, processes in enumerate(seen) if relatives.intersection(processes)}
         if not used or len(used) == len(seen):
@@ -88,7 +88,7 @@ class watch:  # noqa: N801: a context manager, named like a function
 
 
 def _relatives():
-    """This process and what it started; with several workers on this machine, the whole family of their launcher."""
+    """This process and its descendants; with several workers on this machine, all descendants of their launcher."""
     root = os.getppid() if int(os.environ.get('LOCAL_WORLD_SIZE', '1')) > 1 else os.getpid()
     children = {}
     for entry in os.listdir('/proc'):
@@ -98,7 +98,7 @@ def _relatives():
             with open(f'/proc/{entry}/stat', encoding='utf-8', errors='replace') as file:
                 parent = int(file.read().rpartition(')')[2].split()[1])
         except (OSError, IndexError, ValueError):
-            continue  # it has just ended
+            continue  # the process has just ended
         children.setdefault(parent, []).append(int(entry))
     family, open_ = {root}, [root]
     while open_:
@@ -110,7 +110,7 @@ def _relatives():
 
 
 class _Run:
-    """What the callbacks share: a watch between the first and the last step, and the time of a step between them."""
+    """Shared by the callbacks: watches from the first to the last step and measures the mean step time."""
 
     def __init__(self, settings):
         self.watch = watch(**settings)
@@ -127,7 +127,7 @@ class _Run:
         self.watch.start()
 
     def step(self):
-        """The first step compiles and allocates: the clock starts behind it."""
+        """The clock starts after the first step, which compiles and allocates."""
         if self._began is None:
             self._began = time.monotonic()
         else:
@@ -141,7 +141,7 @@ class _Run:
 
 
 def _trainer_job(arguments, model):
-    """What a Trainer's arguments say of the job, in our words. Nothing where the model has no configuration we read."""
+    """The settings of a Trainer's job as our keywords; empty if the model has no configuration."""
     config = getattr(model, 'config', None)
     if not hasattr(config, 'to_dict'):
         return {}
@@ -153,8 +153,8 @@ def _trainer_job(arguments, model):
 
 
 def trainer_callback(**settings):
-    """A callback for a `transformers` Trainer: watches the training and prints what it wastes. Keywords as in `watch`; with `seq`, the
-    tokens of a sequence, the job is known from the Trainer and the report says how fast it would be on other GPUs."""
+    """A callback for a `transformers` Trainer that watches the training and prints its waste. Keywords are those of `watch`. With `seq`
+    (tokens per sequence), the report also projects the speed of the Trainer's job on other GPUs."""
     from transformers import TrainerCallback
 
     class RightsizeCallback(TrainerCallback):
@@ -166,7 +166,7 @@ def trainer_callback(**settings):
             return self.run.profile
 
         def on_train_begin(self, args, state, control, model=None, **others):
-            # A Trainer does not know how long its sequences are; without that its job is not known.
+            # A Trainer does not know the length of its sequences, so the job is known only if the user passes it.
             known = 'seq' in settings and 'model' not in settings
             self.run.begin(state.is_local_process_zero, _trainer_job(args, model) if known else {})
 

@@ -1,4 +1,4 @@
-"""The Python module against the program: the same answers, the same errors."""
+"""Compares the Python module with the program: the same answers and the same errors."""
 import dataclasses
 import datetime
 import gc
@@ -29,12 +29,12 @@ def program(*words):
 
 
 def without_times(document):
-    """Without the seconds a search or a simulation took."""
+    """The document without the run times of searches and simulations."""
     return {name: value for name, value in document.items() if name != 'seconds'}
 
 
 class LikeTransformers:
-    """What a `transformers` configuration has that we use."""
+    """The part of a `transformers` configuration that we use."""
 
     def to_dict(self):
         return dict(CONFIG)
@@ -225,7 +225,7 @@ class Calls(unittest.TestCase):
         wanted = {gpus: ask(gpus) for gpus in (1, 2)}
         within = []
 
-        def collected(phase, _):  # Python calls it where it makes an object, also one of a result
+        def collected(phase, _):  # Python may call this whenever it creates an object, including those of a result
             gc.callbacks.remove(collected)
             within.append(ask(2) == wanted[2])
             gc.callbacks.append(collected)

@@ -1,4 +1,4 @@
-"""Watching a block and a training run, with a library that plays NVML and modules that play the trainers."""
+"""Watches a block and a training run, with a fake NVML library and fake trainer modules."""
 import io
 import os
 import sys

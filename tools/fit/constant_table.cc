@@ -110,7 +110,7 @@ std::vector<std::string> ConstantTable::gpus_with(const std::string& kernel) con
 
 void ConstantTable::remove_gpu(const std::string& gpu) {
   std::erase_if(efficiency_.rows, [&](const auto& row) {
-    return row[0] == gpu || row[efficiency_.column("like")] == gpu;  // a twin knows too much
+    return row[0] == gpu || row[efficiency_.column("like")] == gpu;  // a GPU with the same chip would give it away
   });
 }
 

@@ -1,7 +1,7 @@
-// data/efficiency.csv and data/stacks.csv as text that can be changed one constant at a time and written back.
+// data/efficiency.csv and data/stacks.csv as text whose constants can be changed one at a time and written back.
 //
 // A constant is a cell: stacks/vllm/decode_matmul is the value of that row, efficiency/h200-sxm/matmul-bf16/rate the
-// column `rate` of that one. Numbers keep the unit they are written with. Nothing here knows what a constant means.
+// column `rate` of that row. Numbers keep their unit. This code does not depend on the meaning of a constant.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace rightsize::fit {
 
 struct ConstantName {
-  bool kernel = false;     // in efficiency.csv, else in stacks.csv
+  bool kernel = false;     // in efficiency.csv, otherwise in stacks.csv
   std::string owner, row;  // GPU and kernel, or stack and constant
   std::string column = "value";
 
@@ -28,11 +28,11 @@ class ConstantTable {
   std::optional<double> get(const ConstantName& name) const;
   void set(const ConstantName& name, double value);
   void set_how(const ConstantName& name, const std::string& how);
-  // GPUs that have a row of this kernel, in the order of the file.
+  // GPUs with a row for this kernel, in the order of the file.
   std::vector<std::string> gpus_with(const std::string& kernel) const;
   void remove_gpu(const std::string& gpu);
 
-  // What the whole table says; and what `base` says with only the rows of these constants taken from here.
+  // The constants of the whole table; or those of `base` with only the rows of these constants taken from this table.
   Checked<perf::Constants> constants() const;
   Checked<perf::Constants> constants(const perf::Constants& base, const std::vector<ConstantName>& changed) const;
 

@@ -1,4 +1,4 @@
-// That the speeds people measured are still met, and that the fitter finds what it should.
+// Checks that the model still matches measured speeds, and that the fitter finds known constants.
 #include <cmath>
 #include <filesystem>
 #include <random>
@@ -48,7 +48,7 @@ const Validated* find(std::string_view capability, std::string_view metric) {
   return nullptr;
 }
 
-// tests/fixtures/perf/recorded-errors.csv: the errors when they were last looked at; `fit . --record` writes them anew.
+// tests/fixtures/perf/recorded-errors.csv has the errors when they were last reviewed; `fit . --record` rewrites it.
 TEST(MeasuredSpeeds, NoErrorHasGrownByHalf) {
   const std::string path = kRoot + "/tests/fixtures/perf/recorded-errors.csv";
   const Csv csv = *Csv::parse(path, *read_file(path));
@@ -63,8 +63,8 @@ TEST(MeasuredSpeeds, NoErrorHasGrownByHalf) {
   }
 }
 
-// Of rows the constants were fitted on, stated intervals must hold about the 80 % they promise; rows of one capability
-// may do better, never much worse.
+// On rows the constants were fitted to, stated intervals must contain about 80 %; a single capability may be better,
+// but never much worse.
 TEST(MeasuredSpeeds, StatedIntervalsHoldAboutFourOfFiveRows) {
   double inside = 0, all = 0;
   for (const Stage& stage : world().stages) {
@@ -80,7 +80,7 @@ TEST(MeasuredSpeeds, StatedIntervalsHoldAboutFourOfFiveRows) {
   EXPECT_LE(inside / all, 0.93);
 }
 
-// data/stacks.csv lists the runs each stack was fitted on; `fit . --runs` prints them.
+// data/stacks.csv lists the runs to which each stack was fitted; `fit . --runs` prints them.
 TEST(MeasuredSpeeds, TheRunsBehindAStackAreThoseItNames) {
   const std::string stacks = *read_file(kRoot + "/data/stacks.csv");
   const std::string rows = measured_rows(world().stages, *world().measurements, *world().table.constants());
@@ -93,7 +93,7 @@ TEST(MeasuredSpeeds, TheRunsBehindAStackAreThoseItNames) {
   EXPECT_EQ(count, 8u * 5u);
 }
 
-// Of every file most rows can be asked for; what cannot be expressed is counted, not hidden.
+// Most rows of every file can be estimated; the others are counted and reported.
 TEST(Measurements, RowsAreReadAndRefusalsSayWhy) {
   for (const char* file : {"serving-dense.csv", "train-llm-foundry.csv", "train-hf-h200.csv", "kernels-matmul.csv"}) {
     EXPECT_GT(world().measurements->rows(file).size(), 80u) << file;
@@ -129,7 +129,7 @@ TEST(ConstantTable, WritesBackWhatItRead) {
   std::filesystem::remove_all(folder);
 }
 
-// y = a x^b with a tenth of the rows thrice too large.
+// y = a x^b, with a tenth of the rows three times too large.
 TEST(LeastSquares, FindsConstantsUnderOutliers) {
   std::mt19937 random(1);
   std::normal_distribution<double> noise(0, 0.02);
@@ -165,7 +165,7 @@ RC_GTEST_PROP(LeastSquaresProperty, StaysInsideItsBoundsAndNeverGetsWorse, ()) {
   RC_ASSERT(found.loss <= robust_loss(start) + 1e-9);
 }
 
-// Rows that the table's own constants predict are fitted without an error, from the priors.
+// Rows predicted by the constants of the table are fitted without error, starting from the priors.
 TEST(FitStage, RecoversTheConstantsThatMadeTheRows) {
   const auto stage = std::find_if(world().stages.begin(), world().stages.end(),
                                   [](const Stage& s) { return s.name == "all-reduce-8"; });

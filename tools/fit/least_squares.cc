@@ -31,8 +31,8 @@ VectorXd inside(const std::vector<Unknown>& unknowns, VectorXd x) {
   return x;
 }
 
-// Forward differences: the model is smooth in the logarithm of every constant, and a part in a thousand is far above
-// rounding.
+// Forward differences: the model is smooth in the logarithm of every constant, and a step of 0.001 is far above
+// rounding errors.
 bool jacobian(const Residuals& residuals, const VectorXd& x, const VectorXd& at, MatrixXd& j) {
   constexpr double kStep = 1e-3;
   VectorXd moved;

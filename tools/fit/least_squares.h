@@ -1,8 +1,8 @@
-// Robust nonlinear least squares: Levenberg and Marquardt's method over logarithms of positive constants.
+// Robust nonlinear least squares: the Levenberg-Marquardt method over logarithms of positive constants.
 //
-// The loss of a residual r (in units of its expected size) is 2 d^2 (sqrt(1 + (r/d)^2) - 1), d = 2: the square of small
-// errors, the size of large ones, so that a tenth of bad rows moves little (Charbonnier; Barron 2019, arXiv
-// 1701.03077). A constant the rows say nothing about stays at its prior.
+// The loss of a residual r (in units of its expected size) is 2 d^2 (sqrt(1 + (r/d)^2) - 1), d = 2: quadratic for small
+// errors and linear for large ones, so that a tenth of bad rows has little effect (Charbonnier; Barron 2019, arXiv
+// 1701.03077). A constant that the rows do not determine stays at its prior.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,14 @@
 
 namespace rightsize::fit {
 
-// Of one constant, in logarithms: where the search starts, what is expected of it, and how far from that costs as much
-// as one row that is off by its expected size.
+// One constant, in logarithms: the start of the search, its expected value, and the deviation that costs as much
+// as one row that is off by its expected error.
 struct Unknown {
   double start = 0, prior = 0, spread = 1;
   double low = -50, high = 50;
 };
 
-// Fills the residuals at x; false where the model cannot be evaluated there.
+// Fills the residuals at x; false if the model cannot be evaluated there.
 using Residuals = std::function<bool(const Eigen::VectorXd& x, Eigen::VectorXd& residuals)>;
 
 struct Solution {
@@ -30,7 +30,7 @@ struct Solution {
 
 Solution minimize(const std::vector<Unknown>& unknowns, const Residuals& residuals, int most_rounds = 60);
 
-// Of rows alone, without priors.
+// The loss of the rows alone, without priors.
 double robust_loss(const Eigen::VectorXd& residuals);
 
 }  // namespace rightsize::fit

@@ -1,16 +1,16 @@
-// Fits the constants of the speed model to data/measurements, and says how wrong the model is on them.
+// Fits the constants of the speed model to data/measurements, and reports the errors of the model on them.
 //
-//   fit ROOT                      fit every stage; write data/efficiency.csv and data/stacks.csv where that is better
-//   fit ROOT --stage NAME         one stage only (may be given again)
-//   fit ROOT --take               write every refit, better or not (after a change of the model)
+//   fit ROOT                      fit every stage; write data/efficiency.csv and data/stacks.csv if that is better
+//   fit ROOT --stage NAME         one stage only (repeatable)
+//   fit ROOT --take               write every refit, even if it is worse (after a change of the model)
 //   fit ROOT --dry                write nothing
-//   fit ROOT --validate [FILE]    errors with the constants as they are, and with models and GPUs left out; Markdown to
+//   fit ROOT --validate [FILE]    errors with the current constants, and with models and GPUs left out; Markdown to
 //   FILE
 //   fit ROOT --quick [FILE]       the same without the left-out fits
-//   fit ROOT --runs               which runs every stack was fitted on, as rows of data/stacks.csv
-//   fit ROOT --by-model           with either: the same figures of each model, on the screen
+//   fit ROOT --runs               the runs to which every stack was fitted, as rows of data/stacks.csv
+//   fit ROOT --by-model           with --validate or --quick: also print the figures of each model
 //   fit ROOT --rows               every row with its error in percent, as CSV
-//   fit ROOT --rows --no-model    the same of fits that never saw the row's model (--no-gpu: its GPU)
+//   fit ROOT --rows --no-model    the same for fits without the row's model (--no-gpu: without its GPU)
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -55,7 +55,7 @@ Result<Kernel> decode_row(const Csv& csv, const CsvRow& row) {
   return a;
 }
 
-// DeepSeek-V3: 512 compressed and 64 rotated elements a token; heads of 128 + 64 where a prompt is expanded.
+// DeepSeek-V3: 512 compressed and 64 rotated elements per token; heads of 128 + 64 if a prompt is expanded.
 Result<Kernel> latent_row(const Csv& csv, const CsvRow& row) {
   if (csv.cell(row, "phase") == "prefill") {
     if (number(csv, row, "cached") > 0) return fail(bad_input("prompts after a cached prefix in kernels"));
@@ -83,7 +83,8 @@ Result<Kernel> collective_row(const Csv& csv, const CsvRow& row) {
                        bytes(number(csv, row, "bytes"))};
 }
 
-// A balanced load gives visits to experts in turn: as many are read as there are visits, or all that are here.
+// A balanced load visits experts in turn: the number of experts read is the number of visits, or all experts on this
+// GPU.
 Result<Kernel> expert_row(const Csv& csv, const CsvRow& row) {
   const auto format = format_of(csv.cell(row, "format"));
   if (!format) return fail(bad_input(fmt::format("experts in {}", csv.cell(row, "format"))));
@@ -108,10 +109,10 @@ Result<Kernel> kernel_of(const std::string& file, const Csv& csv, const CsvRow& 
   return fail(bad_input("no function of the model for kernels of " + file));
 }
 
-// A column the job's settings do not know yet: its rows wait until they do.
+// A column that is not yet a setting of a job; its rows are refused until it is.
 std::optional<std::string> unknown_setting(const Csv& csv, const CsvRow& row) {
   for (const std::string& column : csv.header()) {
-    if (csv.cell(row, column).empty() || column.find('_') != std::string::npos) continue;  // measured: names with '_'
+    if (csv.cell(row, column).empty() || column.find('_') != std::string::npos) continue;  // '_' marks measured values
     if (std::find(std::begin(kAbout), std::end(kAbout), column) != std::end(kAbout)) continue;
     const auto& known = model::job_settings();
     if (std::none_of(known.begin(), known.end(), [&](const auto& info) { return info.name == column; })) return column;

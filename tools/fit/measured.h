@@ -1,4 +1,4 @@
-// The rows of data/measurements/: jobs (perf/calibration/calibration.h says how they look) and single kernels.
+// The rows of data/measurements/: jobs (perf/calibration/calibration.h documents the format) and single kernels.
 #pragma once
 
 #include <deque>
@@ -46,12 +46,12 @@ struct MeasuredRow {
   std::string_view cell(std::string_view column) const { return csv->cell(*row, column); }
 };
 
-// Rows of one file that could not be used: why, and how many.
+// Rows of one file that could not be used: the reason and their number.
 using Refusals = std::map<std::string, int>;
 
 class Measurements {
  public:
-  // `root` is the repository. Fails on a file that cannot be read; rows the program cannot express yet are refused.
+  // `root` is the repository. Fails if a file cannot be read; rows that the program does not support yet are refused.
   static Checked<std::unique_ptr<Measurements>> read(const std::string& root, const std::vector<std::string>& files);
 
   const std::vector<MeasuredRow>& rows(const std::string& file) const { return rows_.at(file); }
@@ -69,7 +69,7 @@ class Measurements {
   std::map<std::string, Checked<model::ModelShape>> models_;
 };
 
-// Every measured value of the row against the model.
+// Compares every measured value of the row with the model.
 Result<perf::Predictions> predict(const MeasuredRow& row, const perf::Constants& constants, const perf::GpuSpeed& gpu);
 
 }  // namespace rightsize::fit

@@ -14,27 +14,27 @@
 namespace rightsize::fit {
 namespace {
 
-constexpr std::size_t kFewestRows = 12;  // fewer say too little to fit on
+constexpr std::size_t kFewestRows = 12;  // fewer rows are not enough for a fit
 
 std::vector<std::string> owners_of(const Stage& stage, const ConstantTable& table) {
   if (stage.target.starts_with("efficiency/")) return table.gpus_with(stage.target.substr(stage.target.rfind('/') + 1));
   return {stage.target.substr(stage.target.find('/') + 1)};
 }
 
-// Rows of one owner: a GPU's own for kernels, all of the stage for a stack.
+// Rows of one owner: the rows of a GPU for kernels, all rows of the stage for a stack.
 Rows owner_rows(const Stage& stage, const std::string& owner, const Measurements& measurements,
                 const perf::Constants& constants) {
   return rows_of(stage, measurements, constants, stage.target.starts_with("efficiency/") ? owner : "");
 }
 
-// The best proxy for unseen rows: another model, else another GPU, else other samples.
+// The best proxy for unseen rows: another model, otherwise another GPU, otherwise other samples.
 LeaveOut kind_of(const Stage& stage, const Rows& rows) {
   if (stage.of_kernels()) return LeaveOut::kSample;
   if (can_leave_out(rows, LeaveOut::kModel)) return LeaveOut::kModel;
   return can_leave_out(rows, LeaveOut::kGpu) ? LeaveOut::kGpu : LeaveOut::kSample;
 }
 
-// What a fit minimises, a row: the loss of errors in units of what is expected.
+// What a fit minimizes per row: the loss of errors in units of the expected error.
 double cost(const Stage& stage, const Outcomes& outcomes) {
   Eigen::VectorXd residuals(static_cast<Eigen::Index>(outcomes.size()));
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -89,18 +89,18 @@ Checked<Fitted> fit_owner(const Stage& stage, const std::string& owner, const Me
   const LeaveOut kind = kind_of(stage, rows);
   RIGHTSIZE_TRY(const Outcomes unseen, leave_out(stage, owner, rows, table, kind));
   fitted.before = score_of(now), fitted.refit = score_of(refit), fitted.left_out = score_of(unseen);
-  const bool proved = stage.of_kernels() || kind != LeaveOut::kSample;  // one model on one GPU proves nothing
+  const bool proved = stage.of_kernels() || kind != LeaveOut::kSample;  // one model on one GPU is not evidence
   fitted.taken = take || (proved && cost(stage, unseen) < cost(stage, now));
   if (fitted.taken) {
     table = std::move(changed);
     write_how(stage, owner, rows.size(), date, table);
-    // Samples of the same models say nothing about an unseen model, so such widths stay.
+    // Samples of the same models do not predict an unseen model, so these widths are kept.
     if (kind == LeaveOut::kModel) write_widths(stage, owner, unseen, date, table);
   }
   return fitted;
 }
 
-// The rows of a GPU, predicted without its kernel measurements.
+// The rows of a GPU, predicted without the kernel measurements of that GPU.
 Checked<Outcomes> transferred(const Stage& stage, const Measurements& measurements, const ConstantTable& table) {
   Outcomes all;
   for (const std::string& gpu : owners_of(stage, table)) {
@@ -230,7 +230,7 @@ std::string as_markdown(const std::vector<Validated>& rows) {
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.capability, row.metric, row.as_is.n,
                         markdown_score(row.as_is), inside, markdown_score(row.no_model), markdown_score(row.no_gpu),
                         row.refused == 0 ? "" : std::to_string(row.refused));
-    // Bars differ between dense models and mixtures: where few models were left out in turn, each has its line.
+    // Targets differ between dense models and mixtures, so if few models were left out in turn, each gets a line.
     if (row.no_model.n == 0 || row.models.size() < 2 || row.models.size() > kFewModels) continue;
     for (const auto& [model, scores] : row.models) {
       if (scores[0].n == 0) continue;

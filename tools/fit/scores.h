@@ -1,4 +1,4 @@
-// Errors of a set of outcomes, and how they are printed.
+// The errors of a set of outcomes, and how to print them.
 #pragma once
 
 #include <string>

@@ -66,7 +66,7 @@ const StageMetric* metric_of(const Stage& stage, std::string_view name) {
   return nullptr;
 }
 
-// What a GPU reaches under these constants, made once an evaluation.
+// The efficiency of a GPU under these constants, computed once per evaluation.
 class Speeds {
  public:
   explicit Speeds(const perf::Constants& constants) : constants_(constants) {}
@@ -81,7 +81,7 @@ class Speeds {
   std::map<const catalog::Gpu*, perf::GpuSpeed> known_;
 };
 
-// A cell of zero has no logarithm: the search starts a little above.
+// Zero has no logarithm, so the search starts slightly above.
 double log_of(double value, const StageConstant& c) { return std::log(std::max(value, 1e-3 * c.prior)); }
 
 Unknown unknown_of(const StageConstant& c, double start) {

@@ -1,15 +1,15 @@
-// What is fitted on what: data/measurements/stages.csv, one stage a row. Nothing here knows a constant's meaning, so a
-// new constant or capability is a row there and no code.
+// The stages of the fit: data/measurements/stages.csv, one stage per row. This code does not depend on the meaning of a
+// constant, so a new constant or capability is a new row and needs no code.
 //
 //   stage       its name
-//   capability  under which docs/accuracy.md reports it
-//   target      stacks/STACK, or efficiency/*/KERNEL (each GPU that has that row, by itself); empty: only scored
+//   capability  its name in docs/accuracy.md
+//   target      stacks/STACK, or efficiency/*/KERNEL (each GPU that has that row, separately); empty: only scored
 //   files       of data/measurements, separated by |
 //   where       column=text;column!=text;column>=number;...   which rows; a text that ends in * matches its beginning
-//   metrics     metric:size|...   and the error (a share) that is expected of one row
-//   constants   name:prior:spread[:low:high]|...   spread is of the logarithm; units as in the constant's own cell
-//   widths      constant:metric[:which]|...   those that hold the 80 % of |log error| with the model left out, of rows
-//               bound by the host, by the device, or that a rule as in `where` picks
+//   metrics     metric:size|...   and the expected error of one row, as a share
+//   constants   name:prior:spread[:low:high]|...   spread of the logarithm; units as in the cell of the constant
+//   widths      constant:metric[:which]|...   constants that hold the 80 % quantile of |log error| with the model left
+//               out, for rows bound by the host, by the device, or selected by a rule as in `where`
 #pragma once
 
 #include <map>
@@ -32,7 +32,7 @@ struct StageMetric {
 };
 struct StageWidth {
   std::string name, metric;
-  bool host = false, device = false;  // only rows bound by the host, or only the others
+  bool host = false, device = false;  // only rows bound by the host, or only the other rows
   std::vector<std::pair<std::string, std::string>> where;
 };
 
@@ -49,15 +49,15 @@ struct Stage {
 
 Checked<std::vector<Stage>> read_stages(const std::string& root);
 
-// Whether a row keeps every rule.
+// Whether a row meets every rule.
 bool matches(const MeasuredRow& row, const std::vector<std::pair<std::string, std::string>>& rules);
 
-// The rows of a stage that the model can estimate today, of one GPU where `gpu` is given.
+// The rows of a stage that the model can estimate today, for one GPU if `gpu` is given.
 using Rows = std::vector<const MeasuredRow*>;
 Rows rows_of(const Stage& stage, const Measurements& measurements, const perf::Constants& constants,
              const std::string& gpu = "");
 
-// One measured value against the model.
+// One measured value compared with the model.
 struct Outcome {
   const MeasuredRow* row = nullptr;
   std::string metric;
@@ -68,19 +68,19 @@ struct Outcome {
 using Outcomes = std::vector<Outcome>;
 Outcomes evaluate(const Stage& stage, const Rows& rows, const perf::Constants& constants);
 
-// One stage of one owner (a GPU or a stack): its constants by name.
+// One stage for one owner (a GPU or a stack): its constants by name.
 std::vector<ConstantName> names_of(const Stage& stage, const std::string& owner);
 
-// The table with the stage's constants of this owner fitted on these rows. Starts at the priors; `from_here` also at
-// the table's own values, and the better end wins.
+// The table with the stage's constants of this owner fitted to these rows. The fit starts at the priors; with
+// `from_here` also at the values of the table, and the better result is used.
 Checked<ConstantTable> fit_stage(const Stage& stage, const std::string& owner, const Rows& rows,
                                  const ConstantTable& table, bool from_here);
 
-// Each row predicted by a fit that never saw its group: the model, the GPU, or one of five samples of shapes.
+// Each row, predicted by a fit without its group: the model, the GPU, or one of five samples of shapes.
 enum class LeaveOut { kModel, kGpu, kSample };
 Checked<Outcomes> leave_out(const Stage& stage, const std::string& owner, const Rows& rows, const ConstantTable& table,
                             LeaveOut kind);
-// Whether there are two groups at least.
+// Whether there are at least two groups.
 bool can_leave_out(const Rows& rows, LeaveOut kind);
 
 }  // namespace rightsize::fit

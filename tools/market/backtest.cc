@@ -14,7 +14,7 @@ namespace {
 constexpr int kJobDays = 7;
 constexpr int kLeastFitDays = 90;
 
-// Dense 16-bit TFLOP/s of a GPU, from data/gpus.csv; what has none there is chosen only against itself.
+// Dense 16-bit TFLOP/s of a GPU from data/gpus.csv. A GPU without a rate is compared only with itself.
 const std::map<std::string, double> kPeaks = {{"T4", 65},
                                               {"A10G", 70},
                                               {"V100", 125},
@@ -43,7 +43,7 @@ std::set<int> first_days(const History& history) {
   return days;
 }
 
-// What the zone asked over the week; on-demand on days it had no price.
+// The price of the zone over the week; on-demand on days without a price.
 double paid(const ZoneSeries& zone, int day, double on_demand) {
   double sum = 0;
   for (int d = day; d < day + kJobDays; ++d) sum += zone.on(d) != nullptr ? zone.on(d)->spot : on_demand;
@@ -54,7 +54,7 @@ struct Offered {
   const ZoneSeries* zone;
   DayPrice price;
   market::PriceInterval outlook;
-  bool launch;  // at a floor that may be one
+  bool launch;  // at a floor that may be a launch price
 };
 
 std::vector<Offered> offered_on(const History& history, int day, int age, const market::OutlookTable& table) {
@@ -76,7 +76,7 @@ std::vector<Offered> offered_on(const History& history, int day, int age, const 
 }
 
 struct Job {
-  std::function<double(const ZoneSeries&)> work_per_hour;  // 0: not for this job
+  std::function<double(const ZoneSeries&)> work_per_hour;  // 0: unsuitable for this job
 };
 
 std::vector<Job> jobs_of(const History& history) {
@@ -119,7 +119,7 @@ Both choose(const std::vector<Offered>& offers, const Job& job) {
   return both;
 }
 
-// What the zone that turned out cheapest asked for a unit of work, of those with a price on the day of reading.
+// The price per unit of work of the zone that turned out cheapest, among those with a price on the day of reading.
 double best_in_hindsight(const std::vector<Offered>& offers, const Job& job, int day) {
   double least = INFINITY;
   for (const Offered& offer : offers) {

@@ -1,4 +1,4 @@
-// The price outlook on 16 months of prices, fitted each month to what was known before.
+// Tests the price outlook on 16 months of prices, fitted each month to the prices known before.
 #include "backtest.h"
 
 #include <gtest/gtest.h>

@@ -10,17 +10,17 @@ namespace {
 constexpr int kAges[] = {1, 3, 7, 14, 28, 56, 91, 126, 182, 270, 365};
 constexpr std::size_t kLeastPairs = 100;
 
-// One reading and what came after, as logarithms against the machine's median on the first day.
+// A reading and a later one, as logarithms relative to the machine's median on the first day.
 struct Pair {
   double now = 0, later = 0;
-  bool lowest = false;  // of the machine's zones on that day
+  bool lowest = false;  // among the machine's zones on that day
 };
 
 struct Pairs {
   std::vector<Pair> spot, floor, list;
 };
 
-// The least spot price of a machine on a day, floors left out.
+// The lowest spot price of a machine on a day, without floors.
 double lowest_on(const History& history, const std::string& instance, int day) {
   double lowest = INFINITY;
   for (const std::size_t zone : history.machine.at(instance)) {
@@ -55,7 +55,7 @@ Pairs collect(const History& history, int age, int until) {
   return pairs;
 }
 
-// Least squares through the median: what is left of a zone's distance from it.
+// Least squares through the median: how much of a zone's distance from it remains.
 double shrinkage(const std::vector<Pair>& pairs) {
   double xy = 0, xx = 0;
   for (const Pair& pair : pairs) {
@@ -66,8 +66,8 @@ double shrinkage(const std::vector<Pair>& pairs) {
 }
 
 FittedRow fit(const char* kind, int age, const std::vector<Pair>& pairs, double weight) {
-  // Who chooses the cheapest zone gets one whose price was low by chance more often than another's: low and high are
-  // of zones that would have been chosen, where there are enough.
+  // The cheapest zone is more often cheap by chance than other zones. If there are enough, low and high therefore come
+  // from zones that would have been chosen.
   std::vector<double> factors, chosen;
   for (const Pair& pair : pairs) {
     factors.push_back(std::exp(pair.later - weight * pair.now));
@@ -114,9 +114,9 @@ std::vector<FittedRow> fit_outlook(const History& history, int until) {
       spot.push_back(fit("spot", age, above, shrinkage(above)));
       share_likely(cheap.back(), spot.back());
       list.push_back(fit("list", age, pairs.list, 1));
-      list.back().likely = 1;  // the day of a price change cannot be predicted: a list price holds until then
+      list.back().likely = 1;  // the day of a price change cannot be predicted, so a list price is assumed to stay
     }
-    // A floor is compared with itself: other zones may be at it too.
+    // A floor is compared with itself, because other zones may be at the floor too.
     if (pairs.floor.size() >= kLeastPairs) floor.push_back(fit("floor", age, pairs.floor, 1));
   }
   list.insert(list.end(), spot.begin(), spot.end());

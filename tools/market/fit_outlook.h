@@ -1,4 +1,4 @@
-// The constants of data/price_outlook.csv from a history of prices.
+// Fits the constants of data/price_outlook.csv to a history of prices.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ struct FittedRow : market::OutlookRow {
   std::size_t pairs = 0;
 };
 
-// From pairs of days before `until`: a reading, and one of the same zone `days` later. Every seventh day begins a pair;
-// days overlap less so, and the answer does not change. An age with fewer than 100 pairs is left out.
+// From pairs of days before `until`: a reading, and one of the same zone `days` later. Every seventh day starts a pair,
+// which reduces overlap and does not change the result. An age with fewer than 100 pairs is left out.
 std::vector<FittedRow> fit_outlook(const History& history, int until);
 
 market::OutlookTable to_table(const std::vector<FittedRow>& rows);

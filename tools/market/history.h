@@ -1,5 +1,5 @@
-// 16 months of daily prices of AWS GPU machines, by zone: what the constants of price_outlook.csv are fitted to and
-// what the rules of src/market are tested on.
+// 16 months of daily prices of AWS GPU machines by zone. The constants of price_outlook.csv are fitted to them, and the
+// rules of src/market are tested on them.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 namespace rightsize::market_tools {
 
 struct DayPrice {
-  double spot = 0, on_demand = 0;  // dollars an hour of the machine
+  double spot = 0, on_demand = 0;  // dollars per hour of the machine
 };
 
 struct ZoneSeries {
@@ -29,14 +29,14 @@ struct ZoneSeries {
 
 struct History {
   std::vector<ZoneSeries> zones;
-  std::vector<int> days;                                    // that have readings
+  std::vector<int> days;                                    // days with readings
   std::map<std::string, std::vector<std::size_t>> machine;  // zones by instance
 };
 
 // The file of data/measurements, gzip-compressed CSV: date,instance,gpu,gpu_count,region,az,od,spot.
 Result<History> read_history(const std::string& path);
 
-// The median of a machine's zones on a day, those at the floor left out where there are others; nothing: no readings.
+// The median over a machine's zones on a day, without those at the floor if there are others; empty without readings.
 std::optional<double> median_on(const History& history, const std::string& instance, int day);
 
 double quantile(std::vector<double> values, double q);

@@ -1,5 +1,5 @@
 // market_backtest ROOT [--write]: fits the constants of data/price_outlook.csv to the prices in data/measurements and
-// prints what rules of choosing would have paid, month by month. With --write it rewrites the file.
+// prints what different ways to choose would have paid, month by month. --write rewrites the file.
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -32,7 +32,7 @@ int main(int count, char** words) {
   for (const int age : {1, 28, 85}) {
     fmt::print("{}\n", market_tools::to_markdown(market_tools::backtest_choice(*history, age), age));
   }
-  // The discounts of GCP's one-year commitments in data/prices/gcp.csv are 37 %; AWS and Azure ask about as much.
+  // GCP's one-year commitments in data/prices/gcp.csv have a discount of 37 %; those of AWS and Azure are similar.
   for (const double discount : {0.28, 0.37}) {
     fmt::print("{}\n", market_tools::to_markdown(market_tools::backtest_commitment(*history, discount), discount));
   }
