@@ -1,4 +1,4 @@
-// Start-up: loading the whole catalogue, and looking a GPU up in it.
+// Start-up: loads the whole catalogue and looks up a GPU.
 #include <benchmark/benchmark.h>
 
 #include "catalog/catalog.h"

@@ -1,4 +1,4 @@
-// A ledger of 100,000 decisions, listed and filtered.
+// Lists and filters a ledger of 100,000 decisions.
 #include <filesystem>
 
 #include <benchmark/benchmark.h>
@@ -13,7 +13,7 @@ using namespace rightsize;
 
 constexpr int kDecisions = 100'000;
 
-// Made once, by one transaction: the list reads what the commands would have written.
+// Created once, in one transaction. The rows are those that the commands would write.
 decisions::Ledger& ledger() {
   static decisions::Ledger opened = [] {
     const std::string path = fmt::format("/tmp/rightsize-decisions-bench-{}.db", getpid());

@@ -1,9 +1,9 @@
-// How long after a slider moves the new plans are on the screen, in a real browser: node bench/drag_bench.mjs PROGRAM
+// Measures in a real browser how long it takes from moving a slider to new plans on the screen: node bench/drag_bench.mjs PROGRAM
 //
-// Each input event that moves the slider to another value counts, from its own time stamp to the first frame painted with
-// an answer that was asked for at or after it. "steps": one press of an arrow key, then rest; "jumps": ten steps at once (Page Up), so that nothing can be
-// known ahead. Neither comes by a value twice. "drag": the mouse at 60 moves a second for two seconds.
-// Beside it what the server needed of a processor for each answer, which other work on the machine does not change.
+// Each input event that changes the value of the slider counts, from its time stamp to the first frame painted with
+// an answer that was requested at or after it. "steps": one press of an arrow key, then a pause. "jumps": ten steps at once (Page Up), which
+// cannot be prefetched. Neither visits a value twice. "drag": the mouse at 60 moves per second for two seconds.
+// Also prints the server's CPU time per answer, which does not depend on other work on the machine.
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { startBrowser, startServer } from '../tests/web/browser.mjs';
@@ -22,11 +22,11 @@ const CASES = [
   ['service 70B, rate', '/recommend?job=serve&model=llama-3.1-70b&rate=2', 'Requests'],
 ].filter(([name]) => !process.env.ONLY || name.includes(process.env.ONLY));
 
-/** In the page: times of inputs, and of frames painted with an answer to a question asked at some time. */
+/** In the page: the times of inputs, and of frames painted with the answer to a question and the time of that question. */
 function watchPage() {
   globalThis.inputs = [];
   globalThis.frames = [];
-  // A slider says its value once the page has drawn it; most moves of a mouse change nothing there.
+  // A slider reports its value after the page has drawn it; most mouse moves do not change it.
   let said;
   const note = (event) => {
     const at = event.timeStamp;
@@ -38,7 +38,7 @@ function watchPage() {
     }, 0));
   };
   addEventListener('input', note, true);
-  addEventListener('keydown', note, true); // a slider's keys are the page's own
+  addEventListener('keydown', note, true); // the page handles the keys of sliders itself
   const fetched = globalThis.fetch;
   globalThis.fetch = async (path, options) => {
     const asked = performance.now();
@@ -55,7 +55,7 @@ function watchPage() {
   };
 }
 
-/** Milliseconds on a processor so far, all threads. */
+/** CPU milliseconds so far, over all threads. */
 function processorTime(pid) {
   const tasks = readdirSync(`/proc/${pid}/task`);
   return tasks.reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e6, 0);
@@ -63,7 +63,7 @@ function processorTime(pid) {
 
 const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))];
 
-/** Of each input the time to the first frame that shows it, or something newer. */
+/** For each input, the time to the first frame that shows it or something newer. */
 async function latencies(page) {
   return page.evaluate(() =>
     globalThis.inputs.map((at) => Math.min(...globalThis.frames.filter((frame) => frame.asked >= at).map((frame) => frame.painted)) - at).filter(Number.isFinite),
@@ -77,7 +77,7 @@ async function calm(page) {
   }
 }
 
-/** Presses a key, and again after a rest. */
+/** Presses a key repeatedly, with a pause after each press. */
 async function press(page, key, times) {
   const all = [];
   const parts = [];

@@ -1,4 +1,5 @@
-// One estimate: the planner makes a million of them, so each should stay under 10 microseconds, of a mixture under 30.
+// One estimate. The planner makes a million of them, so each should take less than 10 microseconds, or 30 for a
+// mixture.
 #include <cstdlib>
 #include <new>
 
@@ -11,7 +12,7 @@ namespace {
 long allocations = 0;
 }
 
-// Not inlined: g++ 12 then takes malloc inside new for a mismatch with delete.
+// Not inlined, because g++ 12 would report a mismatch between malloc inside new and delete.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size)) return memory;
@@ -24,7 +25,7 @@ namespace {
 
 using namespace rightsize;
 
-// Runs the body and shows how often it allocated.
+// Runs the body and reports the number of allocations.
 template <class Body>
 void count_allocations(benchmark::State& state, Body body) {
   long inside = 0;

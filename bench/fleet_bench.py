@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How long rightsize fleet takes and how much memory it needs: a fleet in VictoriaMetrics, and one as a file.
+"""Measures the time and memory of rightsize fleet, with a fleet in VictoriaMetrics and one in a file.
 
     bench/fleet_bench.py build/release/rightsize                     1,000 GPUs x 7 days on the server, 10,000 x 1 day as a file
-    bench/fleet_bench.py PROGRAM --gpus 250 500 1000 --days 7        growth with the number of GPUs
+    bench/fleet_bench.py PROGRAM --gpus 250 500 1000 --days 7        shows how time grows with the number of GPUs
     bench/fleet_bench.py PROGRAM --file-gpus 10000 --gpus            only the file
 
-Prints a line a run; docs/fleet.md quotes them. Needs Debian's victoria-metrics, and disk: 22 bytes a sample for the file."""
+Prints one line per run; docs/fleet.md quotes them. Needs Debian's victoria-metrics and disk space: 22 bytes per sample for the file."""
 import argparse
 import os
 import pathlib
@@ -23,7 +23,7 @@ END = 1790000000 // 3600 * 3600
 
 
 def measure(command):
-    """Wall seconds, processor seconds and peak MiB of a command of ours."""
+    """Wall seconds, CPU seconds and peak MiB of a rightsize command."""
     begin = time.time()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen(['/usr/bin/env', 'python3', '-c', MEASURED, *command], stdout=subprocess.PIPE, text=True)
@@ -45,7 +45,7 @@ sys.exit(code)
 
 
 def fill(base, fleet, batch=64):
-    """Posts the fleet a few GPUs at a time, in VictoriaMetrics's own line format."""
+    """Posts the fleet a few GPUs at a time, in the line format of VictoriaMetrics."""
     import json
     times = ','.join('%d000' % t for t in fleet.times)
     texts = {(kind, m): ','.join(rows[m]) for kind, rows in fleet.rows.items() for m in range(len(fleet_data.METRICS))}
@@ -67,7 +67,7 @@ def bench_server(program, gpus, days, step):
         fill(base, fleet)
         servers.get(base + '/internal/force_merge')
         filled = time.time() - begin
-        time.sleep(min(20, filled / 4))  # merging goes on for a while
+        time.sleep(min(20, filled / 4))  # lets the server finish merging
         wall, cpu, peak = measure([program, 'fleet', '--prometheus', base, '--window', '%gd' % days, '--end', str(END),
                                    '--price', 'h100-sxm=2.5'])
     print('server: %6d GPUs x %g d at %d s, %.1f M samples (filled in %.0f s): %6.1f s, ours %.1f s of processor, %.0f MiB'

@@ -1,4 +1,4 @@
-// A price list of a gigabyte, and a question to ten million days of history.
+// Reads a price list of one gigabyte, and queries ten million days of history.
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -20,7 +20,7 @@ constexpr const char* kHeader =
     "\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"generated\"\n\"Publication Date\",\"2026-11-15\"\n\"Version\",\"1\"\n"
     "\"OfferCode\",\"AmazonEC2\"\n";
 
-// Rows as AWS writes them, about 1,300 characters of 90 columns, one in thirty of a GPU machine.
+// Rows in AWS's format: about 1,300 characters in 90 columns, one in thirty for a GPU machine.
 std::string block() {
   std::string text;
   for (int i = 0; i < 3000; ++i) {
@@ -63,7 +63,7 @@ class Generated : public ByteSource {
       if (at_ < from.size()) continue;
       begun_ = true;
       at_ = 0;
-      done_ = given_ >= kGigabyte;  // after a whole block, so that the last line is whole
+      done_ = given_ >= kGigabyte;  // after a whole block, so that the last line is complete
     }
     return filled;
   }

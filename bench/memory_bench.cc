@@ -1,5 +1,5 @@
-// The planner asks for memory once per configuration: without the allocator in well under a microsecond (a surface
-// compiled once per model and settings), with it in about a millisecond.
+// The planner asks for memory once per configuration. Without the allocator this takes well under a microsecond (a
+// surface compiled once per model and settings), with it about a millisecond.
 #include <benchmark/benchmark.h>
 
 #include "families/presets.h"

@@ -1,4 +1,4 @@
-// Planning slices: 50 and 200 workloads to the proved optimum, 10,000, with and without replicas to keep apart.
+// Plans slices: 50 and 200 workloads to the proven optimum, and 10,000, with and without replicas that must be spread.
 #include <benchmark/benchmark.h>
 
 #include "mig/plan.h"
@@ -52,7 +52,7 @@ void plan(benchmark::State& state, bool rules, const std::vector<std::string>& n
 void one_type(benchmark::State& state) { plan(state, false, {"h100-sxm"}); }
 void one_type_apart(benchmark::State& state) { plan(state, true, {"h100-sxm"}); }
 void three_types(benchmark::State& state) { plan(state, false, {"a100-80gb-sxm", "h100-sxm", "h200-sxm"}); }
-// As the command runs it, with the five other ways.
+// As the command runs it, including the five alternatives.
 void one_type_all_ways(benchmark::State& state) { plan(state, true, {"h100-sxm"}, true); }
 void three_types_all_ways(benchmark::State& state) {
   plan(state, true, {"a100-80gb-sxm", "h100-sxm", "h200-sxm"}, true);

@@ -23,7 +23,7 @@ plan::Request request_of(std::initializer_list<model::Setting> settings) {
   return *plan::read_request(settings, setup().catalog);
 }
 
-// What `recommend --stats` calls the search: offers, classes, settings, memory, speed.
+// The part that `recommend --stats` calls the search: offers, classes, settings, memory, speed.
 void search(benchmark::State& state, const plan::Request& request) {
   const perf::ModelWork work = perf::work_of(request.model);
   double configurations = 0;
@@ -56,8 +56,8 @@ void search_serving_70b(benchmark::State& state) {
 }
 BENCHMARK(search_serving_70b)->Unit(benchmark::kMillisecond);
 
-// Three times the providers, each with its regions: rows that differ in their price by a little, so that none can be
-// left out for being alike.
+// Three times as many providers, each with its regions. Their prices differ slightly, so that no row can be skipped as
+// a duplicate.
 struct Market {
   catalog::Catalog catalog = tripled();
   market::PriceBook book{catalog};
@@ -81,7 +81,7 @@ struct Market {
   }
 };
 
-// A whole recommendation: what is shown is simulated, variants are explored, the answer explained.
+// A whole recommendation: plans are simulated, variants explored, and the answer explained.
 void three_times(benchmark::State& state, const plan::Request& request) {
   static const Market kMarket;
   for (auto _ : state) benchmark::DoNotOptimize(plan::recommend(request, kMarket.book, setup().constants));
@@ -119,7 +119,7 @@ void three_times_training_7b(benchmark::State& state) {
 }
 BENCHMARK(three_times_training_7b)->Unit(benchmark::kMillisecond)->UseRealTime()->MeasureProcessCPUTime();
 
-// With the close look at memory, the explanation and the changes.
+// With the exact memory check, the explanation and the changes.
 void whole_recommendation_7b(benchmark::State& state) {
   const plan::Request request = request_of({{"model", "llama-2-7b", {}}, {"tokens", "1B", {}}, {"seq", "2048", {}}});
   for (auto _ : state) benchmark::DoNotOptimize(plan::recommend(request, setup().book, setup().constants));

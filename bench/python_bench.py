@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Estimates and recommendations in process: processor time a call, and the wall time of the quietest block.
+"""Estimates and recommendations in process: CPU time per call, and the wall time of the fastest block.
 
 Usage: PYTHONPATH=build/release/python bench/python_bench.py PROGRAM
 
-The least of the blocks: what the machine does beside it only adds. Every estimate of a block is of other settings."""
+The fastest block counts, because other work on the machine only adds time. Every estimate of a block has different settings."""
 import itertools
 import os
 import subprocess
@@ -27,7 +27,7 @@ RECOMMEND = {'train': ({'model': 'llama-3.1-8b', 'tokens': '1B', 'deadline': '7d
 
 
 def best(call, blocks):
-    """(wall, processor) of the block that took least of each."""
+    """The smallest (wall, CPU) time of the blocks."""
     wall, processor = [], []
     for _ in range(blocks):
         begun, used = time.perf_counter(), time.process_time()
@@ -38,7 +38,7 @@ def best(call, blocks):
 
 
 def children(call, times):
-    """(wall, processor) of programs started."""
+    """(wall, CPU) time of starting the program."""
     wall, processor = [], []
     for _ in range(times):
         begun, before = time.perf_counter(), os.times()
@@ -57,7 +57,7 @@ for kind, settings in KINDS.items():
         for model, gpu, one in cases:
             rightsize.estimate(model, gpu, **one)
 
-    block()  # reads models and constants
+    block()  # loads models and constants
     wall, processor = best(block, 10)
     print(f'{kind:<20} {wall / len(cases) * 1e6:6.1f} us {processor / len(cases) * 1e6:7.1f} us  {len(cases) / processor:,.0f}')
 

@@ -1,5 +1,5 @@
-// Simulated requests a second: the dynamic batcher, continuous batching, a whole search; beside SimPy on the same
-// model.
+// Simulated requests per second of the dynamic batcher, continuous batching and a whole search, compared with SimPy on
+// the same model.
 #include <cstdio>
 #include <ctime>
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 using namespace rightsize;
 using namespace rightsize::sim;
 
-// The model of bench/simpy_batcher.py: 2 ms + 0.35 ms an item.
+// The model of bench/simpy_batcher.py: 2 ms + 0.35 ms per item.
 ServiceTimes linear_times(int max_batch) {
   ServiceTimes times{{0}, {0}};
   for (int b = 1; b <= max_batch; ++b) {
@@ -39,7 +39,7 @@ void dynamic_batcher(benchmark::State& state) {
   double seconds_taken = 0;
   LatencyProfile profile;
   for (auto _ : state) {
-    const std::clock_t start = std::clock();  // processor time, as the other side counts it
+    const std::clock_t start = std::clock();  // CPU time, as in the SimPy program
     profile = *simulate(server, arrivals, {kRequests, 1});
     seconds_taken += static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   }
@@ -79,7 +79,7 @@ void continuous_batching(benchmark::State& state) {
 }
 BENCHMARK(continuous_batching)->Arg(20)->Arg(50)->Unit(benchmark::kMillisecond);
 
-// 5,040 settings of two kinds of GPU, on two threads.
+// 5,040 settings on two GPU types, on two threads.
 void search_5000_settings(benchmark::State& state) {
   capacity::Service service;
   service.arrivals = Poisson{requests_per_s(6000)};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The dynamic batcher of src/sim once more in SimPy: Poisson arrivals, one executor, batches up to 32, 5 ms of delay.
-Prints requests simulated a second of processor time, then the mean latency in milliseconds and the mean batch. Needs python3-simpy3.
+"""The dynamic batcher of src/sim in SimPy: Poisson arrivals, one executor, batches of up to 32, 5 ms of delay.
+Prints simulated requests per CPU second, the mean latency in milliseconds and the mean batch. Needs python3-simpy3.
 Usage: simpy_batcher.py REQUESTS SEED"""
 import random
 import sys

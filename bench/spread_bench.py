@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How long whole recommendations take over a spread of random requests: spread_bench.py PROGRAM [REQUESTS] [SEED]
+"""Measures whole recommendations over random requests: spread_bench.py PROGRAM [REQUESTS] [SEED]
 
-A third train, a third serve language models, a third serve encoders, over the whole catalogue, each in a fresh process with
-everything that is shown simulated and explained. Prints wall and processor time (which other work on the machine hardly
-changes) and the slowest requests. BEFORE=PROGRAM runs another build beside it and prints the ratio."""
+A third train, a third serve language models, a third serve encoders, over the whole catalogue. Each runs in a fresh process
+that simulates and explains everything it shows. Prints wall time and CPU time (which hardly depends on other work on the
+machine) and the slowest requests. BEFORE=PROGRAM also runs another build and prints the ratio."""
 import os
 import random
 import resource
@@ -58,7 +58,7 @@ rows, others, refused = [], [], 0
 for i in range(count):
     words = (training, language, encoder)[i % 3](draw)
     wall, processor, code = run(program, words)
-    if code not in (0, 2):  # 2: no plan meets the limits, which took a search, too
+    if code not in (0, 2):  # 2: no plan meets the limits, which needs a complete search too
         refused += 1
         print('refused:', ' '.join(words))
         continue

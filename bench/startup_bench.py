@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Processor time and wall time of commands that need no network, from start to end, and how fast Ctrl-C ends long ones.
+"""CPU time and wall time of commands that need no network, and how fast Ctrl-C ends long ones.
 Usage: startup_bench.py PROGRAM
 
-The least of 30 runs: what the machine does beside it only adds."""
+The fastest of 30 runs counts, because other work on the machine only adds time."""
 import os
 import signal
 import subprocess
@@ -31,7 +31,7 @@ for words in COMMANDS:
 
 
 def interrupted(words):
-    """Milliseconds from Ctrl-C to the end, the longest of a few moments; nothing where the work was done before."""
+    """The longest time in milliseconds from Ctrl-C to the end over several moments; nothing if the work was already done."""
     longest = None
     for wait in (0.1, 0.2, 0.4, 0.7, 1.0):
         running = subprocess.Popen([sys.argv[1], *words.split()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -1,4 +1,5 @@
-// Reading what monitoring tools wrote: bytes a second on one core. The target is 500 MB/s for CSV and exposition text.
+// Bytes per second when reading files of monitoring tools on one core. The target is 500 MB/s for CSV and exposition
+// text.
 #include <string>
 
 #include <benchmark/benchmark.h>
@@ -43,7 +44,7 @@ std::string recording() {
   return text;
 }
 
-// Every counter differs from row to row, in length, too.
+// Every counter differs from row to row, also in length.
 std::string varied_recording() {
   std::string text =
       "t_s,gpu,gpu_util_pct,mem_util_pct,fb_used_mib,power_w,sm_mhz,graphics_pct,sm_pct,sm_occupancy_pct,integer_pct,"
