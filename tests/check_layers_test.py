@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/check_layers on small trees that each break one rule."""
+"""Tests tools/check_layers with small trees that each break one rule."""
 import pathlib
 import subprocess
 import sys
@@ -43,13 +43,13 @@ class CheckLayers(unittest.TestCase):
     def test_a_sound_tree_passes(self):
         self.assertEqual(self.check(), (0, '1 passed, 0 failed\n'))
 
-    def test_a_room_includes_what_it_does_not_declare(self):
+    def test_a_module_includes_an_undeclared_module(self):
         self.fails({'src/base/units.cc': '#include "perf/perf.h"\n'}, "src/base/units.cc:1: module 'base' may not include 'perf'")
 
-    def test_a_declared_room_is_not_used(self):
+    def test_a_declared_module_is_not_used(self):
         self.fails({'src/perf/kernels/roofline.h': ''}, "'perf' declares the module 'base' and includes nothing of it")
 
-    def test_rooms_in_a_circle(self):
+    def test_modules_in_a_cycle(self):
         code, said = self.check({'CMakeLists.txt': MODULES.replace('(base)', '(base DEPS perf)')})
         self.assertEqual(code, 1)
         self.assertIn('modules in a circle: base -> perf -> base', said)
@@ -61,16 +61,16 @@ class CheckLayers(unittest.TestCase):
     def test_a_sub_folder_is_not_declared(self):
         self.fails({'src/perf/fit/fit.cc': ''}, "'fit' is no declared part of the module 'perf'")
 
-    def test_a_declared_sub_folder_is_gone(self):
+    def test_a_declared_sub_folder_is_missing(self):
         self.fails({'CMakeLists.txt': MODULES.replace('stacks', 'stacks fit')}, "module 'perf' has no part 'fit'")
 
-    def test_a_folder_of_src_is_no_room(self):
+    def test_a_folder_of_src_is_not_a_module(self):
         self.fails({'src/other/other.cc': ''}, "folder 'other' is no declared module")
 
-    def test_a_command_includes_a_room_it_does_not_declare(self):
+    def test_a_command_includes_an_undeclared_module(self):
         self.fails({'apps/rightsize/top/view.cc': '#include "perf/perf.h"\n'}, "'top' may not include module 'perf'")
 
-    def test_a_command_includes_another_it_does_not_declare(self):
+    def test_a_command_includes_an_undeclared_command(self):
         self.fails({'apps/rightsize/estimate/more.cc': '#include "rightsize/top/top.h"\n'},
                    "command 'estimate' may not include 'top'")
 
@@ -80,7 +80,7 @@ class CheckLayers(unittest.TestCase):
     def test_a_command_is_not_declared(self):
         self.fails({'apps/rightsize/new/new.cc': ''}, "folder 'new' is no declared command")
 
-    def test_headers_in_a_circle(self):
+    def test_headers_in_a_cycle(self):
         self.fails({'src/perf/kernels/roofline.h': '#include "base/units.h"\n#include "perf/perf.h"\n'},
                    'headers in a circle: perf/')
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Every example of README, docs and examples runs, and the facts it shows (tests/facts.py) are what the program prints.
+"""Runs every example of README, docs and examples and compares the facts they show (tests/facts.py) with the program's output.
 
 - Each line of a ```sh block that begins with `rightsize` runs in a copy of the repository's examples and must exit 0. Commands that
   need a server, a GPU or the reader's own files (NOT_RUN) must at least parse: `--help` is added to them.
-- A ```console block holds `$ rightsize ...` and what it prints. A line `...` marks lines left out.
+- A ```console block has `$ rightsize ...` and its output. A line `...` marks omitted lines.
 
-Usage: docs_test.py PROGRAM [--bless]; --bless replaces the output with what the program prints now: the same number of lines before
+Usage: docs_test.py PROGRAM [--bless]; --bless replaces the output with the current one: the same number of lines before
 `...`, or all of them."""
 import os
 import pathlib
@@ -35,7 +35,7 @@ def documents():
 
 def run(command, folder):
     command = re.sub(r"(^|\| )rightsize\b", lambda found: f"{found.group(1)}'{PROGRAM}'", command)
-    # Commands that never end, such as a server, belong in NOT_RUN: `timeout` would end them with 124.
+    # Commands that do not end, such as a server, belong in NOT_RUN: `timeout` would end them with 124.
     return subprocess.run(["timeout", "100", "bash", "-c", command], capture_output=True, text=True, cwd=folder,
                           env=ENVIRONMENT | {"HOME": str(folder)}, stdin=subprocess.DEVNULL)
 
@@ -56,7 +56,7 @@ def check_shell(where, line, folder):
 
 
 def differences(shown, printed):
-    """The facts shown must be printed; where `...` leaves lines out, the rows before it are the first and those behind it the last."""
+    """All facts shown must be printed. Rows before a `...` must be the first rows of the output, rows after it the last."""
     got = Facts.of("\n".join(printed))
     got.loose += [token for row in got.rows for cell in row for token in cell]
     rows = got.rows
@@ -73,7 +73,7 @@ def blessed(shown, printed):
 
 
 def check_console(where, block, folder):
-    """The block as it should be."""
+    """Checks a console block and returns it with the current output."""
     out, at = [], 0
     while at < len(block):
         command = block[at]
@@ -101,7 +101,7 @@ def check(path, folder):
         out.append(lines[at])
         at += 1
         if opening not in ("```sh", "```console"):
-            if opening.startswith("```"):  # another kind of block: to its end
+            if opening.startswith("```"):  # skip other blocks
                 while lines[at].strip() != "```":
                     out.append(lines[at])
                     at += 1
@@ -133,7 +133,7 @@ def main():
         folder = pathlib.Path(home)
         shutil.copytree(ROOT / "examples", folder / "examples")
         (folder / "tests").symlink_to(ROOT / "tests")
-        # Files the examples assume the reader has.
+        # Files that the examples assume.
         shutil.copy(ROOT / "examples/recommend/serve-70b.yaml", folder / "workload.yaml")
         shutil.copy(ROOT / "examples/decisions/plan.json", folder / "plan.json")
         shutil.copytree(ROOT / "examples/ci/before", folder / "old")

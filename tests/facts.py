@@ -1,10 +1,10 @@
-"""The facts in what the program prints: numbers to three digits, names, and the rows of tables. Wording is not a fact.
+"""The facts in the program's output: numbers to three digits, names, and table rows. Wording is not a fact.
 
     facts = Facts.of_text(printed)          # or .of(printed, csv=True)
     missing = list(expected.missing_in(facts))
 
-A table row is compared cell by cell, in order, and no row may be missing or be added. Facts in sentences must all occur,
-in any order, and others may be added: a sentence can be reworded, split or moved without changing a test. JSON is compared
+A table row is compared cell by cell, in order, and rows may not be missing or added. All facts in sentences must occur, in
+any order, and others may be added, so sentences can be reworded, split or moved. JSON is compared
 value by value; strings of more than three words count as sentences, and of a list only the length and the first two values count."""
 import csv as csv_module
 import io
@@ -16,7 +16,7 @@ import textwrap
 
 UNITS = ("% ms us µs ns s min h d W kW kWh GiB MiB KiB TiB GB MB kB TB GB/s TB/s GiB/s TFLOP/s tokens/s requests/s samples/s images/s "
          "/s /h /min /d /day /month /year /GPU-h /GPU x k M B T").split()
-# Names without a digit that tell one row or plan from another.
+# Names without digits that distinguish rows or plans.
 NAMES = set("""on-demand spot 1y 3y capacity-block aws gcp azure lambda runpod coreweave seeweb vast oci nebius crusoe vultr
     compute-bound memory-bound launch-bound input-bound transfer-bound underused bursty idle-held idle oversized
     train serve lora qlora full vllm sglang trtllm hf megatron torchtitan llm-foundry fits tight
@@ -41,7 +41,7 @@ def three_digits(value):
 
 
 def close(want, got):
-    """Equal in their first three digits. RIGHTSIZE_NEAR=1 allows 5 %, for a compiler that rounds differently."""
+    """Whether the first three digits are equal. RIGHTSIZE_NEAR=1 allows 5 %, for a compiler that rounds differently."""
     if want == got:
         return True
     if not (math.isfinite(want) and math.isfinite(got)) or want == 0:
@@ -66,7 +66,7 @@ def number_of(token):
 
 
 def tokens(text):
-    """What `text` says: ('number', value, unit), ('name', text) or ('word', text)."""
+    """The token of `text`: ('number', value, unit), ('name', text) or ('word', text)."""
     out = []
     words = [word for word in (raw.strip() for raw in text.split()) if word]
     at = 0
@@ -106,7 +106,7 @@ def shown(token):
 def same_token(want, got):
     if want[0] == got[0] == "number":
         return want[2] == got[2] and close(want[1], got[1])
-    # A name in quotes is stored without them and then reads like a word.
+    # A quoted name is stored without quotes and then reads like a word.
     return "number" not in (want[0], got[0]) and want[1].lower() == got[1].lower()
 
 
@@ -115,7 +115,7 @@ def same_cell(want, got):
 
 
 def cell_of(text):
-    """The tokens of one table cell; the words of a long one are a sentence."""
+    """The tokens of one table cell; the words of a long cell count as a sentence."""
     found = tokens(BARS.sub(" ", text))
     words = sum(token[0] == "word" for token in found)
     return found if words <= LONGEST_LABEL else [token for token in found if token[0] != "word"]
@@ -137,7 +137,7 @@ def row_of(line):
 
 
 def reduced(value):
-    """A JSON value without what is wording: long strings are '...', of a list two values and the count remain."""
+    """A JSON value without wording: long strings become '...', lists are reduced to two values and their length."""
     if isinstance(value, dict):
         return {name: reduced(inner) for name, inner in value.items()}
     if isinstance(value, list):
@@ -151,7 +151,7 @@ def reduced(value):
 
 
 def json_differences(want, got, where="document"):
-    """`want` is reduced; `got` may have more names."""
+    """Compares JSON values. `want` is reduced; `got` may have more names."""
     if isinstance(want, dict) and isinstance(got, dict):
         for name, inner in want.items():
             if name not in got:
@@ -181,7 +181,7 @@ class Facts:
 
     @staticmethod
     def of(text, csv=False):
-        """Of what a command prints."""
+        """The facts in the output of a command."""
         facts = Facts()
         if text.lstrip()[:1] in ("{", "["):
             try:
@@ -216,7 +216,7 @@ class Facts:
 
     @staticmethod
     def read(lines):
-        """From a case file, as `lines()` wrote it."""
+        """Facts from a case file, as written by `lines()`."""
         facts = Facts()
         if lines and lines[0].startswith("json "):
             facts.document = json.loads(" ".join([lines[0][5:], *lines[1:]]))
@@ -231,7 +231,7 @@ class Facts:
         return facts
 
     def lines(self, csv=False):
-        """For a case file."""
+        """The lines for a case file."""
         if self.document is not None:
             text = json.dumps(reduced(self.document), ensure_ascii=False)
             return textwrap.wrap("json " + text, 130, break_long_words=False, break_on_hyphens=False)
@@ -252,7 +252,7 @@ class Facts:
         return out + ([line] if line else [])
 
     def missing_in(self, got):
-        """What differs: this is expected, `got` was printed."""
+        """The differences between these expected facts and `got`, the printed ones."""
         if self.document is not None:
             if got.document is None:
                 yield "not a JSON document"

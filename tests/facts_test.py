@@ -1,6 +1,7 @@
-"""The comparison of facts (tests/facts.py, tests/run_cases.py): new wording passes; a wrong number, name, row or exit code does not.
+"""Tests the comparison of facts (tests/facts.py, tests/run_cases.py): new wording passes; a wrong number, name, row or exit
+code fails.
 
-The complete screens of tests/cli are changed in every place, one at a time."""
+Changes the complete screens of tests/cli in every place, one at a time."""
 import pathlib
 import random
 import re
@@ -18,20 +19,20 @@ NUMBERS = re.compile(r"(?<![\w.,/:=-])\$?(\d[\d,]*(?:\.\d+)?)(?= |$|[,.;)]|/h|/m
 
 
 def differences(before, after, csv=False):
-    """As a test would find them: what is expected has been through a case file."""
+    """The differences that a test would find: the expected facts are written to a case file and read back."""
     stored = Facts.read(Facts.of(before, csv).lines(csv))
     return list(stored.missing_in(Facts.of(after, csv)))
 
 
 class Screens(unittest.TestCase):
-    def test_there_is_a_handful(self):
+    def test_there_are_several_screens(self):
         self.assertTrue(8 <= len(SCREENS) <= 16, len(SCREENS))
 
     def test_the_same_screen_passes(self):
         for name, text in SCREENS.items():
             self.assertEqual(differences(text, text), [], name)
 
-    def test_other_words_pass(self):
+    def test_other_wording_passes(self):
         for name, text in SCREENS.items():
             lines = [line if facts.row_of(line) else WORDS.sub(lambda word: word.group(0) if word.group(0) in facts.NAMES
                      or word.group(0) in facts.UNITS else "reworded", line) for line in text.splitlines()]
@@ -48,11 +49,11 @@ class Screens(unittest.TestCase):
                 value = float(found.group(1).replace(",", ""))
                 wrong = f"{value * 1.37 + 17.3:.1f}"
                 changed = text[:found.start(1)] + wrong + text[found.end(1):]
-                # A number that is printed elsewhere too, in a sentence, is not missed.
+                # A number that also occurs elsewhere in a sentence is not missed.
                 if sum(facts.close(value, token[1]) for token in everywhere) == 1:
                     self.assertNotEqual(differences(text, changed), [], f"{name}: {found.group(0)} -> {wrong}")
 
-    def test_every_missing_or_doubled_row_fails(self):
+    def test_every_missing_or_duplicate_row_fails(self):
         rows = 0
         for name, text in SCREENS.items():
             lines = text.splitlines()

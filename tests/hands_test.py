@@ -1,11 +1,11 @@
-"""Commands as people type them, with what other tools have taught their fingers (tests/hands.txt).
+"""Commands as people type them, in the style of other tools (tests/hands.txt).
 
 Each must work, or be refused with the right suggestion. A line of the file is
 
     KIND | COMMAND | PATTERN
 
-KIND `ok`: exits 0 and the output matches; `note`: the same, and says on standard error what was read as what, which must
-match; `hint`: refused, and the error with its hints matches what to do instead; `none`: exits 2, no feasible answer; `source`: exits 3.
+KIND `ok`: exits 0 and the output matches; `note`: the same, and the note on standard error about how the input was read must
+match; `hint`: refused, and the error with its hints matches; `none`: exits 2, no feasible answer; `source`: exits 3.
 """
 import os
 import re

@@ -1,8 +1,8 @@
-"""Compiles the usage examples in the comments of src/**/*.h, so that they stay true.
+"""Compiles the usage examples in the comments of src/**/*.h, so that they stay correct.
 
 An example is a block of the comment above '#pragma once' that is indented by three spaces and contains a statement.
-Names that it does not declare itself are declared for its header in tests/header_examples/MODULE_HEADER.inc. A header
-whose example does not compile yet is listed in tests/header_examples/pending.txt; every other one must compile.
+tests/header_examples/MODULE_HEADER.inc declares names that the example of a header does not declare. A header
+whose example does not compile yet is listed in tests/header_examples/pending.txt; all others must compile.
 
 Usage: header_examples.py BUILD_FOLDER [--update] [HEADER...]; --update rewrites the list."""
 import json
@@ -20,7 +20,7 @@ PENDING = FOLDER / "pending.txt"
 
 
 def example(header):
-    """[(line number, code)] of the header's example; empty where it has none."""
+    """[(line number, code)] of the header's example; empty if it has none."""
     lines, block = [], []
 
     def end_block():
@@ -41,7 +41,7 @@ def example(header):
 
 
 def source(headers):
-    """One file that compiles the examples of several headers, each in a function with its own namespace."""
+    """One file that compiles the examples of several headers, each in a function in a separate namespace."""
     text = [f'#include "{header.relative_to(ROOT / "src")}"' for header in headers]
     for index, header in enumerate(headers):
         name = header.relative_to(ROOT / "src")
@@ -63,7 +63,7 @@ def compile_commands(build):
     commands = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = os.path.relpath(entry["file"], ROOT)
-        # A file of the module, or the file that a unity build makes of several.
+        # A file of the module, or the file that a unity build generates from several.
         match = re.match(r"src/(\w+)/", path) or re.search(r"rightsize_module_(\w+)\.dir/Unity/", path)
         if not match or path.endswith("_test.cc") or match.group(1) in commands:
             continue

@@ -1,4 +1,4 @@
-"""Help, manual pages and completions: every line fits the terminal, every example runs, every command is completed."""
+"""Help, manual pages and completions: every line fits the terminal, every example runs, every command completes."""
 import os
 import re
 import subprocess
@@ -40,7 +40,7 @@ for command in commands:
 
 
 def complete(*words):
-    """What bash offers for the last word."""
+    """The completions that bash offers for the last word."""
     script = run([PROGRAM, "completion", "bash"]).stdout
     line = " ".join(f"'{word}'" for word in words)
     probe = f"{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _rightsize; printf '%s\\n' \"${{COMPREPLY[@]}}\""

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Live sampling without a GPU: the program against tests/fake_nvml.cc, and `top` in a real terminal (a pty).
+"""Live sampling without a GPU: runs the program with tests/fake_nvml.cc, and `top` in a real terminal (a pty).
 
 Usage: live.py PROGRAM FAKE_LIBRARY"""
 import fcntl
@@ -115,7 +115,7 @@ class Profile(unittest.TestCase):
 
 
 class Terminal:
-    """The program in a terminal of a given size; what it drew, kept as a screen of characters."""
+    """Runs the program in a terminal of a given size and keeps its output as a screen of characters."""
 
     def __init__(self, columns, rows, *words, **more):
         self.pid, self.fd = pty.fork()
@@ -144,7 +144,7 @@ class Terminal:
         return what in self.text
 
     def frame(self):
-        """The last whole frame: between two homings of the cursor."""
+        """The last complete frame, between two moves of the cursor to the home position."""
         return self.text.split('\x1b[H')[-1].replace('\x1b[K', '').replace('\r', '').split('\x1b[J')[0].split('\n')
 
     def send(self, keys):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the whole-program cases of tests/cli/*.case and compares the facts they print (tests/facts.py), not the wording.
+"""Runs the whole-program cases of tests/cli/*.case and compares the facts in their output (tests/facts.py), not the wording.
 
-A file holds cases one after the other:
+A file contains cases one after the other:
 
     NAME    one GPU, and a typing error
     RUN     rightsize gpus --gpu h10
@@ -15,12 +15,12 @@ A file holds cases one after the other:
     END
 
 FACTS are the numbers, names and table rows on standard output, ERROR those on standard error; without ERROR nothing may be
-printed there. A few cases hold complete screens instead, compared word for word: STDOUT and STDERR. HAS replaces FACTS in a
+printed there. A few cases have complete screens instead, compared word for word: STDOUT and STDERR. HAS replaces FACTS in a
 case that checks part of an output: each line is the beginning of a printed line, or a sentence whose facts must be printed.
-STDIN is what the program reads.
+STDIN is the standard input.
 
 Usage: run_cases.py PROGRAM [--bless] [FILE...]
---bless rewrites all of these but HAS with what the program prints; read the difference before you commit it."""
+--bless rewrites all of these except HAS with the current output; read the diff before you commit it."""
 import concurrent.futures
 import os
 import pathlib

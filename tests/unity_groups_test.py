@@ -1,4 +1,4 @@
-"""The groups of a unity build (tools/unity_groups): files that would clash are apart, others together."""
+"""The groups of a unity build (tools/unity_groups): files that would clash are separate, others together."""
 import importlib.machinery
 import importlib.util
 import os

@@ -1,8 +1,8 @@
-"""Wording we avoid (docs/style.md), searched for in documents, help texts, and the strings and comments of all sources.
+"""Searches documents, help texts, and the strings and comments of all sources for wording that we avoid (docs/style.md).
 
-A source that still has some is listed in tests/words_pending.txt; every other file must have none.
+Files that still contain some are listed in tests/words_pending.txt; all others must have none.
 
-Usage: words_test.py PROGRAM [--update]; --update takes files that are clean by now off the list."""
+Usage: words_test.py PROGRAM [--update]; --update removes clean files from the list."""
 import glob
 import os
 import re
@@ -13,7 +13,7 @@ PROGRAM = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PENDING = os.path.join(ROOT, "tests/words_pending.txt")
 
-# Words that are not the field's own, or that only a translation would use.
+# Words that are not terms of the field, or that sound translated.
 PHRASES = [
     r"answer becomes another", r"falls? out by", r"fell out", r"in the words of", r"nobody there", r"homeless", r"habits?",
     r"levers?", r"cures?", r"answer tokens", r"instead of 1 GPU", r"in no format we know", r"dear(?:er|est)?", r"1 GPUs",
@@ -34,20 +34,20 @@ PHRASES = [
     r"looked at until", r"is looked at", r"are looked at", r"worth a look", r"is asked of", r"asked wrongly", r"what was asked",
     r"that one may", r"one's own", r"of its own(?= accord)?", r"of their own", r"of our own", r"of his own",
     r"bought nothing", r"what bought", r"its like\b", r"of their like", r"not so\b(?=[.;])", r"for long\b(?=[.;\"])", r"for ever",
-    # A module is a module.
+    # "Room" is not a word for a module.
     r"rooms", r"(?:this|its|their|each|every|other|which|own|lower|upper|another) room(?! (?:for|to|left)\b)", r"room of (?:src|its)",
 ]
 AVOIDED = re.compile(r"(?<![\w-])(?:" + "|".join(PHRASES) + r")(?![\w-])", re.I)
-# Money over time has one form: $6,979/month, $2.60/h, $2.29/GPU-h.
+# Cost over time is written in one form: $6,979/month, $2.60/h, $2.29/GPU-h.
 MONEY = re.compile(r"\$[\d,.]+[kMB]? (?:an? (?:month|hour|day|week|year|run|GPU|GPU-hour)|more a month|less a month)\b")
-# The style page quotes what it replaces, and the article is not ours.
+# The style guide quotes what it replaces, and the article quotes its source.
 SPARED = {"docs/style.md", "docs/article.md", "docs/article.template.md", "tests/words_test.py", "tests/words_pending.txt"}
 # The old spelling of a flag still works.
 KEPT = re.compile(r"--levers|\"levers\"")
 
 SOURCES = ("src", "apps", "include", "library", "python", "tools", "tests", "bench", "web/src", "packaging", "cmake")
 C_LIKE = (".cc", ".h", ".ts", ".tsx", ".mjs", ".js")
-# Comments, and string literals: raw, double, single (longer than a character) and template ones.
+# Comments, and string literals: raw, double, single (longer than one character) and template ones.
 SPOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.){3,}\'|`(?:[^`\\]|\\.)*`', re.S)
 
 
@@ -67,7 +67,7 @@ def files():
 
 
 def findings(name, text):
-    """(line, what was found), in the parts of a source that people read."""
+    """(line, phrase) for each finding in the parts of a source that people read."""
     if name.endswith(C_LIKE):
         parts = [(text.count("\n", 0, found.start()) + 1, found.group(0)) for found in SPOKEN.finditer(text)]
         parts = [(line, re.sub(r'\n\s*//', ' ', part)) for line, part in joined(parts)]
@@ -80,7 +80,7 @@ def findings(name, text):
 
 
 def joined(parts):
-    """A phrase may run over two lines of comment."""
+    """Joins consecutive comment lines, because a phrase may span two lines."""
     out = []
     for line, part in parts:
         if part.startswith("//") and out and out[-1][1].startswith("//") and out[-1][0] + out[-1][1].count("\n") + 1 == line:
@@ -107,7 +107,7 @@ def main():
     helps = {"--help": overview} | {
         f"help {command}": subprocess.run([PROGRAM, "help", command], capture_output=True, text=True).stdout
         for command in re.findall(r"^  ([a-z]+) ", overview.split("Commands:")[1].split("Options:")[0], re.M)}
-    # While sources are pending, their help texts are too.
+    # Help texts are checked once the sources of all commands are clean.
     if not any(name.startswith("apps/") for name in pending & unclean):
         failures += [f"{name}: '{what}'" for name, text in helps.items() for _, what in findings(name, text)]
 

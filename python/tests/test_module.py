@@ -58,7 +58,7 @@ class SameAsTheProgram(unittest.TestCase):
         self.same(rightsize.estimate('llama-3.1-8b', 'h100-sxm', sweep='batch=1..8'), 'estimate', 'llama-3.1-8b', 'h100-sxm', '--sweep',
                   'batch=1..8')
 
-    def test_estimate_of_what_cannot_run(self):
+    def test_an_infeasible_estimate(self):
         settings = {'job': 'serve', 'stack': 'hf', 'precision': 'fp8'}
         words = [word for name, value in settings.items() for word in ('--' + name, value)]
         made = rightsize.estimate('llama-3.1-70b', 't4', **settings)
@@ -127,7 +127,7 @@ class Models(unittest.TestCase):
         self.assertIn('^', str(caught.exception))
         self.assertGreater(caught.exception.errors[0]['column'], 0)
 
-    def test_what_is_no_model(self):
+    def test_an_invalid_model(self):
         with self.assertRaises(TypeError):
             rightsize.memory(42)
 
@@ -140,7 +140,7 @@ class Errors(unittest.TestCase):
         self.assertEqual(str(caught.exception) + '\n', done.stderr)
         self.assertEqual({1: rightsize.InputError, 3: rightsize.SourceError}[done.returncode], type(caught.exception))
 
-    def test_the_texts_are_the_programs(self):
+    def test_errors_have_the_text_of_the_program(self):
         self.check(lambda: rightsize.estimate('llama-3.1-8', 'h100-sxm'), 'estimate', '--model', 'llama-3.1-8', '--gpu', 'h100-sxm')
         self.check(lambda: rightsize.estimate('llama-3.1-8b', 'h10'), 'estimate', '--model', 'llama-3.1-8b', '--gpu', 'h10')
         self.check(lambda: rightsize.estimate('llama-3.1-8b', 'h100-sxm', bach=4), 'estimate', '--model', 'llama-3.1-8b', '--gpu', 'h100-sxm',
@@ -153,7 +153,7 @@ class Errors(unittest.TestCase):
             rightsize.call('recomend')
         self.assertIn("did you mean 'recommend'", str(caught.exception))
 
-    def test_a_value_that_is_none_is_left_out(self):
+    def test_none_is_omitted(self):
         self.assertEqual(rightsize.memory('llama-3.1-8b', 'h100-sxm', batch=None).to_dict(), rightsize.memory('llama-3.1-8b', 'h100-sxm').to_dict())
 
 
@@ -161,7 +161,7 @@ class Results(unittest.TestCase):
     def setUp(self):
         self.memory = rightsize.memory('llama-3.1-8b', 'h100-sxm')
 
-    def test_they_are_dataclasses_that_cannot_be_changed(self):
+    def test_results_are_frozen_dataclasses(self):
         self.assertTrue(dataclasses.is_dataclass(self.memory))
         self.assertIn('per_gpu', [field.name for field in dataclasses.fields(self.memory)])
         self.assertIsInstance(self.memory.per_gpu, results.MemoryPerGpu)
@@ -169,7 +169,7 @@ class Results(unittest.TestCase):
         with self.assertRaises(dataclasses.FrozenInstanceError):
             self.memory.model = 'other'
 
-    def test_what_the_document_does_not_have_is_none(self):
+    def test_absent_fields_are_none(self):
         self.assertIsNone(self.memory.max_concurrency)
         self.assertNotIn('max_concurrency', self.memory.to_dict())
 
@@ -194,7 +194,7 @@ class Results(unittest.TestCase):
         self.assertEqual(list(frame['rank']), [1, 2, 3, 4])
         self.assertEqual(len(rightsize.estimate('llama-3.1-8b', 'h100-sxm').to_frame()), 1)
 
-    def test_an_estimate_for_a_loop_still_says_when_it_does_not_fit(self):
+    def test_a_fast_estimate_still_warns_when_it_does_not_fit(self):
         made = rightsize.estimate('llama-3.1-8b', 'l4', batch=8)
         self.assertNotIn('warnings', made.__dict__)
         self.assertIn('run out of memory', made.warnings[-1])
@@ -202,7 +202,7 @@ class Results(unittest.TestCase):
 
 
 class Calls(unittest.TestCase):
-    def test_threads_run_side_by_side_with_their_own_answers(self):
+    def test_threads_run_in_parallel_with_separate_answers(self):
         wanted = {size: rightsize.estimate('llama-3.1-8b', 'h100-sxm', batch=size).step_seconds for size in (1, 2, 4, 8)}
         wrong = []
 
@@ -218,7 +218,7 @@ class Calls(unittest.TestCase):
             thread.join()
         self.assertEqual(wrong, [])
 
-    def test_an_estimate_asked_for_while_another_is_made(self):
+    def test_an_estimate_inside_another_estimate(self):
         def ask(gpus):
             return rightsize.estimate('llama-3.1-8b', 'h100-sxm', job='serve', rate='2/s', gpus=gpus).to_dict()
 
@@ -241,7 +241,7 @@ class Calls(unittest.TestCase):
         self.assertTrue(within and all(within))
         self.assertTrue(all(one == wanted[1] for one in found))
 
-    def test_python_goes_on_during_a_call(self):
+    def test_other_python_threads_run_during_a_call(self):
         ticks, stop = [], threading.Event()
 
         def tick():

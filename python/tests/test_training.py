@@ -26,7 +26,7 @@ class Watching(unittest.TestCase):
         self.assertEqual(watched.profile.gpus[0].verdict, 'memory-bound')
         self.assertIn('memory-bound', shown.getvalue())
 
-    def test_the_block_runs_where_there_is_no_gpu(self):
+    def test_the_block_runs_without_a_gpu(self):
         os.environ['RIGHTSIZE_NVML'] = '/nowhere/libnvidia-ml.so'
         shown = io.StringIO()
         with rightsize.watch(show=shown) as watched:
@@ -35,7 +35,7 @@ class Watching(unittest.TestCase):
         self.assertIsNone(watched.profile)
         self.assertIn('not watching', shown.getvalue())
 
-    def test_readings_are_kept_and_errors_of_the_block_go_through(self):
+    def test_readings_are_kept_and_errors_of_the_block_propagate(self):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, 'kept.csv')
             with self.assertRaises(ZeroDivisionError):
@@ -44,7 +44,7 @@ class Watching(unittest.TestCase):
                     1 / 0  # noqa: B018
             self.assertTrue(rightsize.profile(replay=file).gpus)
 
-    def test_a_pace_that_cannot_be(self):
+    def test_an_invalid_sampling_rate(self):
         shown = io.StringIO()
         with rightsize.watch(hz=1e6, show=shown) as watched:
             pass

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Eight processes write decisions and are killed at random points: what was acknowledged is there, whole, and the ledger opens.
+"""Kills eight processes that write decisions at random points: acknowledged decisions are complete, and the ledger opens.
 
-Usage: kill_test.py PROGRAM [WRITES]     on SQLite and on PostgreSQL each (default 80; `make check` does 1,000)"""
+Usage: kill_test.py PROGRAM [WRITES]     on SQLite and on PostgreSQL each (default 80; `make check` runs 1,000)"""
 import json
 import pathlib
 import random
@@ -18,7 +18,7 @@ WRITERS = 8
 
 
 def write(program, plan, url, home, name, kill_after):
-    """One decision by a separate process. Returns its number if the process printed it before it died."""
+    """Writes one decision in a separate process. Returns its number if the process printed it before it was killed."""
     process = subprocess.Popen([program, 'decide', '--from', plan, '--workload', name, '--why', name * 20, '--ledger', url, '--format', 'json'],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ledger.environment(home))
     if kill_after is not None:
@@ -36,7 +36,7 @@ def writer(program, plan, url, home, number, count, whole, acknowledged, failure
     try:
         for i in range(count):
             name = f'w{number}-{i}'
-            # Half of them are killed, anywhere between their first instruction and a little after their last.
+            # Half of them are killed at any time between their first instruction and shortly after their last.
             after = draw.uniform(0, whole * 1.2) if draw.random() < 0.5 else None
             identity = write(program, plan, url, home, name, after)
             if identity is not None:
@@ -50,7 +50,7 @@ def torture(program, url, home, writes):
     write(program, plan, url, home, 'first', None)
     began = time.monotonic()
     write(program, plan, url, home, 'first', None)
-    whole = (time.monotonic() - began) * 2  # eight at a time take longer than one
+    whole = (time.monotonic() - began) * 2  # eight in parallel take longer than one
     acknowledged, failures = {}, []
     threads = [threading.Thread(target=writer, args=(program, plan, url, home, n, writes // WRITERS, whole, acknowledged, failures))
                for n in range(WRITERS)]
@@ -73,7 +73,7 @@ def check(program, url, home, acknowledged, written):
     assert not lost, f'{len(lost)} acknowledged decisions are lost: {lost[:5]}'
     assert len({d['id'] for d in listed}) == len(listed) == len(by_name), 'a number was given twice'
     assert len(listed) <= written
-    # Whole: with everything that belongs to it, also those that were killed after they had committed.
+    # Complete means with all its parts, including decisions whose process was killed after the commit.
     for decision in random.Random(1).sample(listed, min(20, len(listed))):
         shown = ledger.run(program, ['decisions', 'show', decision['id'], '--ledger', url], home)['decisions'][0]
         assert len(shown['predictions']) == 5 and shown['why'] == decision['workload'] * 20 and shown['plan'], shown

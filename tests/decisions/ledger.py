@@ -1,4 +1,4 @@
-"""What the tests of the ledger share: running the program, a plan, a private PostgreSQL."""
+"""Shared by the ledger tests: runs the program, provides a plan and a private PostgreSQL."""
 import json
 import os
 import pathlib
@@ -23,7 +23,7 @@ def environment(home, **more):
 
 
 def run(program, words, home, expect=(0,), **more):
-    """A command's JSON; `expect`: the exit codes that are right."""
+    """The JSON of a command; `expect` lists the allowed exit codes."""
     done = subprocess.run([program, *words, '--format', 'json'], capture_output=True, text=True, env=environment(home, **more), timeout=120)
     assert done.returncode in expect, (words, done.returncode, done.stdout[-500:], done.stderr)
     return json.loads(done.stdout) if done.stdout else done.stderr

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measurements from a metrics server and from a recording: verify and rollout take them, each sample once.
+"""Measurements from a metrics server and from a recording: verify and rollout use each sample once.
 
 Usage: prometheus_test.py PROGRAM"""
 import http.server
@@ -16,7 +16,7 @@ NOW = 1_792_800_000
 
 
 class Metrics(http.server.BaseHTTPRequestHandler):
-    """Answers like Prometheus; what a query is worth depends on the metric it names."""
+    """Responds like Prometheus; the value of a query depends on the metric in it."""
     asked = []
 
     def do_GET(self):
@@ -70,7 +70,7 @@ def main():
         assert any('vllm:time_to_first_token_seconds_bucket' in q and 'histogram_quantile(0.95' in q for q in Metrics.asked), Metrics.asked
         again = run('verify', 'chat', *ask)
         assert again['samples_added'] == 0, again['samples_added']
-        # The same server confirms a stage; what is missing there is said, not filled.
+        # The same server confirms a stage; missing measurements are reported, not filled in.
         run('rollout', 'start', 'chat')
         waits = run('rollout', 'confirm', 'chat', '--prometheus', f'http://127.0.0.1:{server.server_port}', '--window', '1h', '--end', '2026-10-25T06:00:00Z',
                     '--query', 'tpot_seconds=output_token', '--query', 'ttft_seconds=first_token', expect=(2,))
@@ -80,7 +80,7 @@ def main():
         assert passed['stages'][0]['state'] == 'passed' and passed['stages'][1]['stage'] == '10%', passed
         nothing = run('verify', 'chat', *ask, '--query', 'utilization=absent')
         assert nothing['samples_added'] == 0, nothing
-        # A recording: half an hour of two readings a minute, memory below what was predicted.
+        # A recording of half an hour with two readings per minute and less memory than predicted.
         recording = pathlib.Path(home) / 'run.csv'
         recording.write_text('t_s,gpu,gpu_util_pct,fb_used_mib\n' + ''.join(f'{i * 30},0,80,{19000 + i % 7}\n' for i in range(70)))
         profiled = run('verify', 'chat', '--profile', str(recording))

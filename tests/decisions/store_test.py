@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The same decisions, rollouts, measurements and reports on SQLite and on a real PostgreSQL: they agree, and older ledgers migrate.
+"""The same decisions, rollouts, measurements and reports on SQLite and on a real PostgreSQL agree, and older ledgers migrate.
 
-Usage: store_test.py PROGRAM     exits 77 (skipped) where PostgreSQL is not installed"""
+Usage: store_test.py PROGRAM     exits 77 (skipped) if PostgreSQL is not installed"""
 import http.server
 import json
 import pathlib
@@ -28,7 +28,7 @@ class Hook(http.server.BaseHTTPRequestHandler):
 
 
 def story(program, url, home):
-    """A decision from the plan to the savings report; everything the commands said."""
+    """A decision from the plan to the savings report; returns the output of every command."""
     plan = ledger.write_plan(home)
     at = lambda now, *words, expect=(0,): ledger.run(program, [*words, '--ledger', url], home, expect, RIGHTSIZE_NOW=now)
     said = [at('2026-01-01T00:00:00Z', 'decide', '--from', plan, '--workload', 'chat', '--team', 'search', '--before', '2460', '--why', "it's cheaper")]
@@ -57,7 +57,7 @@ def story(program, url, home):
     said.append(at('2026-02-08T00:00:00Z', 'decisions', 'list', '--status', 'rolled-back,decided'))
     assert [d['id'] for d in said[-1]['decisions']] == ['D2', 'D1'], said[-1]
     said.append(at('2026-02-08T00:00:00Z', 'decisions', 'export', 'D1'))
-    # The machine of the decision costs half as much again.
+    # The machine of the decision now costs 50 % more.
     prices = pathlib.Path(home) / 'later' / 'prices'
     prices.mkdir(parents=True, exist_ok=True)
     (prices / 'gcp.csv').write_text('instance,region,purchase,price,date\ng2-standard-24,us-central1,on-demand,3USD/h,2026-02-07\n')
@@ -74,7 +74,7 @@ def story(program, url, home):
 
 
 def migrates(program, url, home, execute):
-    """A ledger of version 1 is copied, brought up to date and used; a newer one is refused and left as it is."""
+    """A ledger of version 1 is copied, upgraded and used; a newer one is refused and left unchanged."""
     plan = ledger.write_plan(home)
     ledger.run(program, ['decide', '--from', plan, '--workload', 'old', '--ledger', url], home)
     execute('DROP TABLE decision_stage', 'DROP TABLE decision_sample', 'UPDATE decision_version SET number = 1')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every artefact of build/dist where nothing else is: unpacked in an empty root, its main job run. The other architecture
-runs under qemu. `make dist-check` calls it; needs root or user namespaces (bubblewrap), debootstrap for the Debian package.
+"""Unpacks every artifact of build/dist in an empty root and runs its main command. Artifacts of the other architecture
+run under qemu. `make dist-check` calls it; needs root or user namespaces (bubblewrap), and debootstrap for the Debian package.
 
 Usage: dist_check.py BUILD_DIST [CASE...]"""
 import hashlib
@@ -37,7 +37,7 @@ def output(words, **options):
 
 
 def inside(root, *words):
-    """Runs in a separate root without network, other files or other users."""
+    """Runs a command in a separate root without network, other files or other users."""
     return output(['bwrap', '--unshare-all', '--die-with-parent', '--clearenv', '--setenv', 'HOME', '/tmp', '--setenv', 'PATH', '/usr/bin:/bin',
                    '--bind', root, '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--uid', '65534', '--gid', '65534', '--chdir', '/', *words])
 
@@ -49,7 +49,7 @@ class Root(unittest.TestCase):
 
     @staticmethod
     def tell_time(what, began):
-        """Told, not judged: a busy machine is not the artefact's fault. The bar is a minute."""
+        """Printed but not checked, because the machine may be busy. The goal is one minute."""
         print(f'  {what}: {time.monotonic() - began:.1f} s')
 
     def assert_first_recommendation(self, text):
@@ -69,7 +69,7 @@ class Tarballs(Root):
         self.assert_first_recommendation(inside(self.root, '/rightsize/bin/rightsize', *JOB))
         self.tell_time('tarball, unpacked and a first recommendation', began)
         self.assertRegex(inside(self.root, '/rightsize/bin/rightsize', '--version'), r'rightsize [\d.]+ \(commit [0-9a-f]{12}')
-        # The libraries that are loaded when they are asked for.
+        # Loads the libraries that are loaded on demand.
         inside(self.root, '/rightsize/bin/rightsize', 'mig', '/rightsize/share/rightsize/examples/mig/workloads.yaml', '--gpu', 'h100-sxm')
         done = subprocess.run(['bwrap', '--unshare-all', '--bind', self.root, '/', '--dev', '/dev', '--proc', '/proc', '/rightsize/bin/rightsize', 'fleet',
                                '--prometheus', 'https://127.0.0.1:9', '--tries', '1'], capture_output=True, text=True)
@@ -81,7 +81,7 @@ class Tarballs(Root):
         home = self.unpack(other)
         shutil.copy(shutil.which(QEMU[other]), self.root / 'qemu')
         inner = '/rightsize/lib/rightsize'
-        # Without the kernel's help qemu cannot start a second program: the launcher's work is done here.
+        # Without binfmt_misc, qemu cannot start a second program, so the test does the work of the launcher.
         words = ['/qemu', f'{inner}/glibc/ld.so', '--library-path', f'{inner}/lib:{inner}/glibc', f'{inner}/rightsize']
         self.assert_first_recommendation(inside(self.root, *words, *JOB))
         self.assertIn('commit', inside(self.root, *words, '--version'))
@@ -102,7 +102,7 @@ class Wheels(Root):
         self.tell_time('wheel, a new environment, pip install and two recommendations', began)
         code = "import rightsize.program as p; p.main()"
         self.assert_first_recommendation(output([python, '-c', code, *JOB], env=env))
-        # Everything it loads is its own, but for the C library.
+        # Everything it loads comes from the wheel, except the C library.
         code = "import rightsize; rightsize.mig(gpu='h100-sxm', list_layouts=True); print(open('/proc/self/maps').read())"
         loaded = set(re.findall(r'(/\S+\.so[.\d]*)$', output([python, '-c', code], env=env), re.M))
         foreign = {pathlib.Path(p).name for p in loaded if not p.startswith(str(self.root)) and 'python3' not in p}
@@ -110,7 +110,7 @@ class Wheels(Root):
         self.assertEqual({name for name in foreign if not glibc.match(name)}, set())
 
     def test_a_system_with_an_older_c_library(self):
-        """Debian 11: 2.31. Its Python is 3.9, older than the wheel's name asks for; what we use of it is there."""
+        """Debian 11 has glibc 2.31. Its Python is 3.9, older than the wheel's tag, but it has the functions that we use."""
         if os.geteuid() != 0 or not shutil.which('debootstrap'):
             self.skipTest('needs root and debootstrap')
         packages = self.root / 'packages'
@@ -121,12 +121,12 @@ class Wheels(Root):
         with zipfile.ZipFile(only(f'rightsize-*_{MACHINE}.whl')) as archive:
             archive.extractall(system / 'wheel')
         code = ("import sys; sys.path.append('/wheel'); import platform, rightsize as r; assert platform.libc_ver() == ('glibc', '2.31')\n"
-                "r.mig(gpu='h100-sxm', list_layouts=True)\n"  # libraries that are loaded when they are asked for
+                "r.mig(gpu='h100-sxm', list_layouts=True)\n"  # libraries that are loaded on demand
                 "try: r.recommend(workload='/wheel/rightsize/py.typed', model='nothing')\n"  # exceptions inside C++
                 "except r.InputError: print(r.recommend('llama-3.1-8b', tokens='1B', deadline='7d').to_json())")
         self.assert_first_recommendation(inside(system, '/usr/bin/python3.9', '-c', code))
 
-    def test_what_the_wheels_say_of_themselves(self):
+    def test_the_metadata_of_the_wheels(self):
         for machine in QEMU:
             wheel = only(f'rightsize-*_{machine}.whl')
             with zipfile.ZipFile(wheel) as archive:
@@ -145,7 +145,7 @@ class DebianPackages(Root):
     def test_apt_installs_it_on_a_bare_debian(self):
         if os.geteuid() != 0 or not shutil.which('debootstrap'):
             self.skipTest('needs root and debootstrap')
-        output(['debootstrap', '--variant=minbase', 'bookworm', self.root])  # from the archive it is set up with
+        output(['debootstrap', '--variant=minbase', 'bookworm', self.root])  # from the configured archive
         began = time.monotonic()
         shutil.copy(only(f'rightsize_*_{DEBIAN[MACHINE]}.deb'), self.root / 'tmp/rightsize.deb')
         shutil.copy('/etc/resolv.conf', self.root / 'etc/resolv.conf')
@@ -156,7 +156,7 @@ class DebianPackages(Root):
         self.assertIn('rightsizeConfig.cmake', output(['chroot', self.root, 'dpkg', '-L', 'rightsize']))
 
     def test_the_other_architecture_under_qemu(self):
-        """The package and those that apt chooses for it, unpacked; what packages do when they are installed is not run."""
+        """Unpacks the package and the packages that apt chooses for it; maintainer scripts are not run."""
         other = next(m for m in QEMU if m != MACHINE)
         arch, apt = DEBIAN[other], self.root / 'apt'
         package = only(f'rightsize_*_{arch}.deb')
@@ -173,7 +173,7 @@ class DebianPackages(Root):
         for one in [*sorted((apt / 'cache/archives').glob('*.deb')), package]:
             output(['dpkg', '-x', one, system])
         triple = {'amd64': 'x86_64-linux-gnu', 'arm64': 'aarch64-linux-gnu'}[arch]
-        for name in ('blas/libblas.so.3', 'lapack/liblapack.so.3'):  # update-alternatives would make these links
+        for name in ('blas/libblas.so.3', 'lapack/liblapack.so.3'):  # update-alternatives would create these links
             if (system / 'usr/lib' / triple / name).exists():
                 (system / 'usr/lib' / triple / name.split('/')[1]).symlink_to(name)
         for folder in ('proc', 'dev', 'tmp'):
@@ -186,7 +186,7 @@ class DebianPackages(Root):
 
 
 class Images(Root):
-    def test_the_recipe_gives_an_image_that_runs(self):
+    def test_the_container_image_runs(self):
         if not shutil.which('buildah'):
             self.skipTest('needs buildah')
         store = ['--root', self.root / 'store', '--runroot', self.root / 'run', '--storage-driver', 'vfs']
@@ -208,7 +208,7 @@ class Papers(unittest.TestCase):
         listed = {line.split()[1] for line in (DIST / 'SHA256SUMS').read_text().splitlines()}
         self.assertEqual(listed, {p.name for p in DIST.glob('rightsize*') if p.is_file()})
 
-    def test_what_is_inside(self):
+    def test_the_contents(self):
         for machine in QEMU:
             document = json.loads(only(f'rightsize-*-linux-{machine}.spdx.json').read_text())
             self.assertEqual(document['spdxVersion'], 'SPDX-2.3')

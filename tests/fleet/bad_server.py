@@ -1,13 +1,13 @@
-"""A Prometheus-compatible server that misbehaves on purpose: a proxy in front of a real VictoriaMetrics that holds a small
+"""A Prometheus-compatible server that misbehaves on purpose: a proxy in front of a real VictoriaMetrics with a small
 fleet of known kinds.
 
-Modes: ok, down (closes connections after some requests), busy (429 with Retry-After, then answers), flaky (every third
-request 503), broken (always 500), slow (never answers in time), partial (warnings and isPartial, as Thanos and VictoriaMetrics's
-cluster say), nan (the largest values of some GPUs are NaN), duplicate (every series twice, from two replicas: Thanos without
-deduplication), no-memory (no FB_USED), no-activity, skew (its clock is an hour ahead), huge (422 unless asked for a single GPU),
-short (422 for more than ten minutes at once), html (a login page), auth (401 without the token), truncated (JSON cut short for
-one GPU), million (a label with a value for each of 10^6 series), empty (nothing of one shard, without a word), lost (the same,
-but only the first time), mimir (everything below /prometheus, a tenant is needed, limits are 422 with Mimir's words)."""
+Modes: ok, down (closes connections after some requests), busy (429 with Retry-After, then responds), flaky (503 for every third
+request), broken (always 500), slow (never responds in time), partial (warnings and isPartial, like Thanos and VictoriaMetrics
+cluster), nan (the largest values of some GPUs are NaN), duplicate (every series twice, from two replicas, like Thanos without
+deduplication), no-memory (no FB_USED), no-activity, skew (its clock is an hour ahead), huge (422 unless the query is for one GPU),
+short (422 for more than ten minutes at once), html (a login page), auth (401 without the token), truncated (JSON cut off for
+one GPU), million (a label with a different value for each of 10^6 series), empty (silently omits one shard), lost (the same,
+but only the first time), mimir (everything under /prometheus, requires a tenant, limits are 422 with Mimir's messages)."""
 import contextlib
 import http.server
 import io
@@ -23,12 +23,12 @@ import servers
 from fleet_data import Fleet, METRICS
 
 STEP = 30
-END = int(time.time()) // 3600 * 3600 + 7200  # of the data: four hours around now
+END = int(time.time()) // 3600 * 3600 + 7200  # end of the data, which covers four hours around now
 
 
 @contextlib.contextmanager
 def backend():
-    """A VictoriaMetrics with fleets of 8, 16 and 32 GPUs (label set), and one with two replicas; its base URL."""
+    """Starts a VictoriaMetrics with fleets of 8, 16 and 32 GPUs (label set), and one with two replicas; returns its base URL."""
     with servers.victoria() as base:
         for gpus in (8, 16, 32):
             text = io.StringIO()
@@ -131,7 +131,7 @@ class BadServer:
             return error.code, error.read().decode()
 
     def bend(self, answer, path, query, wanted, form):
-        """The answer as this server gives it."""
+        """The response in the mode of this server."""
         mode, data = self.mode, answer.get('data')
         if mode == 'partial':
             answer.update(warnings=['store gateway 3 is not reachable'], isPartial=True)
@@ -149,7 +149,7 @@ class BadServer:
         return answer
 
     def first_time(self, path, form):
-        """No question is put off twice: with several clients, chance would let one run out of tries."""
+        """No query fails twice; with several clients one could otherwise run out of tries by chance."""
         question = path + repr(sorted(form.items()))
         if question in self.put_off:
             return False

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""rightsize fleet against a server that misbehaves: what is missing is said, what can be finished is, and the exit code
-is 3 when the answer would mislead. Usage: bad_server_test.py PROGRAM. Skipped (exit 77) without a VictoriaMetrics."""
+"""rightsize fleet with a server that misbehaves: missing data is reported, the rest is analysed, and the exit code
+is 3 if the answer would be misleading. Usage: bad_server_test.py PROGRAM. Skipped (exit 77) without a VictoriaMetrics."""
 import json
 import os
 import resource
@@ -52,7 +52,7 @@ def check_all():
     _, _, good = check('ok', 0)
     assert good['totals']['gpus'] == 16 and good['totals']['gpu_hours'] == 16, good['totals']
 
-    for mode in ('busy', 'flaky'):  # asked again until it answers: the same result
+    for mode in ('busy', 'flaky'):  # retried until the server responds, with the same result
         server, _, found = check(mode, 0)
         assert found['totals'] == good['totals'], mode
         assert 'asked again' in found['read'][0] and ', 0 asked again' not in found['read'][0], found['read']
@@ -63,7 +63,7 @@ def check_all():
     _, done, _ = check('auth', 3, '--tries', '1')
     assert 'hint: credentials' in done.stderr, done.stderr
 
-    # The token comes from the environment or a file and is printed nowhere.
+    # The token comes from the environment or a file and is never printed.
     _, done, found = check('auth', 0, RIGHTSIZE_BEARER='s3cret-token')
     assert 's3cret' not in done.stdout + done.stderr
     with tempfile.NamedTemporaryFile('w') as token:
@@ -74,7 +74,7 @@ def check_all():
     headers = server.seen[-1][1]
     assert headers.get('X-Scope-OrgID') == 'team-a' and headers.get('Authorization') == 'Basic bWU6cHc=', headers
 
-    # Down half way, or too slow: what was read is kept and the rest is named.
+    # The server fails half way or is too slow: what was read is used, and the rest is named.
     _, done, found = check('truncated', 3, '--tries', '1')
     assert found['totals']['gpus'] == 8 and 'GPU-000000 to GPU-000007' in notes(found), notes(found)
     _, done, found = check('slow', 3, '--tries', '1', '--timeout', '300ms', gpus=8)
@@ -94,20 +94,20 @@ def check_all():
     assert 'no metric of GPU activity' in done.stderr and '--name' in done.stderr, done.stderr
     _, _, found = check('skew', 0)
     assert 'ahead of' in notes(found), notes(found)
-    # What is refused is asked about fewer GPUs, or less time, and means the same.
+    # Refused queries are repeated for fewer GPUs or a shorter time, with the same result.
     _, _, found = check('huge', 0, '--shard', '1000', gpus=32)
     assert found['totals']['gpus'] == 32 and found['totals']['gpu_hours'] == 32, found['totals']
     for mode, args in (('short', ()), ('mimir', ('--org-id', 'team-a'))):
         _, _, found = check(mode, 0, *args)
         assert found['totals'] == good['totals'], (mode, found['totals'])
 
-    # An empty answer about GPUs the server lists is asked again, then an error: never zero hours.
+    # An empty response for GPUs that the server lists is repeated and then an error, never zero hours.
     _, _, found = check('lost', 0)
     assert found['totals'] == good['totals'], found['totals']
     _, _, found = check('empty', 3)
     assert found['totals']['gpus'] == 8 and 'no reading of them' in notes(found), notes(found)
 
-    # Kept answers belong to one server and one tenant, and an incomplete or empty answer is asked for again.
+    # Stored responses belong to one server and tenant, and incomplete or empty responses are requested again.
     with tempfile.TemporaryDirectory() as kept:
         for gpus in (16, 8):
             _, _, found = check('ok', 0, '--resume', kept, gpus=gpus)
@@ -123,15 +123,15 @@ def check_all():
             run(server, '--resume', kept)
             assert server.requests >= 2 * once, 'a partial answer was kept'
 
-    # A million series behind the label that should tell hosts apart: said at once, in bounded memory, and not asked about.
+    # A million values of the label that identifies hosts: reported at once, in bounded memory, and not queried.
     server, done, _ = check('million', 3)
     assert "'UUID' has 1,000,000 values" in done.stderr and '--match' in done.stderr, done.stderr
     assert server.requests < 10, server.requests
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # of the largest of all runs above
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # the maximum over all runs above
     print('%-12s %d MiB' % ('', peak))
     assert peak < 300, 'it took %d MiB for an answer of 24 MiB' % peak
 
-    # No server at this address.
+    # An address without a server.
     done = subprocess.run([PROGRAM, 'fleet', '--prometheus', 'http://user:pw@127.0.0.1:9', '--tries', '1'], capture_output=True,
                           text=True)
     assert done.returncode == 3 and 'pw' not in done.stderr and 'hint:' in done.stderr, done.stderr

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The rules and the dashboard that `rightsize fleet --emit` writes, by Prometheus's own tool: the rules load, their
-alerts fire on a fleet of which the truth is known and on nothing else, and every expression of the dashboard parses.
+"""Checks the rules and the dashboard of `rightsize fleet --emit` with promtool: the rules load, their alerts fire
+on a fleet of known kinds and on nothing else, and every expression of the dashboard parses.
 Usage: emit_test.py PROGRAM"""
 import json
 import os
@@ -15,7 +15,7 @@ import servers
 
 PROGRAM = sys.argv[1]
 
-# One GPU held without work, one that works; an exporter whose last success was long ago.
+# One GPU is held without work, one works, and the last success of an exporter was long ago.
 SERIES = '''
 rule_files: [rules.yml]
 evaluation_interval: 5m
@@ -48,7 +48,7 @@ ALERTS = ('GpuHeldIdle', 'GpuIdle', 'FleetIdleSpend', 'RightsizeExporterFailing'
 
 
 def firing_alerts(rules, folder):
-    """{(alert, time): what promtool got} of all alerts that fire: promtool is configured to expect none and reports each one."""
+    """{(alert, time): output of promtool} for all alerts that fire: promtool expects none and reports each one."""
     with open(os.path.join(folder, 'test.yml'), 'w') as out:
         out.write(SERIES + '    alert_rule_test:\n')
         for name in ALERTS:
@@ -57,7 +57,7 @@ def firing_alerts(rules, folder):
                 out.write('      - {eval_time: %s, alertname: %s, exp_alerts: []}\n' % (when, name))
     done = subprocess.run([servers.PROMTOOL, 'test', 'rules', 'test.yml'], cwd=folder, capture_output=True, text=True)
     parts = re.split(r'alertname: ?(\w+), time: ?(\w+)', done.stdout + done.stderr)
-    assert 'expr:' not in parts[0] and len(parts) > 1, done.stdout + done.stderr  # the recorded values are right
+    assert 'expr:' not in parts[0] and len(parts) > 1, done.stdout + done.stderr  # the recorded values are correct
     return {(parts[i], parts[i + 1]): parts[i + 2] for i in range(1, len(parts) - 2, 3)}
 
 
@@ -82,7 +82,7 @@ def main():
         for (name, _), got in firing.items():
             if name in ('GpuHeldIdle', 'GpuIdle'):
                 assert 'UUID="held"' in got and 'UUID="busy"' not in got, got
-        # Every expression of the dashboard, as if it were recorded.
+        # Every expression of the dashboard, checked as a recording rule.
         board = json.loads(emit('grafana'))
         expressions = [t['expr'] for p in board['panels'] for t in p['targets']]
         assert len(expressions) >= 10

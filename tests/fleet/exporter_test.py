@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""rightsize exporter over HTTP: what /metrics says is exposition text that our own reader and promtool (where it is
-installed) accept, it is measured again, failures show at once, stale values go, and the program ends when asked to. Usage: exporter_test.py PROGRAM"""
+"""rightsize exporter over HTTP: /metrics is valid exposition text for our reader and for promtool (if
+installed), measurements repeat, failures show at once, stale values are withdrawn, and the program ends on request. Usage: exporter_test.py PROGRAM"""
 import os
 import re
 import signal
@@ -20,7 +20,7 @@ SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_][a-zA-Z0-9_]*="(?
 
 
 def samples(text):
-    """{name with labels: value}; every line that is no comment must be a sample, and none may be said twice."""
+    """{name with labels: value}; every line that is not a comment must be a sample, and no sample may occur twice."""
     found = {}
     for line in text.splitlines():
         if line.startswith('#') or not line:
@@ -55,7 +55,7 @@ def status_of(url):
 
 
 def starts_without_a_source(folder):
-    """A source that is down does not keep the exporter from starting: it says so, and goes on trying."""
+    """The exporter starts even if its source is down: it reports that and keeps trying."""
     path = os.path.join(folder, 'later.json')
     exporter = subprocess.Popen([PROGRAM, 'exporter', '--from', path, '--listen', '127.0.0.1:0', '--every', '200ms'],
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -81,7 +81,7 @@ def check_page(base):
     if servers.PROMTOOL:
         done = subprocess.run([servers.PROMTOOL, 'check', 'metrics'], input=text, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
-    # Our own reader knows the text for what it is, and that no GPU's readings are in it.
+    # Our reader recognises the format, and that it contains no GPU readings.
     done = subprocess.run([PROGRAM, 'fleet', '--from', '-'], input=text, capture_output=True, text=True)
     assert done.returncode in (1, 3) and 'at byte' not in done.stderr and 'line' not in done.stderr, done.stderr
     assert b'/metrics' in servers.get(base + '/')
@@ -93,7 +93,7 @@ def check_page(base):
 
 
 def stays_reachable(base):
-    """Neither idle connections, slow senders nor a large body keep others from scraping."""
+    """Idle connections, slow senders and large bodies do not prevent others from scraping."""
     address = ('127.0.0.1', int(base.rsplit(':', 1)[1]))
     held = [socket.create_connection(address) for _ in range(96)]
     for slow in held[64:]:
@@ -134,12 +134,12 @@ def main():
             taken = subprocess.run([PROGRAM, 'exporter', '--from', path, '--listen', base[len('http://'):]],
                                    capture_output=True, text=True, timeout=60)
             assert taken.returncode == 3 and 'cannot listen on' in taken.stderr, taken.stderr
-            write_fleet(path, 16)  # measured again: the new GPUs are there
+            write_fleet(path, 16)  # the next measurement includes the new GPUs
             wait_until(lambda: samples(servers.get(base + '/metrics').decode())['rightsize_fleet_gpus'] == 16)
             assert servers.get(base + '/healthz').startswith(b'ok')
             before = samples(servers.get(base + '/metrics').decode())
             assert before['rightsize_failed_measurements_total'] == 0 and before['rightsize_last_measurement_success'] == 1
-            os.rename(path, path + '.gone')  # a failure is counted at once; the last numbers stay until they are stale
+            os.rename(path, path + '.gone')  # a failure is counted at once; the last values stay until they are stale
             assert any('fleet.json' in line for line in iter(exporter.stderr.readline, ''))  # after lines about refused requests
             page = lambda: samples(servers.get(base + '/metrics').decode())
             wait_until(lambda: page()['rightsize_failed_measurements_total'] >= 1)
@@ -147,7 +147,7 @@ def main():
             wait_until(lambda: 'rightsize_fleet_gpus' not in page())
             assert page()['rightsize_last_success_timestamp_seconds'] >= before['rightsize_last_success_timestamp_seconds']
             assert status_of(base + '/healthz') == 503
-            os.rename(path + '.gone', path)  # and it comes back
+            os.rename(path + '.gone', path)  # and it recovers
             wait_until(lambda: page().get('rightsize_fleet_gpus') == 16)
             assert status_of(base + '/healthz') == 200
             exporter.send_signal(signal.SIGTERM)

@@ -1,9 +1,9 @@
-"""Telemetry of a made-up fleet whose truth is known: what dcgm-exporter reports by default (six metrics), for GPUs that
-are idle, held, bursty, busy, memory-bound or underused. Used by the tests against real servers and by bench/fleet.
+"""Telemetry of a synthetic fleet of known kinds: the six default metrics of dcgm-exporter for GPUs that
+are idle, held, bursty, busy, memory-bound or underused. Used by the tests with real servers and by bench/fleet_bench.py.
 
-    fleet_data.py json OUT --gpus 1000 --days 1        one Prometheus query_range answer
+    fleet_data.py json OUT --gpus 1000 --days 1        one Prometheus query_range response
     fleet_data.py openmetrics OUT ...                  for promtool tsdb create-blocks-from openmetrics
-    fleet_data.py import OUT ...                       VictoriaMetrics's /api/v1/import, a series a line
+    fleet_data.py import OUT ...                       VictoriaMetrics's /api/v1/import, one series per line
 """
 import argparse
 import json
@@ -11,7 +11,7 @@ import random
 
 METRICS = ('DCGM_FI_DEV_GPU_UTIL', 'DCGM_FI_PROF_GR_ENGINE_ACTIVE', 'DCGM_FI_PROF_PIPE_TENSOR_ACTIVE',
            'DCGM_FI_PROF_DRAM_ACTIVE', 'DCGM_FI_DEV_FB_USED', 'DCGM_FI_DEV_POWER_USAGE')
-# What each kind shows while it works, and the share of time it works: activity, tensor, dram, memory MiB, watts.
+# The share of time each kind works, and its values while it works: activity, tensor, dram, memory MiB, watts.
 KINDS = {
     'idle': dict(duty=0.0, activity=0.0, tensor=0.0, dram=0.0, memory=615, watts=80),
     'idle-held': dict(duty=0.0, activity=0.0, tensor=0.0, dram=0.0, memory=41000, watts=115),
@@ -28,7 +28,7 @@ def kind_of(gpu):
 
 
 def values(kind, samples, step, seed=0, burst=2400):
-    """Six lists of text. Bursts are `burst` seconds long; noise is a few per cent."""
+    """Six lists of text. Bursts are `burst` seconds long; noise is a few percent."""
     rng = random.Random('%s %d' % (kind, seed))
     k = KINDS[kind]
     rows = [[] for _ in METRICS]
@@ -60,7 +60,7 @@ def prom_labels(found):
 
 
 class Fleet:
-    """Values are drawn once a kind, so that large fleets are written quickly."""
+    """Values are drawn once per kind, so that large fleets are written quickly."""
 
     def __init__(self, gpus, seconds, step, end):
         self.gpus, self.step = gpus, step

@@ -1,5 +1,5 @@
-"""Fleets with irregular telemetry whose hours are known: GPUs that come and go, change their interval, host, owner or MIG layout,
-are shared, miss scrapes, or report nonsense. Truth comes from the stretches of presence, never from the readings."""
+"""Fleets with irregular telemetry and known hours: GPUs that come and go, change their interval, host, owner or MIG layout,
+are shared, miss scrapes, or report invalid values. The truth comes from the periods of presence, never from the readings."""
 import collections
 import json
 import random
@@ -46,7 +46,7 @@ class Fleet:
             getattr(self, kind)()
 
     def add(self, begin, end, step, pod, activity, **more):
-        """Hours from the beginning."""
+        """A time, in hours from the beginning."""
         offset = self.begin + self.shift
         self.stretches.append(Stretch(self.gpu, offset + int(begin * HOUR), offset + int(end * HOUR), step, pod, activity, **more))
 
@@ -112,10 +112,10 @@ class Fleet:
             found.append((at, at + seconds))
         return found
 
-    def missed(self):  # up to four minutes: a scrape was missed, the GPU was there
+    def missed(self):  # up to four minutes: a scrape was missed, but the GPU was present
         self.add(0, self.hours, 30, self.pod(), self.busy(), skip=self.holes(230, 20))
 
-    def outages(self):  # longer: it was not
+    def outages(self):  # longer: the GPU was not present
         at, pod = 0, self.pod()
         while at + 2 < self.hours:
             self.add(at, at + 2, 30, pod, self.busy())
@@ -130,15 +130,15 @@ class Fleet:
         self.add(0, self.hours, 60, pod, activity)
         self.add(0, self.hours, 15, pod, activity, job='second')
 
-    def unowned(self):  # a second exporter, read more often, knows no pods
+    def unowned(self):  # a second exporter, read more often, that does not know pods
         activity = self.busy()
         self.add(0, self.hours, 60, 'train-0', activity)
         self.add(0, self.hours, 30, '', activity, job='second')
 
-    # --- what is true ---
+    # --- the truth ---
 
     def truth(self):
-        """Seconds: {gpu: there}, {pod: had}, idle (least, most), and how much each may be off: an interval for each stretch."""
+        """In seconds: {gpu: present}, {pod: owned}, idle (minimum, maximum), and the tolerance of each: one interval per period."""
         there, had, slack, idle = collections.Counter(), collections.Counter(), collections.Counter(), [0, 0]
         by_gpu = collections.defaultdict(list)
         for s in self.stretches:
@@ -152,7 +152,7 @@ class Fleet:
                 if not now:
                     continue
                 there[gpu] += b - a
-                parts = [s for s in now if s.instance]  # halves of the GPU
+                parts = [s for s in now if s.instance]  # instances with half of the GPU each
                 pods = {s.pod for s in now if s.pod}
                 for pod in pods:
                     had[pod] += (b - a) / (2 if parts else len(pods))

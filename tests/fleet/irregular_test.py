@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""rightsize fleet on irregular telemetry of known truth: hours, owners and idle hours within one per cent, from a file, a real
-Prometheus and a real VictoriaMetrics alike. Usage: irregular_test.py PROGRAM [SEED ...]. Servers that are not installed are
-left out; exit 77 when there is none."""
+"""rightsize fleet on irregular telemetry of known truth: hours, owners and idle hours are within one percent, from a file, a real
+Prometheus and a real VictoriaMetrics. Usage: irregular_test.py PROGRAM [SEED ...]. Servers that are not installed are
+skipped; exit 77 if there is none."""
 import io
 import os
 import sys

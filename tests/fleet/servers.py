@@ -1,4 +1,4 @@
-"""Real metrics servers for tests: started on a free port in a temporary folder, and stopped whatever happens."""
+"""Real metrics servers for tests, started on a free port in a temporary folder and always stopped."""
 import contextlib
 import os
 import shutil
@@ -50,7 +50,7 @@ def running(command, ready):
 
 @contextlib.contextmanager
 def prometheus(fleet):
-    """A Prometheus whose blocks hold the fleet; its base URL."""
+    """A Prometheus whose blocks contain the fleet; yields its base URL."""
     with tempfile.TemporaryDirectory() as folder:
         text, data, config = (os.path.join(folder, n) for n in ('in.om', 'data', 'config.yml'))
         with open(text, 'w') as out:
@@ -67,7 +67,7 @@ def prometheus(fleet):
 
 @contextlib.contextmanager
 def victoria():
-    """An empty VictoriaMetrics; its base URL."""
+    """An empty VictoriaMetrics; yields its base URL."""
     with tempfile.TemporaryDirectory() as folder:
         base = 'http://127.0.0.1:%d' % free_port()
         command = [VICTORIA, '-storageDataPath=' + folder, '-httpListenAddr=' + base[7:], '-retentionPeriod=100y',

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""rightsize fleet against a real Prometheus and a real VictoriaMetrics filled with a fleet whose truth is known: every
-planted case is found, none is invented, and the dollars are those of the same fleet read from a file.
-Usage: servers_test.py PROGRAM. Skipped (exit 77) where neither server is installed."""
+"""rightsize fleet with a real Prometheus and a real VictoriaMetrics and a fleet of known kinds: every
+planted case is found, none is invented, and the dollars match those of the same fleet in a file.
+Usage: servers_test.py PROGRAM. Skipped (exit 77) if neither server is installed."""
 import io
 import json
 import os
@@ -75,7 +75,7 @@ def main():
             fleet.write_import(text)
             servers.import_lines(base, [text.getvalue()])
             check('VictoriaMetrics', analyse(program, '--prometheus', base, *window, '--shard', '8'), fleet, reference)
-            with tempfile.TemporaryDirectory() as kept:  # a second run asks nothing that was answered
+            with tempfile.TemporaryDirectory() as kept:  # a second run repeats no query
                 args = ['--prometheus', base, *window, '--resume', kept]
                 first, second = analyse(program, *args), analyse(program, *args)
                 assert first['totals'] == second['totals'], 'a resumed run differs'

@@ -1,6 +1,6 @@
-// The files of `recommend --emit` (and `batch --emit triton`), read by what reads them in earnest: Kubernetes objects by
-// the API's schemas (unknown fields by its types), Karpenter by its CRDs, Terraform by HashiCorp's parser, Triton by
-// protoc, SkyPilot by a schema of its documented fields, scripts by bash.
+// Checks the files of `recommend --emit` (and `batch --emit triton`) with the schemas and parsers of their tools: Kubernetes
+// objects with the API's schemas (and its types for unknown fields), Karpenter with its CRDs, Terraform with HashiCorp's
+// parser, Triton with protoc, SkyPilot with a schema of its documented fields, scripts with bash.
 // Usage: node check.mjs PROGRAM        exit 77: a tool is not installed (tools/setup test)
 import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -20,7 +20,7 @@ const {parseAllDocuments} = await import('yaml');
 
 const TRAIN = ['--model', 'llama-3.1-8b', '--tokens', '1B'];
 const SERVE = ['--job', 'serve', '--model', 'llama-3.1-8b', '--rate', '20/s', '--ttft-slo', '1s', '--tpot-slo', '50ms'];
-// A model that no machine of the kind holds.
+// A model that does not fit one machine.
 const SPAN = ['--job', 'serve', '--model', 'llama-3.1-405b', '--precision', 'bf16', '--rate', '1/s', '--gpu', 'h100-sxm', '--providers', 'aws'];
 const REQUESTS = [
   [[...TRAIN, '--providers', 'aws', '--gpu', 'h100-sxm', '--gpus', '16'], ['skypilot', 'kubernetes', 'karpenter', 'slurm', 'terraform']],
@@ -61,7 +61,7 @@ function checkBash(script, where) {
   if (run.status !== 0) failures.push(`${where}: bash: ${run.stderr}\n${script}`);
 }
 
-// Where a kind's class and type are.
+// The class and type of each kind.
 const KINDS = {
   'v1/Service': 'kubernetes-models/v1/Service',
   'v1/PodTemplate': 'kubernetes-models/v1/PodTemplate',
@@ -72,12 +72,12 @@ const KINDS = {
   'karpenter.sh/v1/NodePool': '@kubernetes-models/karpenter/karpenter.sh/v1/NodePool',
   'karpenter.k8s.aws/v1/EC2NodeClass': '@kubernetes-models/karpenter/karpenter.k8s.aws/v1/EC2NodeClass',
 };
-const typed = [];  // [kind's path, object, where], checked by the compiler at the end
+const typed = [];  // [path of the kind, object, where], checked by the compiler at the end
 
 const ajv = new Ajv({allErrors: true, allowUnionTypes: true});
 const leaderWorkerSet = ajv.compile(JSON.parse(readFileSync(join(here, 'leaderworkerset.schema.json'), 'utf8')));
 
-// The set itself by a schema of its documented fields, its pods as the API has them.
+// The set is checked with a schema of its documented fields, its pods with the schemas of the API.
 async function checkLeaderWorkerSet(object, where) {
   if (!leaderWorkerSet(object)) failures.push(...leaderWorkerSet.errors.map((e) => `${where}: ${e.instancePath} ${e.message} ${JSON.stringify(e.params)}`));
   const pods = object.spec?.leaderWorkerTemplate ?? {};
@@ -101,7 +101,7 @@ async function checkObject(object, where) {
   for (const c of pod?.containers ?? []) checkBash(c.args?.[0] ?? '', `${where} ${object.kind}`);
 }
 
-// Literals typed as the API has them: the compiler refuses fields that do not exist.
+// Literals with the types of the API, so that the compiler rejects unknown fields.
 function checkTypes() {
   const file = join(here, 'node_modules', '.hand_over_objects.mts');
   const lines = typed.map(([path, kind, object], i) =>
@@ -171,7 +171,7 @@ const batch = ['batch', '--service', join(here, '../../examples/batching/a100.cs
 checkTriton(JSON.parse(emit(batch) || '{"triton_config":"?"}').triton_config, batch.join(' '));
 checkTypes();
 
-// The checks themselves must be able to fail: each is given a file with one mistake.
+// The checks must be able to fail: each gets a file with one mistake.
 const BROKEN = {
   skypilot: 'name: a\nresources: {infra: aws, accelerators: "H100:8", disc_size: 5}\nenvs: {}\nrun: echo\n',
   kubernetes: 'apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {clusterIPP: None}\n',

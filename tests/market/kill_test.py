@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Kills an import at a random point, again and again: the store then holds the old prices entire or the new ones entire.
+"""Kills imports at random points: the store then has either all old prices or all new ones.
 
-Usage: kill_test.py PROGRAM [TIMES]     TIMES on SQLite and on PostgreSQL each (default 12; `make check` does 200)"""
+Usage: kill_test.py PROGRAM [TIMES]     TIMES on SQLite and on PostgreSQL each (default 12; `make check` runs 200)"""
 import json
 import os
 import pathlib
@@ -30,7 +30,7 @@ def run(program, words, store, home):
 
 
 def prices(program, store, home):
-    """What every command would see of the provider, and what history says of its last day."""
+    """The provider's prices as commands see them, and the last day in its history."""
     listed = run(program, ['--provider', 'acme', '--top', '0', '--format', 'json'], store, home)
     assert listed.returncode == 0, listed.stderr
     rows = json.loads(listed.stdout)['prices']

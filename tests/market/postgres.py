@@ -10,14 +10,14 @@ import tempfile
 
 
 def binaries():
-    """Where initdb and postgres are; None where PostgreSQL is not installed."""
+    """The folder of initdb and postgres; None if PostgreSQL is not installed."""
     found = sorted(glob.glob('/usr/lib/postgresql/*/bin'))
     return found[-1] if found else None
 
 
 @contextlib.contextmanager
 def server():
-    """Yields a URL, or None where there is no PostgreSQL. The server refuses to run as root: the user postgres does then."""
+    """Yields a URL, or None without PostgreSQL. The server refuses to run as root, so it then runs as the user postgres."""
     folder = binaries()
     if folder is None:
         yield None

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The same imports into SQLite and a real PostgreSQL: history, diff, forget and what every command then sees agree.
+"""The same imports into SQLite and a real PostgreSQL: history, diff, forget and the resulting prices agree.
 
-Usage: store_test.py PROGRAM     exits 77 (skipped) where PostgreSQL is not installed"""
+Usage: store_test.py PROGRAM     exits 77 (skipped) if PostgreSQL is not installed"""
 import json
 import os
 import pathlib
@@ -52,7 +52,7 @@ def main():
         assert changes == {('east', 'on-demand'): (20, 18), ('west', 'on-demand'): (None, 21)}, changes
         assert ('box', 'east', None, 'on-demand', 18, '2026-11-03') in lite['list'], lite['list']
         assert len(lite['history']['offers']) == 4, lite['history']
-        # Of the two days before the third only the zone that was not seen again keeps its price.
+        # Of the two days before the third, only the zone that was not seen again keeps its price.
         assert lite['forgotten'] == 2, lite['forgotten']
         assert sum(len(o['prices']) for o in lite['after']['offers']) == 4, lite['after']
         if url is None:

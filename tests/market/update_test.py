@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""rightsize prices update against a test server that cuts responses off, drops pages, changes files and lies.
+"""rightsize prices update with a test server that cuts off responses, drops pages, changes files and sends wrong headers.
 Usage: update_test.py PROGRAM"""
 import contextlib
 import http.server
@@ -94,7 +94,7 @@ def check_catalogue(update, base):
     assert [f['provider'] for f in said['failed']] == ['nebius'] and '404' in said['failed'][0]['why'], said['failed']
     assert update.downloads() == [], update.downloads()
     assert update.prices('lambda', 'region-0') == [23.92]
-    # A broken file leaves yesterday's prices.
+    # A broken file keeps yesterday's prices.
     Server.files['/lambda/vms.csv'] = b'<html>sign in</html>'
     code, said = update.run('update', '--provider', 'lambda', '--url', base + '/{}/vms.csv')
     assert code != 0 and 'SkyPilot' in said, said
@@ -109,7 +109,7 @@ def check_resumption(update, base):
     code, said = update.run('update', '--provider', 'lambda', '--url', base + '/{}/vms.csv')
     assert code == 0 and said['imports'][0]['prices'] == 4000, said
     assert [r for p, r in Server.asked if p == path] == [None, 'bytes=100000-'], Server.asked
-    # Another file by then: from the beginning, nothing mixed.
+    # The file has changed meanwhile: the download restarts and mixes nothing.
     other = catalogue(30, 3000)
 
     def changes():
@@ -134,7 +134,7 @@ def check_pages(update, base):
     del Server.asked[:]
     code, said = update.run('update', '--feed', 'azure', '--url', base + '/azure?page=0')
     assert code == 0 and said['imports'][0]['prices'] == 3, said
-    assert [p for p, _ in Server.asked] == ['/azure?page=2'], Server.asked  # the first two were kept
+    assert [p for p, _ in Server.asked] == ['/azure?page=2'], Server.asked  # the first two pages were kept
     Server.files['/azure?page=0'] = page(95, 'http://192.0.2.1/elsewhere')
     code, said = update.run('update', '--feed', 'azure', '--url', base + '/azure?page=0')
     assert code != 0 and 'another server' in said, said

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""rightsize service on random services of known truth (play_service.cc), in a real Prometheus and a real VictoriaMetrics in turn:
-rate within 2 %, mean lengths within 5 %, percentiles within one bucket, the SLO verdict, GPU-hours and dollars; the cheapest plan
-keeps the SLO when it is simulated with the true traffic, and costs on average at most a tenth more than the plan one would choose
-who knows the true traffic and speed (and leaves a twentieth to the limit, for the next run).
-Usage: truth_test.py PROGRAM PLAYER [SEED ... | --seeds N]. Exit 77 when no server is installed."""
+"""rightsize service on random services of known truth (play_service.cc), alternately in a real Prometheus and a real VictoriaMetrics:
+rate within 2 %, mean lengths within 5 %, percentiles within one bucket, the SLO verdict, GPU-hours and dollars. The cheapest plan
+meets the SLO when it is simulated with the true traffic, and costs on average at most a tenth more than the plan that would be chosen
+with the true traffic and speed (with a margin of a twentieth to the limit, for the next run).
+Usage: truth_test.py PROGRAM PLAYER [SEED ... | --seeds N]. Exit 77 if no server is installed."""
 import bisect
 import json
 import os
@@ -18,7 +18,7 @@ USD = 2.0
 
 
 class OpenMetrics:
-    """What servers.prometheus() makes its blocks of."""
+    """The input from which servers.prometheus() creates its blocks."""
     def __init__(self, path):
         self.path = path
 
@@ -28,7 +28,7 @@ class OpenMetrics:
 
 
 def limits_of(truth):
-    """Limits well off the true p95, on bounds of buckets."""
+    """Limits well away from the true p95, at bounds of buckets."""
     of, limits = truth['of'], {}
     if 'bounds' in of['ttft']:
         limits['ttft'] = next(b for b in of['ttft']['bounds'] if b >= max(0.25, 1.3 * of['ttft']['p95']))
@@ -94,9 +94,9 @@ def holds(run, limits, slack=1.0):
 
 
 def cheapest_with_full_knowledge(program, player, base, truth, limits):
-    """Of the plans for these limits and for looser ones (where the program was too careful), the cheapest that keeps these in the
-    busiest hour of the true traffic at the true speed. A plan closer to its limit than two runs of it are to each other is no
-    plan to regret: one such, which the next run may break, would decide the mean of a few services."""
+    """The cheapest plan, among those for these limits and for looser ones (in case the program was too careful), that meets these
+    limits in the busiest hour of the true traffic at the true speed. A plan closer to its limit than two of its runs are to each
+    other is skipped: the next run may break it, and it would dominate the mean of a few services."""
     plans = []
     for loose in (1, 1.25, 1.6):
         plans += ask(program, base, truth, {k: v * loose for k, v in limits.items()}, '--top', '40')['plans']
@@ -137,14 +137,14 @@ def check_exporter(program, base, truth, limits, found):
 
 
 def judged(program, player, base, truth, limits, server):
-    """What the plan costs over the one chosen with full knowledge."""
+    """The cost of the plan relative to the one chosen with full knowledge."""
     found = ask(program, base, truth, limits)
     check(found, truth, limits)
     if truth['seed'] <= 2:
         check_exporter(program, base, truth, limits, found)
     plan = found['plans'][0]
     run = true_run(player, truth['seed'], plan)
-    # One simulated run of a plan is up to a tenth off another.
+    # Simulated runs of the same plan differ by up to a tenth.
     assert holds(run['window'], limits, 1.1), 'plan %s: %s where %s is allowed' % (plan, run, limits)
     least = cheapest_with_full_knowledge(program, player, base, truth, limits)
     regret = max(0, plan['usd_per_month'] / least - 1) if least else 0

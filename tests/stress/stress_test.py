@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The program where things go wrong: a full disk, no memory, killed, few file handles, a clock that jumps, secrets.
+"""The program under adverse conditions: a full disk, exhausted memory, kills, few file handles, a clock that jumps, secrets.
 
-In every case: a documented exit code (never a signal, never 70), an error that says what happened, nothing lost that was
-there before. Usage: stress_test.py PROGRAM FAKE_NVML JUMPING_CLOCK [CASE...]"""
+In every case it exits with a documented code (never a signal, never 70), reports what happened, and loses no existing
+data. Usage: stress_test.py PROGRAM FAKE_NVML JUMPING_CLOCK [CASE...]"""
 import base64
 import http.server
 import json
@@ -45,19 +45,19 @@ class Case(unittest.TestCase):
                               preexec_fn=limit, timeout=120)
 
     def assert_clear(self, done):
-        """It failed with one of its documented errors."""
+        """Fails with one of the documented errors."""
         self.assertIn(done.returncode, (1, 3), f'{done.args}: {done.returncode} {done.stderr[-500:]}')
         self.assertTrue(done.stderr.startswith('error: ') or '\nerror: ' in done.stderr, done.stderr[-500:])
         self.assertNotIn('please report this', done.stderr)
 
 
 class FullDisk(Case):
-    """A file may not grow beyond a few bytes: what the system says of a full disk, too."""
+    """Limits files to a few bytes, which causes the same errors as a full disk."""
 
     def limits(self, most):
         return [(resource.RLIMIT_FSIZE, most)]
 
-    def test_the_output_itself(self):
+    def test_standard_output(self):
         with open('/dev/full', 'w') as full:
             for words in (['gpus'], ['models', '--format', 'json'], ['recommend', '--model', 'llama-3.1-8b', '--tokens', '1B']):
                 self.assert_clear(self.run_program(*words, stdout=full))
@@ -85,7 +85,7 @@ class FullDisk(Case):
         self.assert_clear(done)
         self.assertFalse(os.path.exists(file) and os.path.getsize(file) == 16, 'half a file was left behind')
 
-    def test_the_price_store_keeps_what_it_had(self):
+    def test_the_price_store_keeps_its_prices(self):
         store, feed = f'{self.home}/prices.db', f'{self.home}/feed.csv'
         rows = 'InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Price,Region,GpuInfo,SpotPrice\n'
         rows += ''.join(f'box-{i},H100-SXM,8,96,1024,{20 + i / 1000:.4f},region-{i},,8\n' for i in range(300))
@@ -105,14 +105,14 @@ class NoMemory(Case):
                 ['profile', '--replay', 'examples/profile/train.csv'],
                 ['fleet', '--from', 'examples/fleet/cluster.json', '--price', '2.49'], ['mig', 'examples/mig/workloads.yaml'])
 
-    def test_it_works_or_says_so(self):
+    def test_it_succeeds_or_reports_an_error(self):
         for words in self.COMMANDS:
-            # What 'recommend' holds at one moment is up to its threads: tried often.
+            # The memory that 'recommend' holds depends on the timing of its threads, so this is tried often.
             times = 1 if words[0] != 'recommend' else 20 if LONG else 3
             for megabytes in ((100, 130, 160, 200, 260, 400) if LONG else (100, 160, 260)) * times:
                 with self.subTest(words=words, megabytes=megabytes):
                     done = self.run_program(*words, limits=[(resource.RLIMIT_AS, megabytes << 20)])
-                    # Below what its libraries need the loader itself ends it, with 127.
+                    # Below what its libraries need, the loader itself exits with 127.
                     if done.returncode not in (0, 2, 127):
                         self.assert_clear(done)
                         self.assertIn('memory', done.stderr)
@@ -152,7 +152,7 @@ class Killed(Case):
 
 class FewHandles(Case):
     def test_many_files_with_few_handles(self):
-        """They are opened one after the other."""
+        """Files are opened one after the other."""
         files = []
         for i in range(10000 if LONG else 200):
             files.append(f'{self.home}/{i}.json')
@@ -160,9 +160,9 @@ class FewHandles(Case):
         done = self.run_program('fleet', '--price', '2.49', '--from', *files, limits=[(resource.RLIMIT_NOFILE, 64)])
         self.assertEqual(done.returncode, 0, done.stderr[-500:])
 
-    def test_no_handle_at_all(self):
+    def test_no_file_handle(self):
         done = self.run_program('profile', '--replay', 'examples/profile/train.csv', limits=[(resource.RLIMIT_NOFILE, 3)])
-        if done.returncode != 127:  # the loader needs one
+        if done.returncode != 127:  # the loader needs a handle
             self.assert_clear(done)
 
 
@@ -180,7 +180,7 @@ class Clock(Case):
 
 
 class Silent(http.server.BaseHTTPRequestHandler):
-    """Answers as a server in trouble does, and repeats what it was told."""
+    """Responds like a failing server, and repeats what it received."""
     seen = []
 
     def do_GET(self):
@@ -219,7 +219,7 @@ class Secrets(Case):
             self.assertNotIn(self.SECRET, shown)
             self.assertNotIn(base64.b64encode(f'me:{self.SECRET}'.encode()).decode(), shown)
 
-    def test_errors_do_not_repeat_them(self):
+    def test_errors_do_not_contain_secrets(self):
         secret = pathlib.Path(self.home) / 'secret'
         secret.write_text(self.SECRET)
         for kind in ('refused', 'broken', 'redirect'):
@@ -235,7 +235,7 @@ class Secrets(Case):
                         self.assertNotEqual(done.returncode, 0)
                         self.assert_silent(done)
 
-    def test_a_server_that_is_not_there(self):
+    def test_an_unreachable_server(self):
         for words in (['fleet', '--prometheus', f'http://me:{self.SECRET}@127.0.0.1:9'],
                       ['prices', 'update', '--feed', 'skypilot', '--url', f'http://me:{self.SECRET}@127.0.0.1:9/x.csv'],
                       ['prices', '--store', f'postgresql://me:{self.SECRET}@127.0.0.1:9/prices']):
@@ -244,7 +244,7 @@ class Secrets(Case):
                 self.assertNotEqual(done.returncode, 0)
                 self.assert_silent(done)
 
-    def test_files_that_are_written(self):
+    def test_written_files_contain_no_secrets(self):
         file = f'{self.home}/recording.csv'
         done = self.run_program('profile', '--record', file, '--format', 'json', '--', 'sh', '-c', 'sleep 0.4', RIGHTSIZE_NVML=NVML,
                                 API_TOKEN=self.SECRET)

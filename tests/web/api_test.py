@@ -1,5 +1,5 @@
-"""The API of `rightsize serve`: every response is the command's document; wrong requests are refused and logged; nothing that a
-client sends, or a server behind it does, stops or blocks it. Usage: api_test.py PROGRAM"""
+"""The API of `rightsize serve`: every response is the document of the command; wrong requests are refused and logged; no
+client and no server behind it can stop or block it. Usage: api_test.py PROGRAM"""
 import gzip
 import json
 import os
@@ -30,7 +30,7 @@ def command(*words):
 
 
 def timeless(document):
-    """Without what tells how long the program took."""
+    """The document without run times."""
     if isinstance(document, dict):
         return {k: timeless(v) for k, v in document.items() if k not in ('seconds', 'search_seconds', 'verify_seconds', 'explain_seconds')}
     return [timeless(v) for v in document] if isinstance(document, list) else document
@@ -174,7 +174,7 @@ def check_jobs(server):
     begun = time.time()
     state = json.loads(server.ask(f'/api/job/{job["id"]}', method='DELETE')[2])['state']
     check(state == 'cancelled' and time.time() - begun < 2, f'a search is cancelled at once: {state}')
-    # The worker is free again.
+    # The worker is available again.
     for _ in range(3):
         job = json.loads(server.ask('/api/jobs/gpus', {'gpu': 'l4'})[2])
         check('event: done' in events(server, f'/api/job-events/{job["id"]}', 'event: done'), 'jobs run after a cancelled one')
@@ -184,7 +184,7 @@ ABSURD = ['nan', '-nan', 'inf', '-inf', '1e26', '-1', '1e400', '0', '', '1e-400'
 
 
 def check_absurd_numbers(server):
-    """Every number a client may send has bounds: none may stop the server or keep it busy."""
+    """Every number that a client can send has bounds, so that none can stop the server or keep it busy."""
     begun = time.time()
     for value in ABSURD:
         for path, body in [('/api/fleet', {'price': value}), ('/api/mig', {'price': value, 'gpu': 'h100-sxm', 'workloads': 'workloads:\n  - {name: a, memory: 9GiB}\n'}),
@@ -234,7 +234,7 @@ def check_silent_prometheus():
 
 
 def check_abandoned_work(server):
-    """Work ends when its client leaves: the next requests do not wait for it."""
+    """Work ends when its client disconnects: later requests do not wait for it."""
     long = {'model': 'bert-large', 'job': 'serve', 'ttft-slo': '30ms', 'max-gpus': 1024}
     for i in range(8):
         body = json.dumps(long | {'rate': f'{20000 + i}/s'})
@@ -247,7 +247,7 @@ def check_abandoned_work(server):
 
 
 def check_calibration_while_running(folder):
-    """The user's catalogue may be created after the server has started."""
+    """The user's catalogue can be created after the server has started."""
     catalog = os.path.join(folder, 'config/rightsize/catalog')
     with running(PROGRAM, XDG_CONFIG_HOME=os.path.join(folder, 'config')) as server:
         asked = {'model': 'llama-3.2-1b', 'tokens': '1M', 'gpu': 'l4', 'plans-only': True}

@@ -1,4 +1,4 @@
-// A real browser and a real server for the tests of the page. Exits 77 where chromium or the npm packages are missing.
+// A real browser and a real server for the tests of the page. Exits 77 if chromium or the npm packages are missing.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -23,7 +23,7 @@ export function load(name) {
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 
-/** Starts `rightsize serve` with flags and, as objects, environment variables; its address, and a way to stop it. */
+/** Starts `rightsize serve` with flags and environment variables (objects); returns its address and a function to stop it. */
 export function startServer(program, ...given) {
   const environment = { ...process.env, XDG_DATA_HOME: '/nonexistent', XDG_CONFIG_HOME: '/nonexistent' };
   delete environment.RIGHTSIZE_CATALOG;
@@ -41,7 +41,7 @@ export function startServer(program, ...given) {
   });
 }
 
-/** The browser; `page` makes a page that remembers what went wrong in it. */
+/** The browser; `page` creates a page that records its errors. */
 export async function startBrowser() {
   if (!CHROMIUM) skip('no chromium is installed');
   const { chromium } = load('playwright-core');
@@ -63,7 +63,7 @@ export async function startBrowser() {
   return { page, close: () => browser.close() };
 }
 
-/** What axe finds that is serious or critical. */
+/** Serious and critical findings of axe. */
 export async function seriousFindings(page) {
   await page.evaluate(load('axe-core').source);
   const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));

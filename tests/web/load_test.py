@@ -1,4 +1,4 @@
-"""`rightsize serve` under load: requests per second (wrk), constant memory, slow clients that do not block others. For `make check`.
+"""`rightsize serve` under load: requests per second (wrk), constant memory, and slow clients that do not block others. For `make check`.
 Usage: load_test.py PROGRAM [--minutes 10] [--rate 2000]"""
 import argparse
 import os
@@ -26,12 +26,12 @@ failures = []
 
 
 def resident(pid):
-    """Megabytes."""
+    """Resident megabytes."""
     return int(re.search(r'VmRSS:\s+(\d+)', open(f'/proc/{pid}/status').read())[1]) / 1024
 
 
 def kept(server):
-    """Megabytes of answers the server keeps: they may grow to their limit, what else it holds may not."""
+    """Megabytes of cached responses: they may grow to their limit, the rest may not."""
     return float(re.search(r'^rightsize_server_kept_answer_bytes (\S+)', server.ask('/metrics')[2], re.M)[1]) / 2**20
 
 
@@ -45,7 +45,7 @@ def wrk(server, path, seconds, connections=64):
 
 
 def trickle(server, stop, count=600):
-    """Senders that never finish a request; each that is cut off comes back."""
+    """Clients that never finish a request; each reconnects when it is cut off."""
     sockets = []
     while not stop.is_set():
         while len(sockets) < count:
@@ -86,7 +86,7 @@ with running(PROGRAM) as server:
     stop.set()
     attack.join()
 
-    # New questions all the time, and the same one: what is kept must not grow without end.
+    # New questions all the time, and a repeated one: memory must not grow without bound.
     until = time.time() + 60 * asked.minutes
     readings = []
     number = 0
@@ -102,7 +102,7 @@ with running(PROGRAM) as server:
         growth = beside[-1] - beside[0]
         print(f'memory over {asked.minutes:g} minutes and {number} new questions: {readings[0][0]:.0f} MB at first, {tail[-1][0]:.0f} MB at the end, '
               f'{tail[-1][1]:.0f} MB of it kept answers; beside them {growth:+.1f} MB in the last two thirds')
-        if growth > 0.1 * beside[0] + 8:  # the allocator's own ups and downs
+        if growth > 0.1 * beside[0] + 8:  # fluctuations of the allocator
             failures.append(f'memory grows by {growth:.0f} MB')
     if server.stop() != 0:
         failures.append('it did not stop well')

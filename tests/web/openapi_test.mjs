@@ -1,4 +1,4 @@
-// Every answer of the API has the shape the OpenAPI file says: node openapi_test.mjs PROGRAM
+// Every response of the API matches the schema in the OpenAPI file: node openapi_test.mjs PROGRAM
 import { check, failures, load, ROOT, startServer } from './browser.mjs';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const api = await (await fetch(`${server.address}/api/openapi.json`)).json();
 const ajv = new Ajv({ strict: false, allErrors: true });
 ajv.addSchema({ $id: 'api', components: api.components });
 
-/** The first few places where a document is not as its schema has it. */
+/** The first few places where a document differs from its schema. */
 function wrong(name, document) {
   const validate = ajv.compile({ $ref: `api#/components/schemas/${name}` });
   return validate(document) ? [] : validate.errors.slice(0, 3).map((error) => `${error.instancePath || '/'} ${error.message}`);
@@ -46,7 +46,7 @@ for (const [command, asked] of CASES) {
   const response = await fetch(`${server.address}/api/${command}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(asked) });
   check(response.status === 200, `${command} ${JSON.stringify(asked)}: ${response.status}`);
   const answer = await response.json();
-  // "rightsize/prices-compare/1" says which of the command's documents it is.
+  // "rightsize/prices-compare/1" identifies the document of the command.
   for (const mistake of wrong(shape(answer.schema?.split('/')[1] ?? command), answer)) check(false, `${command} ${JSON.stringify(asked).slice(0, 80)}: ${mistake}`);
 }
 const refused = await fetch(`${server.address}/api/recommend`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"modle": 1}' });

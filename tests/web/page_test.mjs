@@ -1,4 +1,4 @@
-// Every page in a real browser against the real server: node page_test.mjs PROGRAM FOLDER_FOR_PICTURES
+// Tests every page in a real browser with the real server: node page_test.mjs PROGRAM FOLDER_FOR_PICTURES
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ const browser = await startBrowser();
 const server = await startServer(program, '--replay', 'examples/profile/train.csv', '--ledger', 'examples/decisions/ledger.db');
 const shoot = pictures(folder);
 
-/** Waits until nothing is under way, and nothing begins for a while. */
+/** Waits until no request is in progress and none starts for a while. */
 async function settled(page) {
   for (let calm = 0, until = Date.now() + 20000; calm < 5 && Date.now() < until; ) {
     await page.waitForTimeout(120);
@@ -18,7 +18,7 @@ async function settled(page) {
   }
 }
 
-/** Opens a view, does something with it, and looks for what no view may have. */
+/** Opens a view, uses it, and checks for problems that no view may have. */
 async function visit(view, name, work, options = {}) {
   const page = await browser.page(options);
   page.setDefaultTimeout(20000);
@@ -41,14 +41,14 @@ async function visit(view, name, work, options = {}) {
 }
 
 const answer = (page) => page.getByTestId('answer').innerText();
-/** Waits until the answer is another one. */
+/** Waits until the answer changes. */
 async function changed(page, before) {
   for (const until = Date.now() + 20000; (await answer(page)) === before; ) {
     if (Date.now() > until) throw new Error(`the answer stays ${before}`);
     await page.waitForTimeout(50);
   }
 }
-/** Where something stands. A picture that is drawn again at this moment has no place for a moment. */
+/** The position of an element. A chart that is being redrawn has no position for a moment. */
 async function placeOf(page, locator) {
   for (const until = Date.now() + 20000; Date.now() < until; await page.waitForTimeout(50)) {
     const box = await locator.boundingBox();
@@ -62,7 +62,7 @@ const downloaded = async (page, press) => {
 };
 
 await visit('/', 'recommend', async (page) => {
-  // Which GPU for this model?
+  // Which GPU is best for this model?
   const first = await answer(page);
   check(/\d+ × \S+ · .* — \$/.test(first), `recommend says which GPU: ${first}`);
   await page.getByRole('row').nth(3).waitFor();
@@ -71,7 +71,7 @@ await visit('/', 'recommend', async (page) => {
   for (let i = 0; i < 6; ++i) await page.getByRole('button', { name: 'Halve it' }).click();
   await changed(page, first);
   check(new URL(page.url()).searchParams.get('deadline') === '9450', `the address carries the deadline: ${page.url()}`);
-  // A slider re-plans as it is dragged.
+  // A slider re-plans while it is dragged.
   const strict = await answer(page);
   const box = await placeOf(page, limit);
   await page.mouse.move(box.x + 40, box.y + box.height / 2);
@@ -79,10 +79,10 @@ await visit('/', 'recommend', async (page) => {
   await page.mouse.move(box.x + box.width * 0.8, box.y + box.height / 2, { steps: 12 });
   await changed(page, strict);
   await page.mouse.up();
-  // Clouds the ranking ends before are compared, too.
+  // Clouds beyond the end of the ranking are compared too.
   const clouds = page.getByRole('region', { name: 'Work per dollar by cloud', exact: true });
   for (const cloud of ['aws', 'gcp', 'azure']) await clouds.getByText(cloud, { exact: true }).first().waitFor();
-  // The link shows others the same.
+  // The link shows others the same page.
   await page.getByText(/^confidence /).waitFor();
   const seen = await answer(page);
   const other = await browser.page();
@@ -90,7 +90,7 @@ await visit('/', 'recommend', async (page) => {
   await other.getByTestId('answer').waitFor();
   check((await answer(other)) === seen, `a link shows the same: ${await answer(other)} against ${seen}`);
   await other.context().close();
-  // Another model, by typing; another plan, by clicking.
+  // Another model by typing, another plan by clicking.
   await page.getByRole('combobox', { name: 'Model' }).fill('qwen2.5 1.5b');
   await page.getByRole('option').first().waitFor();
   await page.keyboard.press('Enter');
@@ -102,11 +102,11 @@ await visit('/', 'recommend', async (page) => {
     await page.getByRole('tab', { name: tab }).click();
     await page.getByRole('tabpanel').locator('svg, table, pre, .note').first().waitFor();
   }
-  // Why not a GPU people ask about? What it would cost.
+  // The cost on a popular GPU that was not chosen.
   await page.getByRole('tab', { name: 'Why not others' }).click();
   const asked = page.getByRole('region', { name: 'The best plan on other GPUs' }).getByRole('row').filter({ hasText: 'h100-sxm' });
   await asked.getByText(/\$[\d.,]+/).waitFor();
-  // The menu leads back to the question as it was.
+  // The menu returns to the previous question.
   const before = new URL(page.url()).search;
   await page.getByRole('link', { name: 'Prices' }).click();
   await page.getByRole('link', { name: 'Recommend' }).click();
@@ -131,7 +131,7 @@ await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
   await page.getByText(/^(Commitment: |No reserved price)/).waitFor();
   await page.getByRole('button', { name: 'Paste a config.json' }).click();
   await page.getByLabel('config.json').fill('{"model_type": "llama", "hidden_size": "wrong"}');
-  await settled(page); // answers that arrive while one types leave the text alone
+  await settled(page); // answers that arrive while the user types do not change the text
   check((await page.getByLabel('config.json').inputValue()).includes('wrong'), 'what is typed stays');
   await page.getByLabel('config.json').blur();
   await page.getByRole('alert').first().waitFor();
@@ -185,13 +185,13 @@ await visit('/batching', 'batching', async (page) => {
   check(Number(new URL(page.url()).searchParams.get('ttft')) > 0.5, `dragging the line loosens the SLO: ${page.url()}`);
 });
 
-// A limit no setting meets: the page says so and names the closest setting, not as the answer.
+// If no setting meets a limit, the page says so and names the closest setting without presenting it as the answer.
 await visit('/batching?ttft=0.05&rate=64', 'batching-infeasible', async (page) => {
   await page.getByText('No setting meets these limits').waitFor();
   check(!/\/month/.test(await answer(page)), `an infeasible plan is not the answer: ${await answer(page)}`);
 });
 
-// An answer the page does not expect breaks that page only, and says so.
+// A malformed answer breaks only its page, which reports it.
 for (const view of ['/recommend', '/fleet', '/batching', '/mig', '/prices', '/decisions']) {
   const page = await browser.page();
   await page.route('**/api/**', (route) => route.fulfill({ json: { plans: 5, prices: [{}], offers: [{}], totals: 3, frontier: [{}], gpus: [7], models: {}, decisions: 1, plan: {} } }));
@@ -225,7 +225,7 @@ for (const view of ['/recommend', '/fleet', '/batching', '/mig', '/prices', '/de
 await visit('/mig', 'mig', async (page) => {
   await page.getByTestId('answer').waitFor();
   await page.getByTestId('gpu-1').getByRole('button', { name: /reranker/ }).waitFor();
-  // What does not fit is refused; what fits moves.
+  // A workload that does not fit is refused; one that fits moves.
   const piece = page.getByTestId('gpu-0').getByRole('button').first();
   await piece.click();
   await page.getByTestId('gpu-1').getByRole('button', { name: 'Move here' }).click();
@@ -242,7 +242,7 @@ await visit('/prices?gpu=l4', 'prices', async (page) => {
   check(new URL(page.url()).searchParams.get('terms') === 'spot', 'the address carries the terms');
 });
 
-// The page leads with the price the command leads with: old prices and unconfirmed ones come last in both.
+// The page and the command show the same first price: old and unconfirmed prices come last in both.
 await visit('/prices?gpu=h100-sxm', 'prices-leading', async (page) => {
   const list = await (await fetch(`${server.address}/api/prices?gpu=h100-sxm&purchase=on-demand`)).json();
   const shown = await answer(page);
@@ -261,7 +261,7 @@ await visit('/decisions', 'decisions', async (page) => {
   await page.getByText('ttft seconds').waitFor();
 });
 
-// A server without a ledger and without GPUs says so, and nothing is wrong in the page.
+// A server without a ledger and without GPUs says so, without errors on the page.
 const bare = await startServer(program);
 await visit(`${bare.address}/decisions`, 'decisions-none', async (page) => {
   await page.getByText('No decision is kept yet').waitFor();
@@ -274,7 +274,7 @@ bare.stop();
 await visit('/fleet', 'fleet-dark', async (page) => {
   await page.getByTestId('summary').waitFor();
   check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark', 'dark where the system is');
-  // On paper it is light, and without what is pressed.
+  // Printed pages are light and have no controls.
   await page.emulateMedia({ media: 'print' });
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
   check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'light', 'paper is light');
@@ -292,7 +292,7 @@ for (const view of ['/recommend', '/fleet', '/batching', '/mig', '/prices', '/li
   }, { viewport: { width: 390, height: 844 } });
 }
 
-// On a laptop's screen every table shows all its columns, and every label stays in its picture.
+// On a laptop screen every table shows all its columns, and every label stays inside its chart.
 for (const view of ['/recommend', '/recommend?job=serve', '/fleet', '/batching', '/mig', '/prices', '/decisions']) {
   await visit(view, `laptop${view.replace(/[^a-z]/g, '-')}`, async (page) => {
     await page.locator('.card').nth(1).waitFor();
@@ -310,7 +310,7 @@ for (const view of ['/recommend', '/recommend?job=serve', '/fleet', '/batching',
   }, { viewport: { width: 1280, height: 800 } });
 }
 
-// By keyboard alone: skip the navigation, change the deadline, look at another plan.
+// By keyboard alone: skip the navigation, change the deadline, select another plan.
 await visit('/recommend', 'keyboard', async (page) => {
   const first = await answer(page);
   await page.keyboard.press('Tab');
@@ -320,7 +320,7 @@ await visit('/recommend', 'keyboard', async (page) => {
   await changed(page, first);
 });
 
-// Values by hand: every press moves the slider on, a typed value counts without Enter, and what is wrong says so.
+// Typed values: every key press moves the slider, a typed value counts without Enter, and a wrong value shows an error.
 await visit('/recommend?job=serve', 'exact', async (page) => {
   await page.getByTestId('answer').waitFor();
   const slider = page.getByRole('slider', { name: 'Requests' });
@@ -332,12 +332,12 @@ await visit('/recommend?job=serve', 'exact', async (page) => {
     check(moved, `an arrow moves Requests to ${shown}, not ${await box.inputValue()}`);
   }
   await box.fill('300/min');
-  await page.waitForURL(/job=serve$/); // 5 a second is the default, and leaves the address
+  await page.waitForURL(/job=serve$/); // 5/s is the default, so it is not in the address
   await box.fill('many');
   await page.getByText(/Type a rate/).waitFor();
 });
 
-// Under the keyboard the values next to a slider's are asked ahead, so that a step finds its answer at the server.
+// Keyboard steps prefetch the neighbouring values of a slider, so that the server already has the next answer.
 await visit('/recommend?job=serve', 'ahead', async (page) => {
   await settled(page);
   const asked = [];
@@ -367,7 +367,7 @@ await visit('/recommend', 'typed', async (page) => {
   check((await page.getByText(/^confidence /).count()) === 0, 'how sure it is, is said of the first plan only');
 });
 
-// A filter keeps the others out.
+// A filter hides the other rows.
 await visit('/recommend', 'filtered', async (page) => {
   const first = await answer(page);
   await page.getByText('Providers, GPUs, limits').click();
@@ -382,7 +382,7 @@ await visit('/recommend', 'filtered', async (page) => {
   await page.getByTestId('answer').filter({ hasText: 'azure' }).waitFor();
 });
 
-// From training to serving nothing is asked that the server must refuse.
+// Switching from training to serving sends no request that the server must refuse.
 await visit('/recommend', 'switch', async (page) => {
   await page.getByText(/^confidence /).waitFor();
   await page.getByRole('button', { name: 'Serve', exact: true }).click();
@@ -390,7 +390,7 @@ await visit('/recommend', 'switch', async (page) => {
   await page.getByText(/^confidence /).waitFor();
 });
 
-// A server that asks for its token.
+// A server that requires a token.
 {
   const token = join(folder, 'token.txt');
   writeFileSync(token, '0123456789abcdef0123\n');
@@ -405,7 +405,7 @@ await visit('/recommend', 'switch', async (page) => {
   guarded.stop();
 }
 
-// First paint and weight.
+// First paint and page size.
 {
   const page = await browser.page();
   let bytes = 0;

@@ -1,4 +1,4 @@
-"""Starts and stops `rightsize serve` for the tests of this folder."""
+"""Starts and stops `rightsize serve` for the tests in this folder."""
 import contextlib
 import http.client
 import json
@@ -34,7 +34,7 @@ class Server:
         return ''.join(self.lines)
 
     def ask(self, path, body=None, method=None, headers=None):
-        """Status, headers and text of one request."""
+        """Sends one request; returns status, headers and text."""
         status, answered, content = self.ask_bytes(path, headers, body, method)
         return status, answered, content.decode()
 
@@ -49,7 +49,7 @@ class Server:
         return answer.status, dict(answer.getheaders()), answer.read()
 
     def stop(self, how=signal.SIGTERM):
-        """The exit code."""
+        """Stops the server and returns its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(how)
         code = self.process.wait(timeout=20)

@@ -1,4 +1,4 @@
-// Pictures of every page, to be looked at: node tests/web/shots.mjs PROGRAM FOLDER [ADDRESS]
+// Screenshots of every page for review: node tests/web/shots.mjs PROGRAM FOLDER [ADDRESS]
 import { join } from 'node:path';
 import { startBrowser, startServer } from './browser.mjs';
 

@@ -1,5 +1,5 @@
-// The page's types against the program's API, its lint rules and unit tests: node units_test.mjs PROGRAM. Exits 77 where
-// the packages are missing.
+// Checks the page's types against the program's API, its lint rules and its unit tests: node units_test.mjs PROGRAM. Exits
+// 77 if the packages are missing.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
