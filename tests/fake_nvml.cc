@@ -1,8 +1,8 @@
-// A library that answers like NVML, so that live sampling is tested without a GPU. $FAKE_NVML chooses what it plays:
-//   (nothing)  two H200s: the first decodes a language model at batch 1, the second is idle
+// A fake NVML library for testing live sampling without a GPU. $FAKE_NVML selects what it simulates:
+//   (unset)    two H200s: the first decodes a language model at batch 1, the second is idle
 //   old        a driver without GPM
 //   lost       the second GPU falls off the bus after a few readings
-//   mig        one H200 cut into 3g.71gb and 1g.18gb
+//   mig        one H200 partitioned into 3g.71gb and 1g.18gb
 //   broken     the driver does not start
 #include <cstdio>
 #include <cstdlib>

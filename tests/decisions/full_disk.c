@@ -1,4 +1,4 @@
-// Loaded before the C library: a disk with RIGHTSIZE_DISK_BYTES left, then full.
+// Preloaded before the C library: simulates a disk that is full after RIGHTSIZE_DISK_BYTES more bytes.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
-// Any bytes as the target and the body of a request to the API: understood, or explained; and never a word that names a
-// file where none was asked for.
+// Any bytes as the target and the body of an API request: they are understood or refused with an explanation, and never
+// produce an argument that names a file unexpectedly.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   if ((parsed->path + "/").find("/../") != std::string::npos) std::abort();
-  // The endpoint the path names; of others, one that the input's length chooses.
+  // The endpoint of the path; for unknown paths, one chosen by the length of the input.
   const std::vector<app::Endpoint>& all = app::endpoints();
   const std::string_view path = parsed->path;
   const app::Endpoint* named = app::find_endpoint(path.substr(path.rfind('/') + 1));

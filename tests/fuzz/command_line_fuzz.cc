@@ -1,5 +1,5 @@
-// Any words as a command line, one a line: read as ours, or explained. What is understood of them is words again, and
-// reading those changes nothing more.
+// Any words as a command line, one per line: they are translated or refused with an explanation. Translating the result
+// again must not change it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Flags of a command are put together in milliseconds, which a fuzzing engine must not spend on every input.
+// Building the flags of a command takes milliseconds, which is too slow for every input of a fuzzer.
 const rightsize::app::CommandInfo* described(const std::string& name) {
   using namespace rightsize;
   static const std::map<std::string, app::CommandInfo> kAll = [] {
@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const app::CommandInfo* command = described(typed.words.front());
   if (command == nullptr) return 0;
   typed = app::meant_flags(std::move(typed), command->flags);
-  if (typed.words.empty()) std::abort();  // the command itself stays
+  if (typed.words.empty()) std::abort();  // the command itself must remain
   for (const std::string& note : typed.notes) {
     if (note.empty()) std::abort();
   }

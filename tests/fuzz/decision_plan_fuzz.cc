@@ -1,4 +1,4 @@
-// Any bytes as the JSON of a plan: a decision with named predictions, or mistakes.
+// Any bytes as the JSON of a plan: a decision with named predictions, or errors.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Catalogue files: CSV with places, merging, cells with units.
+// Any bytes as catalogue files: CSV with places, merging, cells with units.
 #include <cstdint>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Any text as --name, --price and label values inside PromQL: understood, or explained.
+// Any text as --name, --price and label values in PromQL: it is understood or refused with an explanation.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)fleet::workload_of_pod(text);
   (void)http::shown_url(text);
   (void)http::retry_after_seconds(text);
-  // Quotes inside a selector stay inside: only the two around the value are bare.
+  // Quotes inside a selector are escaped: only the two around the value are not.
   const std::string chosen = fleet::selector("M", {}, {"host", {text}});
   std::size_t bare = 0;
   for (std::size_t i = 0; i < chosen.size(); ++i) {

@@ -1,4 +1,4 @@
-// Any bytes as a Terraform module: blocks or a mistake with its place; requests with sane numbers.
+// Any bytes as a Terraform module: blocks or an error with its place, and requests with plausible numbers.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

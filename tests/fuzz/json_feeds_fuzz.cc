@@ -1,4 +1,4 @@
-// Any bytes as every JSON feed: finite points of opened series, or an error that can be shown.
+// Any bytes as every JSON feed: finite points of known series, or an error.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Any bytes as a file of Kubernetes, SkyPilot or Slurm: requests that name what they ask for, or notes.
+// Any bytes as a Kubernetes, SkyPilot or Slurm file: named requests, or notes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

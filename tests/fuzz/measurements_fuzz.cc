@@ -1,5 +1,5 @@
-// Any bytes as a file of measurements for `rightsize calibrate`: rows with places, or errors that can be shown; what is
-// read can be fitted.
+// Any bytes as a file of measurements for `rightsize calibrate`: rows with places, or errors. Valid rows can be
+// fitted.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

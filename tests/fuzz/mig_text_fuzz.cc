@@ -1,4 +1,4 @@
-// Any bytes as a layout, as what runs now, and as the driver's list of profiles.
+// Any bytes as a layout, as running instances, and as the driver's list of profiles.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Checked<mig::RunningGpus> fleet = mig::read_current("fuzz.txt", text, kGeometry);
   if (!fleet && describe(fleet.error()).empty()) std::abort();
   if (fleet) {
-    for (const mig::RunningGpu& gpu : *fleet) {  // what was read can stand side by side
+    for (const mig::RunningGpu& gpu : *fleet) {  // instances that were read must not overlap
       mig::Layout placed;
       for (const mig::Instance& instance : gpu.layout()) {
         if (!kGeometry.may_join(placed, instance)) std::abort();

@@ -1,4 +1,4 @@
-// Any bytes as a config.json: read_model() must answer with a shape whose sums hold, or with errors that can be shown.
+// Any bytes as a config.json: read_model() returns a shape with consistent sums, or errors.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

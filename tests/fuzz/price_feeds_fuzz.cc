@@ -1,4 +1,4 @@
-// Price feeds of every kind: the first byte chooses the kind, the rest is the file.
+// Any bytes as a price feed: the first byte selects the feed, the rest is the file.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace {
 
-// Some machines and prices of each provider: an importer looks through all of them for every file.
+// Some machines and prices of each provider; an importer searches all of them for every file.
 const rightsize::catalog::Catalog& facts() {
   static const rightsize::catalog::Catalog kCatalog = [] {
     rightsize::catalog::Catalog all = *rightsize::catalog::load_catalog("");
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace rightsize::feeds;
   if (size == 0) return 0;
   const std::vector<FeedKind> kinds = feed_kinds();
-  const std::size_t kind = data[0] % (kinds.size() + 1);  // one more: SkyPilot's file of Google, which has parts
+  const std::size_t kind = data[0] % (kinds.size() + 1);  // one more: SkyPilot's file for Google, in parts
   const bool google = kind == kinds.size();
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const FeedOptions options{google ? "gcp" : "aws", &facts()};
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       read_feed(google ? "skypilot" : kinds[kind].name, rightsize::bytes_of(text), "fuzz", options, importer);
   if (!read) (void)describe(read.error());
   for (const rightsize::catalog::Price& price : importer.finish().prices) {
-    // Nothing a recommendation could rest on may come of garbage without a price.
+    // Garbage without a price must not produce rows that a recommendation could use.
     if (!(price.machine_price > rightsize::UsdPerMachineSecond{})) __builtin_trap();
   }
   return 0;

@@ -1,4 +1,4 @@
-// Profiles as JSON: any bytes give the work or mistakes, never a crash.
+// Any bytes as a profile in JSON: the measured work, or errors.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
-// Runs a fuzz target over the files of a corpus folder, whole, truncated and damaged, without a fuzzing engine.
-// Usage: fuzz_replay TARGET FOLDER [INPUTS], with INPUTS damaged inputs in all instead of 300 per file; `make check` uses
-// 10,000. The input that ends the program is left in the file fuzz-found of the current folder.
+// Runs a fuzz target on the files of a corpus folder, complete, truncated and damaged, without a fuzzing engine.
+// Usage: fuzz_replay TARGET FOLDER [INPUTS], with INPUTS damaged inputs in total instead of 300 per file; `make check`
+// uses 10,000. An input that crashes the program is left in the file fuzz-found in the current folder.
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 #include "base/file.h"
 
-// fuzz_targets.inc is made by CMake: one FUZZ_TARGET(name) a file of this folder.
+// CMake generates fuzz_targets.inc: one FUZZ_TARGET(name) per file of this folder.
 using Target = int(const std::uint8_t* data, std::size_t size);
 #define FUZZ_TARGET(name) extern "C" Target name;
 #include "fuzz_targets.inc"
@@ -33,7 +33,7 @@ Target* find_target(std::string_view wanted) {
   return nullptr;
 }
 
-// What makes parsers stumble: ends of lines and quotes, numbers at the edges of their types, bytes that are no UTF-8.
+// Text that often breaks parsers: line ends and quotes, numbers at the limits of their types, invalid UTF-8.
 constexpr std::string_view kTokens[] = {"\n",
                                         "\r\n",
                                         "\"",
@@ -60,7 +60,7 @@ constexpr std::string_view kTokens[] = {"\n",
                                         "    ",
                                         "99999999999999999999999999"};
 
-// One change of a text: a byte, a piece gone, doubled, moved or repeated, or a token that does not belong.
+// One change of a text: a byte is changed, a piece is removed, doubled, moved or repeated, or a token is inserted.
 void damage(std::string& text, std::mt19937& random) {
   const auto below = [&](std::size_t bound) { return random() % std::max<std::size_t>(bound, 1); };
   const std::size_t at = below(text.size()), length = 1 + below(std::min<std::size_t>(text.size() - at, 64));

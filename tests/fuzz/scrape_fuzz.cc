@@ -1,4 +1,4 @@
-// Scrapes of /metrics: any text is read or refused with a place.
+// Any text as a scrape of /metrics: it is read, or refused with a place.
 #include <cstddef>
 #include <cstdint>
 #include <string>

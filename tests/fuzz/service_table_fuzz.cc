@@ -1,4 +1,4 @@
-// Any bytes as a service table: usable times in ascending order of batch, or errors that can be shown.
+// Any bytes as a service table: usable times in ascending order of batch, or errors.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

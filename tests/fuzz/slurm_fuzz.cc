@@ -1,4 +1,4 @@
-// Any bytes as sacct's table, a host list and a jobstats comment: jobs with GPUs and a length, or an error.
+// Any bytes as the output of sacct, a host list and a jobstats comment: jobs with GPUs and a duration, or an error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

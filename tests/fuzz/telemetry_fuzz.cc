@@ -1,6 +1,6 @@
-// Any bytes as what a monitoring tool wrote, in the format they look like and in one of the others, which their number
-// chooses: samples whose values are finite and in range, or an error that can be shown; and the same samples however
-// the bytes are cut into pieces.
+// Any bytes as the output of a monitoring tool, in the detected format and in another one, chosen by the length of the
+// input: finite samples within their range, or an error. The samples must not depend on how the bytes are split into
+// reads.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Checking : SampleSink {
   }
 };
 
-// A few bytes at a time, as a slow pipe gives them.
+// A few bytes per read, like a slow pipe.
 class Dribble final : public ByteSource {
  public:
   explicit Dribble(std::string_view text) : rest_(text) {}
@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto bytes = bytes_of(text);
     auto summary = read_samples("fuzz", *bytes, whole, {format, seconds(1)});
     if (!summary && describe(summary.error()).empty()) std::abort();
-    if (format == Format::kUnknown) continue;  // pieces may end before the format can be told
+    if (format == Format::kUnknown) continue;  // a piece may end before the format can be detected
     Dribble slow(text);
     auto again = read_samples("fuzz", slow, dribbled, {format, seconds(1)});
     if (summary.has_value() != again.has_value() || whole.devices != dribbled.devices) std::abort();

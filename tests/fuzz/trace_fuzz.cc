@@ -1,4 +1,4 @@
-// Any bytes as a trace and as the text of --arrivals: sorted arrivals, or errors that can be shown.
+// Any bytes as a trace and as the text of --arrivals: sorted arrivals, or errors.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
   const std::string text(reinterpret_cast<const char*>(data), size);
-  if (text.find("trace:") == std::string::npos) {  // that one would read files
+  if (text.find("trace:") == std::string::npos) {  // it would read files
     if (auto process = sim::parse_arrivals(text); process && !(*sim::mean_rate(*process) > RequestsPerSecond{}))
       std::abort();
   }

@@ -1,4 +1,4 @@
-// Workload files: whatever the bytes, an answer or located errors, and never a request out of range.
+// Any bytes as a workload file: requests within their ranges, or errors with places.
 #include <cstdint>
 #include <cstdlib>
 
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   for (const auto& settings : *workloads) {
-    // A model's name may be a path: what is on this disk is not the file's business here.
+    // The name of a model may be a path; this test must not read files.
     bool file = false;
     for (const auto& setting : settings)
       file |= setting.name == "model" && setting.value.find('/') != std::string::npos;
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto request = plan::read_request(settings, kFacts);
     if (!request) continue;
     if (request->work.amount < 0 || request->limits.max_gpus < 1 || request->choices.batches.empty()) std::abort();
-    // What can be asked can be written down.
+    // A valid request can be written as a file.
     if (!plan::read_workload_file("again", plan::write_workload_file(settings))) std::abort();
   }
   return 0;

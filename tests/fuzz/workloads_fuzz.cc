@@ -1,4 +1,4 @@
-// Any bytes as a file of workloads: a checked file, or mistakes that can be shown.
+// Any bytes as a MIG workload file: a checked file, or errors.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,13 +1,13 @@
-// A random service played step by step with our own scheduler, and what its engine would have published.
+// Simulates a random service step by step with our scheduler, and writes the metrics that its engine would publish.
 //
 //   play_service SEED OUT                                    writes OUT.import (lines for VictoriaMetrics), OUT.om
-//                                                            (OpenMetrics) and OUT.json (what is true)
+//                                                            (OpenMetrics) and OUT.json (the truth)
 //   play_service SEED keeps GPU TP PRECISION REPLICAS SEQUENCES BUDGET
 //                                                            p95 TTFT and TPOT of such replicas under the true traffic,
-//                                                            of the whole window and of its busiest hour
+//                                                            over the whole window and in its busiest hour
 //
-// Requests, lengths and times are the player's own; nothing is read back from what it publishes. The speed is the speed
-// model's times a factor the program does not know.
+// The truth comes from the simulation; nothing is read back from the published metrics. The speed is that of the speed
+// model times a factor that the program does not know.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -37,18 +37,18 @@ struct Request {
   double at = 0;
   std::int64_t in = 0, out = 0, cached = 0;
   double scheduled = -1, first = -1, last = -1;
-  std::int64_t made = 0, left = 0;  // tokens made; prompt tokens still to be computed
+  std::int64_t made = 0, left = 0;  // generated tokens; prompt tokens still to be computed
 
   std::int64_t context() const { return in + made; }
 };
 
-// One row of what a scrape saw: counters, gauges, then buckets, sum and count of each histogram.
+// One scrape: counters, gauges, then buckets, sum and count of each histogram.
 struct Scrape {
   double time = 0;
   std::vector<double> values;
 };
 
-// What is true of all requests that ended in the window.
+// The true values of all requests that ended in the window.
 struct Truth {
   std::map<std::string, std::vector<double>> values;
   std::vector<double> ends;
@@ -64,7 +64,7 @@ struct World {
   std::string model, gpu;
   int tensor = 1, replicas = 1, restarts = 0;
   double hours = 6, rate = 1, step = 30, speed = 1;
-  sim::StepCost cost;  // the true one
+  sim::StepCost cost;  // the true cost
   std::vector<Request> requests;
   catalog::Catalog catalog = *catalog::load_catalog("");
   perf::Constants constants = *perf::load_constants("");
@@ -96,7 +96,7 @@ Result<sim::StepCost> World::cost_of(const std::string& on, int tp, const std::s
   RIGHTSIZE_TRY(capacity::Replica replica,
                 capacity::token_replica({constants, shape, work}, job, found, perf::gpu_speed(constants, found),
                                         perf::default_cluster(found)));
-  const double factor = on == gpu ? speed : 1;  // other GPUs are as the model says
+  const double factor = on == gpu ? speed : 1;  // other GPUs have the speed of the model
   for (double* part : {&replica.step.base, &replica.step.prefill, &replica.step.sequence, &replica.step.context,
                        &replica.step.with_prompts})
     *part *= factor;
@@ -152,7 +152,7 @@ class Player {
  public:
   Player(const World& world, Truth& truth) : w_(world), truth_(truth) { reset(); }
 
-  // Plays the requests that arrive in [now, end); scrapes on the way.
+  // Simulates the requests that arrive in [now, end) and scrapes on the way.
   void play(std::vector<Request> arrivals, double now, double end, std::vector<double>& times,
             std::vector<Scrape>& into) {
     reset();
@@ -191,7 +191,7 @@ class Player {
     return sum;
   }
 
-  // Decoding requests first, prompts with what is left of the budget; the scheduler is the simulator's.
+  // Decoding requests come first, prompts get the rest of the budget; the scheduler is that of the simulator.
   void admit(sim::StepPlan& plan, double now) {
     for (;;) {
       std::vector<std::int64_t> prefilling, waiting;
@@ -316,7 +316,7 @@ class Player {
   std::map<std::string, std::vector<double>> histograms_;
 };
 
-// Text of one series in both forms; OpenMetrics wants all series of a name together.
+// The text of one series in both formats; OpenMetrics requires all series of a name together.
 class Writer {
  public:
   void add(const std::string& name, const std::string& labels, const std::vector<double>& times,

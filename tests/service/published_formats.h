@@ -1,4 +1,4 @@
-// What each engine publishes, by name and with its buckets: the names a player gives its own numbers.
+// The metric names and buckets that each engine publishes.
 #pragma once
 
 #include <cmath>

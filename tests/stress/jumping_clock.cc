@@ -1,5 +1,5 @@
-// Preloaded, it makes the wall clock jump by a day forwards and backwards between any two looks at it, as a machine's
-// does when its time is set. The steady clock stays.
+// Preloaded, it makes the wall clock jump forwards and backwards by a day between readings, as if the time of the
+// machine were set. The steady clock does not change.
 #include <atomic>
 #include <ctime>
 
