@@ -14,6 +14,6 @@ export default defineConfig({
     },
     chunkSizeWarningLimit: 600,
   },
-  // The host stays the page's own: the server refuses pages of other sites.
+  // Keeps the Host header of the page, because the server refuses requests from other sites.
   server: { proxy: { '/api': { target: 'http://127.0.0.1:8477', changeOrigin: false }, '/metrics': { target: 'http://127.0.0.1:8477', changeOrigin: false } } },
 });

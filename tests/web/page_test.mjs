@@ -97,7 +97,7 @@ await visit('/', 'recommend', async (page) => {
   await page.getByText(/Train qwen2.5-1.5b/).waitFor();
   await page.getByRole('region', { name: 'Ranked plans' }).getByRole('button').nth(9).click();
   await page.getByText('not the cheapest').waitFor();
-  check(new URL(page.url()).searchParams.get('plan') !== null, 'the address carries the plan looked at');
+  check(new URL(page.url()).searchParams.get('plan') !== null, 'the address contains the selected plan');
   for (const tab of ['Roofline', 'Why this one', 'What would change it', 'Why not others', 'Run it', 'Memory']) {
     await page.getByRole('tab', { name: tab }).click();
     await page.getByRole('tabpanel').locator('svg, table, pre, .note').first().waitFor();
@@ -115,7 +115,7 @@ await visit('/', 'recommend', async (page) => {
   const csv = await downloaded(page, () => page.getByRole('region', { name: 'Cost against time' }).getByRole('button', { name: 'CSV' }).click());
   check(csv.text.startsWith('rank,gpus,gpu,provider'), `CSV: ${csv.text.slice(0, 60)}`);
   const svg = await downloaded(page, () => page.getByRole('region', { name: 'Cost against time' }).getByRole('button', { name: 'SVG' }).click());
-  check(svg.text.includes('<svg') && !svg.text.includes('var(--c1)'), 'SVG stands alone');
+  check(svg.text.includes('<svg') && !svg.text.includes('var(--c1)'), 'SVG is self-contained');
   check(svg.text.includes('Cost against time') && /rightsize, \d{4}-\d\d-\d\d</.test(svg.text), 'SVG has its title and date');
   check(/-\d{4}-\d\d-\d\d\.svg$/.test(svg.name), `files carry the date: ${svg.name}`);
   const png = await downloaded(page, () => page.getByRole('region', { name: 'Cost against time' }).getByRole('button', { name: 'PNG' }).click());
@@ -132,7 +132,7 @@ await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
   await page.getByRole('button', { name: 'Paste a config.json' }).click();
   await page.getByLabel('config.json').fill('{"model_type": "llama", "hidden_size": "wrong"}');
   await settled(page); // answers that arrive while the user types do not change the text
-  check((await page.getByLabel('config.json').inputValue()).includes('wrong'), 'what is typed stays');
+  check((await page.getByLabel('config.json').inputValue()).includes('wrong'), 'typed text stays');
   await page.getByLabel('config.json').blur();
   await page.getByRole('alert').first().waitFor();
   await page.getByLabel('config.json').fill('{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008, "vocab_size": 32000}');
@@ -156,15 +156,15 @@ await visit('/fleet', 'fleet', async (page) => {
   check((await page.getByTestId('after').innerText()) !== before, 'leaving an action out changes the bill');
   await page.getByRole('button', { name: /stop what holds/ }).first().click();
   await page.getByText('kubectl').first().waitFor();
-  check(/chat-70b/.test(await page.getByTestId('unplanned').first().innerText()), 'waste that no action takes away is named');
+  check(/chat-70b/.test(await page.getByTestId('unplanned').first().innerText()), 'waste that no action removes is listed');
   await page.getByRole('button', { name: 'research', exact: true }).click();
   await page.getByTestId('summary').getByText(/^research: \$/).waitFor();
-  check(new URL(page.url()).searchParams.get('team') === 'research', 'the address carries the team');
+  check(new URL(page.url()).searchParams.get('team') === 'research', 'the address contains the team');
   await page.getByRole('region', { name: 'GPUs over time' }).locator('svg rect').nth(20).waitFor();
   await page.getByRole('region', { name: 'Verdicts over time' }).locator('svg rect').first().waitFor();
   await page.getByRole('group', { name: 'Colour by' }).getByRole('button', { name: 'Verdict' }).click();
   await page.getByRole('region', { name: 'GPUs over time' }).locator('.legend').getByText('idle, memory held').waitFor();
-  check(new URL(page.url()).searchParams.get('heat') === 'verdict', 'the address carries what the heat map shows');
+  check(new URL(page.url()).searchParams.get('heat') === 'verdict', 'the address contains the mode of the heat map');
   await page.getByRole('button', { name: 'Data' }).first().click();
   await page.getByRole('region', { name: /Data of Spend/ }).waitFor();
   await page.setInputFiles('input[type=file]', join(ROOT, 'examples/fleet/cluster.json'));
@@ -239,7 +239,7 @@ await visit('/prices?gpu=l4', 'prices', async (page) => {
   check(/l4: \$/.test(await answer(page)), 'prices answer');
   await page.getByRole('button', { name: 'Age' }).click();
   await page.getByRole('button', { name: 'spot', exact: true }).click();
-  check(new URL(page.url()).searchParams.get('terms') === 'spot', 'the address carries the terms');
+  check(new URL(page.url()).searchParams.get('terms') === 'spot', 'the address contains the terms');
 });
 
 // The page and the command show the same first price: old and unconfirmed prices come last in both.
@@ -273,13 +273,13 @@ bare.stop();
 
 await visit('/fleet', 'fleet-dark', async (page) => {
   await page.getByTestId('summary').waitFor();
-  check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark', 'dark where the system is');
+  check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark', 'dark if the system is');
   // Printed pages are light and have no controls.
   await page.emulateMedia({ media: 'print' });
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-  check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'light', 'paper is light');
-  check(!(await page.getByRole('button', { name: /Export/ }).isVisible()), 'no buttons on paper');
-  check(await page.getByTestId('summary').isVisible(), 'the summary is on paper');
+  check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'light', 'prints are light');
+  check(!(await page.getByRole('button', { name: /Export/ }).isVisible()), 'no buttons in print');
+  check(await page.getByTestId('summary').isVisible(), 'the summary is printed');
   await page.evaluate(() => dispatchEvent(new Event('afterprint')));
   await page.emulateMedia({ media: 'screen' });
   check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark', 'dark again after printing');
@@ -356,7 +356,7 @@ await visit('/recommend', 'typed', async (page) => {
   await page.getByText('on 2 B tokens').waitFor();
   await page.getByLabel('Tokens', { exact: true }).fill('2 bil');
   await page.getByText(/is not a number of tokens/).waitFor();
-  check((await page.locator('.stale').count()) > 0, 'an answer to another question is grey');
+  check((await page.locator('.stale').count()) > 0, 'an outdated answer is greyed');
   await page.getByLabel('Tokens', { exact: true }).fill('1B');
   await page.getByText('on 1 B tokens').waitFor();
   await page.getByRole('button', { name: 'Halve it' }).click();
@@ -364,7 +364,7 @@ await visit('/recommend', 'typed', async (page) => {
   await page.getByText(/^confidence /).waitFor();
   await page.getByRole('region', { name: 'Ranked plans' }).getByRole('button').nth(9).click();
   await page.getByText('not the cheapest').waitFor();
-  check((await page.getByText(/^confidence /).count()) === 0, 'how sure it is, is said of the first plan only');
+  check((await page.getByText(/^confidence /).count()) === 0, 'confidence is shown for the first plan only');
 });
 
 // A filter hides the other rows.
@@ -400,7 +400,7 @@ await visit('/recommend', 'switch', async (page) => {
   await page.goto(guarded.address);
   await page.getByLabel(/requires a token/).fill('0123456789abcdef0123');
   await page.getByRole('button', { name: 'Continue' }).click();
-  check(/×/.test(await answer(page)), 'with its token the page answers');
+  check(/×/.test(await answer(page)), 'with the token the page works');
   await page.context().close();
   guarded.stop();
 }

@@ -1,4 +1,4 @@
-// The frame: navigation, theme, and the page the address names.
+// The frame: navigation, theme, and the page in the address.
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { setToken } from './api/client';

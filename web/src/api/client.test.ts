@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Refused, takeEvents } from './client';
 
 describe('events', () => {
-  it('come whole, however they are cut', () => {
+  it('are complete, however the stream is split', () => {
     const text = 'event: a\ndata: {"x":\ndata: 1}\n\n: still here\n\nevent: b\ndata: 2\n\nevent: c\nda';
     const first = takeEvents(text.slice(0, 20));
     expect(first.events).toEqual([]);
@@ -15,8 +15,8 @@ describe('events', () => {
   });
 });
 
-describe('a refusal', () => {
-  it('tells every mistake and hint', () => {
+describe('an error response', () => {
+  it('contains every mistake and hint', () => {
     const refused = new Refused(400, { error: 'a', errors: [{ message: 'a', hints: ['try b'] }, { message: 'c' }] });
     expect(refused.messages).toEqual(['a', 'c']);
     expect(refused.hints).toEqual(['try b']);

@@ -11,7 +11,7 @@ type Post<C extends Command> = Posts[C] extends { post: infer Operation } ? Oper
 export type AskFor<C extends Command> = Post<C> extends { requestBody?: { content: { 'application/json': infer Body } } } ? Body : never;
 export type AnswerOf<C extends Command> = Post<C> extends { responses: { 200: { content: { 'application/json': infer Body } } } } ? Body : never;
 
-/** What the server refused, with its hints. */
+/** An error of the server, with its hints. */
 export class Refused extends Error {
   constructor(
     readonly status: number,
@@ -56,7 +56,7 @@ function post(path: string, body: unknown, signal?: AbortSignal, priority: Reque
   });
 }
 
-/** Asks a command; the answer is its --format json document. */
+/** Runs a command; the answer is its --format json document. */
 export async function ask<C extends Command>(command: C, what: AskFor<C>, signal?: AbortSignal, priority?: RequestPriority): Promise<AnswerOf<C>> {
   return (await (await post(`/api/${command}`, what, signal, priority)).json()) as AnswerOf<C>;
 }
@@ -75,7 +75,7 @@ export interface ServerEvent {
   data: string;
 }
 
-/** Splits what has arrived into whole events and the rest. */
+/** Splits the received text into complete events and the rest. */
 export function takeEvents(text: string): { events: ServerEvent[]; rest: string } {
   const parts = text.split('\n\n');
   const rest = parts.pop() ?? '';
@@ -88,7 +88,7 @@ export function takeEvents(text: string): { events: ServerEvent[]; rest: string 
   return { events, rest };
 }
 
-/** Server-sent events over fetch, which, unlike EventSource, can send the token. Ends when the server or `signal` does. */
+/** Server-sent events over fetch, which, unlike EventSource, can send the token. Ends when the server ends it or `signal` aborts. */
 export async function watch(path: string, signal: AbortSignal, take: (event: ServerEvent) => void): Promise<void> {
   const response = await request(path, { headers: headers(), signal });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -103,7 +103,7 @@ export async function watch(path: string, signal: AbortSignal, take: (event: Ser
   }
 }
 
-/** A long search: progress as it goes; aborting `signal` cancels it on the server, too. */
+/** A long search with progress; aborting `signal` also cancels it on the server. */
 export async function search<C extends Command>(command: C, what: AskFor<C>, signal: AbortSignal, progress: (job: Schemas['Job']) => void): Promise<AnswerOf<C>> {
   const job = (await (await post(`/api/jobs/${command}`, what, signal)).json()) as Schemas['Job'];
   const id = job.id ?? '';

@@ -20,8 +20,8 @@ function setUp() {
   return { ahead, asked, given, answer };
 }
 
-describe('what is likely to be asked next', () => {
-  it('is asked one after the other', async () => {
+describe('prefetching', () => {
+  it('requests one question after the other', async () => {
     const { ahead, asked, answer } = setUp();
     ahead.likely(['up', 'down']);
     expect(asked).toEqual(['up']);
@@ -29,7 +29,7 @@ describe('what is likely to be asked next', () => {
     expect(asked).toEqual(['up', 'down']);
   });
 
-  it('is given up for what is asked in earnest', async () => {
+  it('is aborted for a real question', async () => {
     const { ahead, asked, given } = setUp();
     ahead.likely(['up', 'down']);
     ahead.now('elsewhere');
@@ -40,7 +40,7 @@ describe('what is likely to be asked next', () => {
     expect(asked).toEqual(['up', 'next']);
   });
 
-  it('goes on where it is what is asked in earnest', async () => {
+  it('continues if it is the real question', async () => {
     const { ahead, asked, given, answer } = setUp();
     ahead.likely(['up', 'down']);
     ahead.now('up');
@@ -49,7 +49,7 @@ describe('what is likely to be asked next', () => {
     expect(asked).toEqual(['up']);
   });
 
-  it('asks nothing twice while it is under way', async () => {
+  it('never repeats a request in progress', async () => {
     const { ahead, asked, answer } = setUp();
     ahead.likely(['up']);
     ahead.likely(['up', 'down']);

@@ -1,6 +1,6 @@
 /**
- * Asks what is likely to be asked next, one question after the other, so that the server has the answer at hand. Answers
- * are dropped: the server keeps them. What is asked in earnest goes first: everything else likely is given up.
+ * Prefetches likely next questions one after the other, so that the server caches their answers. The answers themselves are
+ * dropped. A real question has priority: prefetches in progress are aborted.
  */
 export class Ahead {
   private running: { question: string; control: AbortController } | undefined;
@@ -13,7 +13,7 @@ export class Ahead {
     if (!this.running) this.begin();
   }
 
-  /** The same request, if it is running, is not aborted: the server answers both with it. */
+  /** A running prefetch of the same request is not aborted, because the server answers both together. */
   now(question: string | null): void {
     this.waiting = [];
     if (this.running && this.running.question !== question) this.running.control.abort();

@@ -15,8 +15,8 @@ export interface Answer<T> {
 const NOTHING = { value: undefined, failed: undefined, busy: false, milliseconds: 0 };
 
 /**
- * The answer to `what`, asked again whenever it changes. Null: nothing is asked. What was there stays while waiting.
- * `moving`: the question follows a slider, and answers on the way are shown, too.
+ * The answer to `what`, requested again whenever it changes; null requests nothing. The previous answer stays while waiting.
+ * `moving`: the question follows a slider, and intermediate answers are shown too.
  */
 export function useAnswer<C extends Command>(command: C, what: AskFor<C> | null, moving = false): Answer<AnswerOf<C>> {
   const [answer, setAnswer] = useState<Answer<AnswerOf<C>>>(NOTHING);
@@ -31,7 +31,7 @@ export function useAnswer<C extends Command>(command: C, what: AskFor<C> | null,
     },
     moving,
   );
-  // Before the next paint, not after it: a frame is a fifth of what feels instant.
+  // Before the next paint, because a frame is a fifth of the time that feels instant.
   useLayoutEffect(() => {
     if (key !== null) newest.current?.next(key);
     else {
@@ -53,7 +53,7 @@ export function useAhead<C extends Command>(command: C, what: AskFor<C> | null):
   return (likely) => { ahead.current?.likely(likely.map((each) => JSON.stringify(each))); };
 }
 
-/** `value`, once it has not changed for this long. */
+/** `value`, once it has not changed for this time. */
 export function useSettled<T>(value: T, milliseconds: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -10,7 +10,7 @@ describe('numbers', () => {
     expect(number(0)).toBe('0');
     expect(number(NaN)).toBe('–');
   });
-  it('are money with cents below a thousand', () => {
+  it('show cents below a thousand dollars', () => {
     expect(money(66.964)).toBe('$66.96');
     expect(money(18063.2)).toBe('$18,063');
     expect(money(0.00182)).toBe('$0.00182');
@@ -20,7 +20,7 @@ describe('numbers', () => {
     expect(moneyRange(2.004, 9.5)).toBe('80 % between $2.00 and $9.50');
     expect(shortMoney(20000)).toBe('$20k');
   });
-  it('are times in the unit people say', () => {
+  it('show times in usual units', () => {
     expect(duration(7 * 86400)).toBe('7 d');
     expect(duration(36 * 3600)).toBe('1 d 12 h');
     expect(duration(302400)).toBe('3 d 12 h');
@@ -33,14 +33,14 @@ describe('numbers', () => {
     expect(unitOf(0.25)).toBe(0.001);
     expect(duration(undefined)).toBe('–');
   });
-  it('are flags the program reads back', () => {
+  it('become flags that the program reads back', () => {
     expect(durationFlag(604800)).toBe('168h');
     expect(durationFlag(0.05)).toBe('50ms');
     expect(durationFlag(1.5)).toBe('1.5s');
     expect(durationFlag(60 * 86400)).toBe('1440h');
     expect(durationFlag(360900)).toBe('100.25h');
   });
-  it('are shares, counts and sizes', () => {
+  it('show shares, counts and sizes', () => {
     expect(percent(0.511)).toBe('51 %');
     expect(percent(-0.0001)).toBe('0 %');
     expect(percent(-0.0001, 1)).toBe('0.0 %');

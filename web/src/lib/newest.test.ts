@@ -25,8 +25,8 @@ function setUp(patient: boolean) {
   return { newest, asked, shown, given, answer, pass: (ms: number) => { time += ms; } };
 }
 
-describe('questions while a slider moves', () => {
-  it('shows answers on the way and skips to the newest question', async () => {
+describe('requests while a slider moves', () => {
+  it('show intermediate answers and skip to the newest question', async () => {
     const { newest, asked, shown, given, answer } = setUp(true);
     for (const question of ['a', 'b', 'c']) newest.next(question);
     expect(asked).toEqual(['a']);
@@ -37,7 +37,7 @@ describe('questions while a slider moves', () => {
     expect(given).toEqual([]);
   });
 
-  it('gives up one that takes long', async () => {
+  it('abort one that takes too long', async () => {
     const { newest, asked, shown, given, answer, pass } = setUp(true);
     newest.next('a');
     pass(1500);
@@ -49,7 +49,7 @@ describe('questions while a slider moves', () => {
     expect(shown).toEqual(['B']);
   });
 
-  it('aborts an outdated request at once', async () => {
+  it('abort an outdated request at once', async () => {
     const { newest, shown, given, answer } = setUp(false);
     newest.next('a');
     newest.next('b');

@@ -2,8 +2,8 @@
 const PATIENCE = 1000;
 
 /**
- * Asks one question at a time; of those that come meanwhile only the newest waits. While a slider moves every answer on
- * the way is worth showing: giving each up for the next would show none until the hand rests.
+ * Sends one request at a time; of those that arrive meanwhile only the newest waits. While a slider moves, intermediate answers
+ * are shown: aborting each request for the next would show none until the slider rests.
  */
 export class Newest<A> {
   private running: { control: AbortController; since: number } | undefined;
@@ -12,7 +12,7 @@ export class Newest<A> {
   constructor(
     private readonly ask: (question: string, signal: AbortSignal) => Promise<A>,
     private readonly told: { asked: () => void; answered: (answer: A, question: string, last: boolean, since: number) => void; failed: (why: unknown) => void },
-    /** Whether a running request may finish when a newer one comes. */
+    /** Whether a running request may finish when a newer one arrives. */
     private readonly patient: boolean,
     private readonly now: () => number = () => performance.now(),
   ) {}
@@ -38,7 +38,7 @@ export class Newest<A> {
     this.running = mine;
     this.told.asked();
     const over = (tell: (last: boolean) => void) => {
-      if (this.running !== mine) return; // given up
+      if (this.running !== mine) return; // aborted
       this.running = undefined;
       tell(this.waiting === undefined);
       this.begin();

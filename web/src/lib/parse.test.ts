@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { parseCount, parseDuration, parseMoney, parseRate } from './parse';
 import { duration } from './format';
 
-describe('what people type', () => {
-  it('is a count', () => {
+describe('typed text', () => {
+  it('is read as a count', () => {
     for (const text of ['2B', '2 billion', '2,000,000,000', '2000M', '2e9', '2 bn tokens']) expect(parseCount(text)).toBe(2e9);
     expect(parseCount('.5k')).toBe(500);
     for (const text of ['', 'abc', '-1', '0', '1 2', '2x', '1,00']) expect(parseCount(text)).toBeUndefined();
   });
-  it('is a time', () => {
+  it('is read as a time', () => {
     expect(parseDuration('3 d 12 h')).toBe(302400);
     expect(parseDuration('2h30m')).toBe(9000);
     expect(parseDuration('2 weeks')).toBe(1209600);
@@ -18,7 +18,7 @@ describe('what people type', () => {
     // What a box shows can be typed back.
     for (const seconds of [0.05, 1.5, 90, 3600, 51060, 302400, 604800]) expect(parseDuration(duration(seconds))).toBe(seconds);
   });
-  it('is a rate', () => {
+  it('is read as a rate', () => {
     expect(parseRate('5')).toBe(5);
     expect(parseRate('5/s')).toBe(5);
     expect(parseRate('300/min')).toBe(5);
@@ -26,7 +26,7 @@ describe('what people type', () => {
     expect(parseRate('86.4k requests per day')).toBe(1);
     expect(parseRate('5/parsec')).toBeUndefined();
   });
-  it('is money', () => {
+  it('is read as a price', () => {
     for (const text of ['2.10', '$2.10', '$2.10/h', '2.1 USD', '2.1 $/h']) expect(parseMoney(text)).toBe(2.1);
     expect(parseMoney('10k')).toBe(10000);
     expect(parseMoney('cheap')).toBeUndefined();

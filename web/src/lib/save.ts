@@ -1,4 +1,4 @@
-// Files made in the browser: nothing is sent to a server.
+// Files created in the browser; nothing is sent to a server.
 
 /** Today in the reader's time zone, as 2026-11-16. */
 export function today(now = new Date()): string {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { staircase } from './staircase';
 
 describe('the best trade-offs', () => {
-  it('fall from left to right, whatever they are made of', () => {
+  it('decrease from left to right for any input', () => {
     // A small generator, so that the rows are the same every time.
     let seed = 1;
     const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { aboutFlag, explained, inPageWords } from './words';
 
 describe('words', () => {
-  it('name fields, not flags, where the page has one', () => {
+  it('name the field of the page instead of the flag', () => {
     expect(inPageWords('give yours with --price', { price: '“Your price”' })).toBe('give yours with “Your price”');
     expect(inPageWords('--optimizer adamw-8bit')).toBe('--optimizer adamw-8bit');
   });
-  it('know which flag a message is about', () => {
+  it('identify the flag of a message', () => {
     expect(aboutFlag("--tokens: 'abc' is not a number")).toEqual({ flag: 'tokens', what: "'abc' is not a number" });
     expect(aboutFlag('mixed-bf16 is a training precision')).toBeUndefined();
   });

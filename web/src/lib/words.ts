@@ -1,4 +1,4 @@
-// Explanations of terms, and messages of the program as the page words them.
+// Explanations of terms, and messages of the program in the page's wording.
 
 export const TERMS: Record<string, string> = {
   TTFT: 'Time to first token: from the request to the first token of its answer, waiting included',
@@ -6,7 +6,7 @@ export const TERMS: Record<string, string> = {
   MFU: 'Model FLOPs utilization: the arithmetic the model needs, as a share of what the GPU could do at its peak',
 };
 
-/** The explanation of the term a title holds: "p95 TTFT". */
+/** The explanation of the term in a title: "p95 TTFT". */
 export function explained(title: string): string | undefined {
   return TERMS[Object.keys(TERMS).find((term) => title.includes(term)) ?? ''];
 }

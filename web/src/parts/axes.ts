@@ -25,10 +25,10 @@ export function axisY({ ticks, format, label }: AxisProps): Plot.Markish[] {
   return [Plot.gridY(ticks, { stroke: 'var(--line)', strokeOpacity: 1 }), Plot.axisY(ticks, { text: format as (value: unknown) => string, label, labelAnchor: 'top', labelArrow: 'none', tickSize: 0 })];
 }
 
-/** About the width of a letter in a label. */
+/** The approximate width of a letter in a label. */
 const LETTER = 6.4;
 
-/** The margin right of the longest bar that keeps every label, which follows its bar, inside a chart of this width. */
+/** The margin to the right of the longest bar that keeps every label, which follows its bar, inside a chart of this width. */
 export function roomForLabels(bars: { value: number; label: string }[], width: number): number {
   const longest = Math.max(...bars.map((bar) => bar.value));
   const lengths = bars.map((bar) => (width - 12 - LETTER * bar.label.length) / (bar.value / longest));

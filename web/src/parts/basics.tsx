@@ -26,7 +26,7 @@ export interface StatProps {
   name: string;
   value: string;
   note?: string | undefined;
-  /** What the name means, shown on hover; common terms have a default. */
+  /** The meaning of the name, shown on hover; common terms have a default. */
   help?: string | undefined;
 }
 
@@ -211,5 +211,5 @@ export function CopyText(props: { text: string | (() => string); what?: string; 
   );
 }
 
-/** The address holds the whole state of the page. */
+/** The address contains the whole state of the page. */
 export const CopyLink = () => <CopyText text={() => location.href} what="Copy link" small={false} />;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { COUNT, fromPosition, HOURLY, matching, RATE, stepFrom, TIME, toPosition, type Scale } from './fields';
 
 describe('a slider', () => {
-  it('reaches both ends and comes back to where it stood', () => {
+  it('reaches both ends and returns to its position', () => {
     expect(fromPosition(0, 3600, 86400)).toBe(3600);
     expect(fromPosition(1000, 3600, 86400)).toBe(86400);
     for (const value of [1, 5, 20, 130]) expect(fromPosition(toPosition(value, 1, 1000), 1, 1000)).toBeCloseTo(value, 0);
@@ -11,7 +11,7 @@ describe('a slider', () => {
     expect(String(fromPosition(333, 0.1, 1000))).toHaveLength(3);
     for (let at = 1; at < 1000; ++at) expect(fromPosition(at, 3600, 60 * 86400, TIME.step) % 900).toBe(0);
   });
-  it('moves by keys to a value that is shown as another, from end to end and back', () => {
+  it('moves with the keys to the next displayed value, from end to end and back', () => {
     const sliders: [Scale, number, number][] = [[RATE, 0.1, 1000], [COUNT, 1, 131072], [TIME, 3600, 60 * 86400], [TIME, 0.005, 20], [HOURLY, 0.1, 20]];
     for (const [scale, least, most] of sliders) {
       for (const up of [true, false]) {
@@ -30,14 +30,14 @@ describe('a slider', () => {
     expect(stepFrom(5.237, true, 0.1, 1000)).toBe(5.3);
     expect(stepFrom(2000, true, 0.1, 1000)).toBe(2000); // typed beyond the end: stays
   });
-  it('shows what can be typed back', () => {
+  it('shows text that can be typed back', () => {
     for (const [scale, value] of [[RATE, 5.2], [COUNT, 2048], [COUNT, 131072], [TIME, 302400], [TIME, 0.25], [HOURLY, 2.1]] as const) expect(scale.read(scale.show(value), 1)).toBe(value);
   });
 });
 
 describe('the search for a model', () => {
   const choices = ['qwen2.5-1.5b', 'llama-3.1-8b', 'llama-3.1-70b'].map((value) => ({ value, note: '', words: value }));
-  it('wants every word, and puts what begins so first', () => {
+  it('matches every word, and ranks prefixes first', () => {
     expect(matching(choices, 'llama 70').map((each) => each.value)).toEqual(['llama-3.1-70b']);
     expect(matching(choices, '')).toHaveLength(3);
     expect(matching(choices, 'zzz')).toEqual([]);

@@ -118,7 +118,7 @@ export function timeStep(seconds: number): number {
 export interface Scale {
   step: (value: number) => number;
   show: (value: number) => string;
-  /** `now` is the text that has been typed. */
+  /** `now` is the typed text. */
   read: (text: string, now: number) => number | undefined;
   like: string;
 }
@@ -184,7 +184,7 @@ export function Slider(props: SliderProps) {
     const timer = setTimeout(() => { props.onNear?.(near); }, REST);
     return () => { clearTimeout(timer); };
   }, [props.value, focused]);
-  const [text, setText] = useState<string | null>(null); // as typed, while it says what the slider says
+  const [text, setText] = useState<string | null>(null); // the typed text while it equals the slider's value
   const typing = useTyping((typed, first) => {
     const value = scale.read(typed, props.value);
     if (value === undefined) return;

@@ -11,7 +11,7 @@ export interface Column<R> {
   wide?: boolean;
   /** Truncated if it is long; the full text shows on hover. */
   clip?: (row: R) => string;
-  /** Not on phones. */
+  /** Hidden on phones. */
   roomy?: boolean;
   /** Only on wide screens. */
   spacious?: boolean;

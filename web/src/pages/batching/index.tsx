@@ -1,4 +1,4 @@
-// Latency against load, the cheapest settings that meet the SLOs, and the cost of a stricter SLO.
+// Latency against load, the cheapest settings that meet the SLOs, and the cost of a tighter SLO.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ask, askForFile, search, type BatchPlan, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
@@ -16,7 +16,7 @@ type Batch = Schemas['Batch'];
 interface Searching {
   value: Batch | undefined;
   failed: unknown;
-  seconds: number | null; // of the search that runs; null: none
+  seconds: number | null; // since the search started; null: no search is running
   far?: string; // "120 of 672 settings"
 }
 
@@ -50,7 +50,7 @@ function useLoads(state: State, plan: BatchPlan | undefined, atOnce: boolean): L
     const capacity = Number(state.rate) / plan.load;
     const collected: Load[] = [];
     void (async () => {
-      // The ends come first, so that the shape shows early.
+      // The ends are simulated first, so that the shape is visible early.
       for (const share of [SHARES[3], SHARES[0], SHARES[6], SHARES[1], SHARES[4], SHARES[2], SHARES[5], SHARES[7], SHARES[8]]) {
         if (share === undefined || control.signal.aborted) return;
         const rate = capacity * share;
@@ -141,7 +141,7 @@ export function BatchingPage() {
         </div>
         <div class="stack">
           {found.failed !== undefined && (
-            <Card label="What is wrong">
+            <Card label="Error">
               <Problem failed={found.failed} />
             </Card>
           )}

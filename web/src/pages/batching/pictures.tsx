@@ -69,7 +69,7 @@ export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; stat
   return (
     <Chart
       title="Latency against load"
-      note={most > 0 ? `These GPUs keep the SLO up to ${number(most)} requests/s.` : 'Simulated at nine loads.'}
+      note={most > 0 ? `These GPUs meet the SLO up to ${number(most)} requests/s.` : 'Simulated at nine loads.'}
       name="latency-against-load"
       rows={rows.map((row) => ({ ...row }))}
       draw={draw}
@@ -86,7 +86,7 @@ export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; stat
 }
 
 export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick: (index: number) => void }) {
-  // All settings are compared by the first SLO; `value_ms` belongs to the SLO nearest to its limit.
+  // All settings are compared by the first SLO; `value_ms` belongs to the SLO closest to its limit.
   const value = (plan: BatchPlan) => plan.slos[0]?.value_ms ?? plan.value_ms;
   const slo = props.picked.slos[0];
   const name = slo === undefined || slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase();

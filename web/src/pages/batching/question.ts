@@ -9,12 +9,12 @@ export const DEFAULTS = {
   osl: '256',
   ttft: '0.5', // seconds
   tpot: '0.04',
-  slo: '0.1', // of models that answer in one pass
-  at: '0', // which of the trade-offs is shown
+  slo: '0.1', // for models that answer in one pass
+  at: '0', // index of the trade-off that is shown
 };
 export type State = typeof DEFAULTS;
 
-/** Models that answer in one pass have one latency; the others a first token and the rest. */
+/** Models that answer in one pass have one latency; the others have TTFT and TPOT. */
 export function answersAtOnce(family: string | undefined): boolean {
   return /^(bert|roberta|vit|resnet|convnext|clip|swin|efficientnet|distilbert|xlm|deberta|mpnet)/.test(family ?? '');
 }
@@ -33,18 +33,18 @@ export function tradeOffs(answer: Schemas['Batch']): BatchPlan[] {
   return answer.plan ? (answer.frontier ?? []).filter((plan) => missed(plan).length === 0) : [];
 }
 
-/** The one at this place among the trade-offs, else the recommended one. */
+/** The trade-off at this index, otherwise the recommended one. */
 export function chosenPlan(answer: Schemas['Batch'], at: number): BatchPlan | undefined {
   return tradeOffs(answer)[at] ?? (answer.plan as BatchPlan | null | undefined) ?? undefined;
 }
 
-/** Without a plan: the setting that misses its limits by least. */
+/** Without a plan: the setting that misses its limits by the smallest amount. */
 export function nearestPlan(answer: Schemas['Batch']): BatchPlan | undefined {
   const excess = (plan: BatchPlan) => Math.max(...missed(plan).map((slo) => slo.value_ms / slo.limit_ms));
   return (answer.frontier ?? []).filter((plan) => missed(plan).length > 0).sort((a, b) => excess(a) - excess(b))[0];
 }
 
-/** The plan’s settings under another rate. */
+/** The settings of the plan at another rate. */
 export function atRate(state: State, plan: BatchPlan, atOnce: boolean, rate: number): AskFor<'batch'> {
   return {
     model: state.model,

@@ -1,4 +1,4 @@
-// Decisions that were kept: what was decided, what it was to save, what it did save.
+// Recorded decisions with their expected and measured savings.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { showServer, type AskFor } from '../../api/client';
 import { useAddress } from '../../lib/address';
@@ -47,7 +47,7 @@ function Picked(props: { id: string }) {
   );
 }
 
-/** Whether the server has any decisions to show; undefined until it has said so. */
+/** Whether the server has decisions to show; undefined until it has answered. */
 function useLedger(): boolean | undefined {
   const [kept, setKept] = useState<boolean>();
   useEffect(() => {
@@ -67,7 +67,7 @@ export function DecisionsPage() {
   const total = (savings.value as Savings | undefined)?.measured_usd;
   return (
     <>
-      <PageHead title="Decisions" what="What was decided, what it was to save, and what it did save">
+      <PageHead title="Decisions" what="Recorded decisions with their expected and measured savings">
         <CopyLink />
         <Export items={[['Decisions (CSV)', () => { save('rightsize-decisions.csv', toCsv(shown.map((row) => ({ ...row }))), 'text/csv'); }]]} />
       </PageHead>
@@ -78,7 +78,7 @@ export function DecisionsPage() {
           </p>
         </Card>
       )}
-      {list.failed !== undefined && <Card label="What is wrong"><Problem failed={list.failed} /></Card>}
+      {list.failed !== undefined && <Card label="Error"><Problem failed={list.failed} /></Card>}
       {kept !== false && !list.value && list.failed === undefined && <Busy />}
       {list.value && (
         <div class="stack">
@@ -91,7 +91,7 @@ export function DecisionsPage() {
                 items={[
                   { name: 'In force', value: number(rows.filter((row) => row.status === 'in-force').length) },
                   { name: 'Rolling out', value: number(rows.filter((row) => row.status === 'rolling-out').length) },
-                  { name: 'Savings confirmed', value: number(rows.filter((row) => row.verdict === 'kept').length), note: 'as measured' },
+                  { name: 'Savings confirmed', value: number(rows.filter((row) => row.verdict === 'kept').length), note: 'by measurement' },
                   { name: 'Not confirmed', value: number(rows.filter((row) => row.verdict === 'broken').length) },
                 ]}
               />
@@ -120,7 +120,7 @@ export function DecisionsPage() {
                 { title: 'Choice', wide: true, cell: (row) => <span class="quiet">{row.choice}</span> },
                 { title: 'Status', cell: (row) => <Badge tone={STATUS[row.status] ?? 'plain'}>{row.status}</Badge>, sort: (row) => row.status },
                 { title: 'Verdict', cell: (row) => (row.verdict ? <Badge tone={VERDICT[row.verdict] ?? 'plain'}>{row.verdict}</Badge> : '–'), sort: (row) => row.verdict ?? '' },
-                { title: 'To save', number: true, cell: (row) => (row.saving_usd === null ? '–' : `${money(row.saving_usd)}/${row.per}`), sort: (row) => row.saving_usd ?? 0 },
+                { title: 'Expected', number: true, cell: (row) => (row.saving_usd === null ? '–' : `${money(row.saving_usd)}/${row.per}`), sort: (row) => row.saving_usd ?? 0 },
                 { title: 'Saved so far', number: true, cell: (row) => <strong>{money(row.measured_usd)}</strong>, sort: (row) => row.measured_usd ?? 0 },
               ]}
             />

@@ -21,5 +21,5 @@ export function SavingsByDecision(props: { rows: Row[] }) {
     }),
     [rows],
   );
-  return <Chart title="Saved so far" note="As measured since each decision" name="savings" rows={rows} draw={draw} />;
+  return <Chart title="Saved so far" note="Measured since each decision" name="savings" rows={rows} draw={draw} />;
 }

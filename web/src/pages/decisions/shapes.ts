@@ -1,4 +1,4 @@
-// The documents of `decisions list`, `show` and `savings`, as far as the page reads them.
+// The parts of the documents of `decisions list`, `show` and `savings` that the page reads.
 
 export interface Decision {
   id: string;
@@ -29,7 +29,7 @@ export interface Savings {
 
 export type Row = Decision & { verdict: string | null; measured_usd: number | null };
 
-/** Each decision with what it has saved, where that is known. */
+/** Each decision with its saving so far, if known. */
 export function joined(decisions: Decision[], savings: Savings | undefined): Row[] {
   const known = new Map((savings?.decisions ?? []).map((each) => [each.id, each]));
   return decisions.map((decision) => ({ ...decision, verdict: known.get(decision.id)?.verdict ?? null, measured_usd: known.get(decision.id)?.measured_usd ?? null }));

@@ -1,4 +1,4 @@
-// What saves most: choose actions, see the bill before and after.
+// The actions that save most, with the bill before and after the chosen ones.
 import { useState } from 'preact/hooks';
 import { money, percent, plural } from '../../lib/format';
 import { Badge, Card, CopyText, type Tone } from '../../parts/basics';
@@ -71,7 +71,7 @@ export function Actions(props: { fleet: Fleet; actions: Action[]; unplanned: Unp
     props.onChoose(next);
   };
   return (
-    <Card title="What saves most" note="Choose actions; no dollar is saved twice." bare>
+    <Card title="What saves most" note="Choose actions; their savings do not overlap." bare>
       <BeforeAfter before={props.fleet.totals.usd_per_month} saved={saved} />
       <ul>
         {props.fleet.actions.map((action, i) =>
@@ -91,7 +91,7 @@ export function Actions(props: { fleet: Fleet; actions: Action[]; unplanned: Unp
           ) : null,
         )}
       </ul>
-      {props.actions.length === 0 && props.unplanned.length === 0 && <p class="empty">Nothing to do here.</p>}
+      {props.actions.length === 0 && props.unplanned.length === 0 && <p class="empty">No action found.</p>}
       {props.unplanned.map((waste) => (
         <p class="note warn" style={{ margin: '8px 14px 12px' }} key={waste.owner} data-testid="unplanned">
           No action found for <strong>{ownerShown(waste.owner)}</strong>, which wastes {money(waste.waste_usd_per_month)}/month on {plural(waste.gpus, 'GPU')} ({verdictShown(waste.verdict)}): {waste.next}. <a href="/batching">Size it on the Batching page</a>

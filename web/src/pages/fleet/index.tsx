@@ -1,4 +1,4 @@
-// What the fleet costs, how much each team wastes, and what saves most.
+// The cost of the fleet, the waste of each team, and the actions that save most.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { askForFile, showServer, type AskFor } from '../../api/client';
 import { useAddress } from '../../lib/address';
@@ -29,7 +29,7 @@ function useSource(): { source: string; example: boolean } {
 function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Action[] }) {
   const { fleet, team } = props;
   const totals = team === '' ? fleet.totals : totalsOf(props.gpus, props.actions);
-  // What a team costs a month: its share of what the fleet cost in the window.
+  // The monthly cost of a team: its share of the fleet's cost in the window.
   const monthly = team === '' ? fleet.totals.usd_per_month : fleet.totals.spend_usd > 0 ? (fleet.totals.usd_per_month * totals.spend_usd) / fleet.totals.spend_usd : 0;
   const worst = teamsOf(fleet.gpus)[0];
   return (
@@ -121,7 +121,7 @@ export function FleetPage() {
         <Export items={[['Report (HTML)', () => { report('html'); }], ['Report (Markdown)', () => { report('md'); }], ['Tables (CSV)', () => { report('csv'); }], ['GPUs (CSV)', () => { save('rightsize-gpus.csv', toCsv(gpus.map((gpu) => ({ gpu: placeOf(gpu), model: gpu.name, owner: gpu.owner, verdict: gpu.verdict, spend_usd: gpu.spend_usd, waste_usd: gpu.waste_usd }))), 'text/csv'); }]]} />
       </PageHead>
       {answer.failed !== undefined && (
-        <Card label="What is wrong">
+        <Card label="Error">
           <Problem failed={answer.failed} />
         </Card>
       )}
@@ -156,7 +156,7 @@ export function FleetPage() {
           <HeatMap fleet={fleet} gpus={gpus} by={state.heat === 'verdict' ? 'verdict' : 'activity'} onBy={(heat) => { change({ heat }); }} />
           <GpuTable gpus={gpus} picked={state.gpu} onPick={(gpu) => { change({ gpu: state.gpu === gpu ? '' : gpu }); }} />
           {fleet.notes.length > 0 && (
-            <Card title="What to know about these numbers">
+            <Card title="Notes on these numbers">
               <ul class="stack">
                 {fleet.notes.map((note) => (
                   <li class="note" key={String(note)}>

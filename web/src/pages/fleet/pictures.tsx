@@ -40,7 +40,7 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
   return (
     <Chart
       title="Spend and waste by team, pod and GPU"
-      note="The area is what it costs, the red share of it is wasted. Click a team to look closer."
+      note="Area is cost; the red share is waste. Click a team to zoom in."
       name="fleet-spend"
       rows={rows}
       draw={draw}
@@ -75,7 +75,7 @@ export function WasteByTeam(props: { gpus: Gpu[]; team: string; onPick: (team: s
   return (
     <Chart
       title="Which team wastes most"
-      note="Wasted (red) of what each team’s GPUs cost"
+      note="Waste (red) within the cost of each team’s GPUs"
       name="waste-by-team"
       rows={rows}
       draw={draw}
@@ -89,17 +89,17 @@ export function WasteByTeam(props: { gpus: Gpu[]; team: string; onPick: (team: s
 const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' });
 const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
-/** Days as a picture of this width has room for; hours where there are few days. */
+/** As many day ticks as fit this width; hours if there are few days. */
 const times = (width: number) => ({ ticks: width < 560 ? 3 : 7, tickFormat: (date: Date) => (date.getTime() % 86_400_000 !== 0 ? clock : width < 560 ? shortDay : day).format(date) });
 const hour = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
 
 const VERDICT_COLOURS: Record<string, string> = { idle: 'var(--line-strong)', 'idle-held': 'var(--bad)', underused: 'var(--c5)', bursty: 'var(--c2)', 'input-bound': 'var(--c6)', 'launch-bound': 'var(--c4)', 'transfer-bound': 'var(--c8)', 'memory-bound': 'var(--c7)', 'compute-bound': 'var(--c1)', unknown: 'var(--sunken)' };
 const colourOf = (verdict: string) => VERDICT_COLOURS[verdict] ?? 'gray';
 
-/** Rows of the heat map; more could not be told apart. */
+/** Rows of the heat map; more would be indistinguishable. */
 const MOST_ROWS = 96;
 
-/** GPUs by time, by how busy they were or by what bound them. */
+/** GPUs over time, coloured by activity or by verdict. */
 export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 'verdict'; onBy: (by: 'activity' | 'verdict') => void }) {
   const { by } = props;
   const shown = useMemo(() => {
@@ -144,7 +144,7 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
   const most = shown.length < props.gpus.length ? ` The ${number(MOST_ROWS)} of ${number(props.gpus.length)} GPUs that waste most.` : '';
   const used = VERDICTS.filter((verdict) => periods.some((period) => period.verdict === verdict));
   return (
-    <Chart title="GPUs over time" note={(by === 'activity' ? 'Darker is busier; a pale row costs as much as a dark one.' : 'What bound each GPU, and when (UTC).') + most} name="gpus-over-time" rows={rows} draw={draw} {...(by === 'verdict' ? { legend: used.map((verdict): [string, string] => [verdictShown(verdict), colourOf(verdict)]) } : {})}>
+    <Chart title="GPUs over time" note={(by === 'activity' ? 'Darker is busier; a pale row costs as much as a dark one.' : 'The bottleneck of each GPU over time (UTC).') + most} name="gpus-over-time" rows={rows} draw={draw} {...(by === 'verdict' ? { legend: used.map((verdict): [string, string] => [verdictShown(verdict), colourOf(verdict)]) } : {})}>
       <div style={{ maxWidth: '240px', marginTop: '6px' }}>
         <Segmented label="Colour by" value={by} choices={[['activity', 'Activity'], ['verdict', 'Verdict']]} onChange={props.onBy} />
       </div>
@@ -169,5 +169,5 @@ export function VerdictsOverTime(props: { fleet: Fleet; gpus: Gpu[] }) {
     }),
     [counts],
   );
-  return <Chart title="Verdicts over time" note="How many GPUs were bound by what. Times are UTC." name="verdicts-over-time" rows={counts.map((each) => ({ from: each.from.toISOString(), to: each.to.toISOString(), verdict: each.verdict, gpus: each.gpus }))} draw={draw} legend={used.map((verdict) => [verdictShown(verdict), colourOf(verdict)])} />;
+  return <Chart title="Verdicts over time" note="Number of GPUs by verdict. Times are UTC." name="verdicts-over-time" rows={counts.map((each) => ({ from: each.from.toISOString(), to: each.to.toISOString(), verdict: each.verdict, gpus: each.gpus }))} draw={draw} legend={used.map((verdict) => [verdictShown(verdict), colourOf(verdict)])} />;
 }

@@ -5,13 +5,13 @@ const gpu = (id: string, owner: string, spend: number, waste: number) => ({ id, 
 const GPUS = [gpu('a', 'x/one', 100, 10), gpu('b', 'x/two', 50, 50), gpu('c', 'y/one', 30, 30), gpu('d', '(unowned)', 20, 20)];
 
 describe('teams', () => {
-  it('add up and come by waste', () => {
+  it('add up and are sorted by waste', () => {
     expect(teamsOf(GPUS).map((team) => [team.name, team.spend, team.waste])).toEqual([['x', 150, 60], ['y', 30, 30], ['unowned', 20, 20]]);
   });
 });
 
 describe('totals', () => {
-  it('of some GPUs are sums over them', () => {
+  it('of a selection are sums over its GPUs', () => {
     const totals = totalsOf(GPUS.filter((each) => each.owner.startsWith('x/')), []);
     expect([totals.gpus, totals.spend_usd, totals.waste_usd, totals.waste_share]).toEqual([2, 150, 60, 0.4]);
     expect(totalsOf([], []).waste_share).toBe(0);
@@ -42,14 +42,14 @@ const FLEET = {
 } as unknown as Fleet;
 
 describe('time', () => {
-  it('is put together where there are too many steps; missing stays missing', () => {
+  it('is aggregated if there are too many steps; missing values stay missing', () => {
     const cells = cellsOf(FLEET, 2);
     expect(cells).toHaveLength(4);
     expect(cells[0]?.activity).toBeCloseTo(0.5);
     expect(cells[1]?.activity).toBe(0);
     expect(cellsOf(FLEET, 10)[2]?.activity).toBeNull();
   });
-  it('counts GPUs by verdict, and none where no GPU reported', () => {
+  it('counts GPUs by verdict, and none if no GPU reported', () => {
     const periods = periodsOf(FLEET, GPUS);
     expect(periods.map((each) => each.gpu)).toEqual(['n1/0', 'n1/0', 'n1/0', 'n1/0']);
     expect(periods[1]?.to.toISOString()).toBe('2026-11-08T04:00:00.000Z');

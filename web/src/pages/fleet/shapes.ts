@@ -1,4 +1,4 @@
-// From the document of `fleet` to what the pictures draw.
+// Converts the document of `fleet` to the data of the charts.
 import { hierarchy, treemap, type HierarchyRectangularNode } from 'd3-hierarchy';
 import type { Schemas } from '../../api/client';
 
@@ -12,17 +12,17 @@ export function teamOf(owner: string): string {
   return owner.includes('/') ? owner.slice(0, owner.indexOf('/')) : ownerShown(owner);
 }
 
-/** What no label names is called so. */
+/** The name for time without an owner label. */
 export function ownerShown(owner: string): string {
   return owner === '(unowned)' || owner === '(nobody)' ? 'unowned' : owner;
 }
 
-/** "idle-held" is the name in files; people read what it means. */
+/** Readable names of verdicts: "idle-held" is the name in files. */
 export function verdictShown(verdict: string): string {
   return verdict === 'idle-held' ? 'idle, memory held' : verdict;
 }
 
-/** Cost and waste of these GPUs, in the form of a fleet's totals. */
+/** Cost and waste of these GPUs, in the format of a fleet's totals. */
 export function totalsOf(gpus: Gpu[], actions: Action[]) {
   const sum = (of: (gpu: Gpu) => number | null) => gpus.reduce((total, gpu) => total + (of(gpu) ?? 0), 0);
   const spend = sum((gpu) => gpu.spend_usd);
@@ -45,7 +45,7 @@ export interface Team {
   gpus: number;
 }
 
-/** Teams by dollars wasted, the most first. */
+/** Teams by dollars wasted, in descending order. */
 export function teamsOf(gpus: Gpu[]): Team[] {
   const teams = new Map<string, Team>();
   for (const gpu of gpus) {
@@ -143,7 +143,7 @@ export function placeOf(gpu: Gpu): string {
   return gpu.host ? `${gpu.host}/${String(gpu.index)}` : gpu.id;
 }
 
-/** Verdicts in the order in which they are stacked and named: what does nothing, what does little, what works. */
+/** Verdicts in stacking order: idle, underused, working. */
 export const VERDICTS = ['idle', 'idle-held', 'underused', 'bursty', 'input-bound', 'launch-bound', 'transfer-bound', 'memory-bound', 'compute-bound', 'unknown'] as const;
 
 export interface Period {
@@ -153,7 +153,7 @@ export interface Period {
   verdict: string | null;
 }
 
-/** What bound each GPU in each part of the time, mostly days. */
+/** The verdict of each GPU in each period, usually a day. */
 export function periodsOf(fleet: Fleet, gpus: Gpu[]): Period[] {
   const names = new Map(gpus.map((gpu) => [gpu.id, placeOf(gpu)]));
   return (fleet.timelines ?? []).flatMap((line) => {
@@ -166,7 +166,7 @@ export function periodsOf(fleet: Fleet, gpus: Gpu[]): Period[] {
   });
 }
 
-/** How many GPUs had each verdict in each part of the time. */
+/** The number of GPUs with each verdict in each period. */
 export function verdictCounts(periods: Period[]): { from: Date; to: Date; verdict: string; gpus: number }[] {
   const counts = new Map<string, { from: Date; to: Date; verdict: string; gpus: number }>();
   for (const { from, to, verdict } of periods) {

@@ -1,4 +1,4 @@
-// The GPUs of this machine as they work: what binds each, what it costs, what of that is wasted.
+// The GPUs of this machine, live: the bottleneck, cost and waste of each.
 import * as Plot from '@observablehq/plot';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { watch, type Schemas } from '../../api/client';
@@ -15,7 +15,7 @@ interface Moment {
   memory: number | null;
 }
 
-const KEPT = 300; // moments a GPU
+const KEPT = 300; // readings per GPU
 const RETRY = 2000;
 const TONE: Record<string, Tone> = { idle: 'bad', 'idle-held': 'bad', underused: 'warn', bursty: 'warn', 'compute-bound': 'good', 'memory-bound': 'good' };
 
@@ -115,10 +115,10 @@ export function LivePage() {
   const live = useLive(paused);
   return (
     <>
-      <PageHead title="Live" what="The GPUs of this machine, read ten times and shown once a second">
+      <PageHead title="Live" what="The GPUs of this machine, read ten times and shown once per second">
         <Badge tone={paused || live.why !== '' ? 'plain' : live.connected ? 'good' : 'warn'}>{paused ? 'paused' : live.why !== '' ? 'no GPU' : live.connected ? 'live' : 'connecting'}</Badge>
         <button type="button" class="button" disabled={live.why !== ''} aria-pressed={paused} onClick={() => { setPaused(!paused); }}>
-          {paused ? 'Go on' : 'Pause'}
+          {paused ? 'Resume' : 'Pause'}
         </button>
       </PageHead>
       {live.why !== '' && (

@@ -1,4 +1,4 @@
-// GPUs as lanes of slices. Pieces can be dragged from one GPU to another, or moved by the keyboard.
+// GPUs as lanes of slices. Slices can be dragged from one GPU to another, or moved with the keyboard.
 import { useState } from 'preact/hooks';
 import { Badge } from '../../parts/basics';
 import type { Board, Piece } from './workloads';
@@ -49,7 +49,7 @@ export function BoardView(props: { boards: Board[]; units: number; names: string
         <li key={i} class={`board ${held && held.from !== i ? 'target' : ''}`} data-testid={`gpu-${String(i)}`} onDragOver={(event) => { event.preventDefault(); }} onDrop={(event) => { event.preventDefault(); drop(i); }}>
           <div class="board-name">
             GPU {i} <span class="quiet">{board.gpu}</span>
-            {board.pieces.length === 0 && <Badge tone="good">free: give it back</Badge>}
+            {board.pieces.length === 0 && <Badge tone="good">free: can be released</Badge>}
             {held && held.from !== i && (
               <button type="button" class="button small" onClick={() => { drop(i); }}>
                 Move here

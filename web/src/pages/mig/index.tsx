@@ -1,4 +1,4 @@
-// Many small models on few GPUs: the plan as slices, and what happens when one is moved.
+// Many small models on few GPUs: the plan as slices, and the effect of moving one.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask, askForFile, type AskFor, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
@@ -12,7 +12,7 @@ import { BoardView } from './board';
 import { decode, encode, EXAMPLE, layoutOf, moved, placed, toYaml, type Board, type Workload } from './workloads';
 
 const DEFAULTS = { gpu: 'h100-sxm', w: encode(EXAMPLE), file: 'mig_parted' };
-const UNITS = 8; // memory slices of every GPU that can be cut, at most
+const UNITS = 8; // the most memory slices of any GPU with MIG
 
 const FILES = [['mig_parted', 'mig-parted'], ['nvidia_smi', 'nvidia-smi'], ['kubernetes', 'Kubernetes'], ['config_map', 'GPU operator']] as const;
 
@@ -103,7 +103,7 @@ export function MigPage() {
   const text = plan?.[state.file as 'mig_parted'];
   return (
     <>
-      <PageHead title="MIG" what="Many small models on few GPUs: slices, what they hold, and what sharing saves">
+      <PageHead title="MIG" what="Many small models on few GPUs: slices, their workloads, and the saving of sharing">
         <CopyLink />
         <Export items={[...FILES.map(([file, name]): [string, () => void] => [name, () => { save(`rightsize-${file}.txt`, String(plan?.[file] ?? ''), 'text/plain'); }]), ['Report (HTML)', () => { if (asked) void askForFile('mig', asked, 'html').then((blob) => { save('rightsize-mig.html', blob, blob.type); }); }], ['Plan (JSON)', () => { save('rightsize-mig.json', JSON.stringify(plan, null, 2), 'application/json'); }]]} />
       </PageHead>
@@ -116,7 +116,7 @@ export function MigPage() {
         </div>
         <div class="stack">
           {answer.failed !== undefined && (
-            <Card label="What is wrong">
+            <Card label="Error">
               <Problem failed={answer.failed} />
             </Card>
           )}
@@ -128,7 +128,7 @@ export function MigPage() {
                   {cheaper ? `Do not slice: ${wayName(cheaper.way)} costs ${money(cheaper.usd_per_month)}/month` : `${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}, sliced — ${money(plan.usd_per_month)}/month`}
                 </p>
                 <p class="hero-sub">
-                  {number(workloads.reduce((sum, one) => sum + one.replicas, 0))} replicas of {number(workloads.length)} workloads. {cheaper ? `Sliced, they take ${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}: ${money(plan.usd_per_month)}/month. ` : ''}{plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${money(plan.lower_bound)}.`}
+                  {number(workloads.reduce((sum, one) => sum + one.replicas, 0))} replicas of {number(workloads.length)} workloads. {cheaper ? `Sliced, they need ${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}: ${money(plan.usd_per_month)}/month. ` : ''}{plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${money(plan.lower_bound)}.`}
                 </p>
                 <div style={{ marginTop: '12px' }}>
                   <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).slice(0, 5).map((way) => ({ name: wayName(way.way), value: money(way.usd_per_month ?? 0), note: `${number(way.gpu_count ?? 0)} GPUs` }))} />

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decode, encode, EXAMPLE, layoutOf, moved, placed, toYaml, type Board } from './workloads';
 
 describe('workloads', () => {
-  it('survive the address; what is unsound is dropped', () => {
+  it('survive the address; invalid ones are dropped', () => {
     expect(decode(encode(EXAMPLE))).toEqual(EXAMPLE);
     expect(decode('a:1:2:3;bad name:1:1:1;b:0:1:1;c:1:1:0.5;;d')).toEqual([{ name: 'a', memory: 1, load: 2, replicas: 3 }]);
   });
@@ -17,13 +17,13 @@ describe('slices', () => {
   it('are counted for --check', () => {
     expect(layoutOf(['1g.10gb', '3g.40gb', '1g.10gb'])).toBe('2x1g.10gb,3g.40gb');
   });
-  it('move from one GPU to another and nowhere else', () => {
+  it('move only from one GPU to another', () => {
     const next = moved(boards, 0, 1, 1);
     expect(next?.map((board) => board.pieces.map((each) => each.workload))).toEqual([['a'], ['c', 'b']]);
     expect(moved(boards, 0, 0, 0)).toBeNull();
     expect(moved(boards, 0, 7, 1)).toBeNull();
   });
-  it('lie where the program creates them', () => {
+  it('are placed where the program creates them', () => {
     const laid = placed({ gpu: 'g', pieces: [piece('a', '1g.10gb'), piece('b', '1g.10gb')] }, [{ profile: '1g.10gb', start: 6, size: 1 }, { profile: '1g.10gb', start: 5, size: 1 }]);
     expect(laid.pieces.map((each) => each.start)).toEqual([6, 5]);
   });

@@ -1,9 +1,9 @@
-// The workloads to place: a small table that becomes the YAML `mig` reads.
+// The workloads to place: a small table that is converted to the YAML file of `mig`.
 
 export interface Workload {
   name: string;
   memory: number; // GiB
-  load: number; // per cent of a whole GPU
+  load: number; // percent of a whole GPU
   replicas: number;
 }
 
@@ -15,7 +15,7 @@ export const EXAMPLE: Workload[] = [
   { name: 'summariser', memory: 34, load: 35, replicas: 1 },
 ];
 
-/** "intent:3:6:3;embedder:8:10:2", as the address holds it. */
+/** "intent:3:6:3;embedder:8:10:2", the form in the address. */
 export function encode(workloads: Workload[]): string {
   return workloads.map((each) => [each.name, each.memory, each.load, each.replicas].join(':')).join(';');
 }
@@ -47,7 +47,7 @@ export interface Board {
   pieces: Piece[];
 }
 
-/** "2x1g.10gb,3g.40gb" as --check takes a layout. */
+/** "2x1g.10gb,3g.40gb", the form of a layout in --check. */
 export function layoutOf(profiles: string[]): string {
   const counts = new Map<string, number>();
   for (const profile of profiles) counts.set(profile, (counts.get(profile) ?? 0) + 1);
@@ -64,7 +64,7 @@ export function moved(boards: Board[], from: number, piece: number, to: number):
   });
 }
 
-/** Places the slices of a board where the answer of --check creates their profiles. */
+/** Places the slices of a board at the positions that --check returns for their profiles. */
 export function placed(board: Board, created: { profile: string; start: number; size: number }[]): Board {
   const free = [...created];
   return {

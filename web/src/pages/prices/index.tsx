@@ -106,7 +106,7 @@ export function PricesPage() {
           </section>
         </div>
         <div class="stack">
-          {answer.failed !== undefined && <Card label="What is wrong"><Problem failed={answer.failed} /></Card>}
+          {answer.failed !== undefined && <Card label="Error"><Problem failed={answer.failed} /></Card>}
           {!answer.value && answer.failed === undefined && <Busy />}
           {answer.value && (
             <div class={`stack ${answer.busy ? 'stale' : ''}`}>

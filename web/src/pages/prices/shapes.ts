@@ -3,7 +3,7 @@ import type { Schemas } from '../../api/client';
 export const TERMS = ['on-demand', 'spot', '1y', '3y'] as const;
 export type Price = NonNullable<Schemas['Prices']['prices']>[number];
 
-/** "us-east-1 use1-az4", "europe-west2-b": each zone of a region has its price. */
+/** "us-east-1 use1-az4", "europe-west2-b": zones of a region can have different prices. */
 export function placeShown(price: Price): string {
   const zone = price.zone ?? '';
   return zone === '' ? price.region : zone.startsWith(price.region) ? zone : `${price.region} ${zone}`;
@@ -42,7 +42,7 @@ export interface Day {
   usd: number;
 }
 
-/** Prices of whole machines by day, one line for each offer. */
+/** Prices of whole machines by day, one line per offer. */
 export function historyOf(answer: Schemas['PricesHistory'] | undefined): Day[] {
   return (answer?.offers ?? []).flatMap((offer) => {
     const name = [offer.provider, offer.instance, offer.region, offer.zone, offer.purchase].filter(Boolean).join(' ');

@@ -65,7 +65,7 @@ function settings(plan: Plan, serving: boolean): string[] {
 export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | undefined; serving: boolean; milliseconds: number; full: Schemas['Recommend'] | undefined }) {
   const { found, plan, serving, full } = props;
   const basis = BASIS[plan?.basis ?? ''];
-  // How sure the answer is, is said of the first plan.
+  // The confidence applies to the first plan.
   const isFirst = plan === found.plans?.[0];
   const chance = isFirst ? full?.confidence : undefined;
   const close = isFirst && full ? closeCall(full, serving) : undefined;
@@ -82,11 +82,11 @@ export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | un
         {plan ? headline(plan, serving) : 'Nothing meets your limits'}
       </p>
       <p class="hero-sub">
-        {found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} looked at, re-planned in ${duration(props.milliseconds / 1000, 2)}.` : 'See below what would let one in.'}
+        {found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} considered, re-planned in ${duration(props.milliseconds / 1000, 2)}.` : 'See below what would make a plan feasible.'}
       </p>
       <p style={{ marginTop: '8px', display: 'flex', gap: '6px', flexWrap: 'wrap', alignItems: 'center' }}>
         {basis && <Badge tone={basis[0]}>{basis[1]}</Badge>}
-        {typeof chance === 'number' && <Badge tone={chance > 0.7 ? 'good' : 'warn'} title="Confidence: speeds and prices are drawn anew 2,000 times within their error bars; this is the share of draws in which this GPU stays the cheapest">confidence {chance > 0.99 ? 'over 99 %' : percent(chance)} that {plan?.gpu} is cheapest</Badge>}
+        {typeof chance === 'number' && <Badge tone={chance > 0.7 ? 'good' : 'warn'} title="Confidence: speeds and prices are drawn 2,000 times within their intervals; this is the share of draws in which this GPU stays the cheapest">confidence {chance > 0.99 ? 'over 99 %' : percent(chance)} that {plan?.gpu} is cheapest</Badge>}
         {plan?.price_age_days !== undefined && !plan.held_back && <Badge tone={plan.price_age_days > 120 ? 'warn' : 'plain'}>price {number(plan.price_age_days)} days old</Badge>}
         {!isFirst && plan && <Badge tone={plan.held_back ? 'warn' : 'accent'}>plan {plan.rank}{plan.held_back ? `, not first: ${plan.held_back}` : ', not the cheapest'}</Badge>}
       </p>

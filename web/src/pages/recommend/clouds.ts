@@ -1,4 +1,4 @@
-// The best plan of each large cloud and of each popular GPU, also if it is not in the ranking.
+// The best plan of each large cloud and of each popular GPU, even if it is not in the ranking.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask, type Plan } from '../../api/client';
 import { PROVIDERS, quickQuestion, type State } from './question';
@@ -18,7 +18,7 @@ interface Beside {
   best: Plan | undefined;
 }
 
-/** Requested one after the other once the plans are there; empty until all are known. */
+/** Requested one after the other once the plans have arrived; empty until all are known. */
 function useBeside(of: Plan[], state: State | undefined, ready: boolean, questions: (state: State) => [string, Partial<State>][]): Beside[] | undefined {
   const [found, setFound] = useState<{ of: Plan[]; beside: Beside[] }>();
   useEffect(() => {
@@ -44,7 +44,7 @@ export function useOtherClouds(state: State | undefined, plans: Plan[], ready: b
   return useMemo(() => (beside ?? []).flatMap((each) => each.best ?? []), [beside]);
 }
 
-/** The best plan on each popular GPU, from the ranking if it is there; the cheapest first, GPUs without a plan last. */
+/** The best plan on each popular GPU, from the ranking if possible; cheapest first, GPUs without a plan last. */
 export function useOtherGpus(state: State, plans: Plan[]): Beside[] | undefined {
   const ranked = GPUS.map((gpu) => ({ name: gpu, best: plans.find((plan) => plan.gpu === gpu && !plan.held_back) }));
   const asked = useBeside(plans, state, true, () => ranked.filter((each) => !each.best).map(({ name }) => [name, { gpu: name }]));

@@ -14,19 +14,19 @@ describe('a close call', () => {
     expect(closeCall(found({ plans: [first, plan(2, 'h200', 100, 10)] }), false)).toBe('close call: 2 × h200 costs the same');
     expect(closeCall(found({ plans: [first, plan(2, 'h200', 101, 5, { held_back: 'its price is 431 days old' })] }), false)).toBeUndefined();
   });
-  it('is none where the next is far and the first is sure', () => {
+  it('does not exist if the next plan is far and the first is certain', () => {
     expect(closeCall(found({ plans: [first, plan(2, 'h200', 130, 5)], confidence: 0.7 }), false)).toBeUndefined();
     expect(closeCall(found({ plans: [first, plan(2, 'h200', 130, 5)], confidence: 0.4 }), false)).toBe('close call: 2 × h200 for $30.00 more is twice as fast');
     expect(closeCall(found({}), false)).toBeUndefined();
   });
-  it('of a service names the TTFT', () => {
+  it('for a service names the TTFT', () => {
     const service = plan(3, 'a40', 1000, 730, { ttft_seconds: 0.5 });
     expect(closeCall(found({ plans: [service, plan(2, 'l40', 1020, 730, { ttft_seconds: 0.25 })] }), true)).toBe('close call: 2 × l40 for $20.00 more has a TTFT of 250 ms instead of 500 ms');
   });
 });
 
-describe('a plan looked at', () => {
-  it('has its own caveats, not those of the first', () => {
+describe('a selected plan', () => {
+  it('has its own caveats, not those of the first plan', () => {
     const [first, second] = [plan(2, 'mi300x', 100, 10), plan(2, 'tpu', 120, 10, { basis: 'specification' })];
     const answer = found({ plans: [first, second], caveats: ['no mi300x benchmark backs this', 'its price is old'], warnings: ['its price is old'] });
     expect(caveatsOf(answer, first)).toEqual(['no mi300x benchmark backs this', 'its price is old']);
@@ -37,18 +37,18 @@ describe('a plan looked at', () => {
 describe('another deadline', () => {
   const [before, after] = [plan(2, 'mi300x', 100, 10), plan(4, 'mi300x', 101, 5)];
   const breakpoints = [{ when: 'mi300x costs 26 % more', then: 'x' }, { when: 'the deadline is under 14 h 11 min', then: '1 x 4x_MI300X (4 x mi300x) at runpod, on-demand for $101 in 7 h' }];
-  it('says what it did, and when it would do something', () => {
+  it('reports its effect, and from when it would have one', () => {
     expect(deadlineChange(604800, 302400, before, before, breakpoints)).toBe('7 d → 3 d 12 h: same plan; changes below 14 h 11 min (4 × mi300x, +1 %)');
     expect(deadlineChange(604800, 302400, before, after, undefined)).toBe('7 d → 3 d 12 h: now 4 × mi300x, +1 %');
     expect(deadlineChange(7200, 3600, before, undefined, [])).toBe('2 h → 1 h: no plan finishes in time');
   });
-  it('has signs people read', () => {
+  it('uses readable signs', () => {
     expect([0.0149, -0.2, 0.266, 0].map(signedPercent)).toEqual(['+1 %', '−20 %', '+27 %', '0 %']);
   });
 });
 
 describe('work per dollar', () => {
-  it('of the same work is in the order of cost', () => {
+  it('for the same work is in the order of cost', () => {
     const work = { tokens_per_second: 1000, work_seconds: 1e6 };
     expect(workPerDollar(plan(1, 'a', 100, 1, work), false)).toBe(10);
     expect(workPerDollar(plan(1, 'a', 101, 1, work), false)).toBeLessThan(10);

@@ -17,12 +17,12 @@ export function signedPercent(share: number): string {
 
 const same = (a: Plan, b: Plan) => a.gpu === b.gpu && a.gpus === b.gpus && a.instance === b.instance && a.provider === b.provider && a.purchase === b.purchase && a.region === b.region;
 
-/** How much more than the first plan a close one may cost. */
+/** How much more than the first plan a close call may cost. */
 const CLOSE = 0.05;
 
 /**
- * Where the first plan is not clearly the best: the plan to think about, and why. Within 5 % of the cost the fastest; where
- * the GPU is best in less than half of the cases, the next GPU.
+ * If the first plan is not clearly the best: the plan to consider instead, and why. It is the fastest within 5 % of the cost or,
+ * if the GPU is best in less than half of the cases, the next GPU.
  */
 export function closeCall(found: Found, serving: boolean): string | undefined {
   const [first, ...others] = found.plans ?? [];
@@ -62,7 +62,7 @@ export function deadlineChange(from: number, to: number, before: Plan | undefine
   return head + now + (next ?? '');
 }
 
-/** The unit a plan's work is counted in: tokens, samples of models without tokens, or requests. */
+/** The unit of a plan's work: tokens, samples for models without tokens, or requests. */
 export function workOf(plan: Plan): { unit: string; perSecond: number; usdPerMillion: number | undefined } {
   const p = plan as Plan & Partial<Record<'samples_per_second' | 'requests_per_second' | 'usd_per_million_samples' | 'usd_per_million_requests', number>>;
   if (p.usd_per_million_samples !== undefined) return { unit: 'samples', perSecond: p.samples_per_second ?? 0, usdPerMillion: p.usd_per_million_samples };
@@ -70,7 +70,7 @@ export function workOf(plan: Plan): { unit: string; perSecond: number; usdPerMil
   return { unit: 'tokens', perSecond: plan.tokens_per_second ?? 0, usdPerMillion: plan.usd_per_million_tokens };
 }
 
-/** Million units of work per dollar, including start-up and interruptions, so that the order is that of the table. */
+/** Million units of work per dollar, including start-up and interruptions, so that the order matches the table. */
 export function workPerDollar(plan: Plan, serving: boolean): number {
   const work = workOf(plan);
   if (serving) return work.usdPerMillion ? 1 / work.usdPerMillion : 0;

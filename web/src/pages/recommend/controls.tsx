@@ -103,7 +103,7 @@ function Serving(props: Props) {
       {slider('osl', 'Tokens out', 1, 8192, COUNT)}
       {slider('ttft', 'TTFT limit', 0.05, 20, TIME, TERMS['TTFT'])}
       {slider('tpot', 'TPOT limit', 0.005, 0.5, TIME, TERMS['TPOT'])}
-      <SelectField label="Limits hold for" value={state.percentile} choices={[['50', '50 % of requests'], ['95', '95 % of requests'], ['99', '99 % of requests']]} onChange={(percentile) => { change({ percentile }, true); }} />
+      <SelectField label="Limits apply to" value={state.percentile} choices={[['50', '50 % of requests'], ['95', '95 % of requests'], ['99', '99 % of requests']]} onChange={(percentile) => { change({ percentile }, true); }} />
     </>
   );
 }
@@ -117,7 +117,7 @@ function PriceSlider(props: Props) {
   const now = given === undefined ? hourly : Number(given);
   return (
     <>
-      <Knob of={props} label={`What if ${gpu} cost`} value={now} least={0.1} most={20} scale={HOURLY} hint={given === undefined ? 'Today’s price of the best plan; drag to see when it changes.' : 'Your price, wherever it is sold.'} part={(value) => ({ price: `${gpu}=${String(value)}` })} />
+      <Knob of={props} label={`What if ${gpu} cost`} value={now} least={0.1} most={20} scale={HOURLY} hint={given === undefined ? 'Today’s price of the best plan; drag to see when it changes.' : 'Your price, at every provider.'} part={(value) => ({ price: `${gpu}=${String(value)}` })} />
       {given !== undefined && (
         <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { change({ price: '' }, true); }}>
           Back to market prices

@@ -1,4 +1,4 @@
-// The details of the selected plan, one tab for each.
+// The details of the selected plan, in tabs.
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Plan, Schemas } from '../../api/client';
@@ -88,7 +88,7 @@ function Memory({ state, plan }: { state: State; plan: Plan }) {
   return (
     <Chart
       title="Memory against each GPU’s capacity"
-      note={`${gib(per.device_bytes)} on each GPU as ${amd ? 'amd-smi' : 'nvidia-smi'} shows it (80 % between ${gib(per.low_bytes)} and ${gib(per.high_bytes)}), ${isServing(state) ? 'as the engine reserves it' : amd ? 'counted, not measured on AMD' : 'by a model checked on an H200'}. ✓ fits, ≈ tight, ✗ not at this plan’s settings; smaller GPUs may fit with others.`}
+      note={`${gib(per.device_bytes)} on each GPU as ${amd ? 'amd-smi' : 'nvidia-smi'} shows it (80 % between ${gib(per.low_bytes)} and ${gib(per.high_bytes)}), ${isServing(state) ? 'as the engine reserves it' : amd ? 'counted, not measured on AMD' : 'by a model validated on an H200'}. ✓ fits, ≈ tight, ✗ not at this plan’s settings; smaller GPUs may fit with others.`}
       name="memory"
       rows={parts}
       draw={draw}
@@ -158,7 +158,7 @@ function Why({ plan }: { plan: Plan }) {
 }
 
 function Changes({ found, change, plan }: Props) {
-  if (!found) return <Busy what="Looking at what would change it…" />;
+  if (!found) return <Busy what="Checking what would change it…" />;
   const first = found.plans?.[0] ?? plan;
   const breakpoints = found.breakpoints ?? [];
   const changes = found.changes ?? [];
@@ -181,7 +181,7 @@ function Changes({ found, change, plan }: Props) {
           { title: 'Change', cell: (row) => row.what },
           { title: 'Then', cell: (row) => machinesOf(row.plan) },
           { title: 'Cost', number: true, cell: (row) => money(row.plan.usd_total), sort: (row) => row.plan.usd_total },
-          { title: 'Against now', number: true, cell: (row) => (first ? <Badge tone={row.plan.usd_total < first.usd_total ? 'good' : 'plain'}>{signedPercent(row.plan.usd_total / first.usd_total - 1)}</Badge> : '–') },
+          { title: 'vs now', number: true, cell: (row) => (first ? <Badge tone={row.plan.usd_total < first.usd_total ? 'good' : 'plain'}>{signedPercent(row.plan.usd_total / first.usd_total - 1)}</Badge> : '–') },
           { title: 'Effect', wide: true, cell: (row) => <span class="quiet">{row.effect}</span> },
           {
             title: 'Try',
@@ -207,7 +207,7 @@ function Changes({ found, change, plan }: Props) {
 function OtherGpus({ state, first }: { state: State; first: Plan[] }) {
   const others = useOtherGpus(state, first);
   const best = first[0];
-  if (!others) return <Busy what="Looking at the other GPUs…" />;
+  if (!others) return <Busy what="Checking the other GPUs…" />;
   return (
     <Table
       label="The best plan on other GPUs"

@@ -92,11 +92,11 @@ export function Recommendation() {
         </div>
         <div class="stack">
           {quick.failed !== undefined && (
-            <Card label="What is wrong">
+            <Card label="Error">
               <Problem failed={quick.failed} fields={FIELD_NAMES} />
             </Card>
           )}
-          {!asking && <Card label="What is wrong"><p class="note bad">{Object.values(problems).join(' ')}</p></Card>}
+          {!asking && <Card label="Error"><p class="note bad">{Object.values(problems).join(' ')}</p></Card>}
           {!found && asking && quick.failed === undefined && (
             <Card label="Working">
               <div class="empty">
@@ -106,7 +106,7 @@ export function Recommendation() {
           )}
           {found && fullAsk && (
             <div class={`stack ${outdated ? 'stale' : ''}`}>
-              {Object.keys(problems).length > 0 && <p class="note warn">Still the answer to the question before.</p>}
+              {Object.keys(problems).length > 0 && <p class="note warn">This is still the answer to the previous question.</p>}
               <AnswerCard found={found} plan={picked} serving={serving} milliseconds={quick.milliseconds} full={fullIsCurrent ? full.value : undefined} />
               {pictures}
               <Details state={{ ...state, job }} change={change} found={fullIsCurrent ? full.value : undefined} plan={picked} ask={fullAsk} />

@@ -81,7 +81,7 @@ export function WorkPerDollar(props: { plans: Plan[]; others: Plan[]; serving: b
     return [...kept.values()].sort((a, b) => held(a) - held(b) || value(b) - value(a)).slice(0, 12);
   }, [props.plans, props.others, props.serving]);
   const rows = useMemo(() => best.map((plan) => ({ provider: plan.provider, gpu: plan.gpu, million_tokens_per_usd: value(plan) })), [best]);
-  const label = (plan: Plan) => `${number(value(plan), 2)} M${plan.held_back ? ', price unsure' : ` · ${plan.gpu}`}`;
+  const label = (plan: Plan) => `${number(value(plan), 2)} M${plan.held_back ? ', price in doubt' : ` · ${plan.gpu}`}`;
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
       return {
@@ -102,7 +102,7 @@ export function WorkPerDollar(props: { plans: Plan[]; others: Plan[]; serving: b
   return (
     <Chart
       title="Work per dollar by cloud"
-      note={props.serving ? 'Million output tokens for a dollar, best plan of each provider' : 'Million tokens trained for a dollar, start-up included, best plan of each provider'}
+      note={props.serving ? 'Million output tokens per dollar, best plan of each provider' : 'Million tokens trained per dollar, start-up included, best plan of each provider'}
       name="work-per-dollar"
       rows={rows}
       draw={draw}

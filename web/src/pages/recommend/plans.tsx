@@ -34,7 +34,7 @@ export function planRows(plans: Plan[]): Row[] {
 export function PlansTable(props: { plans: Plan[]; serving: boolean; picked: Plan | undefined; onPick: (rank: number) => void }) {
   const columns = useMemo(() => columnsFor(props.serving, props.plans), [props.serving, props.plans]);
   return (
-    <Card title="Ranked plans" note="The best of each provider, GPU and terms. Click one to look at it." bare>
+    <Card title="Ranked plans" note="The best of each provider, GPU and terms. Click one for details." bare>
       <Table label="Ranked plans" columns={columns} rows={props.plans} keyOf={(plan) => String(plan.rank)} picked={String(props.picked?.rank ?? 1)} onPick={(plan) => { props.onPick(plan.rank); }} />
     </Card>
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { changeFromFlags, commandLine, DEFAULTS, problemsOf, question, quickQuestion, refusedFields, shellQuoted } from './question';
 
 describe('the question', () => {
-  it('has only what was said', () => {
+  it('has only the given settings', () => {
     const asked = question({ ...DEFAULTS, budget: '' });
     expect(asked).toMatchObject({ model: 'llama-3.1-8b', tokens: '1B', deadline: '168h', job: 'train' });
     expect(asked).not.toHaveProperty('budget');
@@ -11,36 +11,36 @@ describe('the question', () => {
   it('of a service has rates and limits', () => {
     expect(question({ ...DEFAULTS, job: 'serve', rate: '20' })).toMatchObject({ rate: '20/s', 'ttft-slo': '1s', 'tpot-slo': '50ms' });
   });
-  it('while dragging leaves the explanation out', () => {
+  it('omits the explanation while dragging', () => {
     expect(quickQuestion(DEFAULTS)['plans-only']).toBe(true);
   });
-  it('takes a pasted configuration instead of the name', () => {
+  it('uses a pasted configuration instead of the name', () => {
     const asked = question({ ...DEFAULTS, config: '{}' });
     expect(asked).toMatchObject({ model_config: '{}' });
     expect(asked).not.toHaveProperty('model');
   });
-  it('is a command that can be typed', () => {
+  it('becomes a command line', () => {
     expect(commandLine(question({ ...DEFAULTS, price: 'h100-sxm=2' }))).toBe('rightsize recommend --job train --model llama-3.1-8b --purchase on-demand --max-gpus 64 --tokens 1B --deadline 168h --seq 2048 --method full --price h100-sxm=2');
   });
 });
 
-describe('a wrong field', () => {
-  it('is named before anything is asked', () => {
+describe('an invalid field', () => {
+  it('is reported before a request is sent', () => {
     expect(problemsOf(DEFAULTS)).toEqual({});
     expect(problemsOf({ ...DEFAULTS, tokens: '2 bil' }).tokens).toMatch(/2 bil/);
     expect(problemsOf({ ...DEFAULTS, tokens: '2 bil', job: 'serve' })).toEqual({});
     expect(Object.keys(problemsOf({ ...DEFAULTS, budget: 'low', maxgpus: '2.5' }))).toEqual(['budget', 'maxgpus']);
   });
-  it('is found from what the server says', () => {
+  it("is identified from the server's message", () => {
     expect(refusedFields(["--gpu: unknown GPU 'xyz'", 'something else'])).toEqual({ gpu: "unknown GPU 'xyz'" });
   });
-  it('is sent as the program reads it', () => {
+  it('is sent in a form that the program reads', () => {
     expect(question({ ...DEFAULTS, tokens: '2 bn', budget: '$1.5k' })).toMatchObject({ tokens: '2000000000', budget: '1500' });
   });
 });
 
 describe('flags of a change', () => {
-  it('become a change of the page, or stay flags', () => {
+  it("become a change of the page's state, or stay flags", () => {
     expect(changeFromFlags('--precision fp8')).toEqual({ precision: 'fp8' });
     expect(changeFromFlags('--purchase spot --max-gpus 128')).toEqual({ purchase: 'spot', maxgpus: '128' });
     expect(changeFromFlags('--optimizer adamw-8bit')).toBeNull();
@@ -49,7 +49,7 @@ describe('flags of a change', () => {
     expect(changeFromFlags('--rate 5/s')).toBeNull();
     expect(changeFromFlags('')).toBeNull();
   });
-  it('is quoted for a shell, whatever a link holds', () => {
+  it('are quoted for a shell, whatever a link contains', () => {
     expect(shellQuoted('llama-3.1-8b')).toBe('llama-3.1-8b');
     expect(shellQuoted("a'b c")).toBe("'a'\\''b c'");
     for (const evil of ['x\ntouch y', 'x; touch y', '$(touch y)', '`touch y`', 'x\r\n# y', '"x" y', 'x > y']) {

@@ -29,7 +29,7 @@ export const DEFAULTS = {
   budget: '',
   maxgpus: '64',
   precision: '',
-  price: '', // "h100-sxm=2.1": what the slider says
+  price: '', // "h100-sxm=2.1": the value of the slider
   community: '',
   // what is shown
   plan: '1',
@@ -59,7 +59,7 @@ export function problemsOf(state: State): Fields<string> {
   return found;
 }
 
-/** The fields of the page by the program's flags, and what the page calls them. */
+/** The field of the page for each flag of the program, and its label. */
 const FLAGS: Record<string, [keyof State, string]> = {
   model: ['model', 'Model'],
   tokens: ['tokens', 'Tokens'],
@@ -72,7 +72,7 @@ const FLAGS: Record<string, [keyof State, string]> = {
   osl: ['osl', 'Tokens out'],
   'ttft-slo': ['ttft', 'TTFT limit'],
   'tpot-slo': ['tpot', 'TPOT limit'],
-  'slo-percentile': ['percentile', 'Limits hold for'],
+  'slo-percentile': ['percentile', 'Limits apply to'],
   purchase: ['purchase', 'Terms'],
   provider: ['providers', 'Only these providers'],
   gpu: ['gpu', 'Only these GPUs'],
@@ -96,7 +96,7 @@ export function refusedFields(messages: string[]): Fields<string> {
   return found;
 }
 
-/** In the form the program reads: people also write "2 bn". */
+/** In a form that the program reads: users also write "2 bn". */
 const tokensFlag = (text: string) => (/^[\d.]+[kMBT]?$/.test(text) ? text : String(parseCount(text) ?? text));
 
 /** The most widely available providers. */
@@ -136,7 +136,7 @@ export function quickQuestion(state: State): Ask {
   return { ...question(state), 'plans-only': true, top: TOP[isServing(state) ? 'serve' : 'train'].quick };
 }
 
-/** For a POSIX shell: links may hold anything, and people paste what they copy. */
+/** Quoted for a POSIX shell, because links can contain anything and users paste what they copy. */
 export function shellQuoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/[\r\n\0]+/g, ' ').replace(/'/g, `'\\''`)}'`;
 }
