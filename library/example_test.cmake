@@ -1,4 +1,4 @@
-# Installs the library into an empty folder and builds and runs examples/cpp against it, as a user would.
+# Installs the library into an empty folder, and builds and runs examples/cpp with it, as a user would.
 set(prefix ${BUILD}/library_example/prefix)
 set(build ${BUILD}/library_example/build)
 file(REMOVE_RECURSE ${BUILD}/library_example)

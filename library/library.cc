@@ -1,4 +1,4 @@
-// The public headers of include/rightsize over the commands.
+// Implements the public headers of include/rightsize with the commands.
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +21,7 @@ Error error_of(const Errors& errors) {
           describe(errors)};
 }
 
-// The words of a command line. A flag the command does not have goes through: the command says so.
+// The words of a command line. Unknown flags are passed on, because the command reports them.
 std::vector<std::string> words_of(const app::CommandInfo& info, const Settings& settings) {
   std::vector<std::string> words;
   for (const Setting& setting : settings) {

@@ -65,7 +65,7 @@ TEST(MeasuredSpeeds, NoErrorHasGrownByHalf) {
 
 // On rows the constants were fitted to, stated intervals must contain about 80 %; a single capability may be better,
 // but never much worse.
-TEST(MeasuredSpeeds, StatedIntervalsHoldAboutFourOfFiveRows) {
+TEST(MeasuredSpeeds, StatedIntervalsContainAboutFourOfFiveRows) {
   double inside = 0, all = 0;
   for (const Stage& stage : world().stages) {
     if (stage.constants.empty() || stage.of_kernels()) continue;
@@ -81,7 +81,7 @@ TEST(MeasuredSpeeds, StatedIntervalsHoldAboutFourOfFiveRows) {
 }
 
 // data/stacks.csv lists the runs to which each stack was fitted; `fit . --runs` prints them.
-TEST(MeasuredSpeeds, TheRunsBehindAStackAreThoseItNames) {
+TEST(MeasuredSpeeds, EachStackListsTheRunsItWasFittedTo) {
   const std::string stacks = *read_file(kRoot + "/data/stacks.csv");
   const std::string rows = measured_rows(world().stages, *world().measurements, *world().table.constants());
   std::size_t count = 0;
@@ -94,7 +94,7 @@ TEST(MeasuredSpeeds, TheRunsBehindAStackAreThoseItNames) {
 }
 
 // Most rows of every file can be estimated; the others are counted and reported.
-TEST(Measurements, RowsAreReadAndRefusalsSayWhy) {
+TEST(Measurements, RowsAreReadAndRefusalsHaveReasons) {
   for (const char* file : {"serving-dense.csv", "train-llm-foundry.csv", "train-hf-h200.csv", "kernels-matmul.csv"}) {
     EXPECT_GT(world().measurements->rows(file).size(), 80u) << file;
   }
@@ -105,7 +105,7 @@ TEST(Measurements, RowsAreReadAndRefusalsSayWhy) {
   }
 }
 
-TEST(ConstantTable, SettingAConstantChangesItAlone) {
+TEST(ConstantTable, SettingAConstantChangesOnlyThatConstant) {
   ConstantTable table = world().table;
   const ConstantName launch{false, "vllm", "layer_launch"};
   table.set(launch, 9.5);
@@ -166,7 +166,7 @@ RC_GTEST_PROP(LeastSquaresProperty, StaysInsideItsBoundsAndNeverGetsWorse, ()) {
 }
 
 // Rows predicted by the constants of the table are fitted without error, starting from the priors.
-TEST(FitStage, RecoversTheConstantsThatMadeTheRows) {
+TEST(FitStage, RecoversTheConstantsThatGeneratedTheRows) {
   const auto stage = std::find_if(world().stages.begin(), world().stages.end(),
                                   [](const Stage& s) { return s.name == "all-reduce-8"; });
   ASSERT_NE(stage, world().stages.end());

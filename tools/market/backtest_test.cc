@@ -38,7 +38,7 @@ TEST(Backtest, FourInFiveJobsCostBetweenLowAndHigh) {
   }
 }
 
-TEST(Backtest, WhatIsCalledLikelyIsPaidWhenTheLowestRowIsNot) {
+TEST(Backtest, TheLikelyPriceIsCloserToTheCostThanTheLowestRow) {
   for (const int age : {28, 85}) {
     const Sums sums = over_all_months(age);
     EXPECT_NEAR(sums.likely, 1, 0.12) << age << " days";
@@ -46,7 +46,7 @@ TEST(Backtest, WhatIsCalledLikelyIsPaidWhenTheLowestRowIsNot) {
   }
 }
 
-TEST(Outlook, TheBuiltInTableIsTheOneFitted) {
+TEST(Outlook, TheBuiltInTableEqualsTheFit) {
   const market::OutlookTable fitted = to_table(fit_outlook(history(), history().days.back() + 1));
   const market::OutlookTable& built_in = market::OutlookTable::built_in();
   ASSERT_EQ(fitted.cheap.size(), built_in.cheap.size());
