@@ -55,7 +55,7 @@ uint32_t arc4random(void) {
   return value;
 }
 
-// 2.35: where exceptions find how to unwind the code at an address.
+// 2.35: finds the unwind information for the code at an address.
 struct search {
   uintptr_t address;
   struct dl_find_object* found;
@@ -88,7 +88,7 @@ int _dl_find_object(void* address, struct dl_find_object* found) {
   return dl_iterate_phdr(look_at, &search) == 1 ? 0 : -1;
 }
 
-// 2.34: until then in libresolv, under other names.
+// 2.34: before, these were in libresolv under other names.
 typedef int Expand(const unsigned char*, const unsigned char*, const unsigned char*, char*, int);
 typedef int Search(void*, const char*, int, int, unsigned char*, int);
 typedef int Query(const char*, int, int, unsigned char*, int);

@@ -1,14 +1,14 @@
 """Lets shared libraries built with a new C library load with an old one (`lower`), for wheels.
 
-A reference names the version of the C library that first had a function: `pthread_create` of 2.34 is the old one in another
-file, `pow` of 2.29 sets errno otherwise. References newer than LEAST lose their version, so that whatever the system has is
-found; what old systems do not have at all is in old_glibc.c. `missing` says what neither has."""
+A reference names the version of the C library that introduced a function: `pthread_create` of 2.34 is the old function in
+another file, `pow` of 2.29 sets errno differently. References newer than LEAST lose their version, so that they resolve to
+any version of the system. old_glibc.c has the functions that old systems lack. `missing` lists those that neither has."""
 import re
 import struct
 import subprocess
 
 LEAST = (2, 28)
-WEAK = 2    # VER_FLG_WEAK: the loader does not mind when the version is not there
+WEAK = 2    # VER_FLG_WEAK: the loader accepts a missing version
 GLOBAL = 1  # VER_NDX_GLOBAL: a symbol without a version
 
 
@@ -31,7 +31,7 @@ def is_newer(version):
 
 
 def lower(path):
-    """Takes the versions newer than LEAST out of a library's references; the names of the symbols."""
+    """Removes versions newer than LEAST from a library's references; returns the names of the symbols."""
     data = bytearray(path.read_bytes())
     table = sections(data)
     if 0x6ffffffe not in table:  # .gnu.version_r
@@ -60,12 +60,12 @@ def lower(path):
 
 
 def defined(path):
-    """The names of the symbols a library has for others."""
+    """The names of the symbols that a library exports."""
     listed = subprocess.run(['readelf', '-W', '--dyn-syms', str(path)], capture_output=True, text=True, check=True).stdout
     return {name.split('@')[0] for name in re.findall(r'(?:GLOBAL|WEAK) +DEFAULT +\d+ (\S+)', listed)}
 
 
-# In some file of every C library from LEAST on, so that leaving out the version is enough.
+# Every C library since LEAST has these in some file, so removing the version is enough.
 ALWAYS_THERE = set('''exp exp2 log log2 pow hypot dladdr dlclose dlerror dlopen dlsym ns_name_uncompress thrd_exit __pthread_key_create
 pthread_attr_setguardsize pthread_attr_setstacksize pthread_condattr_setclock pthread_create pthread_detach pthread_getconcurrency
 pthread_getspecific pthread_join pthread_key_create pthread_key_delete pthread_kill pthread_mutex_trylock pthread_mutexattr_destroy
@@ -76,5 +76,5 @@ pthread_sigmask'''.split())
 
 
 def missing(lowered, shim):
-    """What an old C library may lack and the shim does not bring: must be nothing."""
+    """Symbols that an old C library may lack and the shim does not provide; must be empty."""
     return sorted(lowered - ALWAYS_THERE - defined(shim))

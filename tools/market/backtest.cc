@@ -32,7 +32,7 @@ const std::map<std::string, double> kPeaks = {{"T4", 65},
 struct Choice {
   const ZoneSeries* zone = nullptr;
   market::PriceInterval said;
-  double unit = 1;  // of work an hour
+  double unit = 1;  // units of work per hour
 };
 
 std::set<int> first_days(const History& history) {

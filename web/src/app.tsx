@@ -102,7 +102,7 @@ function Navigation(props: { path: string; go: (path: string) => void }) {
   );
 }
 
-/** A page that fails to render must not take the frame and the other pages with it. */
+/** If a page fails to render, the frame and the other pages keep working. */
 export class ErrorBoundary extends Component<{ children: ComponentChildren }, { failed?: unknown }> {
   override state: { failed?: unknown } = {};
   static override getDerivedStateFromError(failed: unknown) {

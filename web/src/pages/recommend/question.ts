@@ -31,7 +31,7 @@ export const DEFAULTS = {
   precision: '',
   price: '', // "h100-sxm=2.1": the value of the slider
   community: '',
-  // what is shown
+  // view
   plan: '1',
   tab: 'memory',
   tool: 'skypilot',
