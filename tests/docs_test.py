@@ -49,7 +49,7 @@ def check_shell(where, line, folder):
     if NOT_RUN.search(command):
         command = re.sub(r" (--|\||>) .*$", "", command) + " --help"
     done = run(command, folder)
-    # An exceeded limit exits 2, a broken prediction 4.
+    # An exceeded limit and a broken prediction exit 4, an inconclusive one 2.
     wanted = (0, 2, 4) if "--fail-o" in command or " verify " in command else (0,)
     if done.returncode not in wanted:
         failures.append(f"{where}: '{command}' exits {done.returncode}: {(done.stderr or done.stdout)[:300]}")
