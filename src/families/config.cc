@@ -12,62 +12,51 @@
 namespace rightsize::model {
 namespace {
 
-struct NamedActivation {
+template <class T>
+struct Named {
   std::string_view name;
-  Activation activation;
+  T value;
 };
 
-// gelu_new and gelu_fast are composed of elementwise operations, the others are one kernel; what cannot be told apart
-// by cost is mapped to its nearest.
-constexpr std::array kActivations = {
-    NamedActivation{"silu", Activation::kSilu},
-    NamedActivation{"swish", Activation::kSilu},
-    NamedActivation{"swiglu", Activation::kSilu},
-    NamedActivation{"gelu", Activation::kGelu},
-    NamedActivation{"gelu_python", Activation::kGelu},
-    NamedActivation{"gelu_10", Activation::kGelu},
-    NamedActivation{"gelu_pytorch_tanh", Activation::kGeluTanh},
-    NamedActivation{"gelu_new", Activation::kGeluNew},
-    NamedActivation{"gelu_fast", Activation::kGeluNew},
-    NamedActivation{"gelu_python_tanh", Activation::kGeluNew},
-    NamedActivation{"quick_gelu", Activation::kQuickGelu},
-    NamedActivation{"relu", Activation::kRelu},
-    NamedActivation{"relu2", Activation::kSquaredRelu},
-    NamedActivation{"relu6", Activation::kRelu},
-    NamedActivation{"tanh", Activation::kRelu},
+// gelu_new and gelu_fast are composed of elementwise operations; the others are one kernel. Activations of the same
+// cost are mapped to one.
+constexpr Named<Activation> kActivations[] = {
+    {"silu", Activation::kSilu},
+    {"swish", Activation::kSilu},
+    {"swiglu", Activation::kSilu},
+    {"gelu", Activation::kGelu},
+    {"gelu_python", Activation::kGelu},
+    {"gelu_10", Activation::kGelu},
+    {"gelu_pytorch_tanh", Activation::kGeluTanh},
+    {"gelu_new", Activation::kGeluNew},
+    {"gelu_fast", Activation::kGeluNew},
+    {"gelu_python_tanh", Activation::kGeluNew},
+    {"quick_gelu", Activation::kQuickGelu},
+    {"relu", Activation::kRelu},
+    {"relu2", Activation::kSquaredRelu},
+    {"relu6", Activation::kRelu},
+    {"tanh", Activation::kRelu},
 };
 
-struct NamedHead {
-  std::string_view suffix;
-  Head head;
-};
-
-// Longest suffix first where one ends in another.
-constexpr std::array kHeads = {
-    NamedHead{"ForCausalLM", Head::kCausalLm},
-    NamedHead{"WithLMHeadModel", Head::kConditionalGeneration},
-    NamedHead{"LMHeadModel", Head::kCausalLm},
-    NamedHead{"ForMaskedLM", Head::kMaskedLm},
-    NamedHead{"ForPreTraining", Head::kPreTraining},
-    NamedHead{"ForNextSentencePrediction", Head::kNextSentence},
-    NamedHead{"ForSequenceClassification", Head::kSequenceClassification},
-    NamedHead{"ForTokenClassification", Head::kTokenClassification},
-    NamedHead{"ForQuestionAnswering", Head::kQuestionAnswering},
-    NamedHead{"ForMultipleChoice", Head::kMultipleChoice},
-    NamedHead{"ForImageClassification", Head::kImageClassification},
-    NamedHead{"ForConditionalGeneration", Head::kConditionalGeneration},
-    NamedHead{"EncoderModel", Head::kEncoder},
-    NamedHead{"Model", Head::kBase},
+// How class names end. If one ending contains another, the longer one comes first.
+constexpr Named<Head> kHeads[] = {
+    {"ForCausalLM", Head::kCausalLm},
+    {"WithLMHeadModel", Head::kConditionalGeneration},
+    {"LMHeadModel", Head::kCausalLm},
+    {"ForMaskedLM", Head::kMaskedLm},
+    {"ForPreTraining", Head::kPreTraining},
+    {"ForNextSentencePrediction", Head::kNextSentence},
+    {"ForSequenceClassification", Head::kSequenceClassification},
+    {"ForTokenClassification", Head::kTokenClassification},
+    {"ForQuestionAnswering", Head::kQuestionAnswering},
+    {"ForMultipleChoice", Head::kMultipleChoice},
+    {"ForImageClassification", Head::kImageClassification},
+    {"ForConditionalGeneration", Head::kConditionalGeneration},
+    {"EncoderModel", Head::kEncoder},
+    {"Model", Head::kBase},
 };
 
 }  // namespace
-
-std::optional<Head> parse_head(std::string_view architecture) {
-  for (const NamedHead& named : kHeads) {
-    if (architecture.ends_with(named.suffix)) return named.head;
-  }
-  return std::nullopt;
-}
 
 std::int64_t Config::size(const FieldNames& names, std::int64_t fallback, std::int64_t max) const {
   return json_.get_int(names, 1, max).value_or(fallback);
@@ -95,12 +84,11 @@ std::int64_t Config::hidden(const FieldNames& names) const {
 
 Activation Config::activation(const FieldNames& names, std::string_view fallback) const {
   std::string name = json_.get_string(names).value_or(std::string(fallback));
-  for (const NamedActivation& named : kActivations) {
-    if (named.name == name) return named.activation;
-  }
   std::vector<std::string> known;
-  known.reserve(kActivations.size());
-  for (const NamedActivation& named : kActivations) known.emplace_back(named.name);
+  for (const auto& [spelling, activation] : kActivations) {
+    if (spelling == name) return activation;
+    known.emplace_back(spelling);
+  }
   json_.fail_at(names, fmt::format("unknown activation '{}'", name.substr(0, 64)), did_you_mean(name, known));
   return Activation::kGelu;
 }
@@ -108,7 +96,9 @@ Activation Config::activation(const FieldNames& names, std::string_view fallback
 Head Config::head(Head fallback) const {
   std::optional<std::vector<std::string>> classes = json_.get_strings("architectures");
   if (!classes || classes->empty()) return fallback;
-  if (std::optional<Head> head = parse_head(classes->front())) return *head;
+  for (const auto& [ending, head] : kHeads) {
+    if (classes->front().ends_with(ending)) return head;
+  }
   json_.fail_at("architectures", fmt::format("the head of the class '{}' is not known", classes->front().substr(0, 64)),
                 "a name ending in ForCausalLM, ForMaskedLM, ForSequenceClassification, ForImageClassification, "
                 "ForConditionalGeneration or Model is expected");
@@ -116,7 +106,7 @@ Head Config::head(Head fallback) const {
 }
 
 int Config::labels() const {
-  // A dictionary from number to name; only how many there are matters.
+  // A dictionary from number to name, of which only the size matters.
   if (const JsonMember* names = json_.find("id2label"); names && names->value.type == JsonType::kObject) {
     return std::max<int>(1, static_cast<int>(names->value.members.size()));
   }
@@ -133,6 +123,25 @@ int Config::divide(std::int64_t width, const FieldNames& width_names, std::int64
                 fmt::format("'{}' ({}) must be a multiple of '{}' ({}){}", width_names.first(), width,
                             parts_names.first(), parts, why));
   return 1;
+}
+
+void read_sizes(const Config& config, const SizeFields& fields, ModelShape& shape) {
+  const auto& [layers, hidden, heads, inner, vocabulary, context, activation, dropout, attention_dropout, positions] =
+      fields;
+  shape.layers = config.layers(layers);
+  shape.hidden = config.hidden(hidden);
+  shape.heads = shape.kv_heads = config.count(heads.names, heads.value, 1, kMostHeads);
+  shape.head_dim = config.divide(shape.hidden, hidden, shape.heads, heads.names);
+  shape.intermediate = inner.value > 0 ? inner.value : 4 * shape.hidden;
+  if (!inner.names.empty()) shape.intermediate = config.size(inner.names, shape.intermediate, kWidestMlp);
+  if (vocabulary > 0) shape.vocabulary = config.size("vocab_size", vocabulary, kLargestVocabulary);
+  if (!context.names.empty()) shape.context = config.size(context.names, context.value, kLongestContext);
+  if (!activation.names.empty()) shape.activation = config.activation(activation.names, activation.value);
+  if (!dropout.names.empty()) shape.dropout = config.dropout(dropout.names, dropout.value);
+  if (!attention_dropout.names.empty()) {
+    shape.attention_dropout = config.dropout(attention_dropout.names, attention_dropout.value);
+  }
+  shape.positions = positions;
 }
 
 }  // namespace rightsize::model

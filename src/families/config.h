@@ -1,5 +1,5 @@
-// Reading one configuration: the typed fields of its JSON with the limits a model can sanely have, and the parts that
-// families share. Every mistake is noted; getters then return a small stand-in so that reading goes on.
+// Reads one configuration: typed fields of its JSON, with the limits of a plausible model, and the fields that families
+// share. Every mistake is noted; getters then return a small substitute so that reading continues.
 #pragma once
 
 #include <optional>
@@ -42,10 +42,10 @@ class Config {
  public:
   Config(const JsonObject& json, std::optional<ImageSize> resolution = {}) : json_(json), resolution_(resolution) {}
 
-  // The size of images the user asked for, where other than the configuration's.
+  // The image size that the user asked for, if it is not the configuration's.
   const std::optional<ImageSize>& resolution() const { return resolution_; }
 
-  // The same where layers and width may be left out: sections whose class has sizes of its own.
+  // The same with defaults for layers and width, for sections whose class has such defaults.
   Config with_sizes(int layers, std::int64_t hidden) const {
     Config config = *this;
     config.layers_ = layers;
@@ -55,14 +55,14 @@ class Config {
 
   const JsonObject& json() const { return json_; }
 
-  // Absent: the fallback, which is the default of the family's configuration class.
+  // `fallback` is the default of the family's configuration class, for an absent field.
   std::int64_t size(const FieldNames& names, std::int64_t fallback, std::int64_t max = kWidest) const;
   int count(const FieldNames& names, int fallback, int min = 1, std::int64_t max = kMostLayers) const;
   bool flag(const FieldNames& names, bool fallback) const;
   double number(const FieldNames& names, double fallback, double min, double max) const;
   double dropout(const FieldNames& names, double fallback) const { return number(names, fallback, 0.0, 1.0); }
 
-  // Sizes no default can stand for.
+  // Required sizes.
   int layers(const FieldNames& names) const;
   std::int64_t hidden(const FieldNames& names) const;
 
@@ -71,13 +71,13 @@ class Config {
   // The head of architectures[0], or `fallback` when the configuration names none.
   Head head(Head fallback) const;
 
-  // num_labels as the framework takes it: the number of id2label entries, then num_labels, then 2.
+  // num_labels as the framework reads it: the number of id2label entries, else num_labels, else 2.
   int labels() const;
 
-  // A nested object, or one without members when it is absent, so that every default applies.
+  // A nested object. An absent one has no members, so that every default applies.
   Config section(const FieldNames& names) const;
 
-  // width / parts, refused when it leaves a rest; both named in the error. 1 stands in.
+  // width / parts. Notes a mistake that names both fields and returns 1 if it leaves a remainder.
   int divide(std::int64_t width, const FieldNames& width_names, std::int64_t parts, const FieldNames& parts_names,
              std::string_view why = "") const;
 
@@ -88,7 +88,27 @@ class Config {
   std::optional<std::int64_t> hidden_;
 };
 
-// What the head of the class is called ("LlamaForCausalLM" -> kCausalLm), or nothing.
-std::optional<Head> parse_head(std::string_view architecture);
+// A field by its names, with the default of the configuration class.
+template <class T>
+struct FieldDefault {
+  FieldNames names;
+  T value;
+};
+
+// The sizes every transformer has, as a family names them.
+struct SizeFields {
+  FieldNames layers = "num_hidden_layers", hidden = "hidden_size";
+  FieldDefault<int> heads = {"num_attention_heads", 12};
+  FieldDefault<std::int64_t> intermediate = {"intermediate_size", 0};  // 0: four times the width
+  std::int64_t vocabulary = 0;                                         // of vocab_size
+  FieldDefault<std::int64_t> context = {"max_position_embeddings", 2'048};
+  FieldDefault<std::string_view> activation = {"hidden_act", "gelu"};
+  FieldDefault<double> dropout = {"hidden_dropout_prob", 0.1};
+  FieldDefault<double> attention_dropout = {"attention_probs_dropout_prob", 0.1};
+  Positions positions = Positions::kLearned;
+};
+// Fields whose names are empty are left at the shape's defaults. A head has hidden / heads elements, and every head has
+// keys and values.
+void read_sizes(const Config& config, const SizeFields& fields, ModelShape& shape);
 
 }  // namespace rightsize::model

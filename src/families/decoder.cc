@@ -13,7 +13,7 @@ const FieldNames kHiddenSize = "hidden_size";
 const FieldNames kHeads = "num_attention_heads";
 const FieldNames kKvHeads = "num_key_value_heads";
 
-// The share of a head that is rotated stands beside the other fields, or inside rope_parameters since transformers 5.
+// The rotated share of a head is a field of the configuration or, since transformers 5, of rope_parameters.
 double rotary_fraction(const Config& config, double fallback) {
   if (config.json().has("partial_rotary_factor")) return config.number("partial_rotary_factor", fallback, 0.0, 1.0);
   const JsonMember* rope = config.json().find({"rope_parameters", "rope_scaling"});
@@ -35,7 +35,7 @@ void read_decoder_sizes(const Config& config, const DecoderStyle& style, ModelSh
   shape.layers = config.layers("num_hidden_layers");
   shape.hidden = config.hidden(kHiddenSize);
   shape.heads = config.count(kHeads, style.heads, 1, kMostHeads);
-  // A family's own default stands for its default number of heads; with another number of heads it may not divide it.
+  // The family's default belongs to its default number of heads and need not divide another number.
   int kv_default = style.kv_heads == 0 || shape.heads % style.kv_heads != 0 ? shape.heads : style.kv_heads;
   shape.kv_heads = config.count(kKvHeads, kv_default, 1, kMostHeads);
   shape.head_dim = config.count("head_dim", style.head_dim, 1, kWidestHead);
@@ -49,109 +49,77 @@ void read_decoder_sizes(const Config& config, const DecoderStyle& style, ModelSh
   shape.tied_embeddings = config.flag("tie_word_embeddings", style.tied);
   shape.activation = config.activation(style.activation_names, style.activation);
   shape.attention_dropout = config.dropout("attention_dropout", 0.0);
+  if (!style.dropout.empty()) shape.dropout = config.dropout(style.dropout, 0.0);
+  if (style.window) shape.sliding_window = config.size("sliding_window", *style.window, kLongestContext);
   shape.gated_mlp = style.gated;
   shape.fused_qkv = style.fused_qkv;
+  shape.parallel_block = style.order == BlockOrder::kParallel;
   shape.positions = Positions::kRotary;
   shape.rotary_dim = static_cast<int>(shape.head_dim * rotary_fraction(config, style.rotary_fraction));
+  if (style.experts.count > 0) read_experts(config, style.experts, shape);
 }
 
-Experts read_experts(const Config& config, const FieldNames& names, int count, int per_token) {
-  Experts experts;
-  experts.count = config.count(names, count, 1, kMostExperts);
-  experts.per_token = config.count({"num_experts_per_tok", "experts_per_token"}, per_token, 1, kMostExperts);
-  if (experts.per_token > experts.count && !config.json().is_wrong(names)) {
+void read_decoder(const Config& config, ModelShape& shape, const DecoderStyle& style) {
+  read_decoder_sizes(config, style, shape);
+  Decoder(config, style, shape).write();
+}
+
+void read_experts(const Config& config, const ExpertFields& fields, ModelShape& shape) {
+  Experts& experts = shape.experts.emplace();
+  experts.count = config.count(fields.names, fields.count, 1, kMostExperts);
+  experts.per_token = config.count({"num_experts_per_tok", "experts_per_token"}, fields.per_token, 1, kMostExperts);
+  if (experts.per_token > experts.count && !config.json().is_wrong(fields.names)) {
     config.json().fail_at("num_experts_per_tok", fmt::format("'num_experts_per_tok' ({}) must not exceed '{}' ({})",
-                                                             experts.per_token, names.first(), experts.count));
+                                                             experts.per_token, fields.names.first(), experts.count));
     experts.per_token = experts.count;
   }
-  return experts;
-}
-
-DecoderHead declare_decoder_head(const Config& config, Inventory& inventory, ModelShape& shape, std::int64_t width,
-                                 bool bias) {
-  DecoderHead head;
-  switch (config.head(Head::kCausalLm)) {
-    case Head::kBase:
-      return head;
-    case Head::kSequenceClassification:
-    case Head::kTokenClassification:
-      shape.labels = config.labels();
-      head.weight = inventory.linear("score", WeightRole::kHead, shape.labels, width,
-                                     config.head(Head::kCausalLm) == Head::kTokenClassification);
-      head.language = false;
-      return head;
-    case Head::kQuestionAnswering:
-      shape.labels = 2;
-      head.weight = inventory.linear("qa_outputs", WeightRole::kHead, 2, width, true);
-      head.language = false;
-      return head;
-    default:
-      break;
+  experts.intermediate = shape.intermediate;
+  if (fields.intermediate > 0) {
+    experts.intermediate = config.size("moe_intermediate_size", fields.intermediate, kWidestMlp);
   }
-  if (!shape.tied_embeddings) {
-    head.weight = inventory.logits("lm_head", shape.vocabulary, width, bias);
-  } else if (bias) {
-    head.bias = inventory.logits_bias("lm_head.bias", shape.vocabulary);
-  }
-  return head;
+  if (fields.shared_intermediate == 0) return;
+  experts.shared = 1;
+  experts.shared_intermediate = config.size({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size"},
+                                            fields.shared_intermediate, kWidestMlp);
 }
 
-Value decoder_loss(Tracer& f, const ModelShape& shape, const DecoderHead& head, WeightRef table, Value given,
-                   bool scaled_logits) {
-  Value x = f.gather_rows(std::move(given));
-  if (!head.language) {
-    f.head();
-    Value logits = f.linear(head.weight, std::move(x));
-    Value pooled = f.index(std::move(logits), kSamples.times(shape.labels));
-    return f.class_loss(f.cast(std::move(pooled), Width::kSingle), kSamples);
-  }
-  return f.language_loss(std::move(x), {head.weight ? head.weight : table, head.bias, true, scaled_logits});
-}
-
-AttentionOp attention_of(const ModelShape& shape) {
-  AttentionOp attention;
-  attention.heads = shape.heads;
-  attention.kv_heads = shape.kv_heads;
-  attention.head_dim = attention.value_dim = shape.head_dim;
-  attention.dropout = shape.attention_dropout;
-  return attention;
-}
-
-AttentionOp alibi_attention(const ModelShape& shape, std::int32_t program) {
-  AttentionOp how = attention_of(shape);
-  how.kernel = AttentionOp::Kernel::kWritten;
-  how.alibi = true;
-  how.written = program;
-  return how;
+void read_routed_experts(const Config& config, ExpertFields fields, int shared, int dense_layers, ModelShape& shape) {
+  fields.names = {"n_routed_experts", "num_local_experts"};
+  read_experts(config, fields, shape);
+  Experts& experts = *shape.experts;
+  experts.shared = config.count("n_shared_experts", shared, 0, kMostExperts);
+  experts.shared_intermediate = experts.shared * experts.intermediate;
+  experts.dense_layers = std::min(shape.layers, config.count("first_k_dense_replace", dense_layers, 0));
 }
 
 Decoder::Decoder(const Config& config, DecoderStyle style, ModelShape& shape)
-    : config_(config), style_(std::move(style)), shape_(shape), inventory_(shape.weights), f_(shape) {
+    : FamilyWriter(config, shape), style_(std::move(style)) {
   if (style_.rotary_parts == RotaryParts::kWhole && shape.rotary_dim > 0 && shape.rotary_dim < shape.head_dim) {
     style_.rotary_parts = RotaryParts::kJoinLate;
+  }
+  if (style_.attention_bias) {
+    style_.qkv_bias = style_.output_bias = config.flag("attention_bias", *style_.attention_bias);
   }
 }
 
 // ---------------------------------------------------------------- weights
 
 void Decoder::declare_attention(Layer& layer) {
-  const WeightRole role = WeightRole::kAttention;
-  const std::int64_t q = std::int64_t{shape_.heads} * shape_.head_dim;
-  const std::int64_t kv = std::int64_t{shape_.kv_heads} * shape_.head_dim;
+  const bool fused = style_.fused_qkv, bias = style_.qkv_bias;
   if (style_.attention_sinks) layer.first = inventory_.vector("self_attn.sinks", WeightRole::kOther, shape_.heads);
-  if (style_.fused_qkv) {
-    layer.qkv = inventory_.linear("self_attn.qkv_proj", role, q + 2 * kv, shape_.hidden, style_.qkv_bias);
-  } else {
-    layer.q = inventory_.linear("self_attn.q_proj", role, q, shape_.hidden, style_.qkv_bias);
-    layer.k = inventory_.keys("self_attn.k_proj", kv, shape_.hidden, style_.qkv_bias, shape_.head_dim);
-    layer.v = inventory_.keys("self_attn.v_proj", kv, shape_.hidden, style_.qkv_bias, shape_.head_dim);
-  }
-  if (!layer.first) layer.first = layer.qkv ? layer.qkv : layer.q;
-  layer.o = inventory_.output(style_.output_name, role, shape_.hidden, q, style_.output_bias);
+  declare(layer, {{&Layer::qkv, fused ? "self_attn.qkv_proj" : "", bias},
+                  {&Layer::q, fused ? "" : "self_attn.q_proj", bias},
+                  {&Layer::k, fused ? "" : "self_attn.k_proj", bias},
+                  {&Layer::v, fused ? "" : "self_attn.v_proj", bias},
+                  {&Layer::o, style_.output_name, style_.output_bias}});
   if (style_.qk_norm == QkNorm::kNone) return;
   const bool shared = style_.qk_norm == QkNorm::kPerHead || style_.qk_norm == QkNorm::kPerHeadAfter;
-  layer.q_norm = inventory_.norm(style_.q_norm_name, shared ? shape_.head_dim : q, style_.norm_bias && shared);
-  layer.k_norm = inventory_.norm(style_.k_norm_name, shared ? shape_.head_dim : kv, style_.norm_bias && shared);
+  if (shared) {
+    layer.q_norm = inventory_.norm(style_.q_norm_name, shape_.head_dim, style_.norm_bias);
+    layer.k_norm = inventory_.norm(style_.k_norm_name, shape_.head_dim, style_.norm_bias);
+  } else {
+    declare(layer, {{&Layer::q_norm, style_.q_norm_name, false}, {&Layer::k_norm, style_.k_norm_name, false}});
+  }
 }
 
 Decoder::Mlp Decoder::declare_mlp(const std::string& prefix, std::int64_t intermediate) {
@@ -179,8 +147,8 @@ void Decoder::declare_experts(Layer& layer) {
                                         shape_.hidden, style_.expert_bias, Split::kColumns, 2);
   layer.experts_out = inventory_.experts("mlp.experts.down_proj", experts.count, shape_.hidden, experts.intermediate,
                                          style_.expert_bias, Split::kRows);
-  for (std::size_t i = shape_.weights.size() - 2; i < shape_.weights.size(); ++i) {
-    shape_.weights[i].spared = !style_.adapted_experts;
+  for (WeightRef weight : {layer.experts_in, layer.experts_out}) {
+    if (weight) shape_.weights[static_cast<std::size_t>(weight.index)].spared = !style_.adapted_experts;
   }
   if (style_.router_last) router();
   if (experts.shared == 0) return;
@@ -227,22 +195,25 @@ std::int64_t Decoder::window_of(std::int64_t layer) const {
   return every > 0 && (layer + 1) % every == 0 ? 0 : shape_.sliding_window;
 }
 
+void Decoder::write() {
+  const std::int64_t dense = shape_.experts ? shape_.experts->dense_layers : shape_.layers;
+  std::vector<Run> runs;
+  if (dense > 0) runs.push_back({dense, false});
+  if (dense < shape_.layers) runs.push_back({shape_.layers - dense, true});
+  write(runs);
+}
+
 void Decoder::write(const std::vector<Run>& runs) {
-  const WeightRef table =
-      inventory_.embedding("embed_tokens", WeightRole::kTokenEmbedding, shape_.vocabulary, shape_.hidden);
+  const WeightRef table = tokens("embed_tokens");
   std::vector<Layer> kinds;
   for (const Run& run : runs) kinds.push_back(declare_layer(run));
   WeightRef final_norm;
   if (style_.norm_weight) final_norm = inventory_.norm(style_.final_norm, shape_.hidden, style_.norm_bias);
-  const DecoderHead head = declare_decoder_head(config_, inventory_, shape_, shape_.hidden, style_.head_bias);
-
+  const DecoderHead head = declare_head(shape_.hidden, style_.head_bias);
   Value x = body(table, final_norm, runs, kinds);
-  x = f_.last_stage(std::move(x), [&](Value last) {
-    return decoder_loss(f_, shape_, head, table, std::move(last), style_.scaled_logits);
-  });
   f_.forward().exact = style_.exact;
   f_.forward().logit_softcap = shape_.logit_softcap;
-  shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+  finish_decoder(std::move(x), head, table, style_.scaled_logits);
 }
 
 Value Decoder::body(WeightRef table, WeightRef final_norm, const std::vector<Run>& runs,
@@ -262,7 +233,7 @@ Value Decoder::body(WeightRef table, WeightRef final_norm, const std::vector<Run
   return x;
 }
 
-// One program for each kind of layer and window.
+// One program per kind of layer and window.
 std::int32_t Decoder::write_layers(const std::vector<Run>& runs, const std::vector<Layer>& kinds) {
   const std::int32_t stack = f_.add_stack();
   std::int64_t number = 0;
@@ -347,17 +318,15 @@ Value Decoder::parallel_block(Value given, const Layer& layer, std::int64_t wind
 
 Value Decoder::attention(Value given, const Layer& layer, std::int64_t window) {
   Value x = f_.gather_rows(std::move(given));
-  AttentionOp how = attention_of(shape_);
+  AttentionOp how = attention_op();
   how.sinks = style_.attention_sinks;
   how.window = window;
   Value q, k, v;
   if (layer.qkv) {
     Value qkv = f_.linear(layer.qkv, x);
-    const Size wide = kTokens.split_into(shape_.heads, shape_.head_dim);
-    const Size narrow = kTokens.split_into(shape_.kv_heads, shape_.head_dim);
-    q = f_.slice(qkv, wide);
-    k = f_.slice(qkv, narrow);
-    v = f_.slice(qkv, narrow);
+    q = f_.slice(qkv, q_size());
+    k = f_.slice(qkv, kv_size());
+    v = f_.slice(qkv, kv_size());
     q = f_.split_heads(std::move(q));
     k = f_.split_heads(std::move(k));
     v = f_.split_heads(std::move(v));
@@ -370,7 +339,7 @@ Value Decoder::attention(Value given, const Layer& layer, std::int64_t window) {
   return f_.scatter_rows(f_.linear(layer.o, out));
 }
 
-// q, k and v, heads first, with the norms some families put on q and k before or after that.
+// q, k and v with heads first. Some families norm q and k before heads are moved, some after.
 void Decoder::project(const Value& x, const Layer& layer, Value& q, Value& k, Value& v) {
   const Size q_rows = kTokens.split_into(shape_.heads, 1), k_rows = kTokens.split_into(shape_.kv_heads, 1);
   q = f_.linear(layer.q, x);
@@ -409,25 +378,7 @@ void Decoder::rotate_both(Value& q, Value& k) {
     k = std::move(new_k);
     return;
   }
-  auto parts = [&](const Value& x, std::int64_t heads) {
-    Value turning = f_.slice(x, kTokens.split_into(heads, shape_.rotary_dim));
-    Value passing = f_.slice(x, kTokens.split_into(heads, shape_.head_dim - shape_.rotary_dim));
-    return std::pair(std::move(turning), std::move(passing));
-  };
-  auto [q_turning, q_passing] = parts(q, shape_.heads);
-  auto [k_turning, k_passing] = parts(k, shape_.kv_heads);
-  Value new_q, new_k;
-  if (style_.rotary_parts == RotaryParts::kJoinEach) {
-    new_q = f_.cat(f_.rotate(q_turning, rotary_), q_passing);
-    new_k = f_.cat(f_.rotate(k_turning, rotary_), k_passing);
-  } else {
-    new_q = f_.rotate(q_turning, rotary_);
-    new_k = f_.rotate(k_turning, rotary_);
-    new_q = f_.cat(std::move(new_q), q_passing);
-    new_k = f_.cat(std::move(new_k), k_passing);
-  }
-  q = std::move(new_q);
-  k = std::move(new_k);
+  rotate_parts(q, k, rotary_, style_.rotary_parts == RotaryParts::kJoinEach);
 }
 
 // ---------------------------------------------------------------- MLP and experts

@@ -1,10 +1,11 @@
-// The families of models. Each file of families/ reads the configurations of a few, declares their weights and writes
-// their forward pass, and lists them; the table of all is made from the files' names when the program is configured
-// (cmake/rightsize.cmake), so that a new family is a new file.
+// The families of models. Each file of language/ and vision/ reads the configurations of related families, declares
+// their weights, writes their forward pass, and lists them in a function of the file's name. CMake collects these
+// functions (cmake/rightsize.cmake), so a new file needs no registration.
 //
 // Defaults and tensors are those of the transformers, diffusers and torchvision classes of the same name.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -20,12 +21,16 @@ struct Family {
   void (*read)(const Config& config, ModelShape& shape);
   std::vector<std::string_view> other_names = {};  // spellings found in published files
   std::string_view class_name = {};                // _class_name of diffusers, which has no model_type
+
+  bool is_also(std::string_view spelling) const {
+    return std::find(other_names.begin(), other_names.end(), spelling) != other_names.end();
+  }
 };
 using Families = std::vector<Family>;
 
-// Of all files, by name.
+// All families, sorted by name.
 const Families& all_families();
-// By model_type, other spellings too; nullptr where nobody has it.
+// By model_type or one of its other spellings; nullptr if it is unknown.
 const Family* find_family(std::string_view model_type);
 
 }  // namespace rightsize::model

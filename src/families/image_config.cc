@@ -1,5 +1,6 @@
 #include "families/image_config.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,7 +8,7 @@
 namespace rightsize::model {
 namespace {
 
-// A side, or a list of height and width of which the shape keeps the first; they must then be equal.
+// One side, or a list of height and width, which must be equal.
 int read_side(const Config& config, const char* name, int fallback, std::int64_t max) {
   const JsonMember* member = config.json().find(name);
   if (!member || member->value.type != JsonType::kArray) return config.count(name, fallback, 1, max);
@@ -49,13 +50,15 @@ void read_patches(const Config& config, ModelShape& shape, int patch) {
   }
 }
 
+Size image_grid(const ModelShape& shape, int scale) {
+  const std::int64_t side = (shape.image_size + scale - 1) / std::max(1, scale);
+  return kSamples.times(side * side);
+}
+
 WeightRef declare_patches(Inventory& inventory, const ModelShape& shape, std::int64_t width) {
-  ConvOptions options;
-  options.stride = shape.patch_size;
-  options.bias = true;
   inventory.grid(shape.patch_size);
-  const WeightRef ref =
-      inventory.conv("embeddings.patch_embeddings.projection", width, shape.channels, shape.patch_size, options);
+  const WeightRef ref = inventory.conv("embeddings.patch_embeddings.projection", width, shape.channels,
+                                       shape.patch_size, {.stride = shape.patch_size, .bias = true});
   inventory.grid(0);
   return ref;
 }
@@ -72,6 +75,14 @@ WeightRef declare_image_classifier(const Config& config, Inventory& inventory, M
   if (config.head(Head::kImageClassification) == Head::kBase) return {};
   shape.labels = config.labels();
   return inventory.linear("classifier", WeightRole::kHead, shape.labels, width, true);
+}
+
+Value image_class_loss(Tracer& f, const ModelShape& shape, Value given, WeightRef classifier, WeightRef norm) {
+  f.head();
+  Value x = f.average_pool(std::move(given), kSamples.times(shape.hidden));
+  if (norm) x = f.norm(NormKind::kLayer, norm, std::move(x), kSamples);
+  x = f.linear(classifier, std::move(x), false);
+  return f.class_loss(f.cast(std::move(x), Width::kSingle), kSamples);
 }
 
 }  // namespace rightsize::model

@@ -46,7 +46,7 @@ class Fitting {
     }
   }
 
-  // What is said of the other kind of job alone.
+  // Settings that apply only to the other kind of job.
   void other_jobs() {
     const bool serving = job_.kind == JobKind::kServe;
     for (const Setting& setting : given_) {
@@ -86,13 +86,13 @@ class Fitting {
       return;
     }
     refuse({"seq"}, "a request has a prompt and an answer", "give --isl (prompt) and --osl (answer)");
-    // Engines batch by themselves: what people call a batch are the requests in flight.
+    // Engines batch requests themselves, so --batch means the requests in flight.
     if (find("batch") != nullptr && find("concurrency") == nullptr && job_.stack != Stack::kHf)
       job_.serve.concurrency = job_.batch;
     fill_lengths(model_, find("isl") != nullptr, find("osl") != nullptr, job_);
   }
 
-  // An encoder reads one length and answers at once: --isl and --seq name the same thing.
+  // An encoder has one length and no output tokens, so --isl and --seq mean the same.
   void encoder_lengths() {
     if (find("osl") != nullptr && job_.serve.osl > 0) {
       refuse({"osl"}, "it answers in one pass and puts out no tokens", "leave --osl out");
@@ -120,7 +120,7 @@ class Fitting {
   Errors errors_;
 };
 
-// Images of a prompt take tokens beside its text, and time in the tower.
+// Images of a prompt take tokens in addition to the text, and time in the tower.
 void add_images(ModelShape& model, Job& job) {
   if (!has_images(model, job)) return;
   if (job.image.count == 0) job.image.count = 1;
@@ -134,7 +134,8 @@ void add_images(ModelShape& model, Job& job) {
 }  // namespace
 
 void fill_lengths(const ModelShape& model, bool isl_given, bool osl_given, Job& job) {
-  // Whisper: 30 s of speech at about 150 words a minute, 1.3 tokens a word, behind four tokens that say what to do.
+  // Whisper: 30 s of speech at about 150 words per minute and 1.3 tokens per word, after four tokens that name the
+  // task.
   constexpr std::int64_t kSpokenTokens = 100, kTaskTokens = 4;
   ServeSettings& serve = job.serve;
   if (model.encoder_context > 0) {
@@ -143,7 +144,7 @@ void fill_lengths(const ModelShape& model, bool isl_given, bool osl_given, Job& 
     return;
   }
   if (model.context <= 0 || serve.isl + serve.osl <= model.context) return;
-  // Four fifths of what there is for the prompt, as 1024 to 256.
+  // Four fifths of the context are for the prompt, as in 1024 to 256.
   if (!isl_given && !osl_given) serve.osl = std::min(serve.osl, std::max<std::int64_t>(1, model.context / 5));
   if (!isl_given && osl_given) serve.isl = std::max<std::int64_t>(1, model.context - serve.osl);
   if (!isl_given) serve.isl = std::min(serve.isl, std::max<std::int64_t>(1, model.context - serve.osl));

@@ -1,5 +1,5 @@
-// A job and its model as one: what the user left open filled in as this model has it, and what means nothing for it
-// refused. Every command reads its model and job through here, so that all understand the same flags the same way.
+// Combines a job with its model: fills in the model's defaults and refuses settings that do not apply to the model.
+// Every command reads its model and job through this file, so that flags mean the same everywhere.
 #pragma once
 
 #include <string_view>
@@ -11,20 +11,20 @@
 
 namespace rightsize::model {
 
-// Tokens of a served request where the user says nothing: what the model can take, 1024 in and 256 out at most; a
-// window of audio for speech models.
+// Default tokens of a served request: 1024 in and 256 out, less if the model's context is shorter; one window of audio
+// for speech models.
 void fill_lengths(const ModelShape& model, bool isl_given, bool osl_given, Job& job);
 
 struct ModelJob {
   ModelShape model;
   Job job;
 };
-// `name` as find_model() takes it; `given` are the settings the job was parsed from. The sequence of training jobs and
-// of encoders is left at 0 where nobody gave it.
+// `name` as for find_model(); `given` are the settings that the job was parsed from. The sequence of training jobs and
+// encoders stays 0 if it was not given.
 Checked<ModelJob> fit_to_model(std::string_view name, Job job, const std::vector<Setting>& given);
 
-// The same for a shape found before, at the job's resolution. Not for prompts with images, which add to the shape:
-// has_images() says so.
+// The same for a shape that was already found at the job's resolution. Not for prompts with images (has_images()),
+// which change the shape.
 Checked<Job> fit_job(const ModelShape& model, Job job, const std::vector<Setting>& given);
 bool has_images(const ModelShape& model, const Job& job);
 

@@ -10,6 +10,7 @@
 
 #include "base/embedded.h"
 #include "base/file.h"
+#include "base/json_reader.h"
 #include "base/located_json.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::string_view kPresetFile = "models.json";
 
-// Parsed on first use and kept: half a megabyte of tree, under a millisecond.
+// Parsed on first use and kept: half a megabyte, in less than a millisecond.
 const Checked<LocatedJson>& preset_document() {
   static const Checked<LocatedJson> kDocument =
       LocatedJson::parse(std::string(kPresetFile), std::string(embedded_file(kPresetFile)));
@@ -33,23 +34,16 @@ const std::vector<JsonMember>& preset_members() {
   return document ? document->root().members : kNone;
 }
 
-std::string text_of(const JsonValue& object, std::string_view name) {
-  const JsonMember* member = object.find(name);
-  return member ? member->value.text : std::string();
-}
-
 Preset read_preset(const JsonMember& entry) {
   Preset preset;
   preset.name = entry.name;
-  preset.source = text_of(entry.value, "source");
-  preset.date = text_of(entry.value, "date");
+  preset.source = text_at(entry.value, "source");
+  preset.date = text_at(entry.value, "date");
   if (const JsonMember* count = entry.value.find("published_parameters"))
     preset.published_parameters = count->value.integer;
   if (const JsonMember* rounded = entry.value.find("rounded")) preset.rounded = rounded->value.boolean;
   if (const JsonMember* unverified = entry.value.find("unverified")) preset.unverified = unverified->value.boolean;
-  if (const JsonMember* aliases = entry.value.find("aliases")) {
-    for (const JsonValue& alias : aliases->value.items) preset.aliases.push_back(alias.text);
-  }
+  for (const JsonValue& alias : items_at(entry.value, "aliases")) preset.aliases.push_back(alias.text);
   return preset;
 }
 
@@ -67,17 +61,14 @@ std::string comparable(std::string_view name) {
   return kept;
 }
 
-bool answers_to(const JsonMember& entry, const std::string& wanted) {
-  if (comparable(entry.name) == wanted) return true;
-  const JsonMember* aliases = entry.value.find("aliases");
-  if (!aliases) return false;
-  for (const JsonValue& alias : aliases->value.items) {
-    if (comparable(alias.text) == wanted) return true;
-  }
-  return false;
+// Whether the name or an alias of a built-in model is `wanted` in the form that `fold` gives it.
+bool answers_to(const JsonMember& entry, const std::string& wanted, std::string (*fold)(std::string_view)) {
+  const std::vector<JsonValue>& aliases = items_at(entry.value, "aliases");
+  return fold(entry.name) == wanted || std::any_of(aliases.begin(), aliases.end(),
+                                                   [&](const JsonValue& alias) { return fold(alias.text) == wanted; });
 }
 
-// A page of the Hub as the id it shows, a tag of Ollama ("llama3.1:8b") as a name.
+// Turns the address of a Hub page into its model id, and a tag of Ollama ("llama3.1:8b") into a name.
 std::string as_name(std::string_view text) {
   for (std::string_view prefix : {"https://", "http://", "www.", "huggingface.co/", "hf.co/", "hf://", "hf:"}) {
     if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
@@ -89,7 +80,7 @@ std::string as_name(std::string_view text) {
   return name;
 }
 
-// Tuned for chat or not, a model has one shape: the name without the organisation and without the words that say so.
+// Chat and base models have one shape: the name without the organization and without words such as "instruct".
 std::string shape_name(std::string_view name) {
   static constexpr std::string_view kTuning[] = {"instruct", "chat", "it", "base", "hf", "pt", "meta"};
   std::string kept;
@@ -100,24 +91,17 @@ std::string shape_name(std::string_view name) {
   return comparable(kept);
 }
 
-bool has_shape_of(const JsonMember& entry, const std::string& wanted) {
-  if (shape_name(entry.name) == wanted) return true;
-  const JsonMember* aliases = entry.value.find("aliases");
-  return aliases != nullptr && std::any_of(aliases->value.items.begin(), aliases->value.items.end(),
-                                           [&](const JsonValue& alias) { return shape_name(alias.text) == wanted; });
-}
-
 const JsonMember* find_preset(std::string_view text) {
   const std::string name = as_name(text);
   const std::string wanted = comparable(name);
   for (const JsonMember& entry : preset_members()) {
-    if (answers_to(entry, wanted)) return &entry;
+    if (answers_to(entry, wanted, comparable)) return &entry;
   }
   std::error_code ignored;
   if (std::filesystem::exists(text, ignored)) return nullptr;
   const std::string shape = shape_name(name);
   for (const JsonMember& entry : preset_members()) {
-    if (!shape.empty() && has_shape_of(entry, shape)) return &entry;
+    if (!shape.empty() && answers_to(entry, shape, shape_name)) return &entry;
   }
   return nullptr;
 }
@@ -129,7 +113,7 @@ bool is_hub_id(std::string_view text) {
          text.front() != '~' && text.find('/', slash + 1) == std::string_view::npos && !text.ends_with(".json");
 }
 
-// The file to read when the text names one rather than a built-in model.
+// The file to read if the text is a path rather than the name of a built-in model.
 std::optional<std::string> as_path(std::string_view text) {
   if (text.find("://") != std::string_view::npos) return std::nullopt;
   std::error_code ignored;
@@ -140,8 +124,8 @@ std::optional<std::string> as_path(std::string_view text) {
   return looks_like_path && !is_hub_id(text) ? std::optional(std::string(text)) : std::nullopt;
 }
 
-// Reads a model unless it was read before. One that is asked for again then shares its forward pass with the first,
-// which is how what was found out about it is found again (memory/kept_replays.h).
+// Reads a model unless it was read before. A model that is read again shares its forward pass with the first, so that
+// cached replays are found again (memory/kept_replays.h).
 template <class Read>
 Checked<ModelShape> read_once(const std::string& what, const ReadOptions& options, const Read& read) {
   if (options.resolution) return read();
@@ -169,7 +153,7 @@ Checked<ModelShape> read_model_file(const std::string& path, const ReadOptions& 
   return read_once(name + '\n' + *text, options, [&] { return read_model(name, *text, options); });
 }
 
-// Models that are only served by their makers.
+// Models whose weights are not public.
 bool is_closed(std::string_view name) {
   const std::string folded = fold_name(name);
   constexpr std::string_view kClosed[] = {"gpt35", "gpt4", "gpt5", "claude", "gemini", "o1", "o3", "o4mini"};
@@ -177,7 +161,7 @@ bool is_closed(std::string_view name) {
                      [&](std::string_view closed) { return folded.starts_with(closed); });
 }
 
-// "7b": built-in models that are called so; empty where the name is no size.
+// For a size such as "7b", the built-in models of that size; empty if the name is not a size.
 std::string of_size(std::string_view name) {
   const std::string lower = to_lower(name);
   if (lower.size() < 2 || lower.back() != 'b' || lower.find_first_not_of("0123456789.") != lower.size() - 1) return {};
@@ -232,7 +216,7 @@ std::vector<std::string> preset_names() {
 
 namespace {
 
-// The models that run beside one that makes images, at the same resolution.
+// Adds the text encoders and the image decoder at the same resolution.
 Result<> attach_pipeline(ModelShape& shape) {
   ImagePipeline& pipeline = *shape.pipeline;
   const std::int64_t width = std::int64_t{shape.image_size} * pipeline.pixels;

@@ -18,11 +18,7 @@ std::vector<std::string> family_names() {
   return names;
 }
 
-std::string list_families() {
-  std::string text = "supported:";
-  for (const Family& family : all_families()) fmt::format_to(std::back_inserter(text), " {}", family.name);
-  return text;
-}
+std::string list_families() { return fmt::format("supported: {}", fmt::join(family_names(), " ")); }
 
 // The family whose name the class begins with: "LlamaForCausalLM" -> "llama".
 std::string family_of_class(std::string_view architecture) {
@@ -37,10 +33,7 @@ std::string family_of_class(std::string_view architecture) {
 const Family* choose_family(const JsonObject& json, const std::string& architecture) {
   const std::string class_name = json.get_string("_class_name").value_or("");
   for (const Family& family : all_families()) {
-    const auto& others = family.other_names;
-    if (family.class_name.empty()) continue;
-    if (family.class_name == class_name || std::find(others.begin(), others.end(), class_name) != others.end())
-      return &family;
+    if (!family.class_name.empty() && (family.class_name == class_name || family.is_also(class_name))) return &family;
   }
   if (!json.has("model_type")) {
     std::string guess = family_of_class(architecture);
@@ -58,8 +51,8 @@ const Family* choose_family(const JsonObject& json, const std::string& architect
   return nullptr;
 }
 
-// Every size has its own limit, but their product can still be no model at all. Far below where 64-bit sums of bytes
-// would wrap, so that nothing downstream has to check.
+// Every size has a limit, but their product can still be too large. The limit here is far below where 64-bit sums of
+// bytes overflow, so that later code need not check.
 void check_total(const JsonObject& json, const ModelShape& shape) {
   constexpr double kMostParameters = 1e15;
   double total = 0;
@@ -81,8 +74,8 @@ void check_total(const JsonObject& json, const ModelShape& shape) {
                                          total, largest_size, largest->name, kMostParameters));
 }
 
-// What decoding keeps of a sequence, from what the layers compute: keys and values, recurrent states in 32 bits, the
-// last tokens of short convolutions in 16.
+// Counts the memory of a sequence while decoding, from the operations of the layers: keys and values, recurrent states
+// in 32 bits, and the last tokens of short convolutions in 16 bits.
 void count_states(ModelShape& shape) {
   if (shape.kind != ModelKind::kDecoder || !shape.forward) return;
   const Forward& forward = *shape.forward;
@@ -102,10 +95,8 @@ void count_states(ModelShape& shape) {
   }
 }
 
-// Formats engines know; what another method means is the user's to say with --precision.
-std::optional<Precision> published_format(const Config& config) {
-  const JsonObject quantization = config.json().get_object_or_empty("quantization_config");
-  const std::string method = quantization.get_string("quant_method").value_or("");
+// Formats that engines support. For other methods the user must pass --precision.
+std::optional<Precision> published_format(const JsonObject& quantization, const std::string& method) {
   const std::string algorithm = quantization.get_string("quant_algo").value_or("");
   if (method == "mxfp4" || method == "nvfp4" || algorithm == "NVFP4") return Precision::kFp4;
   if (method == "fp8" || algorithm == "FP8") return Precision::kFp8;
@@ -114,10 +105,11 @@ std::optional<Precision> published_format(const Config& config) {
 }
 
 // MXFP4 checkpoints (gpt-oss) bring no scales for a narrow cache: "auto" is then 16 bits in vLLM and TensorRT-LLM.
-void read_checkpoint(const Config& config, ModelShape& shape) {
-  shape.checkpoint = published_format(config);
-  const JsonObject quantization = config.json().get_object_or_empty("quantization_config");
-  shape.narrow_cache = quantization.get_string("quant_method").value_or("") != "mxfp4";
+void read_checkpoint(const JsonObject& json, ModelShape& shape) {
+  const JsonObject quantization = json.get_object_or_empty("quantization_config");
+  const std::string method = quantization.get_string("quant_method").value_or("");
+  shape.checkpoint = published_format(quantization, method);
+  shape.narrow_cache = method != "mxfp4";
 }
 
 std::string base_name(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
@@ -126,9 +118,7 @@ std::string base_name(std::string_view path) { return std::string(path.substr(pa
 
 const Family* find_family(std::string_view model_type) {
   for (const Family& family : all_families()) {
-    const auto& others = family.other_names;
-    if (family.name == model_type || std::find(others.begin(), others.end(), model_type) != others.end())
-      return &family;
+    if (family.name == model_type || family.is_also(model_type)) return &family;
   }
   return nullptr;
 }
@@ -155,7 +145,7 @@ Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& con
   if (entry) {
     shape.family = entry->name;
     entry->read(Config(json, options.resolution), shape);
-    if (json.has("quantization_config")) read_checkpoint(Config(json), shape);
+    if (json.has("quantization_config")) read_checkpoint(json, shape);
     json.refuse_misspelt();
   }
   if (errors.empty()) check_total(json, shape);

@@ -18,18 +18,18 @@ struct ModelFamily {
   std::string_view description;  // one line for `rightsize models`
 };
 
-// Every family read_model() knows, the ones people ask for first.
+// Every family that read_model() supports, sorted by name.
 std::vector<ModelFamily> model_families();
 
 struct ReadOptions {
-  std::optional<ImageSize> resolution = {};  // of the images; nothing: the configuration's own
+  std::optional<ImageSize> resolution = {};  // of the images; unset: the configuration's
 };
 
-// Reads a configuration. Absent fields take the default of the family's configuration class, except the sizes that
-// make the model: layers and width. Fails with every mistake at once, each at its place in `file`.
+// Reads a configuration. Absent fields have the default of the family's configuration class, except layers and width,
+// which are required. Fails with every mistake at once, each at its place in `file`.
 Checked<ModelShape> read_model(std::string file, std::string json_text, const ReadOptions& options = {});
 
-// The same for an object inside a document that is parsed already; `name` becomes the shape's.
+// The same for an object inside a parsed document; `name` becomes the shape's name.
 Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& config, std::string name,
                                const ReadOptions& options = {});
 

@@ -5,23 +5,15 @@
 namespace rightsize::model {
 namespace {
 
-constexpr WeightRole kRole = WeightRole::kAttention;  // what adapters and tensor parallelism treat as such
+constexpr WeightRole kRole = WeightRole::kAttention;  // for adapters and tensor parallelism
 
-// A kernel a channel over the last few tokens.
+// One kernel per channel over the last few tokens.
 WeightRef declare_conv(Inventory& inventory, std::string name, const ScanOp& scan, bool bias) {
-  Weight weight;
-  weight.name = std::move(name);
-  weight.role = WeightRole::kConv;
-  weight.rows = scan.conv_width;
-  weight.cols = scan.conv_kernel;
-  weight.has_bias = bias;
-  weight.kernel = static_cast<int>(scan.conv_kernel);
-  weight.groups = static_cast<int>(scan.conv_width);
-  weight.split = Split::kColumns;
-  return inventory.add(std::move(weight));
+  return inventory.conv(std::move(name), scan.conv_width, scan.conv_width, static_cast<int>(scan.conv_kernel),
+                        {.groups = scan.conv_width, .bias = bias, .over_time = true, .divided = true});
 }
 
-// What comes out, under the gate, and back to the residual's width.
+// Gates and norms the result and projects it back to the residual's width.
 Value close(Tracer& f, Value y, Value gate, const RecurrentWeights& w, const ScanOp& scan) {
   Value gated = f.multiply(std::move(y), f.activate(std::move(gate), Activation::kSilu));
   Value normed = f.norm(NormKind::kRms, w.norm, std::move(gated), kTokens.split_into(scan.heads, 1));

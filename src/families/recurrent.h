@@ -1,5 +1,5 @@
 // Layers with a recurrent state in place of attention: Mamba-2, and the gated delta rule of Qwen3-Next. Both project
-// their input, pass it through a short convolution over time, scan, and norm what comes out under a gate.
+// their input, pass it through a short convolution over time, scan it, and norm the gated result.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 namespace rightsize::model {
 
 struct RecurrentWeights {
-  WeightRef first;  // of the block these begin
+  WeightRef first;  // in the framework's order
   WeightRef in, steps, conv, norm, out;
 };
 
-// Mamba-2: one projection for the gate, what is scanned, and the steps.
+// Mamba-2: one projection for the gate, the input of the scan, and the steps.
 struct Mamba2 {
   ScanOp scan;
   bool bias = false, conv_bias = true;
@@ -26,8 +26,8 @@ struct Mamba2 {
 RecurrentWeights declare_mamba2(Inventory& inventory, const Mamba2& layer, std::int64_t hidden);
 Value mamba2(Tracer& f, Value x, const RecurrentWeights& w, const Mamba2& layer);
 
-// Gated delta rule: projections of q, k, v and the gate, and of two numbers per head. Qwen3.5 keeps each in two
-// matrices, of the same size together.
+// Gated delta rule: one projection of q, k, v and the gate, and one of two numbers per head. Qwen3.5 splits each into
+// two matrices of the same total size.
 RecurrentWeights declare_gated_delta(Inventory& inventory, const ScanOp& scan, std::int64_t hidden);
 Value gated_delta(Tracer& f, Value x, const RecurrentWeights& w, const ScanOp& scan);
 

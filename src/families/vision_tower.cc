@@ -5,15 +5,14 @@
 #include <memory>
 #include <utility>
 
-#include "model/inventory.h"
-#include "model/tracer.h"
+#include "families/family_writer.h"
 
 namespace rightsize::model {
 namespace {
 
 std::int64_t steps(std::int64_t pixels, std::int64_t by) { return std::max<std::int64_t>(1, (pixels + by / 2) / by); }
 
-// Squares of the tower's side an image is cut into, the one of the whole included.
+// The number of squares an image is cut into, including the one that shows the whole image.
 std::int64_t tiles_of(const VisionTower& tower, ImageSize image) {
   if (tower.side == 0 || tower.tiles <= 1) return 1;
   auto across = [&](std::int64_t pixels) { return (pixels + tower.side - 1) / tower.side; };
@@ -21,30 +20,32 @@ std::int64_t tiles_of(const VisionTower& tower, ImageSize image) {
   return cut > 1 ? cut + 1 : 1;
 }
 
-struct Layer {
-  WeightRef norm1, norm2, qkv, q, k, v, o, gate, up, down;
-};
-
-class Tower {
+class Tower : protected ForwardWriter {
  public:
   Tower(const VisionTower& tower, ModelShape& shape, ImageSize image)
-      : t_(tower),
-        shape_(shape),
-        inventory_(shape.weights),
-        f_(shape),
+      : ForwardWriter(shape),
+        t_(tower),
         tokens_(image_tokens(tower, image)),
         each_(image_patches(tower, image)),
         rows_(kSamples.times(each_)) {}
 
-  Forward write() {
+  void write() {
     const WeightRef patches = inventory_.linear("patch_embed", WeightRole::kConv, t_.hidden, t_.inputs, t_.patch_bias);
     shape_.weights.back().linear = false;  // a convolution in the framework
     if (t_.class_token) inventory_.vector("class_embedding", WeightRole::kPositionEmbedding, t_.hidden);
-    if (t_.positions > 0) {
-      inventory_.embedding("position_embedding", WeightRole::kPositionEmbedding, t_.positions, t_.hidden);
-    }
+    if (t_.positions > 0) positions("position_embedding", t_.positions);
     const WeightRef first = t_.first_norm ? norm_of("pre_layernorm", t_.hidden) : WeightRef{};
-    const Layer layer = declare_layer();
+    using L = LayerWeights;
+    const LayerWeights layer = declare_layers(t_.layers, {{&L::norm1, "norm1", !t_.rms},
+                                                          {&L::qkv, t_.fused_qkv ? "attn.qkv" : ""},
+                                                          {&L::q, t_.fused_qkv ? "" : "attn.q_proj"},
+                                                          {&L::k, t_.fused_qkv ? "" : "attn.k_proj"},
+                                                          {&L::v, t_.fused_qkv ? "" : "attn.v_proj"},
+                                                          {&L::o, "attn.out_proj"},
+                                                          {&L::norm2, "norm2", !t_.rms},
+                                                          {&L::gate, t_.gated ? "mlp.gate_proj" : ""},
+                                                          {&L::up, "mlp.fc1"},
+                                                          {&L::down, "mlp.fc2"}});
     const WeightRef last = t_.last_norm ? norm_of("post_layernorm", t_.hidden) : WeightRef{};
     Value x = f_.linear(patches, f_.input(rows_.times(t_.inputs), Width::kStored));
     if (first) x = norm(first, std::move(x));
@@ -55,12 +56,12 @@ class Tower {
     const std::int32_t full = program(false), within = t_.window > 0 ? program(true) : full;
     std::vector<std::int32_t> programs;
     for (int i = 1; i <= t_.layers; ++i) programs.push_back(i % t_.full_every == 0 ? full : within);
-    f_.add_layers(stack, layer.norm1, std::move(programs));
+    f_.add_layers(stack, layer.first, std::move(programs));
     x = f_.layers(stack, std::move(x));
     if (last) x = norm(last, std::move(x));
     x = project(std::move(x));
     f_.forward().exact = false;
-    return f_.finish(std::move(x));
+    finish(std::move(x));
   }
 
  private:
@@ -69,29 +70,7 @@ class Tower {
     return f_.norm(t_.rms ? NormKind::kRms : NormKind::kLayer, weight, std::move(x), rows_);
   }
 
-  Layer declare_layer() {
-    const WeightRole role = WeightRole::kAttention;
-    const std::int64_t width = t_.hidden;
-    Layer w;
-    inventory_.begin_block(t_.layers);
-    w.norm1 = norm_of("norm1", width);
-    if (t_.fused_qkv) {
-      w.qkv = inventory_.linear("attn.qkv", role, 3 * width, width, true);
-    } else {
-      w.q = inventory_.linear("attn.q_proj", role, width, width, true);
-      w.k = inventory_.linear("attn.k_proj", role, width, width, true);
-      w.v = inventory_.linear("attn.v_proj", role, width, width, true);
-    }
-    w.o = inventory_.output("attn.out_proj", role, width, width, true);
-    w.norm2 = norm_of("norm2", width);
-    if (t_.gated) w.gate = inventory_.linear("mlp.gate_proj", WeightRole::kMlp, t_.intermediate, width, true);
-    w.up = inventory_.linear("mlp.fc1", WeightRole::kMlp, t_.intermediate, width, true);
-    w.down = inventory_.output("mlp.fc2", WeightRole::kMlp, width, t_.intermediate, true);
-    inventory_.end_block();
-    return w;
-  }
-
-  Value block(Value x, const Layer& w, bool windowed) {
+  Value block(Value x, const LayerWeights& w, bool windowed) {
     Value attended = f_.linear(w.o, attention(norm(w.norm1, x), w, windowed));
     x = f_.add(std::move(attended), std::move(x));
     Value normed = norm(w.norm2, x);
@@ -105,11 +84,8 @@ class Tower {
     return f_.add(f_.linear(w.down, std::move(inner)), std::move(x));
   }
 
-  Value attention(Value x, const Layer& w, bool windowed) {
-    AttentionOp how;
-    how.causal = how.cached = false;
-    how.heads = how.kv_heads = t_.heads;
-    how.head_dim = how.value_dim = t_.hidden / std::max(1, t_.heads);
+  Value attention(Value x, const LayerWeights& w, bool windowed) {
+    AttentionOp how = encoder_attention();
     how.query_tokens = each_;
     how.key_tokens = t_.side > 0 ? std::min(each_, square(t_.side / t_.patch) + t_.class_token) : each_;
     if (windowed) how.key_tokens = std::min<std::int64_t>(how.key_tokens, t_.window);
@@ -163,9 +139,6 @@ class Tower {
   static std::int64_t square(std::int64_t n) { return n * n; }
 
   const VisionTower& t_;
-  ModelShape& shape_;
-  Inventory inventory_;
-  Tracer f_;
   std::int64_t tokens_, each_;
   Size rows_;
 };
@@ -200,7 +173,7 @@ ModelShape trace_tower(const VisionTower& tower, ImageSize image) {
   shape.positions = tower.positions > 0 ? Positions::kLearned : Positions::kRotary;
   shape.image_size = static_cast<int>(image.width);
   shape.patch_size = tower.patch;
-  shape.forward = std::make_shared<const Forward>(Tower(tower, shape, image).write());
+  Tower(tower, shape, image).write();
   return shape;
 }
 
@@ -214,16 +187,26 @@ void add_vision_tower(ModelShape& shape, VisionTower tower) {
   shape.vision = std::make_shared<const VisionTower>(tower);
 }
 
-VisionTower read_qwen3_vision(const Config& config) {
+VisionTower read_tower_sizes(const Config& config, const TowerFields& fields) {
   VisionTower tower;
-  tower.layers = config.count("depth", 27);
-  tower.hidden = config.size("hidden_size", 1'152);
-  tower.intermediate = config.size("intermediate_size", 4'304, kWidestMlp);
-  tower.heads = config.count("num_heads", 16, 1, kMostHeads);
-  tower.patch = config.count("patch_size", 16, 1, 1'024);
+  tower.layers = config.count(fields.layers.names, fields.layers.value);
+  tower.hidden = config.size(fields.hidden.names, fields.hidden.value);
+  tower.intermediate = config.size(fields.intermediate.names, fields.intermediate.value, kWidestMlp);
+  tower.heads = config.count(fields.heads.names, fields.heads.value, 1, kMostHeads);
+  tower.patch = config.count(fields.patch.names, fields.patch.value, 1, 1'024);
+  tower.inputs = std::int64_t{config.count(fields.channels, 3, 1, 1'024)} * tower.patch * tower.patch;
+  return tower;
+}
+
+VisionTower read_qwen3_vision(const Config& config) {
+  VisionTower tower = read_tower_sizes(config, {.layers = {"depth", 27},
+                                                .hidden = {"hidden_size", 1'152},
+                                                .intermediate = {"intermediate_size", 4'304},
+                                                .heads = {"num_heads", 16},
+                                                .patch = {"patch_size", 16},
+                                                .channels = "in_channels"});
   tower.merge = config.count("spatial_merge_size", 2, 1, 64);
-  tower.inputs = std::int64_t{config.count("in_channels", 3, 1, 1'024)} * tower.patch * tower.patch *
-                 config.count("temporal_patch_size", 2, 1, 64);
+  tower.inputs *= config.count("temporal_patch_size", 2, 1, 64);
   tower.positions = config.size("num_position_embeddings", 2'304, kLongestContext);
   tower.text_width = config.size("out_hidden_size", 3'584);
   tower.fused_qkv = true;
@@ -233,15 +216,9 @@ VisionTower read_qwen3_vision(const Config& config) {
 
 VisionTower read_clip_vision(const Config& config) {
   const bool siglip = config.json().get_string("model_type").value_or("clip_vision_model") == "siglip_vision_model";
-  VisionTower tower;
-  tower.layers = config.count("num_hidden_layers", 12);
-  tower.hidden = config.size("hidden_size", 768);
-  tower.intermediate = config.size("intermediate_size", 3'072, kWidestMlp);
-  tower.heads = config.count("num_attention_heads", 12, 1, kMostHeads);
+  VisionTower tower = read_tower_sizes(config, {.patch = {"patch_size", siglip ? 16 : 32}});
   config.divide(tower.hidden, "hidden_size", tower.heads, "num_attention_heads");
-  tower.patch = config.count("patch_size", siglip ? 16 : 32, 1, 1'024);
   tower.side = config.count("image_size", 224, 1, kLargestImage);
-  tower.inputs = std::int64_t{config.count("num_channels", 3, 1, 1'024)} * tower.patch * tower.patch;
   const std::int64_t across = std::max(1, tower.side / tower.patch);
   tower.class_token = tower.first_norm = !siglip;
   tower.patch_bias = siglip;

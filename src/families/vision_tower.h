@@ -1,6 +1,5 @@
-// The image tower of a model that reads text and images: patches of an image through a transformer, then projected to
-// the width of the text. Any resolution can be traced, which is why a shape keeps the tower's description and not one
-// trace.
+// The image tower of a model that reads text and images: patches of an image pass through a transformer and are then
+// projected to the width of the text. A shape keeps the tower's description, from which any resolution can be traced.
 #pragma once
 
 #include <cstdint>
@@ -33,28 +32,42 @@ struct VisionTower {
   int patch = 14;
   int merge = 1;   // patches along a side of one token
   int side = 0;    // images are resized to this square; 0: patches as the image has them
-  int tiles = 1;   // of that square an image is cut into at most, besides one of the whole where there are more
-  int tokens = 0;  // of one image or tile where not by patches
-  int window = 0;  // patches a token sees, in all layers but every full_every-th; 0: all of its image
+  int tiles = 1;   // an image is cut into up to this many squares; more than one come with one of the whole image
+  int tokens = 0;  // per image or tile; 0: they follow from the patches
+  int window = 0;  // patches that a token attends to, except in every full_every-th layer; 0: the whole image
   int full_every = 1;
 };
 
-// Images whose size nobody gave.
+// The default image size.
 inline constexpr ImageSize kUsualImage{1'024, 1'024};
 
-// Tokens of the prompt one image of this size takes, and patches the tower works on.
+// The tokens that an image of this size takes in the prompt, and the patches that the tower works on.
 std::int64_t image_tokens(const VisionTower& tower, ImageSize image);
 std::int64_t image_patches(const VisionTower& tower, ImageSize image);
 
-// The tower with its projector as a model of its own, for images of this size.
+// The tower with its projector as a separate model, for images of this size.
 ModelShape trace_tower(const VisionTower& tower, ImageSize image);
 
-// Puts the tower's weights, idle on text, in front of the model's own. Call before the text model is written.
+// Adds the tower's weights, which text does not use. Call it before the text model is written.
 void add_vision_tower(ModelShape& shape, VisionTower tower);
+
+// Whether the configuration is that of a text model with its fields at the top level, and whether the class of a
+// configuration with sections has the image tower.
+inline bool is_text_only(const Config& config) { return !config.json().has("text_config"); }
+inline bool has_tower(const Config& config) { return config.head(Head::kConditionalGeneration) != Head::kCausalLm; }
+
+// The fields that every tower has, by the names and defaults of its configuration class.
+struct TowerFields {
+  FieldDefault<int> layers = {"num_hidden_layers", 12};
+  FieldDefault<std::int64_t> hidden = {"hidden_size", 768}, intermediate = {"intermediate_size", 3'072};
+  FieldDefault<int> heads = {"num_attention_heads", 12}, patch = {"patch_size", 14};
+  FieldNames channels = "num_channels";
+};
+VisionTower read_tower_sizes(const Config& config, const TowerFields& fields);
 
 // vision_config of the families that share one.
 VisionTower read_qwen3_vision(const Config& config);
-// CLIP and SigLIP, as `model_type` says; the projector is the caller's.
+// CLIP or SigLIP, according to `model_type`. The caller chooses the projector.
 VisionTower read_clip_vision(const Config& config);
 
 }  // namespace rightsize::model

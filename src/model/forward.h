@@ -1,14 +1,14 @@
-// The forward pass of a model, once: a list of operations with sizes in symbols, written by the model's family through
-// a Tracer and walked by interpreters that know no family.
+// The forward pass of a model: a list of operations with symbolic sizes. The model's family writes it through a Tracer,
+// and interpreters that know nothing about families read it.
 //
-// A Forward says what a framework computes, in its order, and which results live how long: enough to replay every
-// allocation of a training step (memory), to add up kernels (perf), to fuse and shard as a serving engine does, or to
-// draw a roofline. What a job adds (autocast, adapters, parallelism, checkpointing, fused kernels) is the
-// interpreter's.
+// A Forward describes what a framework computes, in its order, and how long each result lives. That is enough to replay
+// every allocation of a training step (memory), to add up kernels (perf), to fuse and shard like a serving engine, or
+// to draw a roofline. The interpreter applies the job's settings (autocast, adapters, parallelism, checkpointing, fused
+// kernels).
 //
-// Programs are straight lines over values. A value is local to its program, shared by all (rotary tables, masks), or an
-// input of the iteration. An operand marked `last` is handed over: the operation may let go of it before it returns, as
-// a moved tensor would be. kFree ends a value whose name goes out of scope between operations.
+// Programs are sequences of operations on values. A value is local to its program, shared by all programs (rotary
+// tables, masks), or an input of the iteration. An operand marked `last` is moved into the operation, which may release
+// it before it returns. kFree ends a value whose name goes out of scope between operations.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@
 
 namespace rightsize::model {
 
-// count x per x batch^b x tokens^t x keys^k elements, in the symbols of the job. `count` is what tensor parallelism
-// divides (heads, columns), rounded up, where `split`.
+// count x per x batch^b x tokens^t x keys^k elements, with the job's batch and tokens. If `split`, tensor parallelism
+// divides `count` (heads, columns) and rounds up.
 struct Size {
   std::int64_t count = 1, per = 1;
   std::int8_t batch = 0, tokens = 0, keys = 0;
@@ -35,7 +35,7 @@ struct Size {
     (size.per % n == 0 ? size.per : size.count) /= n;
     return size;
   }
-  // `n` things of `width` elements for each, divided among GPUs.
+  // `n` parts of `width` elements each, divided among GPUs.
   constexpr Size split_into(std::int64_t n, std::int64_t width) const {
     Size size = *this;
     size.count *= n;
@@ -54,21 +54,21 @@ inline constexpr Size kResidual{1, 1, 1, 1, 0, false, true};
 inline constexpr Size kSquare{1, 1, 0, 2, 0};  // positions by positions
 inline constexpr Size kSampleSquare{1, 1, 1, 2, 0};
 
-// Bytes of an element, fixed or the job's.
+// The width of an element, fixed or determined by the job.
 enum class Width : std::uint8_t {
   kAsIs,  // of the operand
   kByte,
   kHalf,
   kSingle,
   kLong,
-  kStored,   // of weights as operations see them
-  kProduct,  // of what matrix products put out: 16 bits under autocast
+  kStored,   // of weights in operations
+  kProduct,  // of the results of matrix products: 16 bits under autocast
 };
 
 enum class NormKind : std::uint8_t {
   kLayer,         // torch.nn.LayerNorm
   kLayerWide,     // the same in 32 bits, cast back
-  kLayerSpelled,  // written out in 32 bits
+  kLayerSpelled,  // separate operations in 32 bits
   kRms,           // LlamaRMSNorm: in 32 bits, back, times the weight
   kRmsPlusOne,    // times (1 + weight) in 32 bits, then back
   kRmsWide,       // times the weight before the cast back
@@ -81,7 +81,7 @@ enum class Activation : std::uint8_t {
   kSilu,
   kGelu,
   kGeluTanh,
-  kGeluNew,       // written out in Python
+  kGeluNew,       // separate operations in Python
   kGeluFunction,  // an autograd function that saves its input only
   kRelu,
   kSquaredRelu,
@@ -91,17 +91,17 @@ enum class Activation : std::uint8_t {
 };
 
 enum class OpKind : std::uint8_t {
-  // Lives of values and places in the model.
+  // Lifetimes of values, and positions in the model.
   kFree,
   kStart,       // the beginning of a stack of layers
-  kEnd,         // behind the last of them
-  kHead,        // what follows belongs to logits and loss
-  kFirstStage,  // up to its kEndStage only where the first layers are; elsewhere its value is received
+  kEnd,         // after the last of them
+  kHead,        // logits and loss follow
+  kFirstStage,  // runs up to its kEndStage on the first pipeline stage; other stages receive the value
   kLastStage,
   kEndStage,
-  kWantGradient,  // the embeddings, which adapters with checkpointing ask a gradient of
-  kLayers,        // a stack, layer after layer
-  kSegment,       // one checkpointed stretch outside of stacks
+  kWantGradient,  // the embeddings, whose gradient adapters with checkpointing require
+  kLayers,        // a stack, layer by layer
+  kSegment,       // one checkpointed segment outside of stacks
   kReleaseShared,
 
   kMake,       // a tensor without history: masks, positions, ids
@@ -133,8 +133,7 @@ enum class OpKind : std::uint8_t {
   kCastForProduct,
 
   kSplitHeads,
-  kMergeHeads,
-  kAsHeads,  // the same memory, named heads first
+  kAsHeads,  // the same memory, viewed with heads first
   kSlice,
   kSelect,
   kSplit,  // into up to three views
@@ -143,8 +142,8 @@ enum class OpKind : std::uint8_t {
   kExpand,
   kCopy,
   kViewCopiedBack,
-  kGatherRows,   // sequence parallelism: whole rows before a pair of matrices,
-  kScatterRows,  // a share of them after
+  kGatherRows,   // sequence parallelism: all rows before a pair of matrices,
+  kScatterRows,  // and a share of them after it
   kMaxPool,
   kAveragePool,
 
@@ -153,12 +152,12 @@ enum class OpKind : std::uint8_t {
   kSquaredLoss,
 };
 
-// kCopy: which directions cost memory.
+// kCopy: in which directions the copy takes memory.
 enum class CopyKind : std::uint8_t {
   kForward,  // the gradient is a view
   kBothWays,
   kPerHead,          // for a batched product; a view in a batch of one
-  kPerHeadViewBack,  // the same with a gradient that is a view
+  kPerHeadViewBack,  // the same, and the gradient is a view
 };
 enum class ExpandKind : std::uint8_t { kForProduct, kAlways, kNever };
 
@@ -173,7 +172,7 @@ struct Operand {
   explicit operator bool() const { return value != kNoValue; }
 };
 
-// A weight of the model's inventory; `repeat` chooses among the occurrences of its block.
+// A weight of the model's inventory; `repeat` selects an occurrence of its block.
 struct WeightRef {
   static constexpr std::int32_t kOfLayer = -1;  // the occurrence of the layer that runs
   std::int32_t index = -1;
@@ -191,11 +190,11 @@ struct Op {
   ExpandKind expand = ExpandKind::kForProduct;
   bool flag = false;      // by kind: see the Tracer's functions
   std::int32_t aux = -1;  // of Forward::attentions, ::experts, ::scans, ::stacks, ::programs
-  WeightRef weight, bias;
+  WeightRef weight = {}, bias = {};
   std::array<Operand, 4> in{};
   std::array<std::int32_t, 3> out{kNoValue, kNoValue, kNoValue};
-  Size rows;             // of a norm or loss; multiply-adds of a product; what kProbeMask and kRotaryTables make
-  bool unfused = false;  // only where attention is written out
+  Size rows = {};        // of a norm or loss; multiply-adds of a product; what kProbeMask and kRotaryTables make
+  bool unfused = false;  // only if attention runs as separate operations
   double p = 0;          // of a dropout
 };
 
@@ -203,27 +202,27 @@ struct Program {
   std::vector<Op> ops;
   std::vector<Size> sizes;  // by value
   std::vector<std::int32_t> inputs;
-  bool owns_inputs = false;  // they are handed over, and may end inside
+  bool owns_inputs = false;  // inputs are moved in and may end inside
   std::array<std::int32_t, 2> results{kNoValue, kNoValue};
 };
 
 struct AttentionOp {
   enum class Kernel : std::uint8_t {
-    kFused,    // one kernel, unless the job asks for written-out scores
+    kFused,    // one kernel, unless the job uses eager attention
     kMath,     // torch's fallback in 32 bits
-    kWritten,  // `written` says how, unless the job runs a fused kernel
+    kWritten,  // the program `written`, unless the job runs a fused kernel
   };
   Kernel kernel = Kernel::kFused;
   bool causal = true;
-  bool masked = false;         // an additive mask of positions by positions a sample is made and kept
-  bool alibi = false;          // positions enter as a bias on the scores
+  bool masked = false;         // an additive mask of positions by positions is made and kept for each sample
+  bool alibi = false;          // positions are a bias on the scores
   bool expanded_keys = false;  // keys were already repeated for every head
-  bool sinks = false;          // one more logit a head: written out, rows are one longer than the keys
+  bool sinks = false;          // one more logit per head: rows of scores are one longer than the keys
   std::int64_t heads = 1, kv_heads = 1, head_dim = 1, value_dim = 1;
   std::int64_t window = 0;        // 0: all positions
   std::int64_t query_tokens = 0;  // 0: the job's tokens
   std::int64_t key_tokens = 0;    // 0: the job's tokens
-  std::int64_t latent_width = 0;  // cached elements a token where keys and values are compressed; 0: they are not
+  std::int64_t latent_width = 0;  // cached elements per token if keys and values are compressed; 0: they are not
   bool cached = true;             // keys and values of past tokens are kept while decoding
   double dropout = 0;
   std::int32_t written = -1;  // program: q, k, v -> result, probabilities
@@ -236,18 +235,17 @@ struct ExpertsOp {
   WeightRef router, router_bias_vector, in, out;
   Activation activation = Activation::kSilu;
   bool gated = true;
-  bool narrow_weights = true;  // routing weights go back to the hidden state's width before they are used
-  bool clamped = false;        // biases, and gates that are interleaved with what they gate and clamped (gpt-oss)
+  bool narrow_weights = true;  // routing weights are cast back to the hidden state's width before use
+  bool clamped = false;        // biases, and clamped gates interleaved with the values they gate (gpt-oss)
 };
 
-// Recurrent layers: each head keeps a matrix of head_dim x state, which every token decays, adds to and reads. Over
-// many tokens it is computed chunk by chunk (Mamba-2: Dao and Gu 2024; the gated delta rule: Yang, Kautz, Hatamizadeh
-// 2024).
+// Recurrent layers: each head keeps a matrix of head_dim x state, which every token decays, adds to and reads. Long
+// sequences are computed in chunks (Mamba-2: Dao and Gu 2024; the gated delta rule: Yang, Kautz, Hatamizadeh 2024).
 struct ScanOp {
   std::int64_t heads = 1, head_dim = 1, state = 1;
-  std::int64_t groups = 1;  // heads of a group share what writes to and reads from the state
+  std::int64_t groups = 1;  // heads of a group share the vectors that write and read the state
   std::int64_t chunk = 128;
-  bool delta = false;  // what is written replaces what the key held: a triangular system a chunk
+  bool delta = false;  // a write replaces the value of its key: one triangular system per chunk
   std::int64_t conv_width = 0, conv_kernel = 1;  // the short convolution before it remembers conv_kernel - 1 tokens
 
   std::int64_t state_elements() const { return heads * head_dim * state; }
@@ -255,7 +253,7 @@ struct ScanOp {
   bool operator==(const ScanOp&) const = default;
 };
 
-// Layers with the same weights' shapes: one program for each occurrence of the block that begins at `weight`.
+// Layers with weights of the same shapes: one program per occurrence of the block that begins at `weight`.
 struct LayerRun {
   std::int32_t weight = 0;
   std::vector<std::int32_t> programs;
@@ -277,9 +275,9 @@ struct Forward {
   std::vector<ExpertsOp> experts;
   std::vector<ScanOp> scans;
   std::vector<Input> inputs;
-  std::int32_t shared = 0;       // how many values programs share
-  bool casts_are_cached = true;  // false: weights reach products as views, which autocast does not cache
-  bool exact = true;             // false: not yet checked against recorded allocations
+  std::int32_t shared = 0;       // number of values that programs share
+  bool casts_are_cached = true;  // false: products read weights through views, which autocast does not cache
+  bool exact = true;             // false: not checked against recorded allocations
   double logit_softcap = 0;
 };
 

@@ -1,8 +1,8 @@
 #include "model/job.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -15,60 +15,22 @@
 namespace rightsize::model {
 namespace {
 
-template <class E>
-struct Named {
-  std::string_view name;
-  E value;
-};
+// The names of an enumeration's values, in their order.
+using EnumNames = std::span<const std::string_view>;
 
-constexpr Named<JobKind> kJobKinds[] = {{"train", JobKind::kTrain}, {"serve", JobKind::kServe}};
-constexpr Named<Method> kMethods[] = {{"full", Method::kFull}, {"lora", Method::kLora}, {"qlora", Method::kQlora}};
-constexpr Named<LoraTargets> kTargets[] = {{"all-linear", LoraTargets::kAllLinear},
-                                           {"attention", LoraTargets::kAttention}};
-constexpr Named<Precision> kPrecisions[] = {{"bf16", Precision::kBf16},
-                                            {"fp16", Precision::kFp16},
-                                            {"amp-bf16", Precision::kAmpBf16},
-                                            {"amp-fp16", Precision::kAmpFp16},
-                                            {"mixed-bf16", Precision::kMixedBf16},
-                                            {"fp32", Precision::kFp32},
-                                            {"fp8", Precision::kFp8},
-                                            {"int8", Precision::kInt8},
-                                            {"int4", Precision::kInt4},
-                                            {"nf4", Precision::kNf4},
-                                            {"fp4", Precision::kFp4}};
-constexpr Named<Optimizer> kOptimizers[] = {{"adamw", Optimizer::kAdamW},
-                                            {"adamw-8bit", Optimizer::kAdamW8bit},
-                                            {"adamw-paged-8bit", Optimizer::kAdamWPaged8bit},
-                                            {"sgd", Optimizer::kSgd},
-                                            {"sgd-momentum", Optimizer::kSgdMomentum},
-                                            {"adafactor", Optimizer::kAdafactor},
-                                            {"lion", Optimizer::kLion},
-                                            {"muon", Optimizer::kMuon}};
-constexpr Named<StateFormat> kStates[] = {
-    {"fp32", StateFormat::kFp32}, {"bf16", StateFormat::kBf16}, {"int8", StateFormat::kInt8}};
-constexpr Named<Recompute> kRecomputes[] = {
-    {"none", Recompute::kNone}, {"selective", Recompute::kSelective}, {"full", Recompute::kFull}};
-constexpr Named<Attention> kAttentions[] = {
-    {"eager", Attention::kEager}, {"sdpa", Attention::kSdpa}, {"flash", Attention::kFlash}};
-constexpr Named<CrossEntropy> kCrossEntropies[] = {
-    {"eager", CrossEntropy::kEager}, {"chunked", CrossEntropy::kChunked}, {"fused", CrossEntropy::kFused}};
-constexpr Named<Offload> kOffloads[] = {
-    {"none", Offload::kNone}, {"optimizer", Offload::kOptimizer}, {"parameters", Offload::kParameters}};
-constexpr Named<Stack> kStacks[] = {{"hf", Stack::kHf},
-                                    {"torchtitan", Stack::kTorchTitan},
-                                    {"megatron", Stack::kMegatron},
-                                    {"llm-foundry", Stack::kLlmFoundry},
-                                    {"vllm", Stack::kVllm},
-                                    {"trtllm", Stack::kTrtLlm},
-                                    {"sglang", Stack::kSglang}};
-
-template <class E, std::size_t N>
-std::string_view find_name(const Named<E> (&table)[N], E value) {
-  for (const Named<E>& row : table) {
-    if (row.value == value) return row.name;
-  }
-  return "?";
-}
+constexpr std::string_view kJobKinds[] = {"train", "serve"};
+constexpr std::string_view kMethods[] = {"full", "lora", "qlora"};
+constexpr std::string_view kTargets[] = {"all-linear", "attention"};
+constexpr std::string_view kPrecisions[] = {"bf16", "fp16", "amp-bf16", "amp-fp16", "mixed-bf16", "fp32",
+                                            "fp8",  "int8", "int4",     "nf4",      "fp4"};
+constexpr std::string_view kOptimizers[] = {
+    "adamw", "adamw-8bit", "adamw-paged-8bit", "sgd", "sgd-momentum", "adafactor", "lion", "muon"};
+constexpr std::string_view kStates[] = {"fp32", "bf16", "int8"};
+constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
+constexpr std::string_view kAttentions[] = {"eager", "sdpa", "flash"};
+constexpr std::string_view kCrossEntropies[] = {"eager", "chunked", "fused"};
+constexpr std::string_view kOffloads[] = {"none", "optimizer", "parameters"};
+constexpr std::string_view kStacks[] = {"hf", "torchtitan", "megatron", "llm-foundry", "vllm", "trtllm", "sglang"};
 
 // How one setting is stored, once its row (settings/setting.h) accepted the value.
 using Apply = std::function<Result<>(Job&, const settings::Value&)>;
@@ -83,15 +45,14 @@ SettingRule rule(const char* name, Apply apply) {
   return {{name, settings::placeholder(row), settings::help(row)}, std::move(apply)};
 }
 
-template <class E, std::size_t N, class Store>
-SettingRule choice(const char* name, const Named<E> (&table)[N], Store store) {
-  return rule(name, [&table, store](Job& job, const settings::Value& value) -> Result<> {
-    for (const Named<E>& row : table) {
-      if (row.name != value.text) continue;
-      store(job, row.value);
-      return {};
-    }
-    return fail(bad_input(fmt::format("{} is not possible here", value.text)));  // precision auto
+template <class Store>
+SettingRule choice(const char* name, EnumNames names, Store store) {
+  return rule(name, [names, store](Job& job, const settings::Value& value) -> Result<> {
+    const auto found = std::find(names.begin(), names.end(), value.text);
+    // The row of precision also accepts "auto", which commands replace before they parse the job.
+    if (found == names.end()) return fail(bad_input(fmt::format("{} is not possible here", value.text)));
+    store(job, static_cast<int>(found - names.begin()));
+    return {};
   });
 }
 
@@ -101,21 +62,6 @@ SettingRule number(const char* name, Store store) {
     store(job, value.number);
     return {};
   });
-}
-
-template <class Field>
-SettingRule whole_number(const char* name, Field field) {
-  return number(name, [field](Job& job, double n) { field(job) = static_cast<std::int64_t>(n); });
-}
-
-template <class Field>
-SettingRule small_number(const char* name, Field field) {
-  return number(name, [field](Job& job, double n) { field(job) = static_cast<int>(n); });
-}
-
-template <class Field>
-SettingRule toggle(const char* name, Field field) {
-  return number(name, [field](Job& job, double on) { field(job) = on != 0; });
 }
 
 Result<ImageSize> parse_resolution(const std::string& text) {
@@ -134,49 +80,48 @@ Result<ImageSize> parse_resolution(const std::string& text) {
 }
 
 // In the order of --help.
-#define FIELD(member) ([](Job & j) -> auto& { return j.member; })
-#define STORE(type, member) ([](Job& j, type v) { j.member = v; })
+#define STORE(type, member) ([](Job& j, auto v) { j.member = static_cast<type>(v); })
 std::vector<SettingRule> make_rules() {
   return {
       choice("job", kJobKinds, STORE(JobKind, kind)),
       choice("method", kMethods, STORE(Method, train.method)),
-      small_number("lora-rank", FIELD(train.lora_rank)),
+      number("lora-rank", STORE(int, train.lora_rank)),
       choice("lora-targets", kTargets, STORE(LoraTargets, train.lora_targets)),
       choice("precision", kPrecisions, STORE(Precision, precision)),
       choice("optimizer", kOptimizers, STORE(Optimizer, train.optimizer)),
       choice("optimizer-states", kStates, STORE(StateFormat, train.optimizer_states)),
-      whole_number("batch", FIELD(batch)),
-      whole_number("seq", FIELD(sequence)),
-      small_number("accumulate", FIELD(train.accumulation)),
+      number("batch", STORE(std::int64_t, batch)),
+      number("seq", STORE(std::int64_t, sequence)),
+      number("accumulate", STORE(int, train.accumulation)),
       choice("recompute", kRecomputes, STORE(Recompute, train.recompute)),
       choice("attention", kAttentions, STORE(Attention, train.attention)),
       choice("cross-entropy", kCrossEntropies, STORE(CrossEntropy, train.cross_entropy)),
-      toggle("fused-kernels", FIELD(train.fused_kernels)),
-      toggle("compile", FIELD(train.compile)),
-      toggle("optimizer-in-backward", FIELD(train.optimizer_in_backward)),
+      number("fused-kernels", STORE(bool, train.fused_kernels)),
+      number("compile", STORE(bool, train.compile)),
+      number("optimizer-in-backward", STORE(bool, train.optimizer_in_backward)),
       choice("offload", kOffloads, STORE(Offload, train.offload)),
-      toggle("offload-activations", FIELD(train.offload_activations)),
+      number("offload-activations", STORE(bool, train.offload_activations)),
       choice("stack", kStacks, STORE(Stack, stack)),
-      small_number("gpus", FIELD(parallel.gpus)),
-      small_number("tp", FIELD(parallel.tensor)),
-      small_number("pp", FIELD(parallel.pipeline)),
-      small_number("cp", FIELD(parallel.context)),
-      small_number("ep", FIELD(parallel.expert)),
-      small_number("attention-dp", FIELD(parallel.attention_data)),
-      small_number("pp-interleave", FIELD(parallel.pipeline_interleave)),
-      toggle("sequence-parallel", FIELD(parallel.sequence_parallel)),
-      small_number("zero", FIELD(parallel.zero)),
-      whole_number("isl", FIELD(serve.isl)),
-      whole_number("osl", FIELD(serve.osl)),
-      small_number("steps", FIELD(image.steps)),
-      toggle("guidance", FIELD(image.guidance)),
+      number("gpus", STORE(int, parallel.gpus)),
+      number("tp", STORE(int, parallel.tensor)),
+      number("pp", STORE(int, parallel.pipeline)),
+      number("cp", STORE(int, parallel.context)),
+      number("ep", STORE(int, parallel.expert)),
+      number("attention-dp", STORE(int, parallel.attention_data)),
+      number("pp-interleave", STORE(int, parallel.pipeline_interleave)),
+      number("sequence-parallel", STORE(bool, parallel.sequence_parallel)),
+      number("zero", STORE(int, parallel.zero)),
+      number("isl", STORE(std::int64_t, serve.isl)),
+      number("osl", STORE(std::int64_t, serve.osl)),
+      number("steps", STORE(int, image.steps)),
+      number("guidance", STORE(bool, image.guidance)),
       rule("resolution",
            [](Job& job, const settings::Value& value) -> Result<> {
              RIGHTSIZE_TRY(job.image.resolution, parse_resolution(value.text));
              return {};
            }),
-      small_number("images", FIELD(image.count)),
-      whole_number("concurrency", FIELD(serve.concurrency)),
+      number("images", STORE(int, image.count)),
+      number("concurrency", STORE(std::int64_t, serve.concurrency)),
       choice("kv-precision", kPrecisions, STORE(Precision, serve.kv_precision)),
       rule("disaggregated",
            [](Job& job, const settings::Value& value) -> Result<> {
@@ -191,13 +136,13 @@ std::vector<SettingRule> make_rules() {
              RIGHTSIZE_TRY(job.serve.speculation, parse_speculation(value.text));
              return {};
            }),
-      whole_number("max-batch", FIELD(serve.max_batch)),
-      whole_number("max-tokens", FIELD(serve.max_tokens)),
+      number("max-batch", STORE(std::int64_t, serve.max_batch)),
+      number("max-tokens", STORE(std::int64_t, serve.max_tokens)),
+      number("poll-steps", STORE(std::int64_t, serve.poll_steps)),
       number("memory-share", STORE(double, serve.memory_share)),
-      toggle("quantize-embeddings", FIELD(serve.quantize_embeddings)),
+      number("quantize-embeddings", STORE(bool, serve.quantize_embeddings)),
   };
 }
-#undef FIELD
 #undef STORE
 
 const std::vector<SettingRule>& rules() {
@@ -248,7 +193,7 @@ void check_train(const Job& job, Contradictions& wrong) {
               fmt::format("QLoRA keeps the base model in nf4 and computes in 16 bits, not {}", name_of(job.precision)),
               "leave --precision at bf16");
   }
-  if (is_one_of(Precision::kBf16, {job.precision}) == false && job.train.optimizer_states == StateFormat::kInt8 &&
+  if (job.precision != Precision::kBf16 && job.train.optimizer_states == StateFormat::kInt8 &&
       job.train.optimizer != Optimizer::kAdamW8bit && job.train.optimizer != Optimizer::kAdamWPaged8bit &&
       job.train.optimizer != Optimizer::kAdamW) {
     wrong.add("optimizer-states", fmt::format("{} has no 8-bit states", name_of(job.train.optimizer)),
@@ -258,7 +203,7 @@ void check_train(const Job& job, Contradictions& wrong) {
     wrong.add("optimizer-in-backward", "an optimizer step inside the backward pass cannot accumulate gradients",
               "drop --accumulate or --optimizer-in-backward");
   }
-  if (is_one_of(job.precision, {Precision::kAmpFp16}) && job.train.optimizer_in_backward) {
+  if (job.precision == Precision::kAmpFp16 && job.train.optimizer_in_backward) {
     wrong.add("optimizer-in-backward", "loss scaling must see every gradient before the step", "use bf16");
   }
 }
@@ -317,7 +262,8 @@ void check_train_only(const Job& job, Contradictions& wrong) {
                                                 {"prefix-hit", s.prefix_hit > 0},
                                                 {"speculate", s.speculation.tokens > 0},
                                                 {"max-batch", s.max_batch.has_value()},
-                                                {"max-tokens", s.max_tokens.has_value()}};
+                                                {"max-tokens", s.max_tokens.has_value()},
+                                                {"poll-steps", s.poll_steps.has_value()}};
   for (const auto& [setting, is_given] : given) {
     if (is_given) wrong.add(setting, fmt::format("{} applies to serving only", setting), "use --job serve");
   }
@@ -422,11 +368,11 @@ Checked<Job> parse_job(const std::vector<Setting>& settings) {
   return job;
 }
 
-std::string_view name_of(Precision precision) { return find_name(kPrecisions, precision); }
-std::string_view name_of(Method method) { return find_name(kMethods, method); }
-std::string_view name_of(Optimizer optimizer) { return find_name(kOptimizers, optimizer); }
-std::string_view name_of(Recompute recompute) { return find_name(kRecomputes, recompute); }
-std::string_view name_of(Stack stack) { return find_name(kStacks, stack); }
-std::string_view name_of(CrossEntropy cross_entropy) { return find_name(kCrossEntropies, cross_entropy); }
+std::string_view name_of(Precision precision) { return kPrecisions[static_cast<std::size_t>(precision)]; }
+std::string_view name_of(Method method) { return kMethods[static_cast<std::size_t>(method)]; }
+std::string_view name_of(Optimizer optimizer) { return kOptimizers[static_cast<std::size_t>(optimizer)]; }
+std::string_view name_of(Recompute recompute) { return kRecomputes[static_cast<std::size_t>(recompute)]; }
+std::string_view name_of(Stack stack) { return kStacks[static_cast<std::size_t>(stack)]; }
+std::string_view name_of(CrossEntropy loss) { return kCrossEntropies[static_cast<std::size_t>(loss)]; }
 
 }  // namespace rightsize::model

@@ -1,7 +1,7 @@
-// What the user wants to run: the job and its settings, apart from the model and the hardware.
+// A job and its settings, without the model and the hardware.
 //
-// Flags and YAML files both become a list of Settings (a name and a text, with a place when it came from a file), and
-// parse_job() turns that list into a Job, reporting every mistake at once.
+// Flags and YAML files both become a list of Settings (a name and a text, with a place if it came from a file).
+// parse_job() turns that list into a Job and reports every mistake at once.
 #pragma once
 
 #include <compare>
@@ -19,7 +19,7 @@ enum class JobKind { kTrain, kServe };
 enum class Method { kFull, kLora, kQlora };
 enum class LoraTargets { kAllLinear, kAttention };
 
-// Number formats of a job. Training formats say how weights, gradients and optimizer states are kept.
+// Number formats of a job. Training formats describe weights, gradients and optimizer states.
 enum class Precision {
   kBf16,       // train: everything bf16, optimizer states too. serve: bf16 weights
   kFp16,       // serve only
@@ -50,9 +50,9 @@ struct Parallelism {
   int pipeline = 1;
   int context = 1;
   int expert = 1;          // train: over data parallel groups. serve: groups the experts of one copy are split into
-  int attention_data = 1;  // serve: groups the attention of one copy is split into, each with a cache of its own
-  int pipeline_interleave = 1;    // virtual stages a GPU holds
-  bool sequence_parallel = true;  // with tensor parallelism: norms and dropouts are split over it too
+  int attention_data = 1;  // serve: groups the attention of one copy is split into, each with a separate cache
+  int pipeline_interleave = 1;    // virtual stages per GPU
+  bool sequence_parallel = true;  // with tensor parallelism: norms and dropouts are divided too
   int zero = 0;                   // 0 plain data parallel, 1 states, 2 + gradients, 3 + parameters (FSDP full shard)
 
   int data() const { return gpus / (tensor * pipeline * context); }
@@ -66,13 +66,13 @@ struct TrainSettings {
   int lora_rank = 16;
   LoraTargets lora_targets = LoraTargets::kAllLinear;
   Optimizer optimizer = Optimizer::kAdamW;
-  std::optional<StateFormat> optimizer_states;  // nothing: as the precision has it
+  std::optional<StateFormat> optimizer_states;  // unset: follows from the precision
   Recompute recompute = Recompute::kNone;
   Attention attention = Attention::kSdpa;
   CrossEntropy cross_entropy = CrossEntropy::kEager;
   bool fused_kernels = false;          // one kernel for SwiGLU, one for norms (Liger, Apex)
   bool compile = false;                // torch.compile of the whole forward pass
-  bool optimizer_in_backward = false;  // each gradient is used and freed as soon as it is there
+  bool optimizer_in_backward = false;  // each gradient is used and freed as soon as it exists
   int accumulation = 1;
   Offload offload = Offload::kNone;  // to host memory
   bool offload_activations = false;
@@ -90,11 +90,11 @@ struct Disaggregated {
   auto operator<=>(const Disaggregated&) const = default;
 };
 
-// Tokens guessed ahead in every step, by a small model or the model's own extra heads (MTP), and the share of guesses
-// that hold.
+// Speculative decoding: tokens drafted in every step, by a small model or by extra heads (MTP).
 struct Speculation {
-  int tokens = 0;  // 0: none
-  double acceptance = 0.8;
+  int tokens = 0;           // 0: none
+  double acceptance = 0.8;  // chance that the first draft is accepted
+  std::string method;       // not empty: acceptance as measured with this method
 
   auto operator<=>(const Speculation&) const = default;
 };
@@ -103,25 +103,26 @@ struct ServeSettings {
   std::int64_t isl = 1024;
   std::int64_t osl = 256;
   std::int64_t concurrency = 1;
-  std::optional<Precision> kv_precision;  // nothing: the engine's default, see memory::kv_format()
+  std::optional<Precision> kv_precision;  // unset: the engine's default, see memory::kv_format()
   std::optional<Disaggregated> disaggregated;
   double prefix_hit = 0;  // share of a prompt's tokens found in the prefix cache
   Speculation speculation;
-  std::optional<std::int64_t> max_batch;   // requests the engine decodes together; nothing: as many as are there
-  std::optional<std::int64_t> max_tokens;  // of one pass; nothing: the engine's default
-  double memory_share = 0.9;               // of the GPU the engine may take (vLLM's gpu-memory-utilization and kin)
-  bool quantize_embeddings = false;        // embeddings and head stay 16-bit unless said
+  std::optional<std::int64_t> max_batch;   // requests the engine decodes together; unset: no limit
+  std::optional<std::int64_t> max_tokens;  // per pass; unset: the engine's default
+  std::optional<std::int64_t> poll_steps;  // decode steps between two looks at the queue; unset: the usual setting
+  double memory_share = 0.9;               // of the GPU that the engine may use (vLLM's gpu-memory-utilization)
+  bool quantize_embeddings = false;        // embeddings and head stay 16-bit unless this is set
 
   auto operator<=>(const ServeSettings&) const = default;
 };
 
-// What a request has to do with images.
+// The images of a request.
 struct ImageSettings {
-  std::optional<int> steps;             // of denoising; nothing: the model's usual number
-  std::optional<bool> guidance;         // nothing: as the model is usually run
-  std::optional<ImageSize> resolution;  // nothing: the model's own
+  std::optional<int> steps;             // of denoising; unset: the model's usual number
+  std::optional<bool> guidance;         // unset: the model's usual mode
+  std::optional<ImageSize> resolution;  // unset: the model's own
   int count = 0;                        // images in a prompt
-  std::int64_t tokens = 0;              // of serve.isl, those of the images; filled in for the model
+  std::int64_t tokens = 0;              // the part of serve.isl that the images take; follows from the model
 
   auto operator<=>(const ImageSettings&) const = default;
 };
@@ -131,7 +132,7 @@ struct Job {
   Precision precision = Precision::kBf16;
   Stack stack = Stack::kHf;
   std::int64_t batch = 1;     // sequences (or images) per GPU in one pass
-  std::int64_t sequence = 0;  // tokens; 0: the caller fills in what the model suggests
+  std::int64_t sequence = 0;  // tokens; 0: the caller fills in the model's default
   TrainSettings train;
   ServeSettings serve;
   ImageSettings image;
@@ -140,14 +141,14 @@ struct Job {
   auto operator<=>(const Job&) const = default;
 };
 
-// "lora-rank" = "16", and where it stood if it came from a file.
+// "lora-rank" = "16", with its place if it came from a file.
 struct Setting {
   std::string name;
   std::string value;
   Place place;
 };
 
-// One setting a job may have: its name, the values it takes, and what it means. Help texts and files are made from it.
+// One setting of a job: its name, its values, and its meaning, for help texts and files.
 struct SettingInfo {
   std::string name;
   std::string values;
@@ -155,12 +156,12 @@ struct SettingInfo {
 };
 const std::vector<SettingInfo>& job_settings();
 
-// Whether only jobs of this kind have it.
+// Whether the setting applies only to jobs of this kind.
 bool belongs_only_to(JobKind kind, const SettingInfo& setting);
 
-// The job these settings describe (a served one where they only fit serving, without "job"), or every mistake: unknown
-// names and values (with suggestions), numbers out of range, the same setting twice, combinations that contradict each
-// other (QLoRA over fp32, gpus that tp x pp x cp do not divide, a training precision for serving).
+// The job that these settings describe, or every mistake: unknown names and values (with suggestions), numbers out of
+// range, duplicates, and contradictions (QLoRA over fp32, gpus that tp x pp x cp do not divide, a training precision
+// for serving). Without "job", settings that apply only to serving make it a serving job.
 Checked<Job> parse_job(const std::vector<Setting>& settings);
 
 std::string_view name_of(Precision precision);

@@ -1,9 +1,9 @@
-// The shape of a model: everything memory and speed depend on, and nothing else.
+// The shape of a model: everything that memory and speed depend on.
 //
-// A shape is read from a Hugging Face config.json (or a built-in preset, which is the same JSON) by read_model(). It
-// has two views of one model: the few numbers formulas speak of (layers, hidden, heads ...), and the inventory of its
-// weight tensors, from which parameter counts, LoRA adapters, quantized bytes and matrix products all follow. The
-// inventory is exact: its sum is what the framework counts, tied weights once.
+// read_model() reads a shape from a Hugging Face config.json or a built-in preset, which is the same JSON. A shape has
+// two views of a model: the numbers that formulas use (layers, hidden, heads ...), and the inventory of weight tensors,
+// which determines parameter counts, LoRA adapters, quantized bytes and matrix products. The inventory is exact: its
+// sum is the framework's parameter count, with tied weights counted once.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class Precision;  // model/job.h
 
 enum class ModelKind {
   kDecoder,         // causal language models
-  kEncoder,         // BERT and the like
+  kEncoder,         // BERT, ModernBERT
   kEncoderDecoder,  // T5, Whisper
   kVisionTransformer,
   kConvNet,  // ResNet, ConvNeXt, EfficientNet
@@ -30,13 +30,13 @@ enum class ModelKind {
   kImageDecoder,  // latents to pixels
 };
 
-// What a tensor is for. Decides what LoRA adapts, what quantization shrinks, what is read in a decode step.
+// The purpose of a tensor. It determines what LoRA adapts, what quantization shrinks and what a decode step reads.
 enum class WeightRole {
   kTokenEmbedding,
   kPositionEmbedding,  // learned positions, token types
   kAttention,          // linear: q, k, v, o and their low-rank factors
   kMlp,                // linear: dense up, gate, down; shared experts too
-  kExpert,             // linear, held by every expert: only top_k of `experts` work on a token
+  kExpert,             // linear, one per expert: only the top_k experts work on a token
   kRouter,
   kNorm,
   kHead,  // linear: logits or classes; absent when tied to the token embedding
@@ -46,7 +46,7 @@ enum class WeightRole {
 
 // How tensor parallelism divides a weight among GPUs.
 enum class Split {
-  kWhole,    // every GPU has it all
+  kWhole,    // every GPU has all of it
   kColumns,  // by outputs (rows of the matrix): the first of a pair
   kRows,     // by inputs: the second of a pair, whose results are summed
 };
@@ -54,8 +54,8 @@ enum class Split {
 // `copies` tensors of the same shape. A linear or convolution has rows = outputs, cols = inputs (times kernel area for
 // convolutions, divided by groups); a vector has cols = 1. A bias of `rows` elements comes with it when has_bias.
 //
-// Weights stand in the framework's order. Neighbours with the same non-zero `block` form a block (one layer) that the
-// framework repeats copies / per_block times before it goes on: tensor_elements() unrolls that.
+// Weights are in the framework's order. Neighbours with the same non-zero `block` form a block (one layer), which the
+// framework repeats copies / per_block times: tensor_elements() unrolls that.
 struct Weight {
   std::string name;  // as in the framework, layer numbers left out: "self_attn.q_proj"
   WeightRole role = WeightRole::kOther;
@@ -66,20 +66,20 @@ struct Weight {
   bool linear = false;  // a matrix product that torch.nn.Linear (or Conv1D) computes: LoRA and quantization apply
 
   Split split = Split::kWhole;
-  std::int64_t unit = 1;  // outputs that stay together: a key head
+  std::int64_t unit = 1;  // outputs that stay on one GPU: a key head
   int joined = 1;         // matrices side by side in one tensor: gate and up of experts
 
-  int block = 0;               // 0: stands alone
+  int block = 0;               // 0: not part of a block
   std::int64_t per_block = 1;  // copies within one block: the experts of a layer
   bool stacked = false;        // those copies are one tensor (and one bias): experts since transformers 5
-  bool spared = false;         // stacked, and peft's "all-linear" leaves it alone
-  bool images_only = false;    // the image tower of a multimodal model: idle on text
+  bool spared = false;         // stacked, and not adapted by peft's "all-linear"
+  bool images_only = false;    // the image tower of a multimodal model, which text does not use
 
   // Convolutions, and the norms between them.
   int kernel = 0;  // side, 0 when not a convolution; cols = inputs / groups * kernel^2 (kernel in audio, 1-D)
   int stride = 1;
   int groups = 1;
-  int scale = 0;  // image side / side of the grid the output lies on; 0 when pooled or not on a grid
+  int scale = 0;  // image side / side of the output grid; 0: pooled or not on a grid
 
   std::int64_t elements_per_copy() const { return rows * cols + (has_bias ? rows : 0); }
   std::int64_t elements() const { return elements_per_copy() * copies; }
@@ -101,10 +101,10 @@ struct LatentAttention {
   std::int64_t q_rank = 0;  // 0: q is not factored
   std::int64_t kv_rank = 0;
   int nope_dim = 0, rope_dim = 0, value_dim = 0;
-  int index_dim = 0;  // cached besides, where an index chooses the tokens attended to (DeepSeek sparse attention)
+  int index_dim = 0;  // also cached if an index chooses the tokens to attend to (DeepSeek sparse attention)
 };
 
-struct VisionTower;  // model/vision_tower.h
+struct VisionTower;  // families/vision_tower.h
 
 // One resolution of a convolutional model: `blocks` of the same kind at `channels` on a grid `scale` times coarser
 // than the image.
@@ -117,12 +117,12 @@ struct ConvStage {
 
 struct ModelShape;
 
-// What an image takes besides one pass of the model that removes its noise: how many passes, and which models run
-// before and after. Those are built-in ones; find_model() puts their shapes here.
+// How an image is generated: the number of passes of the model that removes noise, and the built-in models that run
+// before and after it. find_model() fills in their shapes.
 struct ImagePipeline {
   int steps = 30;                          // the usual number
   bool guidance = true;                    // usually two passes a step, with the prompt and without
-  int pixels = 8;                          // along a side of one latent element
+  int pixels = 8;                          // per side of one latent element
   std::vector<std::string> encoders = {};  // of the prompt
   std::string decoder = {};                // of the latents
   std::vector<std::shared_ptr<const ModelShape>> encoder_shapes = {};
@@ -135,7 +135,7 @@ struct ModelShape {
   std::string architecture;  // the class with its head: "LlamaForCausalLM", "BertForSequenceClassification"
   ModelKind kind = ModelKind::kDecoder;
 
-  int layers = 0;          // of the decoder, or of the encoder where there is only one
+  int layers = 0;          // of the decoder, or of a model with one stack
   int encoder_layers = 0;  // encoder-decoder models only
   std::int64_t hidden = 0;
   int heads = 0;
@@ -143,10 +143,10 @@ struct ModelShape {
   int head_dim = 0;
   std::int64_t intermediate = 0;  // of the dense MLP
   std::int64_t vocabulary = 0;
-  std::int64_t context = 0;          // longest sequence the positions allow; 0 when unlimited or not a sequence model
+  std::int64_t context = 0;          // longest sequence the positions allow; 0: no limit, or not a sequence model
   std::int64_t encoder_context = 0;  // audio frames after the convolutions (Whisper); 0: as `context`
-  int rotary_dim = 0;                // of head_dim, rotated by position; 0 unless positions are rotary
-  int labels = 0;                    // outputs of a classifier head, 0 when there is none
+  int rotary_dim = 0;                // rotated part of head_dim; 0 unless positions are rotary
+  int labels = 0;                    // outputs of a classifier head; 0: no classifier
 
   bool gated_mlp = false;       // SwiGLU, GeGLU
   bool fused_qkv = false;       // one matrix for q, k and v
@@ -157,38 +157,38 @@ struct ModelShape {
   double dropout = 0;  // hidden states
   double attention_dropout = 0;
   std::int64_t sliding_window = 0;  // 0: full attention everywhere
-  int full_attention_every = 0;     // with a window: every n-th layer is full; 0 with a window: none is
+  int full_attention_every = 0;     // with a window, every n-th layer has full attention; 0: none has
   double logit_softcap = 0;
-  int uncached_layers = 0;       // of a decoder: layers that keep no keys and values
-  std::int64_t state_bytes = 0;  // what recurrent layers keep of one sequence, whatever its length
+  int uncached_layers = 0;       // of a decoder: layers that cache no keys and values
+  std::int64_t state_bytes = 0;  // of recurrent layers per sequence, for any length
 
   std::optional<Experts> experts;
   std::optional<LatentAttention> latent;
-  bool narrow_cache = true;  // engines keep an 8-bit KV cache beside its narrow weights unless told otherwise
-  std::optional<Precision> checkpoint;  // format of the published weights where quantization_config names one
+  bool narrow_cache = true;             // engines default to an 8-bit KV cache with 8- or 4-bit weights
+  std::optional<Precision> checkpoint;  // format of the published weights if quantization_config names one
 
-  std::shared_ptr<const VisionTower> vision;  // of a model that reads images beside text
-  std::shared_ptr<const ModelShape> tower;    // the same for the images of a job's requests, where they have some
-  int tower_images = 0;                       // in a request
+  std::shared_ptr<const VisionTower> vision;  // of a model that reads images and text
+  std::shared_ptr<const ModelShape> tower;    // the tower at the size of a job's images, if its requests have images
+  int tower_images = 0;                       // per request
 
   // Images: vision transformers, convnets, U-Nets.
   int image_size = 0;    // its side, or its width
-  int image_height = 0;  // 0: as wide as high
+  int image_height = 0;  // 0: square
   int patch_size = 0;
   int channels = 0;
   std::vector<ConvStage> stages;
 
-  std::optional<ImagePipeline> pipeline;  // of a model that makes images
+  std::optional<ImagePipeline> pipeline;  // of a model that generates images
 
   std::vector<Weight> weights;
-  std::shared_ptr<const Forward> forward;  // what it computes, over these weights
+  std::shared_ptr<const Forward> forward;  // the computation over these weights
 
   std::int64_t parameters() const;         // every one held in memory, tied once
-  std::int64_t active_parameters() const;  // those that work on one token: per_token of the experts
+  std::int64_t active_parameters() const;  // those used for one token: per_token of the experts
 };
 
-// The number of elements of every tensor the framework allocates, weights and biases apart, in its order. The sum is
-// parameters().
+// The number of elements of every tensor that the framework allocates, in its order, with weights and biases separate.
+// The sum is parameters().
 std::vector<std::int64_t> tensor_elements(const ModelShape& shape);
 
 }  // namespace rightsize::model

@@ -55,11 +55,28 @@ Result<Speculation> parse_speculation(const std::string& text) {
   if (tokens < 1 || tokens > kMost)
     return fail(bad_input(fmt::format("{} tokens ahead is not between 1 and {:.0f}", text.substr(0, comma), kMost)));
   speculation.tokens = static_cast<int>(tokens);
-  if (comma != std::string::npos) {
-    RIGHTSIZE_TRY(speculation.acceptance, parse_share("acceptance", text.substr(comma + 1)));
+  if (comma == std::string::npos) return speculation;
+  constexpr std::string_view kMethod = "method=";
+  const std::string rest = text.substr(comma + 1);
+  if (rest.starts_with(kMethod)) {
+    speculation.method = to_lower(rest.substr(kMethod.size()));
+  } else {
+    RIGHTSIZE_TRY(speculation.acceptance, parse_share("acceptance", rest));
   }
   return speculation;
 }
+
+Job prefill_worker(const Job& job) {
+  Job worker = job;
+  worker.serve.disaggregated.reset();
+  Parallelism& p = worker.parallel;
+  p.tensor = p.gpus = job.serve.disaggregated->prefill_tensor;
+  p.expert = p.expert > 1 ? p.tensor : 1;
+  p.attention_data = p.attention_data > 1 ? p.tensor : 1;
+  return worker;
+}
+
+std::int64_t expert_slots(std::int64_t experts, int groups) { return (experts + groups - 1) / groups * groups; }
 
 Precision checkpoint_precision(const ModelShape& model) { return model.checkpoint.value_or(Precision::kBf16); }
 
@@ -71,7 +88,7 @@ ServedFormats served_formats(bool mixture, Precision checkpoint, Precision asked
   ServedFormats formats{asked, asked};
   if (!mixture) return formats;
   if (asked == Precision::kFp4) formats.dense = Precision::kBf16;
-  // Nobody publishes such a mixture in fp8: engines that say so keep what is published.
+  // A mixture published in fp4 has no fp8 version: engines keep the published experts.
   if (asked == Precision::kFp8 && checkpoint == Precision::kFp4) formats = {Precision::kBf16, Precision::kFp4};
   return formats;
 }

@@ -1,49 +1,23 @@
 // BART and Whisper: an encoder over text or audio frames, a decoder that attends to it.
-#include <utility>
-
-#include "families/decoder.h"
-#include "families/families.h"
 #include "families/family_writer.h"
 
 namespace rightsize::model {
 namespace {
 
-// Whisper and BART layers are alike but for the bias of k, which Whisper leaves out.
-struct Layout {
-  bool key_bias;
-  std::int64_t encoder_intermediate, decoder_intermediate;
-};
-
-struct Attention {
-  WeightRef k, v, q, o, norm;
-};
-struct Layer {
-  Attention self, cross;
+struct BartLayer {
+  LayerWeights self, cross;  // each with the norm of its attention
   WeightRef up, down, norm;
   bool decoder = false;
 };
 
-// Convolutions over time have one axis: kernel columns, not its square.
-WeightRef declare_audio_conv(Inventory& inventory, const char* name, std::int64_t outputs, std::int64_t inputs,
-                             int stride) {
-  Weight weight;
-  weight.name = name;
-  weight.role = WeightRole::kConv;
-  weight.rows = outputs;
-  weight.kernel = 3;
-  weight.cols = inputs * weight.kernel;
-  weight.has_bias = true;
-  weight.stride = stride;
-  return inventory.add(std::move(weight));
-}
-
-// BART norms after each part, Whisper before.
+// BART norms after each part, Whisper before. Whisper's keys have no bias.
 class Bart : protected FamilyWriter {
  public:
-  Bart(const Config& config, ModelShape& shape, const Layout& layout, bool speech)
-      : FamilyWriter(config, shape), layout_(layout), speech_(speech) {
-    encoder_rows_ = speech ? kSamples.times(shape.encoder_context) : kTokens;
-  }
+  Bart(const Config& config, ModelShape& shape, std::int64_t encoder_intermediate)
+      : FamilyWriter(config, shape),
+        speech_(shape.encoder_context > 0),
+        encoder_intermediate_(encoder_intermediate),
+        encoder_rows_(speech_ ? kSamples.times(shape.encoder_context) : kTokens) {}
 
   void write() {
     // Whisper reads two spectrogram frames for every position.
@@ -62,17 +36,15 @@ class Bart : protected FamilyWriter {
   // ---- weights
 
   void declare_speech() {
-    conv1_ = declare_audio_conv(inventory_, "encoder.conv1", shape_.hidden, shape_.channels, 1);
-    conv2_ = declare_audio_conv(inventory_, "encoder.conv2", shape_.hidden, shape_.hidden, 2);
-    encoder_places_ = inventory_.embedding("encoder.embed_positions", WeightRole::kPositionEmbedding,
-                                           shape_.encoder_context, shape_.hidden);
-    encoder_ = declare_layers(false);
+    const ConvOptions once = {.bias = true, .over_time = true}, halved = {.stride = 2, .bias = true, .over_time = true};
+    conv1_ = inventory_.conv("encoder.conv1", shape_.hidden, shape_.channels, 3, once);
+    conv2_ = inventory_.conv("encoder.conv2", shape_.hidden, shape_.hidden, 3, halved);
+    encoder_places_ = positions("encoder.embed_positions", shape_.encoder_context);
+    encoder_ = declare_stack(false);
     encoder_norm_ = inventory_.norm("encoder.layer_norm", shape_.hidden, true);
-    table_ =
-        inventory_.embedding("decoder.embed_tokens", WeightRole::kTokenEmbedding, shape_.vocabulary, shape_.hidden);
-    decoder_places_ =
-        inventory_.embedding("decoder.embed_positions", WeightRole::kPositionEmbedding, shape_.context, shape_.hidden);
-    decoder_ = declare_layers(true);
+    table_ = tokens("decoder.embed_tokens");
+    decoder_places_ = positions("decoder.embed_positions", shape_.context);
+    decoder_ = declare_stack(true);
     decoder_norm_ = inventory_.norm("decoder.layer_norm", shape_.hidden, true);
     if (config_.head(Head::kConditionalGeneration) != Head::kBase && !shape_.tied_embeddings) {
       output_ = inventory_.logits("proj_out", shape_.vocabulary, shape_.hidden, false);
@@ -80,13 +52,13 @@ class Bart : protected FamilyWriter {
   }
 
   void declare_text() {
-    const std::int64_t places = shape_.context + 2, width = shape_.hidden;
-    table_ = inventory_.embedding("shared", WeightRole::kTokenEmbedding, shape_.vocabulary, width);
-    encoder_places_ = inventory_.embedding("encoder.embed_positions", WeightRole::kPositionEmbedding, places, width);
-    encoder_ = declare_layers(false);
+    const std::int64_t width = shape_.hidden;
+    table_ = tokens("shared");
+    encoder_places_ = positions("encoder.embed_positions", shape_.context + 2);
+    encoder_ = declare_stack(false);
     encoder_norm_ = inventory_.norm("encoder.layernorm_embedding", width, true);
-    decoder_places_ = inventory_.embedding("decoder.embed_positions", WeightRole::kPositionEmbedding, places, width);
-    decoder_ = declare_layers(true);
+    decoder_places_ = positions("decoder.embed_positions", shape_.context + 2);
+    decoder_ = declare_stack(true);
     decoder_norm_ = inventory_.norm("decoder.layernorm_embedding", width, true);
     const Head head = config_.head(Head::kConditionalGeneration);
     if (head == Head::kSequenceClassification) {
@@ -98,25 +70,22 @@ class Bart : protected FamilyWriter {
     }
   }
 
-  Attention declare_attention(const std::string& name) {
-    const std::int64_t width = shape_.hidden;
-    Attention w;
-    w.k = inventory_.keys(name + ".k_proj", width, width, layout_.key_bias, shape_.head_dim);
-    w.v = inventory_.keys(name + ".v_proj", width, width, true, shape_.head_dim);
-    w.q = inventory_.linear(name + ".q_proj", WeightRole::kAttention, width, width, true);
-    w.o = inventory_.output(name + ".out_proj", WeightRole::kAttention, width, width, true);
-    w.norm = inventory_.norm(name + "_layer_norm", width, true);
-    return w;
+  void declare_attention(LayerWeights& w, const std::string& name) {
+    declare(w, {{&LayerWeights::k, name + ".k_proj", !speech_},
+                {&LayerWeights::v, name + ".v_proj"},
+                {&LayerWeights::q, name + ".q_proj"},
+                {&LayerWeights::o, name + ".out_proj"},
+                {&LayerWeights::norm1, name + "_layer_norm"}});
   }
 
-  Layer declare_layers(bool decoder) {
+  BartLayer declare_stack(bool decoder) {
     const std::string prefix = decoder ? "decoder." : "encoder.";
-    const std::int64_t intermediate = decoder ? layout_.decoder_intermediate : layout_.encoder_intermediate;
-    Layer w;
+    const std::int64_t intermediate = decoder ? shape_.intermediate : encoder_intermediate_;
+    BartLayer w;
     w.decoder = decoder;
     inventory_.begin_block(decoder ? shape_.layers : shape_.encoder_layers);
-    w.self = declare_attention(prefix + "self_attn");
-    if (decoder) w.cross = declare_attention(prefix + "encoder_attn");
+    declare_attention(w.self, prefix + "self_attn");
+    if (decoder) declare_attention(w.cross, prefix + "encoder_attn");
     w.up = inventory_.linear(prefix + "fc1", WeightRole::kMlp, intermediate, shape_.hidden, true);
     w.down = inventory_.output(prefix + "fc2", WeightRole::kMlp, shape_.hidden, intermediate, true);
     w.norm = inventory_.norm(prefix + "final_layer_norm", shape_.hidden, true);
@@ -126,15 +95,11 @@ class Bart : protected FamilyWriter {
 
   // ---- the forward pass
 
-  Value norm(WeightRef weight, Value x, const Size& rows) {
-    return f_.norm(NormKind::kLayer, weight, std::move(x), rows);
-  }
-
   Value embed(WeightRef places, WeightRef first_norm) {
     Value x = f_.embedding(kTokens, table_, shape_.hidden);
     Value position = f_.embedding(kPositions, places, shape_.hidden);
     x = f_.add(std::move(x), position);
-    if (!speech_) x = norm(first_norm, std::move(x), kTokens);
+    if (!speech_) x = layer_norm(first_norm, std::move(x), kTokens);
     x = f_.dropout(std::move(x), shape_.dropout);
     f_.want_gradient(x);
     return x;
@@ -154,61 +119,58 @@ class Bart : protected FamilyWriter {
     return x;
   }
 
-  Value run_layers(Value x, const Layer& layer, const Size& rows, Value encoded) {
+  Value run_stack(Value x, const BartLayer& layer, const Size& rows, Value encoded) {
     const Size width = rows.times(shape_.hidden), keys = encoder_rows_.times(shape_.hidden);
     const std::int32_t stack = f_.add_stack(layer.decoder);
     const std::int32_t program =
         layer.decoder ? f_.program({width, keys}, [&](std::span<Value> in) { return block(in[0], in[1], layer, rows); })
                       : f_.program({width}, [&](std::span<Value> in) { return block(in[0], {}, layer, rows); });
-    f_.add_layers(stack, layer.self.k, layer.decoder ? shape_.layers : shape_.encoder_layers, program);
+    f_.add_layers(stack, layer.self.first, layer.decoder ? shape_.layers : shape_.encoder_layers, program);
     return f_.layers(stack, std::move(x), std::move(encoded));
   }
 
   Value encoder() {
     Value x = speech_ ? listen() : embed(encoder_places_, encoder_norm_);
-    x = run_layers(std::move(x), encoder_, encoder_rows_, {});
-    if (speech_) x = norm(encoder_norm_, std::move(x), encoder_rows_);
+    x = run_stack(std::move(x), encoder_, encoder_rows_, {});
+    if (speech_) x = layer_norm(encoder_norm_, std::move(x), encoder_rows_);
     return x;
   }
 
   Value decoder(const Value& encoded) {
     Value x = embed(decoder_places_, decoder_norm_);
-    x = run_layers(std::move(x), decoder_, kTokens, encoded);
-    if (speech_) x = norm(decoder_norm_, std::move(x), kTokens);
+    x = run_stack(std::move(x), decoder_, kTokens, encoded);
+    if (speech_) x = layer_norm(decoder_norm_, std::move(x), kTokens);
     return x;
   }
 
-  Value block(Value given, Value encoded, const Layer& w, const Size& rows) {
+  Value block(Value given, Value encoded, const BartLayer& w, const Size& rows) {
     Value x = std::move(given);
     x = sublayer(x, w.self, {}, rows, w.decoder);
     if (w.decoder) x = sublayer(x, w.cross, encoded, rows, true);
     Value residual = x;
-    if (speech_) x = norm(w.norm, std::move(x), rows);
+    if (speech_) x = layer_norm(w.norm, std::move(x), rows);
     x = f_.linear(w.up, std::move(x));
     x = f_.activate(std::move(x), shape_.activation);
     x = f_.linear(w.down, std::move(x));
     x = f_.dropout(std::move(x), shape_.dropout);
     x = f_.add(residual, std::move(x));
-    return speech_ ? x : norm(w.norm, std::move(x), rows);
+    return speech_ ? x : layer_norm(w.norm, std::move(x), rows);
   }
 
-  Value sublayer(Value given, const Attention& w, Value given_encoded, const Size& rows, bool is_decoder) {
+  Value sublayer(Value given, const LayerWeights& w, Value given_encoded, const Size& rows, bool is_decoder) {
     Value x = std::move(given), encoded = std::move(given_encoded);
     Value residual = x;
-    if (speech_) x = norm(w.norm, std::move(x), rows);
-    AttentionOp how = attention_of(shape_);
+    if (speech_) x = layer_norm(w.norm1, std::move(x), rows);
+    AttentionOp how = attention_op();
     how.causal = is_decoder && !encoded;
     how.cached = is_decoder;
     if (speech_ && !is_decoder) how.query_tokens = shape_.encoder_context;
     if (speech_ && (encoded || !is_decoder)) how.key_tokens = shape_.encoder_context;
-    const Value& source = encoded ? encoded : x;
-    Value q = f_.split_heads(f_.linear(w.q, x));
-    Value k = f_.split_heads(f_.linear(w.k, source));
-    Value v = f_.split_heads(f_.linear(w.v, source));
-    Value out = f_.linear(w.o, f_.attention(q, k, v, how));
+    HeadValues heads = split_qkv(w, x, encoded ? encoded : x);
+    Value out = f_.linear(w.o, f_.attention(heads.q, heads.k, heads.v, how));
     out = f_.dropout(std::move(out), shape_.dropout);
     x = f_.add(residual, std::move(out));
-    return speech_ ? x : norm(w.norm, std::move(x), rows);
+    return speech_ ? x : layer_norm(w.norm1, std::move(x), rows);
   }
 
   Value classify(Value given) {
@@ -219,52 +181,50 @@ class Bart : protected FamilyWriter {
     return f_.class_loss(std::move(x), kSamples);
   }
 
-  const Layout& layout_;
   bool speech_;
+  std::int64_t encoder_intermediate_;
   Size encoder_rows_;
-  Layer encoder_, decoder_;
+  BartLayer encoder_, decoder_;
   WeightRef conv1_, conv2_, encoder_places_, encoder_norm_, table_, decoder_places_, decoder_norm_, output_, dense_,
       classifier_;
 };
 
-Layout read_bart_sizes(const Config& config, ModelShape& shape, int heads, std::int64_t ffn) {
+void read_bart_sizes(const Config& config, ModelShape& shape, int heads, double dropout, std::int64_t vocabulary) {
+  const FieldNames width = {"d_model", "hidden_size"};
   shape.kind = ModelKind::kEncoderDecoder;
   shape.encoder_layers = config.layers({"encoder_layers", "num_hidden_layers"});
   shape.layers = config.layers("decoder_layers");
-  shape.hidden = config.hidden({"d_model", "hidden_size"});
+  shape.hidden = config.hidden(width);
   shape.heads = shape.kv_heads = config.count({"decoder_attention_heads", "num_attention_heads"}, heads, 1, kMostHeads);
-  shape.head_dim = config.divide(shape.hidden, {"d_model", "hidden_size"}, shape.heads, "decoder_attention_heads");
+  shape.head_dim = config.divide(shape.hidden, width, shape.heads, "decoder_attention_heads");
   int encoder_heads = config.count("encoder_attention_heads", shape.heads, 1, kMostHeads);
-  config.divide(shape.hidden, {"d_model", "hidden_size"}, encoder_heads, "encoder_attention_heads");
+  config.divide(shape.hidden, width, encoder_heads, "encoder_attention_heads");
   shape.activation = config.activation("activation_function", "gelu");
   shape.attention_dropout = config.dropout("attention_dropout", 0.0);
+  shape.dropout = config.dropout("dropout", dropout);
+  shape.vocabulary = config.size("vocab_size", vocabulary, kLargestVocabulary);
   shape.positions = Positions::kLearned;
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);
-  Layout layout{};
-  layout.encoder_intermediate = config.size("encoder_ffn_dim", ffn, kWidestMlp);
-  layout.decoder_intermediate = config.size("decoder_ffn_dim", ffn, kWidestMlp);
-  shape.intermediate = layout.decoder_intermediate;
-  return layout;
+}
+
+void write_bart(const Config& config, ModelShape& shape, std::int64_t ffn) {
+  const std::int64_t encoder_intermediate = config.size("encoder_ffn_dim", ffn, kWidestMlp);
+  shape.intermediate = config.size("decoder_ffn_dim", ffn, kWidestMlp);
+  Bart(config, shape, encoder_intermediate).write();
 }
 
 void read_whisper(const Config& config, ModelShape& shape) {
-  Layout layout = read_bart_sizes(config, shape, 6, 1'536);
-  layout.key_bias = false;
-  shape.dropout = config.dropout("dropout", 0.0);
-  shape.vocabulary = config.size("vocab_size", 51'865, kLargestVocabulary);
+  read_bart_sizes(config, shape, 6, 0.0, 51'865);
   shape.context = config.size("max_target_positions", 448, kLongestContext);
   shape.encoder_context = config.size("max_source_positions", 1'500, kLongestContext);
   shape.channels = config.count("num_mel_bins", 80, 1, kWidest);
-  Bart(config, shape, layout, true).write();
+  write_bart(config, shape, 1'536);
 }
 
 void read_bart(const Config& config, ModelShape& shape) {
-  Layout layout = read_bart_sizes(config, shape, 16, 4'096);
-  layout.key_bias = true;
-  shape.dropout = config.dropout("dropout", 0.1);
-  shape.vocabulary = config.size("vocab_size", 50'265, kLargestVocabulary);
+  read_bart_sizes(config, shape, 16, 0.1, 50'265);
   shape.context = config.size("max_position_embeddings", 1'024, kLongestContext);
-  Bart(config, shape, layout, false).write();
+  write_bart(config, shape, 4'096);
 }
 
 }  // namespace

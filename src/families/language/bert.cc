@@ -1,59 +1,28 @@
 // BERT, RoBERTa, DistilBERT: post-norm encoders with biases throughout, and the heads they are used with.
-#include <utility>
-
-#include "families/decoder.h"
-#include "families/families.h"
 #include "families/family_writer.h"
 
 namespace rightsize::model {
 namespace {
 
-struct Layer {
-  WeightRef q, k, v, o, norm1, up, down, norm2;
-};
-
-struct Names {
-  std::string q, k, v, o, norm1, up, down, norm2;
-};
-const Names kBertNames = {
-    "attention.self.query",       "attention.self.key", "attention.self.value", "attention.output.dense",
-    "attention.output.LayerNorm", "intermediate.dense", "output.dense",         "output.LayerNorm"};
-const Names kDistilledNames = {"attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin",
-                               "sa_layer_norm",   "ffn.lin1",        "ffn.lin2",        "output_layer_norm"};
-
-enum class Kind {
-  kBert,
-  kRoberta,  // counts positions from the padding, sample by sample
-  kDistilled,
-};
-
 class Bert : protected FamilyWriter {
  public:
-  Bert(const Config& config, ModelShape& shape, Kind kind) : FamilyWriter(config, shape), kind_(kind) {}
+  enum class Variant {
+    kBert,
+    kRoberta,  // counts positions from the padding, per sample
+    kDistilled,
+  };
+
+  Bert(const Config& config, ModelShape& shape, Variant variant) : FamilyWriter(config, shape), variant_(variant) {}
 
   void write() {
-    words_ = inventory_.embedding("embeddings.word_embeddings", WeightRole::kTokenEmbedding, shape_.vocabulary,
-                                  shape_.hidden);
-    places_ = inventory_.embedding("embeddings.position_embeddings", WeightRole::kPositionEmbedding, shape_.context,
-                                   shape_.hidden);
-    if (kind_ != Kind::kDistilled) {
-      types_ = inventory_.embedding("embeddings.token_type_embeddings", WeightRole::kPositionEmbedding,
-                                    config_.size("type_vocab_size", 2), shape_.hidden);
+    words_ = tokens("embeddings.word_embeddings");
+    places_ = positions("embeddings.position_embeddings", shape_.context);
+    if (variant_ != Variant::kDistilled) {
+      types_ = positions("embeddings.token_type_embeddings", config_.size("type_vocab_size", 2));
     }
     first_norm_ = inventory_.norm("embeddings.LayerNorm", shape_.hidden, true);
-    const Layer layer = declare_layer(kind_ == Kind::kDistilled ? kDistilledNames : kBertNames);
-    const Head head = config_.head(Head::kMaskedLm);
-    switch (kind_) {
-      case Kind::kBert:
-        declare_bert_head(head);
-        break;
-      case Kind::kRoberta:
-        declare_roberta_head(head);
-        break;
-      case Kind::kDistilled:
-        declare_distilled_head(head);
-        break;
-    }
+    const LayerWeights layer = declare_layer();
+    declare_output(config_.head(Head::kMaskedLm));
     Value x = body(layer);
     x = f_.last_stage(std::move(x), [&](Value last) { return loss(std::move(last)); });
     finish(std::move(x));
@@ -62,34 +31,20 @@ class Bert : protected FamilyWriter {
  private:
   // ---- weights
 
-  Layer declare_layer(const Names& names) {
-    const std::int64_t width = shape_.hidden;
-    Layer w;
-    inventory_.begin_block(shape_.layers);
-    w.q = inventory_.linear(names.q, WeightRole::kAttention, width, width, true);
-    w.k = inventory_.linear(names.k, WeightRole::kAttention, width, width, true);
-    w.v = inventory_.linear(names.v, WeightRole::kAttention, width, width, true);
-    w.o = inventory_.output(names.o, WeightRole::kAttention, width, width, true);
-    w.norm1 = inventory_.norm(names.norm1, width, true);
-    w.up = inventory_.linear(names.up, WeightRole::kMlp, shape_.intermediate, width, true);
-    w.down = inventory_.output(names.down, WeightRole::kMlp, width, shape_.intermediate, true);
-    w.norm2 = inventory_.norm(names.norm2, width, true);
-    inventory_.end_block();
-    return w;
+  LayerWeights declare_layer() {
+    using L = LayerWeights;
+    const bool distilled = variant_ == Variant::kDistilled;
+    return declare_layers(shape_.layers, {{&L::q, distilled ? "attention.q_lin" : "attention.self.query"},
+                                          {&L::k, distilled ? "attention.k_lin" : "attention.self.key"},
+                                          {&L::v, distilled ? "attention.v_lin" : "attention.self.value"},
+                                          {&L::o, distilled ? "attention.out_lin" : "attention.output.dense"},
+                                          {&L::norm1, distilled ? "sa_layer_norm" : "attention.output.LayerNorm"},
+                                          {&L::up, distilled ? "ffn.lin1" : "intermediate.dense"},
+                                          {&L::down, distilled ? "ffn.lin2" : "output.dense"},
+                                          {&L::norm2, distilled ? "output_layer_norm" : "output.LayerNorm"}});
   }
 
-  WeightRef declare_dense(const char* name) {
-    return inventory_.linear(name, WeightRole::kOther, shape_.hidden, shape_.hidden, true);
-  }
-  void declare_classifier(const char* name, int outputs) {
-    classifier_ = inventory_.linear(name, WeightRole::kHead, outputs, shape_.hidden, true);
-  }
-  void declare_labels(const char* name) {
-    shape_.labels = config_.labels();
-    declare_classifier(name, shape_.labels);
-  }
-
-  // A transform, its norm, then the token embedding again as decoder with a bias of its own.
+  // A transform, its norm, then the token embedding again as a decoder with a separate bias.
   void declare_masked_lm(const std::string& prefix, const char* dense, const char* norm) {
     masked_bias_ = inventory_.logits_bias(prefix + "bias", shape_.vocabulary);
     transform_ = inventory_.linear(prefix + dense, WeightRole::kHead, shape_.hidden, shape_.hidden, true);
@@ -99,45 +54,36 @@ class Bert : protected FamilyWriter {
     }
   }
 
-  void declare_bert_head(Head head) {
-    const bool pooled = head == Head::kBase || head == Head::kPreTraining || head == Head::kNextSentence ||
-                        head == Head::kSequenceClassification || head == Head::kMultipleChoice;
-    if (pooled) dense_ = declare_dense("pooler.dense");
-    if (head == Head::kMaskedLm || head == Head::kCausalLm || head == Head::kPreTraining) {
-      declare_masked_lm("cls.predictions.", "transform.dense", "transform.LayerNorm");
+  void declare_output(Head head) {
+    const bool bert = variant_ == Variant::kBert, distilled = variant_ == Variant::kDistilled;
+    const bool sequence = head == Head::kSequenceClassification, choice = head == Head::kMultipleChoice;
+    const bool pair = bert && (head == Head::kPreTraining || head == Head::kNextSentence);
+    const bool pooled = distilled ? sequence || choice : head == Head::kBase || choice || sequence || pair;
+    if (pooled) {
+      const char* name = distilled ? "pre_classifier" : sequence && !bert ? "classifier.dense" : "pooler.dense";
+      dense_ = inventory_.linear(name, WeightRole::kOther, shape_.hidden, shape_.hidden, true);
     }
-    if (head == Head::kPreTraining || head == Head::kNextSentence) declare_classifier("cls.seq_relationship", 2);
-    if (head == Head::kSequenceClassification || head == Head::kTokenClassification) declare_labels("classifier");
-    if (head == Head::kMultipleChoice) declare_classifier("classifier", 1);
-    if (head == Head::kQuestionAnswering) declare_classifier("qa_outputs", 2);
-  }
-
-  void declare_roberta_head(Head head) {
-    if (head == Head::kBase || head == Head::kMultipleChoice) dense_ = declare_dense("pooler.dense");
-    if (head == Head::kMaskedLm || head == Head::kCausalLm) declare_masked_lm("lm_head.", "dense", "layer_norm");
-    if (head == Head::kSequenceClassification) {
-      dense_ = declare_dense("classifier.dense");
-      declare_labels("classifier.out_proj");
+    if (head == Head::kMaskedLm || (head == Head::kCausalLm && !distilled) || (head == Head::kPreTraining && bert)) {
+      bert        ? declare_masked_lm("cls.predictions.", "transform.dense", "transform.LayerNorm")
+      : distilled ? declare_masked_lm("vocab_", "transform", "layer_norm")
+                  : declare_masked_lm("lm_head.", "dense", "layer_norm");
     }
-    if (head == Head::kTokenClassification) declare_labels("classifier");
-    if (head == Head::kMultipleChoice) declare_classifier("classifier", 1);
-    if (head == Head::kQuestionAnswering) declare_classifier("qa_outputs", 2);
-  }
-
-  void declare_distilled_head(Head head) {
-    if (head == Head::kMaskedLm) declare_masked_lm("vocab_", "transform", "layer_norm");
-    if (head == Head::kSequenceClassification || head == Head::kMultipleChoice) {
-      shape_.labels = head == Head::kMultipleChoice ? 1 : config_.labels();
-      dense_ = declare_dense("pre_classifier");
-      declare_classifier("classifier", shape_.labels);
+    const bool labels = sequence || head == Head::kTokenClassification;
+    if (labels) shape_.labels = config_.labels();
+    if (choice && distilled) shape_.labels = 1;
+    if (labels || choice || pair || head == Head::kQuestionAnswering) {
+      const char* name = pair                                        ? "cls.seq_relationship"
+                         : head == Head::kQuestionAnswering          ? "qa_outputs"
+                         : sequence && variant_ == Variant::kRoberta ? "classifier.out_proj"
+                                                                     : "classifier";
+      const int outputs = labels ? shape_.labels : choice ? 1 : 2;
+      classifier_ = inventory_.linear(name, WeightRole::kHead, outputs, shape_.hidden, true);
     }
-    if (head == Head::kTokenClassification) declare_labels("classifier");
-    if (head == Head::kQuestionAnswering) declare_classifier("qa_outputs", 2);
   }
 
   // ---- the forward pass
 
-  Value body(const Layer& layer) {
+  Value body(const LayerWeights& layer) {
     Value token_types;
     if (types_) token_types = f_.make(kTokens, Width::kLong);
     Value x = f_.first_stage([&] {
@@ -145,12 +91,9 @@ class Bert : protected FamilyWriter {
       f_.want_gradient(e);
       return e;
     });
-    const std::int32_t stack = f_.add_stack();
-    const std::int32_t program = f_.program({kTokens.times(shape_.hidden)}, [&](std::span<Value> in) {
-      return kind_ == Kind::kDistilled ? distilled_block(in[0], layer) : block(in[0], layer);
+    return run_layers(std::move(x), layer.first, [&](const Value& in) {
+      return variant_ == Variant::kDistilled ? distilled_block(in, layer) : block(in, layer);
     });
-    f_.add_layers(stack, layer.q, shape_.layers, program);
-    return f_.layers(stack, std::move(x));
   }
 
   Value embeddings() {
@@ -159,28 +102,22 @@ class Bert : protected FamilyWriter {
       types = f_.embedding(kTokens, types_, shape_.hidden);
       x = f_.add(words, types);
     }
-    Value positions = f_.embedding(kind_ == Kind::kRoberta ? kTokens : kPositions, places_, shape_.hidden);
+    Value positions = f_.embedding(variant_ == Variant::kRoberta ? kTokens : kPositions, places_, shape_.hidden);
     x = f_.add(types_ ? x : words, positions);
     x = layer_norm(first_norm_, std::move(x));
     return f_.dropout(std::move(x), shape_.dropout);
   }
 
-  Value block(Value given, const Layer& w) {
-    Value x = std::move(given);
+  Value block(const Value& x, const LayerWeights& w) {
     Value attended = close(attention(x, w), w.o, w.norm1, x);
     Value inner = f_.linear(w.up, attended);
     inner = f_.activate(std::move(inner), shape_.activation);
     return close(inner, w.down, w.norm2, attended);
   }
 
-  Value attention(Value given, const Layer& w) {
-    Value x = std::move(given);
-    Value q = f_.split_heads(f_.linear(w.q, x));
-    Value k = f_.split_heads(f_.linear(w.k, x));
-    Value v = f_.split_heads(f_.linear(w.v, x));
-    AttentionOp how = attention_of(shape_);
-    how.causal = how.cached = false;
-    return f_.attention(q, k, v, how);
+  Value attention(const Value& x, const LayerWeights& w) {
+    HeadValues heads = split_qkv(w, x);
+    return f_.attention(heads.q, heads.k, heads.v, encoder_attention());
   }
 
   // Linear, dropout, add, norm.
@@ -192,8 +129,7 @@ class Bert : protected FamilyWriter {
     return layer_norm(norm_weight, std::move(sum));
   }
 
-  Value distilled_block(Value given, const Layer& w) {
-    Value x = std::move(given);
+  Value distilled_block(const Value& x, const LayerWeights& w) {
     Value attended = f_.linear(w.o, attention(x, w));
     attended = layer_norm(w.norm1, f_.add(attended, x));
     Value fed = f_.linear(w.up, attended);
@@ -225,54 +161,39 @@ class Bert : protected FamilyWriter {
     return f_.class_loss(std::move(logits), every_token ? kTokens : kSamples);
   }
 
-  Kind kind_;
+  Variant variant_;
   WeightRef words_, places_, types_, first_norm_;
   WeightRef transform_, transform_norm_, masked_bias_, decoder_, dense_, classifier_;
 };
 
-void read_bert_sizes(const Config& config, ModelShape& shape, std::int64_t vocabulary) {
+void read_encoder(const Config& config, ModelShape& shape, const SizeFields& fields, Bert::Variant variant) {
   shape.kind = ModelKind::kEncoder;
-  shape.layers = config.layers("num_hidden_layers");
-  shape.hidden = config.hidden("hidden_size");
-  shape.heads = shape.kv_heads = config.count("num_attention_heads", 12, 1, kMostHeads);
-  shape.head_dim = config.divide(shape.hidden, "hidden_size", shape.heads, "num_attention_heads");
-  shape.intermediate = config.size("intermediate_size", 3'072, kWidestMlp);
-  shape.vocabulary = config.size("vocab_size", vocabulary, kLargestVocabulary);
-  shape.context = config.size("max_position_embeddings", 512, kLongestContext);
-  shape.activation = config.activation("hidden_act", "gelu");
-  shape.dropout = config.dropout("hidden_dropout_prob", 0.1);
-  shape.attention_dropout = config.dropout("attention_probs_dropout_prob", 0.1);
-  shape.positions = Positions::kLearned;
+  read_sizes(config, fields, shape);
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);
+  Bert(config, shape, variant).write();
 }
 
 void read_bert(const Config& config, ModelShape& shape) {
-  read_bert_sizes(config, shape, 30'522);
-  Bert(config, shape, Kind::kBert).write();
-}
-
-void read_roberta(const Config& config, ModelShape& shape) {
-  read_bert_sizes(config, shape, 50'265);
-  Bert(config, shape, Kind::kRoberta).write();
+  const bool bert = shape.family == "bert";
+  read_encoder(config, shape,
+               {.intermediate = {"intermediate_size", 3'072},
+                .vocabulary = bert ? 30'522 : 50'265,
+                .context = {"max_position_embeddings", 512}},
+               bert ? Bert::Variant::kBert : Bert::Variant::kRoberta);
 }
 
 void read_distilbert(const Config& config, ModelShape& shape) {
-  const FieldNames width = {"dim", "hidden_size"};
-  const FieldNames heads = {"n_heads", "num_attention_heads"};
-  shape.kind = ModelKind::kEncoder;
-  shape.layers = config.layers({"n_layers", "num_hidden_layers"});
-  shape.hidden = config.hidden(width);
-  shape.heads = shape.kv_heads = config.count(heads, 12, 1, kMostHeads);
-  shape.head_dim = config.divide(shape.hidden, width, shape.heads, heads);
-  shape.intermediate = config.size("hidden_dim", 4 * shape.hidden, kWidestMlp);
-  shape.vocabulary = config.size("vocab_size", 30'522, kLargestVocabulary);
-  shape.context = config.size("max_position_embeddings", 512, kLongestContext);
-  shape.activation = config.activation("activation", "gelu");
-  shape.dropout = config.dropout("dropout", 0.1);
-  shape.attention_dropout = config.dropout("attention_dropout", 0.1);
-  shape.positions = Positions::kLearned;
-  shape.tied_embeddings = config.flag("tie_word_embeddings", true);
-  Bert(config, shape, Kind::kDistilled).write();
+  read_encoder(config, shape,
+               {.layers = {"n_layers", "num_hidden_layers"},
+                .hidden = {"dim", "hidden_size"},
+                .heads = {{"n_heads", "num_attention_heads"}, 12},
+                .intermediate = {"hidden_dim", 0},
+                .vocabulary = 30'522,
+                .context = {"max_position_embeddings", 512},
+                .activation = {"activation", "gelu"},
+                .dropout = {"dropout", 0.1},
+                .attention_dropout = {"attention_dropout", 0.1}},
+               Bert::Variant::kDistilled);
 }
 
 }  // namespace
@@ -280,9 +201,9 @@ void read_distilbert(const Config& config, ModelShape& shape) {
 Families bert() {
   return {
       {"bert", "BERT with its masked-LM, pre-training or classifier heads", read_bert},
-      {"roberta", "RoBERTa", read_roberta},
-      {"xlm-roberta", "XLM-RoBERTa", read_roberta, {"xlm_roberta"}},
-      {"camembert", "CamemBERT", read_roberta},
+      {"roberta", "RoBERTa", read_bert},
+      {"xlm-roberta", "XLM-RoBERTa", read_bert, {"xlm_roberta"}},
+      {"camembert", "CamemBERT", read_bert},
       {"distilbert", "DistilBERT", read_distilbert},
   };
 }

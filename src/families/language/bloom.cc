@@ -1,49 +1,30 @@
 // BLOOM: ALiBi positions, a norm after the embedding, attention without a fused kernel.
-#include <utility>
-
-#include "families/decoder.h"
-#include "families/families.h"
 #include "families/family_writer.h"
 
 namespace rightsize::model {
 namespace {
 
-struct Layer {
-  WeightRef norm1, qkv, o, norm2, up, down;
-};
-
 class Bloom : protected FamilyWriter {
  public:
-  Bloom(const Config& config, ModelShape& shape) : FamilyWriter(config, shape) {}
+  using FamilyWriter::FamilyWriter;
 
   void write() {
-    const WeightRef table =
-        inventory_.embedding("word_embeddings", WeightRole::kTokenEmbedding, shape_.vocabulary, shape_.hidden);
+    const WeightRef table = tokens("word_embeddings");
     const WeightRef first_norm = inventory_.norm("word_embeddings_layernorm", shape_.hidden, true);
-    const Layer layer = declare_layer();
+    using L = LayerWeights;
+    const LayerWeights layer = declare_layers(shape_.layers, {{&L::norm1, "input_layernorm"},
+                                                              {&L::qkv, "self_attention.query_key_value"},
+                                                              {&L::o, "self_attention.dense"},
+                                                              {&L::norm2, "post_attention_layernorm"},
+                                                              {&L::up, "mlp.dense_h_to_4h"},
+                                                              {&L::down, "mlp.dense_4h_to_h"}});
     const WeightRef last_norm = inventory_.norm("ln_f", shape_.hidden, true);
-    const DecoderHead head = declare_decoder_head(config_, inventory_, shape_, shape_.hidden);
-    Value x = body(table, first_norm, last_norm, layer);
-    x = f_.last_stage(std::move(x), [&](Value last) { return decoder_loss(f_, shape_, head, table, std::move(last)); });
-    finish(std::move(x));
+    const DecoderHead head = declare_head();
+    finish_decoder(body(table, first_norm, last_norm, layer), head, table);
   }
 
  private:
-  Layer declare_layer() {
-    const std::int64_t width = shape_.hidden;
-    Layer w;
-    inventory_.begin_block(shape_.layers);
-    w.norm1 = inventory_.norm("input_layernorm", width, true);
-    w.qkv = inventory_.linear("self_attention.query_key_value", WeightRole::kAttention, 3 * width, width, true);
-    w.o = inventory_.output("self_attention.dense", WeightRole::kAttention, width, width, true);
-    w.norm2 = inventory_.norm("post_attention_layernorm", width, true);
-    w.up = inventory_.linear("mlp.dense_h_to_4h", WeightRole::kMlp, shape_.intermediate, width, true);
-    w.down = inventory_.output("mlp.dense_4h_to_h", WeightRole::kMlp, width, shape_.intermediate, true);
-    inventory_.end_block();
-    return w;
-  }
-
-  Value body(WeightRef table, WeightRef first_norm, WeightRef last_norm, const Layer& layer) {
+  Value body(WeightRef table, WeightRef first_norm, WeightRef last_norm, const LayerWeights& layer) {
     Value embedded;
     Value x = f_.first_stage([&] {
       embedded = f_.embedding(kTokens, table, shape_.hidden);
@@ -55,17 +36,18 @@ class Bloom : protected FamilyWriter {
     Value ones = f_.make(kSampleSquare, Width::kByte);
     mask_ = f_.share(f_.make_like(kSampleSquare, x));
     ones.reset();
-    const std::int32_t scores = scores_program();
-    x = run_layers(std::move(x), layer.norm1, [&](Value in) { return block(std::move(in), layer, scores); });
+    attention_ = written_attention(scores_program());
+    attention_.alibi = true;
+    x = run_layers(std::move(x), layer.first, [&](Value in) { return block(std::move(in), layer); });
     x = f_.last_stage(std::move(x), [&](Value last) { return layer_norm(last_norm, std::move(last)); });
     f_.release_shared();
     return x;
   }
 
-  Value block(Value given, const Layer& w, std::int32_t scores) {
+  Value block(Value given, const LayerWeights& w) {
     Value x = std::move(given);
     Value normed = layer_norm(w.norm1, x), residual = x;
-    auto [attended, probabilities] = attention(normed, residual, w, scores);
+    auto [attended, probabilities] = attention(normed, residual, w);
     normed = layer_norm(w.norm2, attended);
     residual = attended;
     Value inner = f_.linear(w.up, normed);
@@ -75,15 +57,14 @@ class Bloom : protected FamilyWriter {
     return f_.add(residual, std::move(dropped));
   }
 
-  std::pair<Value, Value> attention(Value given, Value given_residual, const Layer& w, std::int32_t scores) {
-    Value x = std::move(given), residual = std::move(given_residual);
+  // The result, and the probabilities, which live to the end of the layer.
+  std::pair<Value, Value> attention(const Value& x, const Value& residual, const LayerWeights& w) {
     Value qkv = f_.linear(w.qkv, x);
-    const Size each = kTokens.split_into(shape_.heads, shape_.head_dim);
-    Value q = f_.select(qkv, each), k = f_.select(qkv, each), v = f_.select(qkv, each);
+    Value q = f_.select(qkv, q_size()), k = f_.select(qkv, q_size()), v = f_.select(qkv, q_size());
     q = f_.copy(std::move(q));
     k = f_.copy(std::move(k));
     v = f_.copy(std::move(v));
-    auto [out, probabilities] = f_.attention_keeping(q, k, v, alibi_attention(shape_, scores));
+    auto [out, probabilities] = f_.attention_keeping(q, k, v, attention_);
     out = f_.linear(w.o, std::move(out));
     out = f_.dropout(std::move(out), shape_.dropout);
     out = f_.add(residual, std::move(out));
@@ -91,37 +72,35 @@ class Bloom : protected FamilyWriter {
   }
 
   std::int32_t scores_program() {
-    const Size each = kTokens.split_into(shape_.heads, shape_.head_dim);
     const Size square = kSampleSquare.split_into(shape_.heads, 1), work = square.times(shape_.head_dim);
-    return f_.written_attention(each, each, [&](std::span<Value> in) {
+    return f_.written_attention(q_size(), q_size(), [&](std::span<Value> in) {
       Value scores = f_.product(in[0], in[1], square, work);
       Value masked = f_.add(scores, mask_);
       Value probabilities = f_.softmax(masked, Width::kSingle);
       probabilities = f_.cast(std::move(probabilities), Width::kProduct);
-      Value out = f_.product(probabilities, in[2], each, work);
+      Value out = f_.product(probabilities, in[2], q_size(), work);
       out = f_.copy(std::move(out), CopyKind::kBothWays);
       return std::pair(std::move(out), std::move(probabilities));
     });
   }
 
+  AttentionOp attention_;
   Value mask_;
 };
 
 void read_bloom(const Config& config, ModelShape& shape) {
-  const FieldNames width = {"hidden_size", "n_embed"};
-  const FieldNames heads = {"n_head", "num_attention_heads"};
-  shape.kind = ModelKind::kDecoder;
-  shape.layers = config.layers({"n_layer", "num_hidden_layers"});
-  shape.hidden = config.hidden(width);
-  shape.heads = shape.kv_heads = config.count(heads, 8, 1, kMostHeads);
-  shape.head_dim = config.divide(shape.hidden, width, shape.heads, heads);
-  shape.intermediate = 4 * shape.hidden;
-  shape.vocabulary = config.size("vocab_size", 250'880, kLargestVocabulary);
-  shape.context = config.size("seq_length", 2'048, kLongestContext);
+  const SizeFields fields = {.layers = {"n_layer", "num_hidden_layers"},
+                             .hidden = {"hidden_size", "n_embed"},
+                             .heads = {{"n_head", "num_attention_heads"}, 8},
+                             .intermediate = {{}, 0},
+                             .vocabulary = 250'880,
+                             .context = {"seq_length", 2'048},
+                             .activation = {{}, ""},
+                             .dropout = {"hidden_dropout", 0.0},
+                             .attention_dropout = {"attention_dropout", 0.0},
+                             .positions = Positions::kAlibi};
+  read_sizes(config, fields, shape);
   shape.activation = Activation::kGeluTanh;
-  shape.dropout = config.dropout("hidden_dropout", 0.0);
-  shape.attention_dropout = config.dropout("attention_dropout", 0.0);
-  shape.positions = Positions::kAlibi;
   shape.fused_qkv = true;
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);
   Bloom(config, shape).write();
@@ -129,10 +108,6 @@ void read_bloom(const Config& config, ModelShape& shape) {
 
 }  // namespace
 
-Families bloom() {
-  return {
-      {"bloom", "BLOOM: ALiBi, a norm after the embedding", read_bloom},
-  };
-}
+Families bloom() { return {{"bloom", "BLOOM: ALiBi, a norm after the embedding", read_bloom}}; }
 
 }  // namespace rightsize::model

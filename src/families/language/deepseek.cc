@@ -1,12 +1,8 @@
 // DeepSeek V2 and V3, Kimi K2, GLM-5: latent attention, fine-grained experts beside shared ones, a few dense layers
-// first; from DeepSeek V3.2 on an index that chooses the tokens attended to.
-#include <algorithm>
+// first. From DeepSeek V3.2 on, an index chooses the tokens to attend to.
 #include <map>
 
-#include <fmt/format.h>
-
 #include "families/decoder.h"
-#include "families/families.h"
 #include "families/vision_tower.h"
 
 namespace rightsize::model {
@@ -22,7 +18,7 @@ struct DeepseekDefaults {
 
 LatentAttention read_latent(const Config& config, const DeepseekDefaults& defaults) {
   LatentAttention latent;
-  // null, as in V2-Lite, says that q is not factored; absent means the class's default.
+  // null, as in V2-Lite, means that q is not factored; an absent field means the class's default.
   const JsonMember* q_rank = config.json().value().find("q_lora_rank");
   latent.q_rank = q_rank && q_rank->value.type == JsonType::kNull ? 0 : config.size("q_lora_rank", defaults.q_rank);
   latent.kv_rank = config.size("kv_lora_rank", 512);
@@ -33,29 +29,12 @@ LatentAttention read_latent(const Config& config, const DeepseekDefaults& defaul
   return latent;
 }
 
-Experts read_deepseek_experts(const Config& config, const DeepseekDefaults& defaults, int layers) {
-  Experts experts;
-  experts.count = config.count({"n_routed_experts", "num_local_experts"}, defaults.experts, 1, kMostExperts);
-  experts.per_token = config.count("num_experts_per_tok", defaults.per_token, 1, kMostExperts);
-  if (experts.per_token > experts.count && !config.json().is_wrong("n_routed_experts")) {
-    config.json().fail_at("num_experts_per_tok", fmt::format("'num_experts_per_tok' ({}) must not exceed "
-                                                             "'n_routed_experts' ({})",
-                                                             experts.per_token, experts.count));
-    experts.per_token = experts.count;
-  }
-  experts.intermediate = config.size("moe_intermediate_size", defaults.expert_intermediate, kWidestMlp);
-  experts.shared = config.count("n_shared_experts", defaults.shared, 0, kMostExperts);
-  experts.shared_intermediate = experts.shared * experts.intermediate;
-  experts.dense_layers = std::min(layers, config.count("first_k_dense_replace", defaults.dense_layers, 0));
-  return experts;
-}
-
 // Latent attention: queries and keys through low-rank factors with a norm between; keys share one rotated part.
 class LatentDecoder : public Decoder {
  public:
   LatentDecoder(const Config& config, const DecoderStyle& style, ModelShape& shape, const DeepseekDefaults& defaults)
       : Decoder(config, style, shape) {
-    style_.rotary_parts = RotaryParts::kWhole;  // the rotated part is a projection of its own
+    style_.rotary_parts = RotaryParts::kWhole;  // the rotated part is a separate projection
     if (defaults.index_heads == 0) return;
     index_heads_ = config.count("index_n_heads", defaults.index_heads, 1, kMostHeads);
     index_top_ = config.size("index_topk", defaults.index_top, kLongestContext);
@@ -91,7 +70,7 @@ class LatentDecoder : public Decoder {
     index.shares = whole(inventory_.linear("self_attn.indexer.weights_proj", role, index_heads_, shape_.hidden, false));
   }
 
-  // Latents are held whole by every GPU of a tensor-parallel group.
+  // Every GPU of a tensor-parallel group holds all latents.
   WeightRef down(const char* name, std::int64_t outputs) {
     return whole(inventory_.linear(name, WeightRole::kAttention, outputs, shape_.hidden, style_.output_bias));
   }
@@ -100,8 +79,8 @@ class LatentDecoder : public Decoder {
     return ref;
   }
 
-  // Scores of a few narrow heads over all tokens; those with the highest sums are attended to. As attention whose
-  // values are as narrow as its keys: a third more work than the scores alone, of which there is little.
+  // A few narrow heads score all tokens, and the tokens with the highest sums are attended to. Modelled as attention
+  // with values as narrow as the keys, which is a third more than the small amount of work for the scores alone.
   void choose_tokens(const Value& x, const Value& latent_q, const Index& index) {
     const int dim = shape_.latent->index_dim;
     Value q = f_.split_heads(f_.linear(index.q, latent_q));
@@ -133,7 +112,7 @@ class LatentDecoder : public Decoder {
     k_turned = f_.expand(std::move(k_turned), per_head(latent.rope_dim), ExpandKind::kNever);
     q = f_.cat(q_pass, std::move(q_turned));
     Value k = f_.cat(k_pass, std::move(k_turned));
-    AttentionOp how = attention_of(shape_);
+    AttentionOp how = attention_op();
     how.kv_heads = how.heads;
     how.head_dim = latent.nope_dim + latent.rope_dim;
     how.value_dim = latent.value_dim;
@@ -150,38 +129,38 @@ class LatentDecoder : public Decoder {
 
 void read_deepseek(const Config& config, const DeepseekDefaults& defaults, ModelShape& shape) {
   shape.latent = read_latent(config, defaults);
-  DecoderStyle style;
-  style.vocabulary = defaults.vocabulary;
-  style.intermediate = defaults.intermediate;
-  style.heads = defaults.heads;
-  style.context = defaults.context;
-  style.head_dim = shape.latent->nope_dim + shape.latent->rope_dim;
+  const DecoderStyle style = {
+      .vocabulary = defaults.vocabulary,
+      .intermediate = defaults.intermediate,
+      .heads = defaults.heads,
+      .head_dim = shape.latent->nope_dim + shape.latent->rope_dim,
+      .context = defaults.context,
+      .output_bias = config.flag("attention_bias", false),
+      .shared_name = "mlp.shared_experts",
+      .router_last = true,
+      .exact = false,
+  };
   read_decoder_sizes(config, style, shape);
-  // A head_dim field, where one is given, is the rotated part only.
+  // A head_dim field describes only the rotated part.
   shape.head_dim = style.head_dim;
   shape.rotary_dim = shape.latent->rope_dim;
-  shape.experts = read_deepseek_experts(config, defaults, shape.layers);
-  style.output_bias = config.flag("attention_bias", false);
-  style.shared_name = "mlp.shared_experts";
-  style.router_last = true;
-  style.exact = false;
-  const std::int64_t dense = shape.experts->dense_layers;
-  LatentDecoder(config, style, shape, defaults).write({{dense, false}, {shape.layers - dense, true}});
+  read_routed_experts(
+      config,
+      {.count = defaults.experts, .per_token = defaults.per_token, .intermediate = defaults.expert_intermediate},
+      defaults.shared, defaults.dense_layers, shape);
+  LatentDecoder(config, style, shape, defaults).write();
 }
 
-void read_deepseek_v2(const Config& config, ModelShape& shape) {
-  DeepseekDefaults defaults{.vocabulary = 32'000,
-                            .intermediate = 11'008,
-                            .expert_intermediate = 1'407,
-                            .context = 2'048,
-                            .heads = 32,
-                            .experts = 64,
-                            .per_token = 6,
-                            .shared = 2,
-                            .dense_layers = 0,
-                            .q_rank = 1'536};
-  read_deepseek(config, defaults, shape);
-}
+constexpr DeepseekDefaults kV2{.vocabulary = 32'000,
+                               .intermediate = 11'008,
+                               .expert_intermediate = 1'407,
+                               .context = 2'048,
+                               .heads = 32,
+                               .experts = 64,
+                               .per_token = 6,
+                               .shared = 2,
+                               .dense_layers = 0,
+                               .q_rank = 1'536};
 
 constexpr DeepseekDefaults kV3{.vocabulary = 129'280,
                                .intermediate = 18'432,
@@ -194,6 +173,7 @@ constexpr DeepseekDefaults kV3{.vocabulary = 129'280,
                                .dense_layers = 3,
                                .q_rank = 1'536};
 
+void read_deepseek_v2(const Config& config, ModelShape& shape) { read_deepseek(config, kV2, shape); }
 void read_deepseek_v3(const Config& config, ModelShape& shape) { read_deepseek(config, kV3, shape); }
 
 void read_deepseek_v32(const Config& config, ModelShape& shape) {
@@ -203,33 +183,26 @@ void read_deepseek_v32(const Config& config, ModelShape& shape) {
 }
 
 void read_glm_moe_dsa(const Config& config, ModelShape& shape) {
-  DeepseekDefaults defaults{.vocabulary = 154'880,
-                            .intermediate = 12'288,
-                            .expert_intermediate = 2'048,
-                            .context = 202'752,
-                            .heads = 64,
-                            .experts = 256,
-                            .per_token = 8,
-                            .shared = 1,
-                            .dense_layers = 3,
-                            .q_rank = 2'048,
-                            .nope_dim = 192,
-                            .value_dim = 256,
-                            .index_heads = 32};
+  DeepseekDefaults defaults = kV3;
+  defaults.vocabulary = 154'880;
+  defaults.intermediate = 12'288;
+  defaults.context = 202'752;
+  defaults.heads = 64;
+  defaults.q_rank = 2'048;
+  defaults.nope_dim = 192;
+  defaults.value_dim = 256;
+  defaults.index_heads = 32;
   read_deepseek(config, defaults, shape);
 }
 
-// Kimi K2.5: K2 behind MoonViT, whose table of positions is for 64 x 64 patches.
+// Kimi K2.5: K2 with MoonViT, whose table of positions covers 64 x 64 patches.
 void read_kimi_k25(const Config& config, ModelShape& shape) {
   const Config text = config.section("text_config").with_sizes(61, 7'168), vision = config.section("vision_config");
-  VisionTower tower;
-  tower.layers = vision.count({"vt_num_hidden_layers", "num_hidden_layers"}, 27);
-  tower.hidden = vision.size({"vt_hidden_size", "hidden_size"}, 1'152);
-  tower.intermediate = vision.size({"vt_intermediate_size", "intermediate_size"}, 4'304, kWidestMlp);
-  tower.heads = vision.count({"vt_num_attention_heads", "num_attention_heads"}, 16, 1, kMostHeads);
-  tower.patch = vision.count("patch_size", 14, 1, 1'024);
+  VisionTower tower = read_tower_sizes(vision, {.layers = {{"vt_num_hidden_layers", "num_hidden_layers"}, 27},
+                                                .hidden = {{"vt_hidden_size", "hidden_size"}, 1'152},
+                                                .intermediate = {{"vt_intermediate_size", "intermediate_size"}, 4'304},
+                                                .heads = {{"vt_num_attention_heads", "num_attention_heads"}, 16}});
   tower.merge = 2;
-  tower.inputs = std::int64_t{3} * tower.patch * tower.patch;
   tower.positions = vision.size("init_pos_emb_height", 64) * vision.size("init_pos_emb_width", 64);
   tower.text_width = text.size("hidden_size", 7'168);
   tower.fused_qkv = tower.last_norm = true;

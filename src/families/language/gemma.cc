@@ -3,30 +3,31 @@
 #include <algorithm>
 
 #include "families/decoder.h"
-#include "families/families.h"
 #include "families/vision_tower.h"
 
 namespace rightsize::model {
 namespace {
 
-// Gemma was published with "hidden_act": "gelu" but runs its tanh form; hidden_activation says so where it is given.
-DecoderStyle gemma_style() {
-  DecoderStyle style;
-  style.vocabulary = 256'000;
-  style.intermediate = 24'576;
-  style.heads = 16;
-  style.kv_heads = 16;
-  style.head_dim = 256;
-  style.context = 8'192;
-  style.activation = "gelu_pytorch_tanh";
-  style.activation_names = {"hidden_activation"};
-  style.tied = true;
-  style.norm = NormKind::kRmsPlusOne;
-  style.scaled_embedding = true;
-  return style;
-}
+const std::vector<std::string> kFourNorms = {"input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm",
+                                             "post_feedforward_layernorm"};
 
-// How many layers pass from one full-attention layer to the next: from the pattern, or from the list of layer types.
+// Gemma was published with "hidden_act": "gelu" but runs its tanh form, which hidden_activation says if it is given.
+const DecoderStyle kGemma = {
+    .vocabulary = 256'000,
+    .intermediate = 24'576,
+    .heads = 16,
+    .kv_heads = 16,
+    .head_dim = 256,
+    .context = 8'192,
+    .activation = "gelu_pytorch_tanh",
+    .activation_names = {"hidden_activation"},
+    .tied = true,
+    .attention_bias = false,
+    .norm = NormKind::kRmsPlusOne,
+    .scaled_embedding = true,
+};
+
+// The distance from one full-attention layer to the next: from the pattern, or from the list of layer types.
 int full_attention_period(const Config& config, int fallback) {
   int period = config.count({"sliding_window_pattern", "_sliding_window_pattern"}, fallback);
   std::optional<std::vector<std::string>> types = config.json().get_strings("layer_types");
@@ -35,45 +36,30 @@ int full_attention_period(const Config& config, int fallback) {
   return full == types->end() ? 0 : static_cast<int>(full - types->begin()) + 1;
 }
 
-const std::vector<std::string> kFourNorms = {"input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm",
-                                             "post_feedforward_layernorm"};
+void read_gemma(const Config& config, ModelShape& shape) { read_decoder(config, shape, kGemma); }
 
-void read_gemma(const Config& config, ModelShape& shape) {
-  DecoderStyle style = gemma_style();
-  style.qkv_bias = style.output_bias = config.flag("attention_bias", false);
+DecoderStyle read_later_sizes(const Config& config, ModelShape& shape, DecoderStyle style, int period, double softcap) {
+  style.intermediate = 9'216;
+  style.heads = 8;
+  style.kv_heads = 4;
+  style.layer_norms = kFourNorms;
+  style.window = 4'096;
   read_decoder_sizes(config, style, shape);
-  Decoder(config, style, shape).write();
+  shape.full_attention_every = full_attention_period(config, period);
+  shape.logit_softcap = config.number("final_logit_softcapping", softcap, 0.0, 1e6);
+  return style;
 }
 
 void read_gemma2(const Config& config, ModelShape& shape) {
-  DecoderStyle style = gemma_style();
-  style.intermediate = 9'216;
-  style.heads = 8;
-  style.kv_heads = 4;
-  style.layer_norms = kFourNorms;
-  style.qkv_bias = style.output_bias = config.flag("attention_bias", false);
-  read_decoder_sizes(config, style, shape);
-  shape.sliding_window = config.size("sliding_window", 4'096, kLongestContext);
-  shape.full_attention_every = full_attention_period(config, 2);
-  shape.logit_softcap = config.number("final_logit_softcapping", 30.0, 0.0, 1e6);
-  Decoder(config, style, shape).write();
+  Decoder(config, read_later_sizes(config, shape, kGemma, 2, 30.0), shape).write();
 }
 
 DecoderStyle read_gemma3_sizes(const Config& config, ModelShape& shape) {
-  DecoderStyle style = gemma_style();
+  DecoderStyle style = kGemma;
   style.vocabulary = 262'208;
-  style.intermediate = 9'216;
-  style.heads = 8;
-  style.kv_heads = 4;
   style.context = 131'072;
-  style.layer_norms = kFourNorms;
   style.qk_norm = QkNorm::kPerHeadAfter;
-  style.qkv_bias = style.output_bias = config.flag("attention_bias", false);
-  read_decoder_sizes(config, style, shape);
-  shape.sliding_window = config.size("sliding_window", 4'096, kLongestContext);
-  shape.full_attention_every = full_attention_period(config, 6);
-  shape.logit_softcap = config.number("final_logit_softcapping", 0.0, 0.0, 1e6);
-  return style;
+  return read_later_sizes(config, shape, style, 6, 0.0);
 }
 
 void read_gemma3_text(const Config& config, ModelShape& shape) {
@@ -81,13 +67,12 @@ void read_gemma3_text(const Config& config, ModelShape& shape) {
 }
 
 void read_gemma3(const Config& config, ModelShape& shape) {
-  // Gemma 3 1B and text-only exports have the text fields at the top.
-  if (!config.json().has("text_config")) return read_gemma3_text(config, shape);
+  // Gemma 3 1B and text-only exports have the text fields at the top level.
+  if (is_text_only(config)) return read_gemma3_text(config, shape);
   Config text = config.section("text_config");
   const DecoderStyle style = read_gemma3_sizes(text, shape);
-  if (config.head(Head::kConditionalGeneration) != Head::kCausalLm) {
-    const Config vision = config.section("vision_config");
-    VisionTower tower = read_clip_vision(vision);
+  if (has_tower(config)) {
+    VisionTower tower = read_clip_vision(config.section("vision_config"));
     tower.class_token = tower.first_norm = false;
     tower.patch_bias = true;
     const std::int64_t across = std::max(1, tower.side / std::max(1, tower.patch));

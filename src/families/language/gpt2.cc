@@ -1,80 +1,58 @@
 // GPT-2 and its line: GPT BigCode (one key head), GPT-Neo (separate q, k, v, scores in 32 bits).
-#include "families/decoder.h"
-#include "families/families.h"
 #include "families/family_writer.h"
-#include "families/gpt_sizes.h"
 
 namespace rightsize::model {
 namespace {
 
-struct Layer {
-  WeightRef norm1, qkv, q, k, v, o, norm2, up, down;
-};
-
-// Names of intermediate results live to the end of the block in the original, and so they do here.
+// The original's names of intermediate results live to the end of the block, and so do the values here.
 class Gpt2 : protected FamilyWriter {
  public:
-  Gpt2(const Config& config, ModelShape& shape) : FamilyWriter(config, shape) {}
+  Gpt2(const Config& config, ModelShape& shape) : FamilyWriter(config, shape), flat_(shape.fused_qkv) {}
 
-  // q, k and v in one matrix of `qkv_width` columns; 0: in three, and scores in 32 bits.
-  void write(std::int64_t qkv_width) {
-    flat_ = qkv_width > 0;
-    const WeightRef table = inventory_.embedding("wte", WeightRole::kTokenEmbedding, shape_.vocabulary, shape_.hidden);
-    const WeightRef places = inventory_.embedding("wpe", WeightRole::kPositionEmbedding, shape_.context, shape_.hidden);
-    const Layer layer = declare_layer(qkv_width);
+  void write() {
+    const WeightRef table = tokens("wte"), places = positions("wpe", shape_.context);
+    using L = LayerWeights;
+    const LayerWeights layer =
+        declare_layers(shape_.layers, {{&L::norm1, "ln_1"},
+                                       {&L::qkv, flat_ ? "attn.c_attn" : ""},
+                                       {&L::k, flat_ ? "" : "attn.attention.k_proj", false},
+                                       {&L::v, flat_ ? "" : "attn.attention.v_proj", false},
+                                       {&L::q, flat_ ? "" : "attn.attention.q_proj", false},
+                                       {&L::o, flat_ ? "attn.c_proj" : "attn.attention.out_proj"},
+                                       {&L::norm2, "ln_2"},
+                                       {&L::up, "mlp.c_fc"},
+                                       {&L::down, "mlp.c_proj"}});
     const WeightRef last_norm = inventory_.norm("ln_f", shape_.hidden, true);
-    const DecoderHead head = declare_decoder_head(config_, inventory_, shape_, shape_.hidden);
+    const DecoderHead head = declare_head();
     Value x = body(table, places, layer);
     x = f_.last_stage(std::move(x), [&](Value last) {
       Value normed = layer_norm(last_norm, std::move(last));
-      return decoder_loss(f_, shape_, head, table, std::move(normed));
+      return decoder_loss(head, table, std::move(normed));
     });
     finish(std::move(x));
   }
 
  private:
-  Layer declare_layer(std::int64_t qkv_width) {
-    const std::int64_t width = shape_.hidden;
-    const WeightRole role = WeightRole::kAttention;
-    Layer w;
-    inventory_.begin_block(shape_.layers);
-    w.norm1 = inventory_.norm("ln_1", width, true);
-    if (flat_) {
-      w.qkv = inventory_.linear("attn.c_attn", role, qkv_width, width, true);
-      w.o = inventory_.output("attn.c_proj", role, width, width, true);
-    } else {
-      w.k = inventory_.keys("attn.attention.k_proj", width, width, false, shape_.head_dim);
-      w.v = inventory_.keys("attn.attention.v_proj", width, width, false, shape_.head_dim);
-      w.q = inventory_.linear("attn.attention.q_proj", role, width, width, false);
-      w.o = inventory_.output("attn.attention.out_proj", role, width, width, true);
-    }
-    w.norm2 = inventory_.norm("ln_2", width, true);
-    w.up = inventory_.linear("mlp.c_fc", WeightRole::kMlp, shape_.intermediate, width, true);
-    w.down = inventory_.output("mlp.c_proj", WeightRole::kMlp, width, shape_.intermediate, true);
-    inventory_.end_block();
-    return w;
-  }
-
-  Value body(WeightRef table, WeightRef places, const Layer& layer) {
-    Value tokens, positions;
+  Value body(WeightRef table, WeightRef places, const LayerWeights& layer) {
+    Value words, position;
     Value x = f_.first_stage([&] {
-      tokens = f_.embedding(kTokens, table, shape_.hidden);
-      positions = f_.embedding(kPositions, places, shape_.hidden);
-      Value sum = f_.add(tokens, positions);
+      words = f_.embedding(kTokens, table, shape_.hidden);
+      position = f_.embedding(kPositions, places, shape_.hidden);
+      Value sum = f_.add(words, position);
       f_.probe_mask(kTokens);
       sum = f_.dropout(std::move(sum), shape_.dropout);
       f_.want_gradient(sum);
       return sum;
     });
-    if (!flat_) scores_ = wide_scores();
-    x = run_layers(std::move(x), layer.norm1, [&](Value in) { return block(std::move(in), layer); });
-    tokens.reset();
-    positions.reset();
+    attention_ = flat_ ? attention_op() : written_attention(wide_scores());
+    x = run_layers(std::move(x), layer.first, [&](Value in) { return block(std::move(in), layer); });
+    words.reset();
+    position.reset();
     f_.release_shared();
     return x;
   }
 
-  Value block(Value given, const Layer& w) {
+  Value block(Value given, const LayerWeights& w) {
     Value x = std::move(given);
     Value residual = x;
     x = layer_norm(w.norm1, std::move(x));
@@ -86,36 +64,25 @@ class Gpt2 : protected FamilyWriter {
     return f_.add(residual, fed);
   }
 
-  Value attention(Value given, const Layer& w) {
-    Value x = std::move(given);
-    Value q, k, v;
+  Value attention(const Value& x, const LayerWeights& w) {
+    HeadValues heads;
     if (flat_) {
-      const Size wide = kTokens.split_into(shape_.heads, shape_.head_dim);
-      const Size narrow = kTokens.split_into(shape_.kv_heads, shape_.head_dim);
-      auto parts = f_.split(f_.linear(w.qkv, x, false), wide, narrow, narrow);
-      k = f_.split_heads(std::move(parts[1]));
-      v = f_.split_heads(std::move(parts[2]));
-      q = f_.split_heads(std::move(parts[0]));
+      auto parts = f_.split(f_.linear(w.qkv, x, false), q_size(), kv_size(), kv_size());
+      heads.k = f_.split_heads(std::move(parts[1]));
+      heads.v = f_.split_heads(std::move(parts[2]));
+      heads.q = f_.split_heads(std::move(parts[0]));
     } else {
-      q = f_.split_heads(f_.linear(w.q, x));
-      k = f_.split_heads(f_.linear(w.k, x));
-      v = f_.split_heads(f_.linear(w.v, x));
+      heads = split_qkv(w, x);
     }
-    AttentionOp how = attention_of(shape_);
-    if (!flat_) {
-      how.kernel = AttentionOp::Kernel::kWritten;
-      how.written = scores_;
-    }
-    Value out = f_.attention(q, k, v, how);
+    Value out = f_.attention(heads.q, heads.k, heads.v, attention_);
     out = f_.linear(w.o, std::move(out), !flat_);
     return f_.dropout(std::move(out), shape_.dropout);
   }
 
   // GPT-Neo multiplies queries and keys in 32 bits and masks the scores with torch.where.
   std::int32_t wide_scores() {
-    const Size heads = kTokens.split_into(shape_.heads, shape_.head_dim);
     const Size square = kSampleSquare.split_into(shape_.heads, 1), work = square.times(shape_.head_dim);
-    return f_.written_attention(heads, heads, [&](std::span<Value> in) {
+    return f_.written_attention(q_size(), q_size(), [&](std::span<Value> in) {
       Value wide_q = f_.cast(in[0], Width::kSingle), wide_k = f_.cast(in[1], Width::kSingle);
       Value scores =
           f_.product(f_.copy(wide_q, CopyKind::kPerHead), f_.copy(wide_k, CopyKind::kPerHeadViewBack), square, work);
@@ -123,13 +90,13 @@ class Gpt2 : protected FamilyWriter {
       scores = f_.softmax(std::move(scores), Width::kAsIs);
       scores = f_.cast(std::move(scores), Width::kProduct);
       scores = f_.dropout(std::move(scores), shape_.attention_dropout);
-      Value out = f_.product(scores, f_.copy(in[2], CopyKind::kPerHead), heads, work);
+      Value out = f_.product(scores, f_.copy(in[2], CopyKind::kPerHead), q_size(), work);
       out = f_.copy(std::move(out), CopyKind::kBothWays);
       return std::pair(std::move(out), Value());
     });
   }
 
-  Value mlp(Value given, const Layer& w) {
+  Value mlp(Value given, const LayerWeights& w) {
     Value x = std::move(given);
     x = f_.linear(w.up, std::move(x), !flat_);
     x = f_.activate(std::move(x), shape_.activation);
@@ -137,45 +104,43 @@ class Gpt2 : protected FamilyWriter {
     return f_.dropout(std::move(x), shape_.dropout);
   }
 
-  std::int32_t scores_ = -1;
-  bool flat_ = true;  // Conv1D works on rows: gradients of inputs do not come out of views
+  AttentionOp attention_;
+  bool flat_;  // Conv1D works on rows: gradients of inputs do not come out of views
 };
 
-void read_gpt2(const Config& config, ModelShape& shape) {
-  read_gpt_sizes(config, shape, 12, 1'024, "gelu_new");
-  shape.tied_embeddings = config.flag("tie_word_embeddings", true);
-  shape.fused_qkv = true;
-  shape.positions = Positions::kLearned;
-  Gpt2(config, shape).write(3 * shape.hidden);
+SizeFields gpt2_fields(std::string_view activation) {
+  return {.layers = {"n_layer", "num_hidden_layers"},
+          .hidden = {"n_embd", "hidden_size"},
+          .heads = {{"n_head", "num_attention_heads"}, 12},
+          .intermediate = {"n_inner", 0},
+          .vocabulary = 50'257,
+          .context = {{"n_positions", "max_position_embeddings"}, 1'024},
+          .activation = {"activation_function", activation},
+          .dropout = {"resid_pdrop", 0.1},
+          .attention_dropout = {"attn_pdrop", 0.1}};
 }
 
-void read_gpt_bigcode(const Config& config, ModelShape& shape) {
-  read_gpt_sizes(config, shape, 12, 1'024, "gelu_pytorch_tanh");
+void read_gpt2(const Config& config, ModelShape& shape) {
+  const bool one_key = shape.family == "gpt_bigcode" && config.flag("multi_query", true);
+  read_sizes(config, gpt2_fields(shape.family == "gpt_bigcode" ? "gelu_pytorch_tanh" : "gelu_new"), shape);
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);
-  if (config.flag("multi_query", true)) shape.kv_heads = 1;
+  if (one_key) shape.kv_heads = 1;
   shape.fused_qkv = true;
-  shape.positions = Positions::kLearned;
-  Gpt2(config, shape).write(shape.hidden + 2 * std::int64_t{shape.kv_heads} * shape.head_dim);
+  Gpt2(config, shape).write();
 }
 
 void read_gpt_neo(const Config& config, ModelShape& shape) {
-  const FieldNames heads = {"num_heads", "num_attention_heads"};
-  shape.kind = ModelKind::kDecoder;
-  shape.layers = config.layers({"num_layers", "num_hidden_layers"});
-  shape.hidden = config.hidden("hidden_size");
-  shape.heads = shape.kv_heads = config.count(heads, 16, 1, kMostHeads);
-  shape.head_dim = config.divide(shape.hidden, "hidden_size", shape.heads, heads);
-  shape.intermediate = config.size("intermediate_size", 4 * shape.hidden, kWidestMlp);
-  shape.vocabulary = config.size("vocab_size", 50'257, kLargestVocabulary);
-  shape.context = config.size("max_position_embeddings", 2'048, kLongestContext);
-  shape.activation = config.activation("activation_function", "gelu_new");
-  shape.dropout = config.dropout("resid_dropout", 0.0);
-  shape.attention_dropout = config.dropout("attention_dropout", 0.0);
-  shape.positions = Positions::kLearned;
+  const SizeFields fields = {.layers = {"num_layers", "num_hidden_layers"},
+                             .heads = {{"num_heads", "num_attention_heads"}, 16},
+                             .vocabulary = 50'257,
+                             .activation = {"activation_function", "gelu_new"},
+                             .dropout = {"resid_dropout", 0.0},
+                             .attention_dropout = {"attention_dropout", 0.0}};
+  read_sizes(config, fields, shape);
   shape.sliding_window = config.size("window_size", 256, kLongestContext);
   shape.full_attention_every = 2;
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);
-  Gpt2(config, shape).write(0);
+  Gpt2(config, shape).write();
 }
 
 }  // namespace
@@ -183,7 +148,7 @@ void read_gpt_neo(const Config& config, ModelShape& shape) {
 Families gpt2() {
   return {
       {"gpt2", "GPT-2: learned positions, fused q/k/v", read_gpt2},
-      {"gpt_bigcode", "StarCoder: GPT-2 with one key and value for all heads", read_gpt_bigcode},
+      {"gpt_bigcode", "StarCoder: GPT-2 with one key and value for all heads", read_gpt2},
       {"gpt_neo", "GPT-Neo: every other layer local", read_gpt_neo},
   };
 }

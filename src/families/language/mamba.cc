@@ -1,17 +1,15 @@
-// Mamba-2, and Nemotron-H, which mixes its layers with a few of attention, MLPs or experts: each layer is one of them
-// behind one norm.
+// Mamba-2, and Nemotron-H, which adds a few layers of attention, MLPs or experts. Each layer is one of these after one
+// norm.
 #include <algorithm>
 #include <map>
 #include <string_view>
 
 #include "families/decoder.h"
-#include "families/families.h"
-#include "families/family_writer.h"
 
 namespace rightsize::model {
 namespace {
 
-enum class Kind : char { kMamba = 'M', kAttention = '*', kMlp = '-', kExperts = 'E' };
+enum class HybridLayer : char { kMamba = 'M', kAttention = '*', kMlp = '-', kExperts = 'E' };
 
 class Hybrid : protected FamilyWriter {
  public:
@@ -20,17 +18,17 @@ class Hybrid : protected FamilyWriter {
 
   // Neighbours of one kind are one block.
   void write(std::string_view pattern) {
-    const WeightRef table =
-        inventory_.embedding("embeddings", WeightRole::kTokenEmbedding, shape_.vocabulary, shape_.hidden);
+    const WeightRef table = tokens("embeddings");
     std::vector<std::pair<Layer, int>> runs;
     for (std::size_t i = 0; i < pattern.size();) {
       std::size_t end = i;
       while (end < pattern.size() && pattern[end] == pattern[i]) ++end;
-      runs.emplace_back(declare(static_cast<Kind>(pattern[i]), static_cast<int>(end - i)), static_cast<int>(end - i));
+      runs.emplace_back(declare_run(static_cast<HybridLayer>(pattern[i]), static_cast<int>(end - i)),
+                        static_cast<int>(end - i));
       i = end;
     }
     const WeightRef last = inventory_.norm("norm_f", shape_.hidden, false);
-    const DecoderHead head = declare_decoder_head(config_, inventory_, shape_, shape_.hidden);
+    const DecoderHead head = declare_head();
 
     Value x = f_.first_stage([&] {
       Value e = f_.embedding(kResidual, table, shape_.hidden);
@@ -41,41 +39,40 @@ class Hybrid : protected FamilyWriter {
     for (const auto& [layer, count] : runs) {
       const std::int32_t program = f_.program({kResidual.times(shape_.hidden)},
                                               [&, &one = layer](std::span<Value> in) { return block(in[0], one); });
-      f_.add_layers(stack, layer.norm, count, program);
+      f_.add_layers(stack, layer.norm1, count, program);
     }
     x = f_.layers(stack, std::move(x));
     x = f_.last_stage(std::move(x), [&](Value y) {
       y = f_.norm(NormKind::kRms, last, std::move(y), kResidual);
-      return decoder_loss(f_, shape_, head, table, std::move(y));
+      return decoder_loss(head, table, std::move(y));
     });
     f_.forward().exact = false;
     finish(std::move(x));
   }
 
  private:
-  struct Layer {
-    Kind kind = Kind::kMamba;
-    WeightRef norm, q, k, v, o, up, down, router, experts_in, experts_out, latent_in, latent_out;
+  struct Layer : LayerWeights {
+    HybridLayer kind = HybridLayer::kMamba;
+    WeightRef router, experts_in, experts_out, latent_in, latent_out;
     RecurrentWeights mamba;
   };
 
-  Layer declare(Kind kind, int count) {
-    const std::int64_t h = shape_.hidden;
+  Layer declare_run(HybridLayer kind, int count) {
     Layer w;
     w.kind = kind;
     inventory_.begin_block(count);
-    w.norm = inventory_.norm("norm", h, false);
+    w.norm1 = inventory_.norm("norm", shape_.hidden, false);
     switch (kind) {
-      case Kind::kMamba:
-        w.mamba = declare_mamba2(inventory_, mamba_, h);
+      case HybridLayer::kMamba:
+        w.mamba = declare_mamba2(inventory_, mamba_, shape_.hidden);
         break;
-      case Kind::kAttention:
+      case HybridLayer::kAttention:
         declare_attention(w);
         break;
-      case Kind::kMlp:
+      case HybridLayer::kMlp:
         declare_mlp(w, "mixer", shape_.intermediate);
         break;
-      case Kind::kExperts:
+      case HybridLayer::kExperts:
         declare_experts(w);
         break;
     }
@@ -85,12 +82,10 @@ class Hybrid : protected FamilyWriter {
 
   void declare_attention(Layer& w) {
     const bool bias = config_.flag("attention_bias", false);
-    const std::int64_t q = std::int64_t{shape_.heads} * shape_.head_dim,
-                       kv = std::int64_t{shape_.kv_heads} * shape_.head_dim;
-    w.q = inventory_.linear("mixer.q_proj", WeightRole::kAttention, q, shape_.hidden, bias);
-    w.k = inventory_.keys("mixer.k_proj", kv, shape_.hidden, bias, shape_.head_dim);
-    w.v = inventory_.keys("mixer.v_proj", kv, shape_.hidden, bias, shape_.head_dim);
-    w.o = inventory_.output("mixer.o_proj", WeightRole::kAttention, shape_.hidden, q, bias);
+    declare(w, {{&Layer::q, "mixer.q_proj", bias},
+                {&Layer::k, "mixer.k_proj", bias},
+                {&Layer::v, "mixer.v_proj", bias},
+                {&Layer::o, "mixer.o_proj", bias}});
   }
 
   void declare_mlp(Layer& w, const std::string& name, std::int64_t inner) {
@@ -115,19 +110,17 @@ class Hybrid : protected FamilyWriter {
 
   Value block(Value x, const Layer& w) {
     Value residual = x;
-    x = f_.norm(NormKind::kRms, w.norm, std::move(x), kResidual);
+    x = f_.norm(NormKind::kRms, w.norm1, std::move(x), kResidual);
     return f_.add(std::move(residual), mix(std::move(x), w));
   }
 
   Value mix(Value given, const Layer& w) {
-    if (w.kind == Kind::kMamba) return mamba2(f_, std::move(given), w.mamba, mamba_);
+    if (w.kind == HybridLayer::kMamba) return mamba2(f_, std::move(given), w.mamba, mamba_);
     Value x = f_.gather_rows(std::move(given));
-    if (w.kind == Kind::kMlp) return f_.scatter_rows(mlp(std::move(x), w));
-    if (w.kind == Kind::kExperts) return f_.scatter_rows(experts(std::move(x), w));
-    Value q = f_.split_heads(f_.linear(w.q, x));
-    Value k = f_.split_heads(f_.linear(w.k, x));
-    Value v = f_.split_heads(f_.linear(w.v, x));
-    return f_.scatter_rows(f_.linear(w.o, f_.attention(q, k, v, attention_of(shape_))));
+    if (w.kind == HybridLayer::kMlp) return f_.scatter_rows(mlp(std::move(x), w));
+    if (w.kind == HybridLayer::kExperts) return f_.scatter_rows(experts(std::move(x), w));
+    HeadValues heads = split_qkv(w, x);
+    return f_.scatter_rows(f_.linear(w.o, f_.attention(heads.q, heads.k, heads.v, attention_op())));
   }
 
   Value mlp(Value x, const Layer& w) {
@@ -157,14 +150,13 @@ class Hybrid : protected FamilyWriter {
 
 struct MambaNames {
   const char *heads, *head_dim, *state;
-  int default_heads, default_groups;
 };
 
 Mamba2 read_mamba2_layer(const Config& config, const MambaNames& names) {
   Mamba2 layer;
-  layer.scan.heads = config.count(names.heads, names.default_heads, 1, kMostHeads);
+  layer.scan.heads = config.count(names.heads, 128, 1, kMostHeads);
   layer.scan.head_dim = config.count(names.head_dim, 64, 1, kWidestHead);
-  layer.scan.groups = config.count({"n_groups", "mamba_n_groups"}, names.default_groups, 1, kMostHeads);
+  layer.scan.groups = config.count({"n_groups", "mamba_n_groups"}, 8, 1, kMostHeads);
   layer.scan.state = config.count(names.state, 128, 1, kWidestHead);
   layer.scan.chunk = config.count({"chunk_size", "mamba_chunk_size"}, 256, 1, kLongestContext);
   layer.scan.conv_kernel = config.count({"conv_kernel", "mamba_d_conv"}, 4, 1, 1'024);
@@ -174,7 +166,7 @@ Mamba2 read_mamba2_layer(const Config& config, const MambaNames& names) {
   return layer;
 }
 
-void read_common(const Config& config, ModelShape& shape, std::int64_t vocabulary) {
+void read_hybrid_basics(const Config& config, ModelShape& shape, std::int64_t vocabulary) {
   shape.kind = ModelKind::kDecoder;
   shape.vocabulary = config.size("vocab_size", vocabulary, kLargestVocabulary);
   shape.tied_embeddings = config.flag("tie_word_embeddings", false);
@@ -182,10 +174,10 @@ void read_common(const Config& config, ModelShape& shape, std::int64_t vocabular
 }
 
 void read_mamba2(const Config& config, ModelShape& shape) {
-  read_common(config, shape, 32'768);
+  read_hybrid_basics(config, shape, 32'768);
   shape.layers = config.layers({"num_hidden_layers", "n_layer"});
   shape.hidden = config.hidden({"hidden_size", "d_model"});
-  const Mamba2 layer = read_mamba2_layer(config, {"num_heads", "head_dim", "state_size", 128, 8});
+  const Mamba2 layer = read_mamba2_layer(config, {"num_heads", "head_dim", "state_size"});
   shape.heads = shape.kv_heads = static_cast<int>(layer.scan.heads);
   shape.head_dim = static_cast<int>(layer.scan.head_dim);
   shape.intermediate = layer.inner();
@@ -193,7 +185,7 @@ void read_mamba2(const Config& config, ModelShape& shape) {
   Hybrid(config, shape, layer).write(std::string(static_cast<std::size_t>(shape.layers), 'M'));
 }
 
-// One letter a layer; newer files spell the kinds out.
+// One letter per layer. Newer files spell the kinds out.
 std::string read_pattern(const Config& config) {
   static const std::map<std::string_view, char> kKinds = {{"mamba", 'M'},     {"linear_attention", 'M'},
                                                           {"attention", '*'}, {"full_attention", '*'},
@@ -213,7 +205,7 @@ std::string read_pattern(const Config& config) {
 }
 
 void read_nemotron_h(const Config& config, ModelShape& shape) {
-  read_common(config, shape, 131'072);
+  read_hybrid_basics(config, shape, 131'072);
   const std::string pattern = read_pattern(config);
   shape.layers = static_cast<int>(pattern.size());
   shape.hidden = config.hidden("hidden_size");
@@ -225,14 +217,11 @@ void read_nemotron_h(const Config& config, ModelShape& shape) {
   shape.context = config.size("max_position_embeddings", 4'096, kLongestContext);
   shape.activation = config.activation("mlp_hidden_act", "relu2");
   if (pattern.find('E') != std::string::npos) {
-    shape.experts = read_experts(config, {"n_routed_experts", "num_local_experts"}, 8, 2);
-    shape.experts->intermediate = config.size("moe_intermediate_size", 7'688, kWidestMlp);
-    shape.experts->shared = 1;
-    shape.experts->shared_intermediate = config.size("moe_shared_expert_intermediate_size", 7'688, kWidestMlp);
+    read_experts(config, {8, 2, {"n_routed_experts", "num_local_experts"}, 7'688, 7'688}, shape);
     shape.experts->dense_layers =
         static_cast<int>(std::count_if(pattern.begin(), pattern.end(), [](char c) { return c != 'E'; }));
   }
-  Hybrid(config, shape, read_mamba2_layer(config, {"mamba_num_heads", "mamba_head_dim", "ssm_state_size", 128, 8}))
+  Hybrid(config, shape, read_mamba2_layer(config, {"mamba_num_heads", "mamba_head_dim", "ssm_state_size"}))
       .write(pattern);
 }
 

@@ -1,30 +1,37 @@
-// OLMo: layer norms without weights; OLMo 2: norms after each part and on q and k.
+// OLMo: layer norms without weights. OLMo 2: norms after each part and on q and k. OLMoE: 64 experts, eight per token.
 #include "families/decoder.h"
-#include "families/families.h"
 
 namespace rightsize::model {
 namespace {
 
+constexpr std::int64_t kVocabulary = 50'304;
+
 void read_olmo(const Config& config, ModelShape& shape) {
-  DecoderStyle style;
-  style.vocabulary = 50'304;
-  style.qkv_bias = style.output_bias = config.flag("attention_bias", false);
-  style.norm = NormKind::kLayerWide;
-  style.norm_weight = false;  // its layer norms have nothing to learn
-  read_decoder_sizes(config, style, shape);
-  Decoder(config, style, shape).write();
+  read_decoder(
+      config, shape,
+      {.vocabulary = kVocabulary, .attention_bias = false, .norm = NormKind::kLayerWide, .norm_weight = false});
 }
 
 void read_olmo2(const Config& config, ModelShape& shape) {
-  DecoderStyle style;
-  style.vocabulary = 50'304;
-  style.qkv_bias = style.output_bias = config.flag("attention_bias", false);
-  style.qk_norm = QkNorm::kFullWidth;
-  style.norm = NormKind::kRmsWide;
-  style.order = BlockOrder::kPostNorm;
-  style.layer_norms = {"post_attention_layernorm", "post_feedforward_layernorm"};
-  read_decoder_sizes(config, style, shape);
-  Decoder(config, style, shape).write();
+  read_decoder(config, shape,
+               {.vocabulary = kVocabulary,
+                .attention_bias = false,
+                .qk_norm = QkNorm::kFullWidth,
+                .norm = NormKind::kRmsWide,
+                .layer_norms = {"post_attention_layernorm", "post_feedforward_layernorm"},
+                .order = BlockOrder::kPostNorm});
+}
+
+void read_olmoe(const Config& config, ModelShape& shape) {
+  read_decoder(config, shape,
+               {.vocabulary = kVocabulary,
+                .intermediate = 2'048,
+                .heads = 16,
+                .context = 4'096,
+                .attention_bias = false,
+                .experts = {64, 8, {"num_experts", "num_local_experts"}},
+                .qk_norm = QkNorm::kFullWidth,
+                .exact = false});
 }
 
 }  // namespace
@@ -33,6 +40,7 @@ Families olmo() {
   return {
       {"olmo", "OLMo: norms without weights", read_olmo},
       {"olmo2", "OLMo 2: norms after each part, also on q and k", read_olmo2},
+      {"olmoe", "OLMoE: OLMo 2 attention, 64 experts, 8 per token", read_olmoe},
   };
 }
 

@@ -1,91 +1,69 @@
 // OPT: learned positions, ReLU, dropout after each part; queries are scaled before attention.
-#include <utility>
-
-#include "families/decoder.h"
-#include "families/families.h"
 #include "families/family_writer.h"
 
 namespace rightsize::model {
 namespace {
 
-struct Layout {
-  std::int64_t embedding_width;
-  bool bias, norm_affine, final_norm;
-};
-
-struct Layer {
-  WeightRef q, k, v, o, norm1, up, down, norm2;
-};
-
 class Opt : protected FamilyWriter {
  public:
-  Opt(const Config& config, ModelShape& shape, const Layout& layout) : FamilyWriter(config, shape), layout_(layout) {}
+  Opt(const Config& config, ModelShape& shape)
+      : FamilyWriter(config, shape),
+        narrow_(config.size("word_embed_proj_dim", shape.hidden)),
+        affine_(config.flag("layer_norm_elementwise_affine", true)) {}
 
   void write() {
-    const std::int64_t narrow = layout_.embedding_width;
+    const bool bias = config_.flag("enable_bias", true);
+    const bool final_norm =
+        config_.flag("do_layer_norm_before", true) && !config_.flag("_remove_final_layer_norm", false);
     const WeightRef table =
-        inventory_.embedding("embed_tokens", WeightRole::kTokenEmbedding, shape_.vocabulary, narrow);
-    const WeightRef places =
-        inventory_.embedding("embed_positions", WeightRole::kPositionEmbedding, shape_.context + 2, shape_.hidden);
+        inventory_.embedding("embed_tokens", WeightRole::kTokenEmbedding, shape_.vocabulary, narrow_);
+    const WeightRef places = positions("embed_positions", shape_.context + 2);
     WeightRef project_out, project_in, last_norm;
-    if (narrow != shape_.hidden) {  // OPT-350M embeds in 512 of its 1024
-      project_out = inventory_.linear("project_out", WeightRole::kOther, narrow, shape_.hidden, false);
-      project_in = inventory_.linear("project_in", WeightRole::kOther, shape_.hidden, narrow, false);
+    if (narrow_ != shape_.hidden) {  // OPT-350M embeds in 512 of its 1024
+      project_out = inventory_.linear("project_out", WeightRole::kOther, narrow_, shape_.hidden, false);
+      project_in = inventory_.linear("project_in", WeightRole::kOther, shape_.hidden, narrow_, false);
     }
-    if (layout_.final_norm) last_norm = declare_norm("final_layer_norm");
-    const Layer layer = declare_layer();
-    const DecoderHead head = declare_decoder_head(config_, inventory_, shape_, narrow);
+    if (final_norm && affine_) last_norm = inventory_.norm("final_layer_norm", shape_.hidden, true);
+    using L = LayerWeights;
+    const LayerWeights layer = declare_layers(shape_.layers, {{&L::k, "self_attn.k_proj", bias},
+                                                              {&L::v, "self_attn.v_proj", bias},
+                                                              {&L::q, "self_attn.q_proj", bias},
+                                                              {&L::o, "self_attn.out_proj", bias},
+                                                              {&L::norm1, affine_ ? "self_attn_layer_norm" : ""},
+                                                              {&L::up, "fc1", bias},
+                                                              {&L::down, "fc2", bias},
+                                                              {&L::norm2, affine_ ? "final_layer_norm" : ""}});
+    const DecoderHead head = declare_head(narrow_);
     Value x = body(table, places, project_in, layer);
     x = f_.last_stage(std::move(x), [&](Value last) {
       if (last_norm) last = layer_norm(last_norm, std::move(last));
       last = f_.linear(project_out, std::move(last));
-      return decoder_loss(f_, shape_, head, table, std::move(last));
+      return decoder_loss(head, table, std::move(last));
     });
     finish(std::move(x));
   }
 
  private:
-  WeightRef declare_norm(const char* name) {
-    return layout_.norm_affine ? inventory_.norm(name, shape_.hidden, true) : WeightRef{};
-  }
-
-  Layer declare_layer() {
-    const std::int64_t width = shape_.hidden;
-    const bool bias = layout_.bias;
-    Layer w;
-    inventory_.begin_block(shape_.layers);
-    w.k = inventory_.keys("self_attn.k_proj", width, width, bias, shape_.head_dim);
-    w.v = inventory_.keys("self_attn.v_proj", width, width, bias, shape_.head_dim);
-    w.q = inventory_.linear("self_attn.q_proj", WeightRole::kAttention, width, width, bias);
-    w.o = inventory_.output("self_attn.out_proj", WeightRole::kAttention, width, width, bias);
-    w.norm1 = declare_norm("self_attn_layer_norm");
-    w.up = inventory_.linear("fc1", WeightRole::kMlp, shape_.intermediate, width, bias);
-    w.down = inventory_.output("fc2", WeightRole::kMlp, width, shape_.intermediate, bias);
-    w.norm2 = declare_norm("final_layer_norm");
-    inventory_.end_block();
-    return w;
-  }
-
-  Value body(WeightRef table, WeightRef places, WeightRef project_in, const Layer& layer) {
-    Value tokens, mask, positions;
+  Value body(WeightRef table, WeightRef places, WeightRef project_in, const LayerWeights& layer) {
+    Value words, mask, position;
     Value x = f_.first_stage([&] {
-      tokens = f_.embedding(kTokens, table, layout_.embedding_width);
-      tokens = f_.linear(project_in, std::move(tokens));
+      words = f_.embedding(kTokens, table, narrow_);
+      words = f_.linear(project_in, std::move(words));
       mask = f_.make(kTokens, Width::kLong);
       f_.probe_mask(kTokens);
-      positions = f_.embedding(kTokens, places, shape_.hidden);
-      Value sum = f_.add(tokens, positions);
+      position = f_.embedding(kTokens, places, shape_.hidden);
+      Value sum = f_.add(words, position);
       f_.want_gradient(sum);
       return sum;
     });
-    x = run_layers(std::move(x), layer.k, [&](Value in) { return block(std::move(in), layer); });
-    tokens.reset();
-    positions.reset();
+    x = run_layers(std::move(x), layer.first, [&](Value in) { return block(std::move(in), layer); });
+    words.reset();
+    position.reset();
     f_.release_shared();
     return x;
   }
 
-  Value block(Value given, const Layer& w) {
+  Value block(Value given, const LayerWeights& w) {
     Value x = std::move(given);
     Value residual = x;
     x = layer_norm(w.norm1, std::move(x));
@@ -101,48 +79,32 @@ class Opt : protected FamilyWriter {
     return f_.add(residual, std::move(x));
   }
 
-  Value attention(Value given, const Layer& w) {
-    Value x = std::move(given);
+  Value attention(const Value& x, const LayerWeights& w) {
     Value q = f_.linear(w.q, x);
     q = f_.scale(std::move(q));
     q = f_.split_heads(std::move(q));
     Value k = f_.split_heads(f_.linear(w.k, x));
     Value v = f_.split_heads(f_.linear(w.v, x));
-    return f_.linear(w.o, f_.attention(q, k, v, attention_of(shape_)));
+    return f_.linear(w.o, f_.attention(q, k, v, attention_op()));
   }
 
-  const Layout& layout_;
+  std::int64_t narrow_;  // width of the token embedding
+  bool affine_;          // norms have weights
 };
 
 void read_opt(const Config& config, ModelShape& shape) {
-  shape.kind = ModelKind::kDecoder;
-  shape.layers = config.layers("num_hidden_layers");
-  shape.hidden = config.hidden("hidden_size");
-  shape.heads = shape.kv_heads = config.count("num_attention_heads", 12, 1, kMostHeads);
-  shape.head_dim = config.divide(shape.hidden, "hidden_size", shape.heads, "num_attention_heads");
-  shape.intermediate = config.size("ffn_dim", 3'072, kWidestMlp);
-  shape.vocabulary = config.size("vocab_size", 50'272, kLargestVocabulary);
-  shape.context = config.size("max_position_embeddings", 2'048, kLongestContext);
-  shape.activation = config.activation("activation_function", "relu");
-  shape.dropout = config.dropout("dropout", 0.1);
-  shape.attention_dropout = config.dropout("attention_dropout", 0.0);
-  shape.positions = Positions::kLearned;
+  const SizeFields fields = {.intermediate = {"ffn_dim", 3'072},
+                             .vocabulary = 50'272,
+                             .activation = {"activation_function", "relu"},
+                             .dropout = {"dropout", 0.1},
+                             .attention_dropout = {"attention_dropout", 0.0}};
+  read_sizes(config, fields, shape);
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);
-
-  Layout layout{};
-  layout.embedding_width = config.size("word_embed_proj_dim", shape.hidden);
-  layout.bias = config.flag("enable_bias", true);
-  layout.norm_affine = config.flag("layer_norm_elementwise_affine", true);
-  layout.final_norm = config.flag("do_layer_norm_before", true) && !config.flag("_remove_final_layer_norm", false);
-  Opt(config, shape, layout).write();
+  Opt(config, shape).write();
 }
 
 }  // namespace
 
-Families opt() {
-  return {
-      {"opt", "OPT: GPT-3 sizes, learned positions, ReLU", read_opt},
-  };
-}
+Families opt() { return {{"opt", "OPT: GPT-3 sizes, learned positions, ReLU", read_opt}}; }
 
 }  // namespace rightsize::model

@@ -1,7 +1,6 @@
 // Qwen3-Next and Qwen3.5: three of four layers carry a state by the gated delta rule, the fourth attends under a gate;
 // many small experts beside a shared one (Qwen3.5 also as a dense model, both with an image tower).
 #include "families/decoder.h"
-#include "families/families.h"
 #include "families/vision_tower.h"
 
 namespace rightsize::model {
@@ -55,7 +54,7 @@ class DeltaDecoder : public Decoder {
     k = f_.split_heads(std::move(k));
     Value v = f_.split_heads(f_.linear(layer.v, x));
     rotate_both(q, k);
-    AttentionOp how = attention_of(shape_);
+    AttentionOp how = attention_op();
     how.window = window;
     Value out = f_.attention(q, k, v, how);
     out = f_.multiply(std::move(out), f_.activate(std::move(gate), Activation::kSigmoid));
@@ -65,7 +64,7 @@ class DeltaDecoder : public Decoder {
   ScanOp scan_;
 };
 
-// Layer by layer, or every n-th attends.
+// From the list of layer types, or every n-th layer attends.
 std::vector<Decoder::Run> read_layers(const Config& config, const ModelShape& shape) {
   const int every = config.count("full_attention_interval", 4);
   const auto types = config.json().get_strings("layer_types").value_or(std::vector<std::string>{});
@@ -78,49 +77,45 @@ std::vector<Decoder::Run> read_layers(const Config& config, const ModelShape& sh
   return Decoder::runs_of(layers);
 }
 
-struct Defaults {
+struct TextDefaults {
   std::int64_t vocabulary;
-  int heads, kv_heads, experts, per_token;  // no experts: a dense MLP
+  int kv_heads, experts, per_token;  // no experts: a dense MLP
 };
 
-void read_text(const Config& config, const Defaults& defaults, ModelShape& shape) {
-  DecoderStyle style;
-  style.vocabulary = defaults.vocabulary;
-  style.intermediate = 5'632;
-  style.heads = defaults.heads;
-  style.kv_heads = defaults.kv_heads;
-  style.head_dim = 256;
-  style.context = 32'768;
-  style.rotary_fraction = 0.25;
-  style.qkv_bias = style.output_bias = config.flag("attention_bias", false);
-  style.norm = NormKind::kRmsPlusOne;
-  style.shared_switch = true;
-  style.exact = false;
+void read_text(const Config& config, const TextDefaults& defaults, ModelShape& shape) {
+  const DecoderStyle style = {
+      .vocabulary = defaults.vocabulary,
+      .intermediate = 5'632,
+      .heads = 16,
+      .kv_heads = defaults.kv_heads,
+      .head_dim = 256,
+      .context = 32'768,
+      .rotary_fraction = 0.25,
+      .attention_bias = false,
+      .experts = {defaults.experts, defaults.per_token, {"num_experts", "num_local_experts"}, 512, 512},
+      .norm = NormKind::kRmsPlusOne,
+      .shared_switch = true,
+      .exact = false,
+  };
   read_decoder_sizes(config, style, shape);
-  if (defaults.experts > 0) {
-    shape.experts = read_experts(config, {"num_experts", "num_local_experts"}, defaults.experts, defaults.per_token);
-    shape.experts->intermediate = config.size("moe_intermediate_size", 512, kWidestMlp);
-    shape.experts->shared = 1;
-    shape.experts->shared_intermediate = config.size("shared_expert_intermediate_size", 512, kWidestMlp);
-  }
   DeltaDecoder(config, style, shape).write(read_layers(config, shape));
 }
 
-void read_qwen3_next(const Config& config, ModelShape& shape) { read_text(config, {151'936, 16, 2, 512, 10}, shape); }
+void read_qwen3_next(const Config& config, ModelShape& shape) { read_text(config, {151'936, 2, 512, 10}, shape); }
 
 // The classes that generate from images and text have both configurations; text alone has its fields at the top.
-void read_with_images(const Config& config, const Defaults& defaults, ModelShape& shape) {
-  if (!config.json().has("text_config")) return read_text(config, defaults, shape);
+void read_with_images(const Config& config, const TextDefaults& defaults, ModelShape& shape) {
+  if (is_text_only(config)) return read_text(config, defaults, shape);
   const Config text = config.section("text_config"), vision = config.section("vision_config");
-  if (config.head(Head::kConditionalGeneration) != Head::kCausalLm) add_vision_tower(shape, read_qwen3_vision(vision));
+  if (has_tower(config)) add_vision_tower(shape, read_qwen3_vision(vision));
   read_text(text, defaults, shape);
   text.json().refuse_misspelt();
 }
 
 void read_qwen3_5_moe(const Config& config, ModelShape& shape) {
-  read_with_images(config, {248'320, 16, 2, 256, 8}, shape);
+  read_with_images(config, {248'320, 2, 256, 8}, shape);
 }
-void read_qwen3_5(const Config& config, ModelShape& shape) { read_with_images(config, {248'320, 16, 4, 0, 0}, shape); }
+void read_qwen3_5(const Config& config, ModelShape& shape) { read_with_images(config, {248'320, 4, 0, 0}, shape); }
 
 }  // namespace
 

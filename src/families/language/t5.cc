@@ -1,36 +1,24 @@
 // T5, Flan-T5, mT5, UMT5: relative position biases that need gradients, which keeps self-attention out of fused
 // kernels.
-#include <utility>
-
-#include "families/decoder.h"
-#include "families/families.h"
 #include "families/family_writer.h"
 
 namespace rightsize::model {
 namespace {
 
-struct Layout {
-  std::int64_t inner;  // heads * d_kv, which need not be d_model
-  std::int64_t buckets;
-  bool bias_in_every_layer;  // T5 itself has one table for all layers, held by the first
-};
-
-struct Attention {
-  WeightRef q, k, v, o, norm;
-};
-struct Layer {
-  Attention self, cross;
+struct T5Layer {
+  LayerWeights self, cross;  // each with the norm of its attention
   WeightRef table, gate, up, down, norm;
-  std::int64_t repeats = 0;
+  int repeats = 0;
 };
 
 class T5 : protected FamilyWriter {
  public:
-  T5(const Config& config, ModelShape& shape, const Layout& layout) : FamilyWriter(config, shape), layout_(layout) {}
+  // T5 has one table of position biases for all layers, which belongs to the first; UMT5 has one per layer.
+  T5(const Config& config, ModelShape& shape)
+      : FamilyWriter(config, shape), bias_in_every_layer_(shape.family == "umt5") {}
 
   void write() {
-    const WeightRef shared =
-        inventory_.embedding("shared", WeightRole::kTokenEmbedding, shape_.vocabulary, shape_.hidden);
+    const WeightRef shared = tokens("shared");
     const Stack encoder = declare_stack(shape_.encoder_layers, false);
     const Head head = config_.head(Head::kConditionalGeneration);
     if (head == Head::kEncoder) {
@@ -51,61 +39,62 @@ class T5 : protected FamilyWriter {
     Value y = run(decoder, true, shared, encoded);
     f_.head();
     if (shape_.tied_embeddings) y = f_.scale(std::move(y));
-    // T5 hands its logits to the loss as they are.
+    // T5 does not convert its logits for the loss.
     finish(f_.language_loss(y, {output, {}, false, false}));
   }
 
  private:
   struct Stack {
-    std::vector<Layer> runs;
+    std::vector<T5Layer> runs;
     WeightRef final_norm;
   };
 
   void finish(Value loss) {
-    f_.forward().exact = !layout_.bias_in_every_layer;
+    f_.forward().exact = !bias_in_every_layer_;
     FamilyWriter::finish(std::move(loss));
   }
 
-  Attention declare_attention(const std::string& name) {
-    Attention w;
-    w.q = inventory_.linear(name + ".q", WeightRole::kAttention, layout_.inner, shape_.hidden, false);
-    w.k = inventory_.linear(name + ".k", WeightRole::kAttention, layout_.inner, shape_.hidden, false);
-    w.v = inventory_.linear(name + ".v", WeightRole::kAttention, layout_.inner, shape_.hidden, false);
-    w.o = inventory_.output(name + ".o", WeightRole::kAttention, shape_.hidden, layout_.inner, false);
-    return w;
+  void declare_attention(LayerWeights& w, const std::string& name) {
+    declare(w, {{&LayerWeights::q, name + ".q", false},
+                {&LayerWeights::k, name + ".k", false},
+                {&LayerWeights::v, name + ".v", false},
+                {&LayerWeights::o, name + ".o", false}});
   }
 
-  Layer declare_layers(std::int64_t repeats, const std::string& prefix, bool decoder, bool with_table) {
-    Layer w;
+  T5Layer declare_run(int repeats, const std::string& prefix, bool decoder, bool with_table) {
+    const auto norm_of = [&](const char* part) {
+      return inventory_.norm(prefix + part + ".layer_norm", shape_.hidden, false);
+    };
+    T5Layer w;
     w.repeats = repeats;
     inventory_.begin_block(repeats);
-    w.self = declare_attention(prefix + "SelfAttention");
+    declare_attention(w.self, prefix + "SelfAttention");
     if (with_table) {
       w.table = inventory_.embedding(prefix + "relative_attention_bias", WeightRole::kPositionEmbedding,
-                                     layout_.buckets, shape_.heads);
+                                     config_.size("relative_attention_num_buckets", 32), shape_.heads);
     }
-    w.self.norm = inventory_.norm(prefix + "SelfAttention.layer_norm", shape_.hidden, false);
+    w.self.norm1 = norm_of("SelfAttention");
     if (decoder) {
-      w.cross = declare_attention(prefix + "EncDecAttention");
-      w.cross.norm = inventory_.norm(prefix + "EncDecAttention.layer_norm", shape_.hidden, false);
+      declare_attention(w.cross, prefix + "EncDecAttention");
+      w.cross.norm1 = norm_of("EncDecAttention");
     }
     const std::int64_t inner = shape_.intermediate, width = shape_.hidden;
     if (shape_.gated_mlp) w.gate = inventory_.linear("DenseReluDense.wi_0", WeightRole::kMlp, inner, width, false);
     w.up = inventory_.linear(shape_.gated_mlp ? "DenseReluDense.wi_1" : "DenseReluDense.wi", WeightRole::kMlp, inner,
                              width, false);
     w.down = inventory_.output("DenseReluDense.wo", WeightRole::kMlp, width, inner, false);
-    w.norm = inventory_.norm(prefix + "ff.layer_norm", width, false);
+    w.norm = norm_of("ff");
     inventory_.end_block();
     return w;
   }
 
-  // The first layer differs by its table of position biases.
+  // Only the first layer has a table of position biases.
   Stack declare_stack(int layers, bool decoder) {
     const std::string prefix = decoder ? "decoder." : "encoder.";
-    const std::int64_t first = layout_.bias_in_every_layer ? layers : 1;
+    const int first = bias_in_every_layer_ ? layers : 1;
     Stack stack;
-    stack.runs.push_back(declare_layers(first, prefix, decoder, true));
-    if (first < layers) stack.runs.push_back(declare_layers(layers - first, prefix, decoder, false));
+    stack.runs.push_back(declare_run(first, prefix, decoder, true));
+    if (first < layers) stack.runs.push_back(declare_run(layers - first, prefix, decoder, false));
     stack.final_norm = inventory_.norm(prefix + "final_layer_norm", shape_.hidden, false);
     return stack;
   }
@@ -122,41 +111,37 @@ class T5 : protected FamilyWriter {
     first_table.repeat = 0;
     Value bias = f_.relative_bias(first_table, scores);
     const std::int32_t layers = f_.add_stack(decoder);
-    for (const Layer& layer : stack.runs) {
+    for (const T5Layer& layer : stack.runs) {
       const std::int32_t program =
           decoder
               ? f_.program({width, scores, width},
                            [&](std::span<Value> in) { return block(in[0], in[1], in[2], layer, true); })
               : f_.program({width, scores}, [&](std::span<Value> in) { return block(in[0], in[1], {}, layer, false); });
-      f_.add_layers(layers, layer.self.q, static_cast<int>(layer.repeats), program);
+      f_.add_layers(layers, layer.self.first, layer.repeats, program);
     }
     x = f_.layers(layers, std::move(x), bias, encoded);
     x = norm(stack.final_norm, std::move(x));
     return f_.dropout(std::move(x), shape_.dropout);
   }
 
-  Value block(Value given, Value bias, Value encoded, const Layer& w, bool decoder) {
+  Value block(Value given, Value bias, Value encoded, const T5Layer& w, bool decoder) {
     Value x = std::move(given);
     x = sublayer(x, w.self, bias, {}, decoder);
     if (decoder) x = sublayer(x, w.cross, {}, encoded, true);
     return feed_forward(x, w);
   }
 
-  // Self-attention with a bias, or cross-attention over what the encoder made.
-  Value sublayer(Value given, const Attention& w, Value given_bias, Value given_encoded, bool decoder) {
-    Value x = std::move(given), bias = std::move(given_bias), encoded = std::move(given_encoded);
-    Value normed = norm(w.norm, x);
+  // Self-attention with a bias, or cross-attention over the encoder's output.
+  Value sublayer(const Value& x, const LayerWeights& w, const Value& bias, const Value& encoded, bool decoder) {
+    Value normed = norm(w.norm1, x);
     Value out = attention(normed, encoded ? encoded : normed, w, bias, decoder);
     Value dropped = f_.dropout(out, shape_.dropout);
     return f_.add(x, std::move(dropped));
   }
 
-  Value attention(Value given, Value given_keys, const Attention& w, Value given_bias, bool decoder) {
-    Value x = std::move(given), keys = std::move(given_keys), bias = std::move(given_bias);
-    Value q = f_.split_heads(f_.linear(w.q, x));
-    Value k = f_.split_heads(f_.linear(w.k, keys));
-    Value v = f_.split_heads(f_.linear(w.v, keys));
-    AttentionOp how = attention_of(shape_);
+  Value attention(const Value& x, const Value& keys, const LayerWeights& w, const Value& bias, bool decoder) {
+    auto [q, k, v] = split_qkv(w, x, keys);
+    AttentionOp how = attention_op();
     how.causal = decoder && bias;
     how.cached = decoder;
     Value out;
@@ -172,15 +157,14 @@ class T5 : protected FamilyWriter {
     return f_.linear(w.o, out);
   }
 
-  Value feed_forward(Value given, const Layer& w) {
-    Value x = std::move(given);
+  Value feed_forward(const Value& x, const T5Layer& w) {
     Value y = norm(w.norm, x);
     y = feed_forward_inner(y, w);
     Value dropped = f_.dropout(y, shape_.dropout);
     return f_.add(x, std::move(dropped));
   }
 
-  Value feed_forward_inner(Value given, const Layer& w) {
+  Value feed_forward_inner(Value given, const T5Layer& w) {
     Value y = std::move(given), gate, upper;
     if (w.gate) {
       gate = f_.linear(w.gate, y);
@@ -192,15 +176,15 @@ class T5 : protected FamilyWriter {
       y = f_.activate(std::move(y), shape_.activation);
     }
     y = f_.dropout(std::move(y), shape_.dropout);
-    // The output matrix stays in 32 bits and asks for its input in the same.
+    // The output matrix stays in 32 bits and needs its input in 32 bits.
     y = f_.cast(std::move(y), Width::kStored);
     return f_.linear(w.down, y);
   }
 
-  const Layout& layout_;
+  bool bias_in_every_layer_;
 };
 
-// "relu", "gated-gelu": the part before the dash says that there is a gate. gated-gelu means gelu_new.
+// "relu" or "gated-gelu": the prefix stands for a gate. gated-gelu means gelu_new.
 void read_t5_activation(const Config& config, ModelShape& shape, const char* fallback) {
   std::string text = config.json().get_string("feed_forward_proj").value_or(fallback);
   shape.gated_mlp = text.starts_with("gated-");
@@ -233,12 +217,7 @@ void read_t5(const Config& config, ModelShape& shape) {
   shape.positions = Positions::kRelative;
   read_t5_activation(config, shape, multilingual ? "gated-gelu" : "relu");
   shape.tied_embeddings = config.flag("tie_word_embeddings", shape.family == "t5");
-
-  Layout layout{};
-  layout.inner = std::int64_t{shape.heads} * shape.head_dim;
-  layout.buckets = config.size("relative_attention_num_buckets", 32);
-  layout.bias_in_every_layer = shape.family == "umt5";
-  T5(config, shape, layout).write();
+  T5(config, shape).write();
 }
 
 }  // namespace

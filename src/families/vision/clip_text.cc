@@ -1,28 +1,26 @@
-// CLIP's text encoder, which Stable Diffusion and FLUX read prompts with: causal, pre-norm, learned positions.
-#include <utility>
-
-#include "families/decoder.h"
-#include "families/families.h"
+// CLIP's text encoder, which reads prompts for Stable Diffusion and FLUX: causal, pre-norm, learned positions.
 #include "families/family_writer.h"
 
 namespace rightsize::model {
 namespace {
 
-struct Layer {
-  WeightRef norm1, q, k, v, o, norm2, up, down;
-};
-
 class ClipText : protected FamilyWriter {
  public:
-  ClipText(const Config& config, ModelShape& shape) : FamilyWriter(config, shape) {}
+  using FamilyWriter::FamilyWriter;
 
   void write() {
     const std::int64_t h = shape_.hidden;
-    const WeightRef words =
-        inventory_.embedding("embeddings.token_embedding", WeightRole::kTokenEmbedding, shape_.vocabulary, h);
-    const WeightRef places =
-        inventory_.embedding("embeddings.position_embedding", WeightRole::kPositionEmbedding, shape_.context, h);
-    const Layer layer = declare_layer();
+    const WeightRef words = tokens("embeddings.token_embedding");
+    const WeightRef places = positions("embeddings.position_embedding", shape_.context);
+    using L = LayerWeights;
+    const LayerWeights layer = declare_layers(shape_.layers, {{&L::norm1, "layer_norm1"},
+                                                              {&L::q, "self_attn.q_proj"},
+                                                              {&L::k, "self_attn.k_proj"},
+                                                              {&L::v, "self_attn.v_proj"},
+                                                              {&L::o, "self_attn.out_proj"},
+                                                              {&L::norm2, "layer_norm2"},
+                                                              {&L::up, "mlp.fc1"},
+                                                              {&L::down, "mlp.fc2"}});
     const WeightRef last = inventory_.norm("final_layer_norm", h, true);
     WeightRef projection;
     if (shape_.architecture == "CLIPTextModelWithProjection") {
@@ -34,11 +32,7 @@ class ClipText : protected FamilyWriter {
       f_.want_gradient(e);
       return e;
     });
-    const std::int32_t stack = f_.add_stack();
-    const std::int32_t program =
-        f_.program({kTokens.times(h)}, [&](std::span<Value> in) { return block(in[0], layer); });
-    f_.add_layers(stack, layer.norm1, shape_.layers, program);
-    x = f_.layers(stack, std::move(x));
+    x = run_layers(std::move(x), layer.first, [&](const Value& in) { return block(in, layer); });
     x = f_.last_stage(std::move(x), [&](Value y) {
       y = layer_norm(last, std::move(y));
       f_.head();
@@ -51,28 +45,12 @@ class ClipText : protected FamilyWriter {
   }
 
  private:
-  Layer declare_layer() {
-    const std::int64_t h = shape_.hidden;
-    Layer w;
-    inventory_.begin_block(shape_.layers);
-    w.norm1 = inventory_.norm("layer_norm1", h, true);
-    w.q = inventory_.linear("self_attn.q_proj", WeightRole::kAttention, h, h, true);
-    w.k = inventory_.linear("self_attn.k_proj", WeightRole::kAttention, h, h, true);
-    w.v = inventory_.linear("self_attn.v_proj", WeightRole::kAttention, h, h, true);
-    w.o = inventory_.output("self_attn.out_proj", WeightRole::kAttention, h, h, true);
-    w.norm2 = inventory_.norm("layer_norm2", h, true);
-    w.up = inventory_.linear("mlp.fc1", WeightRole::kMlp, shape_.intermediate, h, true);
-    w.down = inventory_.output("mlp.fc2", WeightRole::kMlp, h, shape_.intermediate, true);
-    inventory_.end_block();
-    return w;
-  }
-
-  Value block(Value x, const Layer& w) {
+  Value block(Value x, const LayerWeights& w) {
     Value normed = layer_norm(w.norm1, x);
     Value q = f_.split_heads(f_.linear(w.q, normed));
     Value k = f_.split_heads(f_.linear(w.k, normed));
     Value v = f_.split_heads(f_.linear(w.v, std::move(normed)));
-    AttentionOp how = attention_of(shape_);
+    AttentionOp how = attention_op();
     how.cached = false;
     x = f_.add(std::move(x), f_.linear(w.o, f_.attention(q, k, v, how)));
     Value inner = f_.activate(f_.linear(w.up, layer_norm(w.norm2, x)), shape_.activation);
@@ -82,24 +60,20 @@ class ClipText : protected FamilyWriter {
 
 void read_clip_text(const Config& config, ModelShape& shape) {
   shape.kind = ModelKind::kEncoder;
-  shape.layers = config.layers("num_hidden_layers");
-  shape.hidden = config.hidden("hidden_size");
-  shape.heads = shape.kv_heads = config.count("num_attention_heads", 8, 1, kMostHeads);
-  shape.head_dim = config.divide(shape.hidden, "hidden_size", shape.heads, "num_attention_heads");
-  shape.intermediate = config.size("intermediate_size", 2'048, kWidestMlp);
-  shape.vocabulary = config.size("vocab_size", 49'408, kLargestVocabulary);
-  shape.context = config.size("max_position_embeddings", 77, kLongestContext);
-  shape.activation = config.activation("hidden_act", "quick_gelu");
-  shape.positions = Positions::kLearned;
+  read_sizes(config,
+             {.heads = {"num_attention_heads", 8},
+              .intermediate = {"intermediate_size", 2'048},
+              .vocabulary = 49'408,
+              .context = {"max_position_embeddings", 77},
+              .activation = {"hidden_act", "quick_gelu"},
+              .dropout = {{}, 0.0},
+              .attention_dropout = {{}, 0.0}},
+             shape);
   ClipText(config, shape).write();
 }
 
 }  // namespace
 
-Families clip_text() {
-  return {
-      {"clip_text_model", "CLIP's text encoder", read_clip_text},
-  };
-}
+Families clip_text() { return {{"clip_text_model", "CLIP's text encoder", read_clip_text}}; }
 
 }  // namespace rightsize::model

@@ -2,22 +2,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "families/decoder.h"
-#include "families/families.h"
 #include "families/family_writer.h"
 #include "families/image_config.h"
 
 namespace rightsize::model {
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
-
 struct Stages {
-  Sizes widths, depths;
+  std::vector<std::int64_t> widths, depths;
 };
 
 // hidden_sizes and depths, of the same length.
@@ -40,11 +33,11 @@ void read_image(const Config& config, ModelShape& shape, int image_size = 224) {
   shape.positions = Positions::kNone;
 }
 
-// What the three share. The classes of transformers and torchvision have the same tensors; the order here is
+// Shared by the three. The classes of transformers and torchvision have the same tensors; the order here is
 // torchvision's.
 class ConvNet : protected FamilyWriter {
  public:
-  ConvNet(const Config& config, ModelShape& shape) : FamilyWriter(config, shape) {}
+  using FamilyWriter::FamilyWriter;
 
  protected:
   struct ConvNorm {
@@ -54,11 +47,8 @@ class ConvNet : protected FamilyWriter {
 
   ConvNorm declare(const std::string& name, std::int64_t outputs, std::int64_t inputs, int kernel, int stride = 1,
                    std::int64_t groups = 1) {
-    ConvOptions options;
-    options.stride = stride;
-    options.groups = groups;
     ConvNorm pair;
-    pair.conv = inventory_.conv(name, outputs, inputs, kernel, options);
+    pair.conv = inventory_.conv(name, outputs, inputs, kernel, {.stride = stride, .groups = groups});
     pair.norm = inventory_.norm(name + ".normalization", outputs, true);
     return pair;
   }
@@ -70,25 +60,42 @@ class ConvNet : protected FamilyWriter {
     return f_.norm(NormKind::kBatch, pair.norm, std::move(y), kOnce.times(channels));
   }
 
-  // The grid a weight's output lies on.
-  Size grid(int scale) const {
-    const std::int64_t side = (shape_.image_size + scale - 1) / std::max(1, scale);
-    return kSamples.times(side * side);
+  // A block declared as two: the first occurrence, which may change size, and the others.
+  template <class Block>
+  struct Blocks {
+    Block first, rest;
+    std::int64_t depth = 1;
+  };
+  template <class DeclareFirst, class DeclareRest>
+  auto declare_blocks(std::int64_t depth, const DeclareFirst& declare_first, const DeclareRest& declare_rest) {
+    Blocks<decltype(declare_first())> blocks;
+    blocks.depth = depth;
+    inventory_.begin_block(1);
+    blocks.first = declare_first();
+    inventory_.end_block();
+    inventory_.begin_block(depth - 1);
+    blocks.rest = declare_rest();
+    inventory_.end_block();
+    return blocks;
   }
-
-  // `depth` blocks, of which the first may differ.
-  Value run_block(Value x, std::int64_t depth, std::int32_t program, int first_repeat = 0) {
-    for (std::int64_t r = 0; r < depth; ++r) x = f_.segment(program, first_repeat + static_cast<int>(r), x);
+  // `program` writes one block.
+  template <class Block, class Program>
+  void run_blocks(Value& x, const Blocks<Block>& blocks, const Program& program) {
+    x = f_.segment(program(blocks.first, x.size()), 0, x);
+    if (blocks.depth > 1) x = run_block(x, blocks.depth - 1, program(blocks.rest, x.size()));
+  }
+  Value run_block(Value x, std::int64_t depth, std::int32_t program) {
+    for (std::int64_t r = 0; r < depth; ++r) x = f_.segment(program, static_cast<int>(r), x);
     return x;
   }
 
+  void add_stage(std::int64_t depth, std::int64_t channels, std::int64_t inner, int scale) {
+    shape_.layers += static_cast<int>(depth);
+    shape_.stages.push_back({static_cast<int>(depth), channels, inner, scale});
+  }
+
   void finish(Value x, WeightRef classifier, WeightRef norm = {}) {
-    f_.head();
-    x = f_.average_pool(std::move(x), kSamples.times(shape_.hidden));
-    if (norm) x = f_.norm(NormKind::kLayer, norm, std::move(x), kSamples);
-    x = f_.linear(classifier, std::move(x), false);
-    x = f_.class_loss(f_.cast(std::move(x), Width::kSingle), kSamples);
-    FamilyWriter::finish(std::move(x));
+    FamilyWriter::finish(image_class_loss(f_, shape_, std::move(x), classifier, norm));
   }
 };
 
@@ -115,15 +122,18 @@ class ResNet : public ConvNet {
     stage.stride_in_first = config_.flag("downsample_in_bottleneck", false);
     stage.inputs = stem_width;
     stage.scale = 4;  // after the pooling that follows the stem
-    std::vector<Pair> blocks;
+    std::vector<Blocks<Block>> blocks;
     for (std::size_t i = 0; i < stages.depths.size(); ++i) {
       stage.stride = i > 0 || downsample_first ? 2 : 1;
       stage.scale *= stage.stride;
       stage.outputs = stages.widths[i];
-      blocks.push_back(declare_stage(stage, stages.depths[i]));
-      shape_.layers += static_cast<int>(stages.depths[i]);
-      shape_.stages.push_back({static_cast<int>(stages.depths[i]), stage.outputs,
-                               bottleneck ? std::max<std::int64_t>(1, stage.outputs / 4) : stage.outputs, stage.scale});
+      ResidualStage next = stage;
+      next.inputs = stage.outputs;
+      next.stride = 1;
+      blocks.push_back(declare_blocks(
+          stages.depths[i], [&] { return declare_block(stage); }, [&] { return declare_block(next); }));
+      add_stage(stages.depths[i], stage.outputs,
+                bottleneck ? std::max<std::int64_t>(1, stage.outputs / 4) : stage.outputs, stage.scale);
       stage.inputs = stage.outputs;
     }
     shape_.hidden = stage.outputs;
@@ -131,12 +141,9 @@ class ResNet : public ConvNet {
 
     Value x = conv_norm(stem, images_of(f_, shape_));
     x = f_.activate_in_place(std::move(x), Activation::kRelu);
-    x = f_.max_pool(std::move(x), grid(4).times(stem_width));
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const std::int32_t first = program(blocks[i].first, x.size());
-      x = f_.segment(first, 0, x);
-      if (stages.depths[i] == 1) continue;
-      x = run_block(x, stages.depths[i] - 1, program(blocks[i].rest, x.size()));
+    x = f_.max_pool(std::move(x), image_grid(shape_, 4).times(stem_width));
+    for (const Blocks<Block>& stage_blocks : blocks) {
+      run_blocks(x, stage_blocks, [&](const Block& w, const Size& size) { return program(w, size); });
     }
     finish(std::move(x), classifier);
   }
@@ -145,11 +152,8 @@ class ResNet : public ConvNet {
   struct Block {
     ConvNorm conv1, conv2, conv3, shortcut;
   };
-  struct Pair {
-    Block first, rest;
-  };
 
-  // Where stride and widths allow, the shortcut is the input itself.
+  // The shortcut is the input itself if stride and widths allow it.
   Block declare_block(const ResidualStage& stage) {
     Block w;
     if (stage.bottleneck) {
@@ -169,19 +173,6 @@ class ResNet : public ConvNet {
       w.shortcut = declare("downsample", stage.outputs, stage.inputs, 1, stage.stride);
     }
     return w;
-  }
-
-  Pair declare_stage(ResidualStage stage, std::int64_t depth) {
-    Pair pair;
-    inventory_.begin_block(1);
-    pair.first = declare_block(stage);
-    inventory_.end_block();
-    stage.inputs = stage.outputs;
-    stage.stride = 1;
-    inventory_.begin_block(depth - 1);
-    pair.rest = declare_block(stage);
-    inventory_.end_block();
-    return pair;
   }
 
   std::int32_t program(const Block& w, const Size& size) {
@@ -217,24 +208,20 @@ class ConvNext : public ConvNet {
   using ConvNet::ConvNet;
 
   void write(const Stages& stages, bool layer_scale) {
-    ConvOptions patches;
-    patches.stride = shape_.patch_size;
-    patches.bias = true;
     int scale = shape_.patch_size;
     inventory_.grid(scale);
-    const WeightRef stem =
-        inventory_.conv("embeddings.patch_embeddings", stages.widths[0], shape_.channels, shape_.patch_size, patches);
+    const WeightRef stem = inventory_.conv("embeddings.patch_embeddings", stages.widths[0], shape_.channels, scale,
+                                           {.stride = scale, .bias = true});
     const WeightRef stem_norm = inventory_.norm("embeddings.layernorm", stages.widths[0], true);
-    std::vector<Stage> declared;
+    std::vector<NextStage> declared;
     for (std::size_t i = 0; i < stages.depths.size(); ++i) {
       const std::int64_t width = stages.widths[i];
-      Stage stage;
+      NextStage stage;
       if (i > 0) declare_downsampling(stage, stages.widths[i - 1], width, scale);
       stage.scale = scale;
       declare_block(stage, width, stages.depths[i], layer_scale);
       declared.push_back(stage);
-      shape_.layers += static_cast<int>(stages.depths[i]);
-      shape_.stages.push_back({static_cast<int>(stages.depths[i]), width, 4 * width, scale});
+      add_stage(stages.depths[i], width, 4 * width, scale);
     }
     shape_.hidden = stages.widths.back();
     shape_.intermediate = 4 * shape_.hidden;
@@ -243,10 +230,10 @@ class ConvNext : public ConvNet {
     const WeightRef classifier = declare_image_classifier(config_, inventory_, shape_, shape_.hidden);
 
     Value x = f_.convolution(stem, images_of(f_, shape_));
-    x = f_.norm(NormKind::kLayer, stem_norm, std::move(x), grid(shape_.patch_size));
+    x = layer_norm(stem_norm, std::move(x), image_grid(shape_, shape_.patch_size));
     for (std::size_t i = 0; i < declared.size(); ++i) {
       if (i > 0) {
-        x = f_.norm(NormKind::kLayer, declared[i].down_norm, std::move(x), grid(declared[i - 1].scale));
+        x = layer_norm(declared[i].down_norm, std::move(x), image_grid(shape_, declared[i - 1].scale));
         x = f_.convolution(declared[i].down, std::move(x));
       }
       x = run_block(x, stages.depths[i], program(declared[i], x.size()));
@@ -255,39 +242,33 @@ class ConvNext : public ConvNet {
   }
 
  private:
-  struct Stage {
+  struct NextStage {
     WeightRef down_norm, down, layer_scale, depthwise, norm, wide, narrow;
     int scale = 1;
   };
 
-  void declare_downsampling(Stage& stage, std::int64_t from, std::int64_t to, int& scale) {
+  void declare_downsampling(NextStage& stage, std::int64_t from, std::int64_t to, int& scale) {
     stage.down_norm = inventory_.norm("downsampling_layer.norm", from, true);
     scale *= 2;
     inventory_.grid(scale);
-    ConvOptions halve;
-    halve.stride = 2;
-    halve.bias = true;
-    stage.down = inventory_.conv("downsampling_layer.conv", to, from, 2, halve);
+    stage.down = inventory_.conv("downsampling_layer.conv", to, from, 2, {.stride = 2, .bias = true});
   }
 
-  void declare_block(Stage& stage, std::int64_t width, std::int64_t depth, bool layer_scale) {
+  void declare_block(NextStage& stage, std::int64_t width, std::int64_t depth, bool layer_scale) {
     inventory_.begin_block(depth);
     if (layer_scale) stage.layer_scale = inventory_.vector("layer_scale_parameter", WeightRole::kOther, width);
-    ConvOptions options;
-    options.groups = width;
-    options.bias = true;
-    stage.depthwise = inventory_.conv("dwconv", width, width, 7, options);
+    stage.depthwise = inventory_.conv("dwconv", width, width, 7, {.groups = width, .bias = true});
     stage.norm = inventory_.norm("layernorm", width, true);
     stage.wide = inventory_.linear("pwconv1", WeightRole::kMlp, 4 * width, width, true);
     stage.narrow = inventory_.output("pwconv2", WeightRole::kMlp, width, 4 * width, true);
     inventory_.end_block();
   }
 
-  std::int32_t program(const Stage& w, const Size& size) {
+  std::int32_t program(const NextStage& w, const Size& size) {
     return f_.program({size}, [&](std::span<Value> in) {
       Value x = in[0];
       Value y = f_.convolution(w.depthwise, x);
-      y = f_.norm(NormKind::kLayer, w.norm, std::move(y), grid(w.scale));
+      y = layer_norm(w.norm, std::move(y), image_grid(shape_, w.scale));
       y = f_.linear(w.wide, std::move(y));
       y = f_.activate(std::move(y), Activation::kGelu);
       y = f_.linear(w.narrow, std::move(y));
@@ -310,7 +291,7 @@ void read_convnext(const Config& config, ModelShape& shape) {
 
 // ---------------------------------------------------------------- EfficientNet
 
-// Channels are scaled by the width and rounded to a multiple of eight, but not by more than a tenth down.
+// Channels are scaled by the width and rounded to a multiple of the divisor, but never down by more than a tenth.
 std::int64_t round_channels(double channels, std::int64_t divisor) {
   std::int64_t rounded = static_cast<std::int64_t>(channels + static_cast<double>(divisor) / 2.0) / divisor * divisor;
   rounded = std::max(rounded, divisor);
@@ -341,31 +322,23 @@ class EfficientNet : public ConvNet {
     int scale = 2;
     inventory_.grid(scale);
     const ConvNorm stem = declare("embeddings.convolution", channels(32), shape_.channels, 3, 2);
-    std::vector<Stage> declared;
+    std::vector<Blocks<Block>> declared;
     for (const MobileStage& stage : kB0) {
       const std::int64_t inputs = channels(stage.inputs), outputs = channels(stage.outputs);
       const int repeats = static_cast<int>(std::ceil(depth * stage.repeats));
       scale *= stage.stride;
-      Stage next;
-      next.repeats = repeats;
-      inventory_.begin_block(1);
-      next.first = declare_block(stage, inputs, outputs, stage.stride, scale);
-      inventory_.end_block();
-      inventory_.begin_block(repeats - 1);
-      next.rest = declare_block(stage, outputs, outputs, 1, scale);
-      inventory_.end_block();
-      declared.push_back(next);
-      shape_.layers += repeats;
-      shape_.stages.push_back({repeats, outputs, inputs * stage.expand, scale});
+      declared.push_back(declare_blocks(
+          repeats, [&] { return declare_block(stage, inputs, outputs, stage.stride, scale); },
+          [&] { return declare_block(stage, outputs, outputs, 1, scale); }));
+      add_stage(repeats, outputs, inputs * stage.expand, scale);
     }
     shape_.hidden = channels(1'280);
     const ConvNorm top = declare("encoder.top_conv", shape_.hidden, channels(320), 1);
     const WeightRef classifier = declare_image_classifier(config_, inventory_, shape_, shape_.hidden);
 
     Value x = f_.activate_in_place(conv_norm(stem, images_of(f_, shape_)), Activation::kSilu);
-    for (const Stage& stage : declared) {
-      x = f_.segment(program(stage.first, x.size()), 0, x);
-      if (stage.repeats > 1) x = run_block(x, stage.repeats - 1, program(stage.rest, x.size()));
+    for (const Blocks<Block>& blocks : declared) {
+      run_blocks(x, blocks, [&](const Block& w, const Size& size) { return program(w, size); });
     }
     f_.head();
     x = f_.activate_in_place(conv_norm(top, std::move(x)), Activation::kSilu);
@@ -379,12 +352,8 @@ class EfficientNet : public ConvNet {
     std::int64_t inner = 0;
     bool residual = false;
   };
-  struct Stage {
-    Block first, rest;
-    int repeats = 1;
-  };
 
-  // Expand, filter each channel, weigh channels by a squeezed summary, project back.
+  // Expands, filters each channel, weighs channels by a squeezed summary, and projects back.
   Block declare_block(const MobileStage& stage, std::int64_t inputs, std::int64_t outputs, int stride, int scale_out) {
     Block w;
     w.inner = inputs * stage.expand;
@@ -393,8 +362,7 @@ class EfficientNet : public ConvNet {
     if (stage.expand != 1) w.expansion = declare("expansion", w.inner, inputs, 1);
     inventory_.grid(scale_out);
     w.depthwise = declare("depthwise", w.inner, w.inner, stage.kernel, stride, w.inner);
-    ConvOptions pooled;
-    pooled.bias = true;
+    const ConvOptions pooled = {.bias = true};
     inventory_.grid(0);
     const std::int64_t squeezed = std::max<std::int64_t>(1, inputs / 4);
     w.reduce = inventory_.conv("squeeze_excite.reduce", squeezed, w.inner, 1, pooled);

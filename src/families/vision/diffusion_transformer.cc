@@ -1,9 +1,8 @@
-// Transformers that remove noise from latents: DiT, and FLUX, whose first layers keep the prompt's tokens and the
-// image's apart and attend to both.
+// Transformers that remove noise from latents: DiT, and FLUX, whose first layers keep the prompt's tokens apart from
+// the image's and attend to both.
 #include <algorithm>
 #include <utility>
 
-#include "families/families.h"
 #include "families/family_writer.h"
 #include "families/image_config.h"
 
@@ -25,20 +24,20 @@ class Denoiser : protected FamilyWriter {
     f_.input(rows.times(patch), Width::kSingle);  // the noise to find
     Value x = f_.linear(matrix("pos_embed.proj", h_, patch), f_.input(rows.times(patch), Width::kStored));
     inventory_.begin_block(shape_.layers);
-    // Every block embeds time and class for itself.
+    // Every block embeds time and class separately.
     const WeightRef first = matrix("norm1.emb.timestep_embedder.linear_1", h_, kTimeFeatures);
     const WeightRef second = matrix("norm1.emb.timestep_embedder.linear_2", h_, h_);
     inventory_.embedding("norm1.emb.class_embedder", WeightRole::kOther, classes + 1, h_);
     const WeightRef six = matrix("norm1.linear", 6 * h_, h_);
-    const Stream w = declare_stream("", 4);
+    const LayerWeights w = declare_stream("", 4);
     inventory_.end_block();
     const std::int32_t program = f_.program({rows.times(h_)}, [&](std::span<Value> in) {
       Value time =
           f_.activate(f_.linear(first, f_.make(kSamples.times(kTimeFeatures), Width::kStored)), Activation::kSilu);
       Value shifts = f_.linear(six, f_.activate(f_.linear(second, std::move(time)), Activation::kSilu));
       Value y = in[0];
-      const Projected p = project(w, modulate(y, rows), rows, false);
-      Value attended = attend(p.q, p.k, p.v, image_);
+      const HeadValues p = project(w, modulate(y, rows), rows, false);
+      Value attended = attend_all(p.q, p.k, p.v, image_);
       y = f_.add(std::move(y), gate(f_.linear(w.o, std::move(attended))));
       return f_.add(y, gate(feed(w, modulate(y, rows))));
     });
@@ -62,14 +61,14 @@ class Denoiser : protected FamilyWriter {
     inventory_.begin_block(shape_.layers - singles);
     const WeightRef shift = matrix("norm1.linear", 6 * h_, h_),
                     shift_context = matrix("norm1_context.linear", 6 * h_, h_);
-    const Stream image = declare_stream("", 4, true), spoken = declare_stream("context_", 4, true);
+    const LayerWeights image = declare_stream("", 4, true), spoken = declare_stream("context_", 4, true);
     inventory_.end_block();
     const std::int32_t both = f_.program({all.times(h_)}, [&](std::span<Value> in) {
       Value y = f_.slice(in[0], rows.times(h_)), c = f_.slice(in[0], words.times(h_));
       shifts(shift), shifts(shift_context);
-      const Projected p = project(image, modulate(y, rows), rows, true),
-                      s = project(spoken, modulate(c, words), words, true);
-      Value attended = attend(f_.cat(p.q, s.q), f_.cat(p.k, s.k), f_.cat(p.v, s.v), image_ + prompt);
+      const HeadValues p = project(image, modulate(y, rows), rows, true),
+                       s = project(spoken, modulate(c, words), words, true);
+      Value attended = attend_all(f_.cat(p.q, s.q), f_.cat(p.k, s.k), f_.cat(p.v, s.v), image_ + prompt);
       Value of_image = f_.slice(attended, rows.times(h_)), of_words = f_.slice(std::move(attended), words.times(h_));
       y = f_.add(std::move(y), gate(f_.linear(image.o, std::move(of_image))));
       c = f_.add(std::move(c), gate(f_.linear(spoken.o, std::move(of_words))));
@@ -79,7 +78,7 @@ class Denoiser : protected FamilyWriter {
     });
     inventory_.begin_block(singles);
     const WeightRef single_shift = matrix("single.norm.linear", 3 * h_, h_);
-    Stream single = declare_stream("single_", 0, true);
+    LayerWeights single = declare_stream("single_", 0, true);
     single.up = inventory_.linear("single.proj_mlp", WeightRole::kMlp, 4 * h_, h_, true);
     single.o = inventory_.output("single.proj_out", WeightRole::kMlp, h_, 5 * h_, true);
     inventory_.end_block();
@@ -87,9 +86,9 @@ class Denoiser : protected FamilyWriter {
       Value y = in[0];
       shifts(single_shift);
       Value normed = modulate(y, all);
-      const Projected p = project(single, normed, all, true);
+      const HeadValues p = project(single, normed, all, true);
       Value inner = f_.activate(f_.linear(single.up, std::move(normed)), Activation::kGeluTanh);
-      Value wide = f_.cat(attend(p.q, p.k, p.v, image_ + prompt), std::move(inner));
+      Value wide = f_.cat(attend_all(p.q, p.k, p.v, image_ + prompt), std::move(inner));
       return f_.add(std::move(y), gate(f_.linear(single.o, std::move(wide))));
     });
     const std::int32_t stack = f_.add_stack();
@@ -103,20 +102,13 @@ class Denoiser : protected FamilyWriter {
   }
 
  private:
-  struct Stream {
-    WeightRef q, k, v, o, q_norm, k_norm, up, down;
-  };
-  struct Projected {
-    Value q, k, v;
-  };
-
   WeightRef matrix(const char* name, std::int64_t outputs, std::int64_t inputs) {
     return inventory_.linear(name, WeightRole::kOther, outputs, inputs, true);
   }
 
-  // Attention and, where `widen` times as wide inside, an MLP.
-  Stream declare_stream(const std::string& prefix, int widen, bool norms = false) {
-    Stream w;
+  // Attention and, unless `widen` is 0, an MLP that is `widen` times as wide inside.
+  LayerWeights declare_stream(const std::string& prefix, int widen, bool norms = false) {
+    LayerWeights w;
     auto attention = [&](const char* name) {
       return inventory_.linear(prefix + name, WeightRole::kAttention, h_, h_, true);
     };
@@ -132,7 +124,7 @@ class Denoiser : protected FamilyWriter {
     return w;
   }
 
-  // Time, pooled prompt and, where it is distilled into the model, the strength of guidance.
+  // Time, pooled prompt and, if it is distilled into the model, the strength of guidance.
   void embed_time(bool guidance, std::int64_t pooled) {
     auto mlp = [&](const char* one, const char* two, std::int64_t inputs) {
       const WeightRef a = matrix(one, h_, inputs), b = matrix(two, h_, h_);
@@ -145,31 +137,28 @@ class Denoiser : protected FamilyWriter {
     mlp("time_text_embed.text_embedder.linear_1", "time_text_embed.text_embedder.linear_2", pooled);
   }
 
-  // What time says of a stream's norms and gates.
+  // The shifts and scales that time gives to a stream's norms and gates.
   void shifts(WeightRef weight) { f_.linear(weight, f_.make(kSamples.times(h_), Width::kStored), false); }
-  // A norm without weights, then scaled and shifted by what time says.
+  // A norm without weights, then scaled and shifted by time.
   Value modulate(Value x, const Size& rows) {
     return f_.add_constant(f_.scale(f_.norm(NormKind::kLayer, {}, std::move(x), rows)));
   }
   Value gate(Value x) { return f_.scale(std::move(x)); }
 
-  Projected project(const Stream& w, const Value& x, const Size& rows, bool rotated) {
+  HeadValues project(const LayerWeights& w, const Value& x, const Size& rows, bool rotated) {
     auto one = [&](WeightRef weight, WeightRef norm) {
       Value y = f_.linear(weight, x);
       if (norm) y = f_.norm(NormKind::kRms, norm, std::move(y), rows.times(shape_.heads));
-      return rotated && norm ? f_.scale(std::move(y)) : y;  // rotary positions: one pass more
+      return rotated && norm ? f_.scale(std::move(y)) : y;  // rotary positions take one more pass
     };
     return {one(w.q, w.q_norm), one(w.k, w.k_norm), one(w.v, {})};
   }
-  Value attend(Value q, Value k, Value v, std::int64_t tokens) {
-    AttentionOp how;
-    how.causal = how.cached = false;
-    how.heads = how.kv_heads = shape_.heads;
-    how.head_dim = how.value_dim = shape_.head_dim;
+  Value attend_all(Value q, Value k, Value v, std::int64_t tokens) {
+    AttentionOp how = encoder_attention();
     how.query_tokens = how.key_tokens = tokens;
     return f_.attention(std::move(q), std::move(k), std::move(v), how);
   }
-  Value feed(const Stream& w, Value x) {
+  Value feed(const LayerWeights& w, Value x) {
     return f_.linear(w.down, f_.activate(f_.linear(w.up, std::move(x)), Activation::kGeluTanh));
   }
   void finish(Value x) {
@@ -205,8 +194,7 @@ void read_dit(const Config& config, ModelShape& shape) {
       .write_dit(config.size("num_embeds_ada_norm", 1'000, kLargestVocabulary), config.size("out_channels", 8));
 }
 
-// in_channels holds 2 x 2 latents side by side. FLUX.1 schnell is distilled to a few steps, dev to do without a second
-// pass.
+// in_channels holds 2 x 2 latents side by side. FLUX.1 schnell is distilled to a few steps, dev to need no second pass.
 void read_flux(const Config& config, ModelShape& shape) {
   constexpr std::int64_t kPromptTokens = 512;
   read_sizes(config, shape, 24, 128);

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "families/decoder.h"
-#include "families/families.h"
 #include "families/family_writer.h"
 #include "families/image_config.h"
 
@@ -14,7 +12,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-struct Layout {
+struct UnetSizes {
   Sizes channels;  // of each resolution
   Sizes depths;    // transformer blocks of each resolution
   std::vector<bool> attends_down, attends_up;
@@ -54,8 +52,8 @@ std::vector<bool> read_block_types(const Config& config, const char* name, const
   return fallback;
 }
 
-Layout read_layout(const Config& config) {
-  Layout layout;
+UnetSizes read_unet_sizes(const Config& config) {
+  UnetSizes layout;
   layout.channels = config.json().get_ints("block_out_channels", 1, kWidest).value_or(Sizes{320, 640, 1'280, 1'280});
   if (layout.channels.empty() || layout.channels.size() > 8) {
     config.json().fail_at("block_out_channels", "'block_out_channels' must hold 1 to 8 numbers");
@@ -77,11 +75,12 @@ Layout read_layout(const Config& config) {
 constexpr std::int64_t kGroups = 32;
 constexpr std::int64_t kPromptTokens = 77;
 
-// Residual blocks and transformers down to the coarsest grid and up again, where each block also reads what its twin
-// left on the way down. Weights are declared and used in the same order, so that both are written at once.
+// Residual blocks and transformers lead down to the coarsest grid and up again, where each block also reads the result
+// of its counterpart on the way down. Weights are declared in the order of their use, so both are written at once.
 class Unet : protected FamilyWriter {
  public:
-  Unet(const Config& config, ModelShape& shape, const Layout& layout) : FamilyWriter(config, shape), layout_(layout) {}
+  Unet(const Config& config, ModelShape& shape, const UnetSizes& layout)
+      : FamilyWriter(config, shape), layout_(layout) {}
 
   void write() {
     const std::int64_t first = layout_.channels.front();
@@ -119,10 +118,7 @@ class Unet : protected FamilyWriter {
 
  private:
   WeightRef conv(const std::string& name, std::int64_t outputs, std::int64_t inputs, int kernel, int stride = 1) {
-    ConvOptions options;
-    options.stride = stride;
-    options.bias = true;
-    return inventory_.conv(name, outputs, inputs, kernel, options);
+    return inventory_.conv(name, outputs, inputs, kernel, {.stride = stride, .bias = true});
   }
 
   std::pair<WeightRef, WeightRef> declare_time(const std::string& name, std::int64_t inputs) {
@@ -172,18 +168,15 @@ class Unet : protected FamilyWriter {
     return f_.segment(program, 0, x, time_);
   }
 
-  struct Attention {
-    WeightRef q, k, v, o;
-  };
   struct Block {
     WeightRef norm1, norm2, norm3, wide, narrow;
-    Attention self, cross;
+    LayerWeights self, cross;
   };
 
-  Attention declare_attention(const std::string& name, std::int64_t width, std::int64_t context, bool cross) {
-    Attention w;
+  LayerWeights declare_attention(const std::string& name, std::int64_t width, std::int64_t context, bool cross) {
+    LayerWeights w;
     w.q = inventory_.linear(name + ".to_q", WeightRole::kAttention, width, width, false);
-    if (cross) inventory_.grid(0);  // keys and values lie on the prompt's tokens, not on the grid
+    if (cross) inventory_.grid(0);  // keys and values belong to the prompt's tokens, not to the grid
     w.k = inventory_.linear(name + ".to_k", WeightRole::kAttention, width, context, false);
     w.v = inventory_.linear(name + ".to_v", WeightRole::kAttention, width, context, false);
     inventory_.grid(scale_);
@@ -227,24 +220,20 @@ class Unet : protected FamilyWriter {
     }
     Value x = std::move(given);
     const Size rows = grid();
-    auto norm = [&](WeightRef weight, Value y) { return f_.norm(NormKind::kLayer, weight, std::move(y), rows); };
-    auto attend = [&](WeightRef norm_weight, const Attention& a, bool cross) {
-      Value normed = norm(norm_weight, x);
+    auto attend_to = [&](WeightRef norm_weight, const LayerWeights& a, bool cross) {
+      Value normed = layer_norm(norm_weight, x, rows);
       Value source = cross ? prompt_ : normed;
-      Value q = f_.split_heads(f_.linear(a.q, normed));
-      Value k = f_.split_heads(f_.linear(a.k, source));
-      Value v = f_.split_heads(f_.linear(a.v, source));
-      AttentionOp how = attention_of(shape_);
-      how.causal = how.cached = false;
+      HeadValues heads = split_qkv(a, normed, source);
+      AttentionOp how = encoder_attention();
       how.heads = how.kv_heads = std::max<std::int64_t>(1, width / std::max(1, shape_.head_dim));
       how.query_tokens = rows.per;
       how.key_tokens = cross ? kPromptTokens : rows.per;
-      Value out = f_.linear(a.o, f_.attention(q, k, v, how));
+      Value out = f_.linear(a.o, f_.attention(heads.q, heads.k, heads.v, how));
       x = f_.add(std::move(out), x);
     };
-    attend(w.norm1, w.self, false);
-    attend(w.norm2, w.cross, true);
-    Value normed = norm(w.norm3, x);
+    attend_to(w.norm1, w.self, false);
+    attend_to(w.norm2, w.cross, true);
+    Value normed = layer_norm(w.norm3, x, rows);
     auto [value, gate] = f_.halves(f_.linear(w.wide, std::move(normed)));
     Value product = f_.multiply(value, f_.activate(gate, Activation::kGelu));
     Value fed = f_.linear(w.narrow, std::move(product));
@@ -282,7 +271,7 @@ class Unet : protected FamilyWriter {
     return residual("mid_block.resnets", width, width, std::move(x));
   }
 
-  // Each residual block also reads what the same resolution left on the way down.
+  // Each residual block also reads a result of the same resolution on the way down.
   Value up(Value given) {
     Value x = std::move(given);
     const Sizes reversed(layout_.channels.rbegin(), layout_.channels.rend());
@@ -315,17 +304,17 @@ class Unet : protected FamilyWriter {
     return x;
   }
 
-  const Layout& layout_;
+  const UnetSizes& layout_;
   Value prompt_, time_;
   std::vector<Value> skips_;
   int scale_ = 1;  // latent side / side of the grid being worked on
   int transformer_blocks_ = 0;
 };
 
-void fill_shape(const Config& config, const Layout& layout, ModelShape& shape) {
+void fill_shape(const Config& config, const UnetSizes& layout, ModelShape& shape) {
   shape.kind = ModelKind::kDiffusionUNet;
   shape.hidden = layout.channels.back();
-  // diffusers calls the number of heads attention_head_dim; kept so for old files.
+  // diffusers calls the number of heads attention_head_dim in old files.
   Sizes heads = read_per_block(config, {"num_attention_heads", "attention_head_dim"}, 8, layout.channels.size());
   shape.heads = shape.kv_heads = static_cast<int>(heads.back());
   for (std::size_t i = 0; i < heads.size(); ++i) {
@@ -340,36 +329,28 @@ void fill_shape(const Config& config, const Layout& layout, ModelShape& shape) {
   shape.positions = Positions::kNone;
 }
 
-// Stable Diffusion 1 has one text encoder, 2 another, XL two; which is seen by how wide the prompt's embedding is.
-ImagePipeline pipeline_of(const Layout& layout, bool text_time) {
-  ImagePipeline pipeline;
-  if (text_time)
-    pipeline.encoders = {"clip-l-text", "openclip-bigg-text"};
-  else if (layout.text_width == 1'024)
-    pipeline.encoders = {"openclip-h-text"};
-  else
-    pipeline.encoders = {"clip-l-text"};
-  pipeline.decoder = "sd-vae";
-  return pipeline;
+// Stable Diffusion 1 has one text encoder, 2 another, XL two. The width of the prompt's embedding tells 1 from 2.
+std::vector<std::string> text_encoders(const UnetSizes& layout, bool text_time) {
+  if (text_time) return {"clip-l-text", "openclip-bigg-text"};
+  return {layout.text_width == 1'024 ? "openclip-h-text" : "clip-l-text"};
 }
 
 void read_unet(const Config& config, ModelShape& shape) {
-  const Layout layout = read_layout(config);
+  const UnetSizes layout = read_unet_sizes(config);
   fill_shape(config, layout, shape);
-  shape.pipeline = pipeline_of(layout, config.json().get_string("addition_embed_type").value_or("") == "text_time");
+  const bool text_time = config.json().get_string("addition_embed_type").value_or("") == "text_time";
+  shape.pipeline = ImagePipeline{.encoders = text_encoders(layout, text_time), .decoder = "sd-vae"};
   Unet(config, shape, layout).write();
 }
 
 }  // namespace
 
 Families unet() {
-  return {
-      {"unet2d_condition",
-       "Stable Diffusion 1, 2 and XL U-Nets (diffusers UNet2DConditionModel)",
-       read_unet,
-       {},
-       "UNet2DConditionModel"},
-  };
+  return {{"unet2d_condition",
+           "Stable Diffusion 1, 2 and XL U-Nets (diffusers UNet2DConditionModel)",
+           read_unet,
+           {},
+           "UNet2DConditionModel"}};
 }
 
 }  // namespace rightsize::model

@@ -1,24 +1,21 @@
-// diffusers' AutoencoderKL, which turns latents into pixels. Its encoder, which making images from text leaves idle, is
-// counted and not run.
+// diffusers' AutoencoderKL, which turns latents into pixels. Its encoder, which text-to-image generation does not use,
+// is counted but not run.
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "families/families.h"
 #include "families/family_writer.h"
-#include "model/inventory.h"
-#include "model/tracer.h"
 
 namespace rightsize::model {
 namespace {
 
 constexpr std::int64_t kGroups = 32;
 
-class Decoder : protected FamilyWriter {
+class VaeDecoder : protected FamilyWriter {
  public:
-  Decoder(const Config& config, ModelShape& shape, std::vector<std::int64_t> channels)
+  VaeDecoder(const Config& config, ModelShape& shape, std::vector<std::int64_t> channels)
       : FamilyWriter(config, shape),
         channels_(std::move(channels)),
         latents_(config.size("latent_channels", 4)),
@@ -60,10 +57,8 @@ class Decoder : protected FamilyWriter {
     return kSamples.times(along(shape_.image_size) * along(shape_.image_height));
   }
   WeightRef declare_conv(const std::string& name, std::int64_t outputs, std::int64_t inputs, int kernel) {
-    ConvOptions options;
-    options.bias = true;
     inventory_.grid(scale_);
-    return inventory_.conv(name, outputs, inputs, kernel, options);
+    return inventory_.conv(name, outputs, inputs, kernel, {.bias = true});
   }
   Value conv(const std::string& name, std::int64_t outputs, std::int64_t inputs, int kernel, Value x) {
     return f_.convolution(declare_conv(name, outputs, inputs, kernel), std::move(x), grid());
@@ -97,7 +92,7 @@ class Decoder : protected FamilyWriter {
     return f_.add(project("decoder.mid.to_out"), std::move(x));
   }
 
-  // The mirror image with one residual block less a resolution: weights only.
+  // The mirror image with one residual block less per resolution: weights only.
   void declare_encoder() {
     const std::size_t begin = shape_.weights.size();
     auto block = [&](std::int64_t outputs, std::int64_t inputs) {
@@ -150,15 +145,13 @@ void read_vae(const Config& config, ModelShape& shape) {
   shape.image_height = static_cast<int>(size.height);
   shape.channels = 3;
   shape.positions = Positions::kNone;
-  Decoder(config, shape, std::move(channels)).write();
+  VaeDecoder(config, shape, std::move(channels)).write();
 }
 
 }  // namespace
 
 Families vae() {
-  return {
-      {"autoencoder_kl", "Latents to pixels (diffusers AutoencoderKL)", read_vae, {}, "AutoencoderKL"},
-  };
+  return {{"autoencoder_kl", "Latents to pixels (diffusers AutoencoderKL)", read_vae, {}, "AutoencoderKL"}};
 }
 
 }  // namespace rightsize::model

@@ -1,4 +1,4 @@
-// Language models behind an image tower: LLaVA (any text model behind CLIP), Qwen2-VL and Qwen2.5-VL.
+// Language models with an image tower: LLaVA (any text model with CLIP), Qwen2-VL and Qwen2.5-VL.
 #include <algorithm>
 #include <string>
 
@@ -10,7 +10,7 @@
 namespace rightsize::model {
 namespace {
 
-// The text model is of another family, whose reader is asked.
+// The reader of the text model's family reads it.
 void read_text(const Config& config, const std::string& model_type, ModelShape& shape) {
   const Family* family = find_family(model_type);
   if (family == nullptr) {
@@ -21,7 +21,7 @@ void read_text(const Config& config, const std::string& model_type, ModelShape& 
 }
 
 void read_llava(const Config& config, ModelShape& shape) {
-  // LLaVA 1.5 7B leaves the sizes of its text model to the defaults of LlamaConfig, and of its tower to none.
+  // LLaVA 1.5 7B relies on the defaults of LlamaConfig for its text model; its tower has no defaults.
   const Config text = config.section("text_config").with_sizes(32, 4'096), vision = config.section("vision_config");
   VisionTower tower = read_clip_vision(vision);
   tower.text_width = text.size("hidden_size", 4'096);
@@ -34,16 +34,15 @@ void read_llava(const Config& config, ModelShape& shape) {
 
 // Qwen2-VL has plain MLPs and layer norms in its tower, Qwen2.5-VL gated ones and RMS norms.
 VisionTower read_qwen2_vision(const Config& config, bool newer) {
-  VisionTower tower;
-  tower.layers = config.count("depth", 32);
-  tower.hidden = config.size(newer ? FieldNames{"hidden_size"} : FieldNames{"embed_dim"}, 1'280);
-  tower.intermediate =
-      newer ? config.size("intermediate_size", 3'420, kWidestMlp) : tower.hidden * config.count("mlp_ratio", 4, 1, 64);
-  tower.heads = config.count("num_heads", 16, 1, kMostHeads);
-  tower.patch = config.count({"patch_size", "spatial_patch_size"}, 14, 1, 1'024);
+  VisionTower tower = read_tower_sizes(config, {.layers = {"depth", 32},
+                                                .hidden = {newer ? "hidden_size" : "embed_dim", 1'280},
+                                                .intermediate = {"intermediate_size", 3'420},
+                                                .heads = {"num_heads", 16},
+                                                .patch = {{"patch_size", "spatial_patch_size"}, 14},
+                                                .channels = {"in_channels", "in_chans"}});
+  if (!newer) tower.intermediate = tower.hidden * config.count("mlp_ratio", 4, 1, 64);
   tower.merge = config.count("spatial_merge_size", 2, 1, 64);
-  tower.inputs = std::int64_t{config.count({"in_channels", "in_chans"}, 3, 1, 1'024)} * tower.patch * tower.patch *
-                 config.count("temporal_patch_size", 2, 1, 64);
+  tower.inputs *= config.count("temporal_patch_size", 2, 1, 64);
   tower.patch_bias = false;
   tower.fused_qkv = true;
   tower.gated = tower.rms = newer;
@@ -57,7 +56,7 @@ VisionTower read_qwen2_vision(const Config& config, bool newer) {
   return tower;
 }
 
-// The text model's fields stand at the top of older files.
+// Older files have the text model's fields at the top level.
 void read_qwen2_vl(const Config& config, ModelShape& shape) {
   const Config text = config.json().has("text_config") ? config.section("text_config") : config;
   VisionTower tower = read_qwen2_vision(config.section("vision_config"), shape.family == "qwen2_5_vl");
