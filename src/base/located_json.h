@@ -74,6 +74,7 @@ class FieldNames {
   FieldNames(const char* name) : names_{name} {}
   FieldNames(std::string_view name) : names_{name} {}
   FieldNames(std::initializer_list<std::string_view> names) : names_(names) {}
+  bool empty() const { return names_.empty(); }
   std::string_view first() const { return names_.front(); }
   auto begin() const { return names_.begin(); }
   auto end() const { return names_.end(); }

@@ -15,8 +15,9 @@
 namespace rightsize {
 namespace {
 
-struct Unit {
-  std::string_view name;
+// A unit by its spellings, separated by '|'. Errors use the first one, which may be empty.
+struct UnitName {
+  std::string_view spellings;
   double factor;
 };
 
@@ -71,33 +72,49 @@ Result<NumberAndUnit> split(std::string_view text) {
   return NumberAndUnit{value, trim(text.substr(static_cast<std::size_t>(end - text.data())))};
 }
 
-// The first spelling of each unit.
-std::string list_units(std::span<const Unit> units) {
+std::string_view first_spelling(const UnitName& unit) { return unit.spellings.substr(0, unit.spellings.find('|')); }
+
+std::string list_units(std::span<const UnitName> units) {
   std::string names;
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    const auto before = units.first(i);
-    const bool again =
-        std::any_of(before.begin(), before.end(), [&](const Unit& unit) { return unit.factor == units[i].factor; });
-    if (!units[i].name.empty() && !again) names += (names.empty() ? "" : ", ") + std::string(units[i].name);
+  for (const UnitName& unit : units) {
+    const std::string_view first = first_spelling(unit);
+    if (!first.empty()) names += (names.empty() ? "" : ", ") + std::string(first);
   }
   return names;
 }
 
+// The spelling of `unit` that `matches`, or null data.
+template <class Matches>
+std::string_view find_spelling(const UnitName& unit, const Matches& matches) {
+  for (std::string_view rest = unit.spellings;;) {
+    const std::size_t bar = rest.find('|');
+    const std::string_view spelling = rest.substr(0, bar);
+    if (matches(spelling)) return spelling;
+    if (bar == std::string_view::npos) return {};
+    rest.remove_prefix(bar + 1);
+  }
+}
+
 // The value in the base unit. An exact spelling wins over one that differs in case; a spelling that matches two units
 // only when case is ignored ("gb/s" could be Gb/s or GB/s) is refused.
-Result<double> parse(std::string_view text, std::span<const Unit> units) {
+Result<double> parse(std::string_view text, std::span<const UnitName> units) {
   RIGHTSIZE_TRY(NumberAndUnit parsed, split(text));
-  const Unit* found = nullptr;
-  for (const Unit& unit : units) {
-    if (unit.name == parsed.unit) return parsed.value * unit.factor;
+  for (const UnitName& unit : units) {
+    const auto exact = [&](std::string_view spelling) { return spelling == parsed.unit; };
+    if (find_spelling(unit, exact).data() != nullptr) return parsed.value * unit.factor;
   }
-  for (const Unit& unit : units) {
-    if (to_lower(unit.name) != to_lower(parsed.unit)) continue;
-    if (found != nullptr && found->factor != unit.factor) {
-      return fail(bad_input(fmt::format("{} could mean {} or {}", quote(text), found->name, unit.name))
+  const UnitName* found = nullptr;
+  std::string_view found_spelling;
+  for (const UnitName& unit : units) {
+    const auto similar = [&](std::string_view spelling) { return to_lower(spelling) == to_lower(parsed.unit); };
+    const std::string_view spelling = find_spelling(unit, similar);
+    if (spelling.data() == nullptr) continue;
+    if (found != nullptr) {
+      return fail(bad_input(fmt::format("{} could mean {} or {}", quote(text), found_spelling, spelling))
                       .with_hint("b is a bit and B a byte: 400Gbit/s is 50GB/s"));
     }
     found = &unit;
+    found_spelling = spelling;
   }
   if (found != nullptr) return parsed.value * found->factor;
   if (parsed.unit.empty()) {
@@ -113,51 +130,46 @@ constexpr double kKi = 1024.0;
 }  // namespace
 
 Result<Bytes> parse_bytes(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"GiB", kKi * kKi * kKi},
-                                    {"MiB", kKi * kKi},
-                                    {"KiB", kKi},
-                                    {"TiB", kKi * kKi * kKi * kKi},
-                                    {"GB", 1e9},
-                                    {"MB", 1e6},
-                                    {"kB", 1e3},
-                                    {"TB", 1e12},
-                                    {"B", 1},
-                                    // As Kubernetes writes them.
-                                    {"Gi", kKi * kKi * kKi},
-                                    {"Mi", kKi * kKi},
-                                    {"Ki", kKi},
-                                    {"Ti", kKi * kKi * kKi * kKi},
-                                    {"G", 1e9},
-                                    {"M", 1e6},
-                                    {"K", 1e3},
-                                    {"T", 1e12}};
+  // Kubernetes writes Gi and G.
+  static constexpr UnitName kUnits[] = {{"GiB|Gi", kKi * kKi * kKi},
+                                        {"MiB|Mi", kKi * kKi},
+                                        {"KiB|Ki", kKi},
+                                        {"TiB|Ti", kKi * kKi * kKi * kKi},
+                                        {"GB|G", 1e9},
+                                        {"MB|M", 1e6},
+                                        {"kB|K", 1e3},
+                                        {"TB|T", 1e12},
+                                        {"B", 1}};
   return parse(text, kUnits).map(bytes);
 }
 
 Result<BytesPerSecond> parse_bandwidth(std::string_view text) {
-  static constexpr Unit kUnits[] = {
-      {"GB/s", 1e9},       {"TB/s", 1e12},      {"MB/s", 1e6},        {"GiB/s", kKi * kKi * kKi}, {"MiB/s", kKi * kKi},
-      {"Gbit/s", 1e9 / 8}, {"Mbit/s", 1e6 / 8}, {"Tbit/s", 1e12 / 8}, {"Gb/s", 1e9 / 8},          {"Mb/s", 1e6 / 8},
-      {"Tb/s", 1e12 / 8},  {"Gbps", 1e9 / 8},   {"Mbps", 1e6 / 8},    {"Tbps", 1e12 / 8},         {"GBps", 1e9},
-      {"TBps", 1e12},      {"MBps", 1e6},       {"gbps", 1e9 / 8},    {"mbps", 1e6 / 8}};
+  static constexpr UnitName kUnits[] = {{"GB/s|GBps", 1e9},
+                                        {"TB/s|TBps", 1e12},
+                                        {"MB/s|MBps", 1e6},
+                                        {"GiB/s", kKi * kKi * kKi},
+                                        {"MiB/s", kKi * kKi},
+                                        {"Gbit/s|Gb/s|Gbps|gbps", 1e9 / 8},
+                                        {"Mbit/s|Mb/s|Mbps|mbps", 1e6 / 8},
+                                        {"Tbit/s|Tb/s|Tbps", 1e12 / 8}};
   return parse(text, kUnits).map(bytes_per_s);
 }
 
 Result<FlopsPerSecond> parse_flops(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}, {"GFLOP/s", 1e9}};
+  static constexpr UnitName kUnits[] = {{"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}, {"GFLOP/s", 1e9}};
   return parse(text, kUnits).map(flop_per_s);
 }
 
 Result<Watts> parse_power(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"W", 1}, {"kW", 1e3}};
+  static constexpr UnitName kUnits[] = {{"W", 1}, {"kW", 1e3}};
   return parse(text, kUnits).map(watts);
 }
 
 namespace {
 
 Result<double> parse_dollars_an_hour(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"USD/h", 1}, {"$/h", 1}, {"USD/hr", 1}, {"USD/hour", 1}};
-  static constexpr Unit kDollarUnits[] = {{"/h", 1}, {"/hr", 1}, {"/hour", 1}, {"USD/h", 1}, {"$/h", 1}};
+  static constexpr UnitName kUnits[] = {{"USD/h|$/h|USD/hr|USD/hour", 1}};
+  static constexpr UnitName kDollarUnits[] = {{"/h|/hr|/hour|USD/h|$/h", 1}};
   text = trim(text);
   return text.starts_with('$') ? parse(text.substr(1), kDollarUnits) : parse(text, kUnits);
 }
@@ -172,9 +184,8 @@ Result<UsdPerMachineSecond> parse_usd_per_machine_hour(std::string_view text) {
 }
 
 Result<Usd> parse_usd(std::string_view text) {
-  static constexpr Unit kDollarUnits[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}};
-  static constexpr Unit kUnits[] = {{"USD", 1}, {"", 1},        {"$", 1},      {"dollars", 1}, {"kUSD", 1e3},
-                                    {"k", 1e3}, {"k USD", 1e3}, {"MUSD", 1e6}, {"M", 1e6},     {"M USD", 1e6}};
+  static constexpr UnitName kDollarUnits[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}};
+  static constexpr UnitName kUnits[] = {{"USD||$|dollars", 1}, {"kUSD|k|k USD", 1e3}, {"MUSD|M|M USD", 1e6}};
   text = trim(text);
   if (text.starts_with('$')) return parse(text.substr(1), kDollarUnits).map(usd);
   // "$500" unquoted becomes "00": the shell expands $5.
@@ -188,34 +199,17 @@ Result<Usd> parse_usd(std::string_view text) {
 namespace {
 
 constexpr double kMonthSeconds = in_seconds(kMonth);
-constexpr Unit kTimeUnits[] = {{"s", 1},
-                               {"sec", 1},
-                               {"secs", 1},
-                               {"second", 1},
-                               {"seconds", 1},
-                               {"ms", 1e-3},
-                               {"us", 1e-6},
-                               {"ns", 1e-9},
-                               {"min", 60},
-                               {"m", 60},
-                               {"mins", 60},
-                               {"minute", 60},
-                               {"minutes", 60},
-                               {"h", 3600},
-                               {"hr", 3600},
-                               {"hrs", 3600},
-                               {"hour", 3600},
-                               {"hours", 3600},
-                               {"d", 86400},
-                               {"day", 86400},
-                               {"days", 86400},
-                               {"w", 604800},
-                               {"week", 604800},
-                               {"weeks", 604800},
-                               {"wk", 604800},
-                               {"wks", 604800},
-                               {"month", kMonthSeconds},
-                               {"months", kMonthSeconds}};
+constexpr UnitName kTimeUnits[] = {
+    {"s|sec|secs|second|seconds", 1},
+    {"ms", 1e-3},
+    {"us", 1e-6},
+    {"ns", 1e-9},
+    {"min|m|mins|minute|minutes", 60},
+    {"h|hr|hrs|hour|hours", 3600},
+    {"d|day|days", 86400},
+    {"w|week|weeks|wk|wks", 604800},
+    {"month|months", kMonthSeconds},
+};
 
 // Where a second number begins: "2h30m" at 3. 0 when there is none.
 std::size_t next_number(std::string_view text) {
@@ -255,8 +249,7 @@ Result<Seconds> parse_duration(std::string_view text) {
 
 namespace {
 
-// "20", "20/s", "50M/d", "1M/2h", "1200 req/min": a number of things over a length of time, which is `bare` where the
-// text names none.
+// "20", "20/s", "50M/d", "1M/2h", "1200 req/min": a count over a length of time, which is `bare` if the text has none.
 Result<double> parse_per_time(std::string_view text, Seconds bare) {
   text = trim(text);
   const auto not_a_rate = [text] {
@@ -265,13 +258,12 @@ Result<double> parse_per_time(std::string_view text, Seconds bare) {
   const std::size_t slash = text.rfind('/');
   if (slash == std::string_view::npos) {
     const double per_bare = 1 / in_seconds(bare);
-    const Unit units[] = {{"", per_bare}, {"k", 1e3 * per_bare}, {"M", 1e6 * per_bare}, {"rps", 1}, {"qps", 1}};
+    const UnitName units[] = {{"", per_bare}, {"k", 1e3 * per_bare}, {"M", 1e6 * per_bare}, {"rps|qps", 1}};
     if (Result<double> rate = parse(text, units)) return rate;
     return not_a_rate();
   }
-  static constexpr Unit kThings[] = {{"", 1},          {"k", 1e3},   {"M", 1e6},   {"B", 1e9}, {"req", 1},
-                                     {"requests", 1},  {"items", 1}, {"img", 1},   {"tok", 1}, {"tokens", 1},
-                                     {"documents", 1}, {"docs", 1},  {"images", 1}};
+  static constexpr UnitName kThings[] = {
+      {"|req|requests|items|img|tok|tokens|documents|docs|images", 1}, {"k", 1e3}, {"M", 1e6}, {"B", 1e9}};
   Result<double> count = parse(text.substr(0, slash), kThings);
   const std::string per(trim(text.substr(slash + 1)));
   const bool counted = !per.empty() && per.front() >= '0' && per.front() <= '9';
@@ -291,16 +283,15 @@ Result<double> parse_per_hour(std::string_view text) {
 }
 
 Result<Ratio> parse_share(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"", 1}, {"%", 0.01}, {"percent", 0.01}};
+  static constexpr UnitName kUnits[] = {{"", 1}, {"%|percent", 0.01}};
   Result<double> share = parse(text, kUnits);
   if (!share) return fail(bad_input(fmt::format("{} is not a share", quote(text))).with_hint("write 0.7 or 70%"));
   return Ratio::fraction(*share);
 }
 
 Result<double> parse_count(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"", 1},     {"k", 1e3},         {"M", 1e6},       {"B", 1e9},  {"G", 1e9},
-                                    {"T", 1e12}, {"thousand", 1e3},  {"million", 1e6}, {"mn", 1e6}, {"billion", 1e9},
-                                    {"bn", 1e9}, {"trillion", 1e12}, {"tn", 1e12}};
+  static constexpr UnitName kUnits[] = {
+      {"", 1}, {"k|thousand", 1e3}, {"M|million|mn", 1e6}, {"B|G|billion|bn", 1e9}, {"T|trillion|tn", 1e12}};
   RIGHTSIZE_TRY(double value, parse(text, kUnits));
   if (value != std::floor(value)) return fail(bad_input(fmt::format("{} is not a whole number", quote(text))));
   return value;

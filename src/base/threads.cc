@@ -1,5 +1,7 @@
 #include "base/threads.h"
 
+#include <algorithm>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -30,6 +32,13 @@ void in_threads(unsigned threads, const std::function<void()>& work) {
   guarded();
   for (std::thread& other : others) other.join();
   if (problem) std::rethrow_exception(problem);
+}
+
+void for_each_index(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next = 0;
+  in_threads(static_cast<unsigned>(std::min<std::size_t>(threads, count)), [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  });
 }
 
 }  // namespace rightsize

@@ -40,7 +40,8 @@ TEST(InThreads, WhatOneThrowsIsThrownWhenAllHaveEnded) {
 }
 
 TEST(InThreads, WorksWithAsManyAsThereAre) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own: this one keeps stacks of threads that ended
+  GTEST_FLAG_SET(death_test_style,
+                 "threadsafe");  // a separate process: this one keeps the stacks of threads that have ended
   EXPECT_EXIT(work_without_memory_for_threads(), testing::ExitedWithCode(0), "");
 }
 #endif

@@ -16,6 +16,14 @@ struct Refused {
   std::string why;
 };
 
+YamlValue make(YamlValue::Kind kind, const YAML::Mark& mark) {
+  YamlValue value;
+  value.kind = kind;
+  value.line = mark.line < 0 ? 0 : static_cast<std::size_t>(mark.line);
+  value.column = mark.column < 0 ? 0 : static_cast<std::size_t>(mark.column);
+  return value;
+}
+
 // Builds our own tree from yaml-cpp's events: faster than its node graph, and nothing of it outlives the parse.
 class Builder : public YAML::EventHandler {
  public:
@@ -55,13 +63,6 @@ class Builder : public YAML::EventHandler {
   }
 
  protected:
-  static YamlValue make(YamlValue::Kind kind, const YAML::Mark& mark) {
-    YamlValue value;
-    value.kind = kind;
-    value.line = mark.line < 0 ? 0 : static_cast<std::size_t>(mark.line);
-    value.column = mark.column < 0 ? 0 : static_cast<std::size_t>(mark.column);
-    return value;
-  }
   void close() {
     YamlValue done = std::move(open_.back());
     const YAML::anchor_t anchor = open_anchors_.back();
@@ -173,15 +174,31 @@ YamlDocument::Source::Source(std::string name, std::string content)
   }
 }
 
-Result<YamlDocument> YamlDocument::parse(std::string file, std::string text) {
-  YamlDocument document(std::make_shared<const Source>(std::move(file), std::move(text)));
-  auto refuse = [&](const YAML::Mark& mark, const std::string& why) {
-    YamlValue at;
-    at.line = mark.line < 0 ? 0 : static_cast<std::size_t>(mark.line);
-    at.column = mark.column < 0 ? 0 : static_cast<std::size_t>(mark.column);
-    return fail(bad_input("not YAML we can read: " + why).at(document.place(at)));
+namespace {
+
+// Runs `read` and turns what yaml-cpp or a builder throws into an error in `document`.
+template <class Read>
+std::optional<Error> catch_mistake(const YamlDocument& document, const Read& read) {
+  const auto refuse = [&](const YAML::Mark& mark, const std::string& why) {
+    return bad_input("not YAML we can read: " + why).at(document.place(make(YamlValue::Kind::kNull, mark)));
   };
   try {
+    read();
+  } catch (const Refused& refused) {
+    return refuse(refused.mark, refused.why);
+  } catch (const YAML::Exception& exception) {
+    return refuse(exception.mark, exception.msg);
+  } catch (const std::exception& exception) {
+    return bad_input(std::string("not YAML we can read: ") + exception.what());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<YamlDocument> YamlDocument::parse(std::string file, std::string text) {
+  YamlDocument document(std::make_shared<const Source>(std::move(file), std::move(text)));
+  std::optional<Error> mistake = catch_mistake(document, [&] {
     std::istringstream stream(document.source_->text);
     YAML::Parser parser(stream);
     Builder builder;
@@ -191,31 +208,20 @@ Result<YamlDocument> YamlDocument::parse(std::string file, std::string text) {
       if (!is_empty_end(more, document.source_->text))
         throw Refused{more.start, "a file holds one document, and this stands after its end"};
     }
-  } catch (const Refused& refused) {
-    return refuse(refused.mark, refused.why);
-  } catch (const YAML::Exception& exception) {
-    return refuse(exception.mark, exception.msg);
-  } catch (const std::exception& exception) {
-    return fail(bad_input(std::string("not YAML we can read: ") + exception.what()));
-  }
+  });
+  if (mistake) return fail(*std::move(mistake));
   return document;
 }
 
 YamlDocument::Several YamlDocument::parse_all(std::string file, std::string text) {
   Several several;
   const YamlDocument frame(std::make_shared<const Source>(std::move(file), std::move(text)));
-  const auto refuse = [&](const YAML::Mark& mark, const std::string& why) {
-    YamlValue at;
-    at.line = mark.line < 0 ? 0 : static_cast<std::size_t>(mark.line);
-    at.column = mark.column < 0 ? 0 : static_cast<std::size_t>(mark.column);
-    several.mistake = bad_input("not YAML we can read: " + why).at(frame.place(at));
-  };
-  try {
+  several.mistake = catch_mistake(frame, [&] {
     std::istringstream stream(frame.source_->text);
     YAML::Parser parser(stream);
     int previous = -1;
     for (AliasBuilder builder; parser.HandleNextDocument(builder); builder = AliasBuilder()) {
-      // yaml-cpp takes a comma there for an empty document, again and again.
+      // yaml-cpp reads a comma there as an empty document, again and again.
       if (builder.start.pos == previous) throw Refused{builder.start, "no document begins like this"};
       previous = builder.start.pos;
       merge_keys(builder.root);
@@ -223,13 +229,7 @@ YamlDocument::Several YamlDocument::parse_all(std::string file, std::string text
       several.documents.push_back(frame);
       several.documents.back().root_ = std::move(builder.root);
     }
-  } catch (const Refused& refused) {
-    refuse(refused.mark, refused.why);
-  } catch (const YAML::Exception& exception) {
-    refuse(exception.mark, exception.msg);
-  } catch (const std::exception& exception) {
-    several.mistake = bad_input(std::string("not YAML we can read: ") + exception.what());
-  }
+  });
   return several;
 }
 

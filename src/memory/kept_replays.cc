@@ -29,7 +29,7 @@ Key key_of(const ModelShape& m, const Job& job) {
 }
 
 template <class Value>
-class Kept {
+class ReplayCache {
  public:
   template <class Make>
   Value get(const Key& key, const Make& make) {
@@ -55,7 +55,7 @@ class Kept {
 std::shared_ptr<const tape::TrainingSurface> surface_of(const ModelShape& model, const Job& job) {
   const auto make = [&] { return std::make_shared<const tape::TrainingSurface>(model, job); };
   if (!model.forward) return make();
-  static Kept<std::shared_ptr<const tape::TrainingSurface>> kept;
+  static ReplayCache<std::shared_ptr<const tape::TrainingSurface>> kept;
   Job alike = job;  // a surface does not depend on the batch or on the number of data-parallel groups
   alike.batch = 1;
   const int group = job.parallel.tensor * job.parallel.pipeline * job.parallel.context;
@@ -66,7 +66,7 @@ std::shared_ptr<const tape::TrainingSurface> surface_of(const ModelShape& model,
 tape::TrainingPeak peak_of(const ModelShape& model, const Job& job) {
   const auto make = [&] { return tape::replay_training(model, job); };
   if (!model.forward) return make();
-  static Kept<tape::TrainingPeak> kept;
+  static ReplayCache<tape::TrainingPeak> kept;
   return kept.get(key_of(model, job), make);
 }
 

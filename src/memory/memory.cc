@@ -1,5 +1,6 @@
 #include "memory/memory.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -61,6 +62,20 @@ bool is_beyond_positions(const model::ModelShape& model, const model::Job& job) 
   return model.image_size == 0 && model.context > 0 && tokens_of(model, job) > model.context;
 }
 
+// An upper bound on the bytes of one pass, in floating point. The estimates count bytes in 64-bit integers, which
+// would overflow at 9e18.
+double most_bytes(const model::ModelShape& model, const model::Job& job) {
+  constexpr double kTensors = 64, kWidest = 8;  // tensors of a layer that are live together; bytes of an element
+  const auto real = [](auto n) { return std::max(1.0, static_cast<double>(n)); };
+  const double length = real(tokens_of(model, job)) + real(job.image.tokens) + real(model.encoder_context) +
+                        real(model.image_size) * real(std::max(model.image_height, model.image_size));
+  const double together = real(std::max(job.batch, job.serve.concurrency));
+  const double width =
+      real(std::max(model.hidden, model.intermediate)) * (model.experts ? model.experts->per_token : 1);
+  const double layer = kTensors * length * width + real(model.heads) * length * length;  // with all attention scores
+  return kWidest * together * (real(model.layers + model.encoder_layers) * layer + length * real(model.vocabulary));
+}
+
 }  // namespace
 
 MemoryNeed estimate_memory(const model::ModelShape& model, const model::Job& job, const catalog::Gpu* gpu) {
@@ -111,6 +126,13 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
   auto wrong = [&](std::string message, std::string hint) {
     errors.push_back(bad_input(std::move(message)).with_hint(std::move(hint)));
   };
+  constexpr double kMostBytes = 1e18;
+  if (!(most_bytes(model, job) < kMostBytes)) {
+    wrong(fmt::format("{} x {} tokens in one pass are more than can be computed",
+                      std::max(job.batch, job.serve.concurrency), tokens_of(model, job)),
+          job.kind == model::JobKind::kServe ? "use a smaller --concurrency, --batch, --isl or --osl"
+                                             : "use a smaller --batch or --seq");
+  }
   // Full training can extend the position table; a finished model has a fixed one.
   const bool finished = job.kind == model::JobKind::kServe || job.train.method != model::Method::kFull;
   if (finished && is_beyond_positions(model, job) && model.positions == model::Positions::kLearned) {
@@ -133,9 +155,13 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
   if (job.train.compile && job.kind == model::JobKind::kTrain && model.image_size > 0)
     wrong("torch.compile of image models is not modelled", "drop --compile");
   if (p.expert > 1 && !model.experts) wrong(fmt::format("{} has no experts", model.name), "use --ep 1");
-  if (p.expert > 1 && model.experts && model.experts->count % p.expert != 0) {
-    wrong(fmt::format("expert parallelism of {} does not divide {} experts", p.expert, model.experts->count),
-          "use a divisor");
+  // Engines fill uneven groups with copies of experts; trainers have none.
+  const bool even = job.kind == model::JobKind::kTrain;
+  if (p.expert > 1 && model.experts &&
+      (even ? model.experts->count % p.expert != 0 : model.experts->count < p.expert)) {
+    wrong(fmt::format("expert parallelism of {} does not {} {} experts", p.expert, even ? "divide" : "suit",
+                      model.experts->count),
+          even ? "use a divisor" : "use at most as many groups as experts");
   }
   if (p.attention_data > 1 && !model.experts) {
     wrong(fmt::format("attention data parallelism needs experts, and {} has none", model.name),

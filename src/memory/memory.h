@@ -78,8 +78,8 @@ struct Fit {
 Fit fits(const MemoryNeed& need, const catalog::Gpu& gpu);
 
 // Settings that contradict the model: tensor parallelism that does not divide the heads, sequences beyond learned
-// positions, more pipeline stages than layers, expert parallelism without experts. (Rotary positions can be extended: a
-// longer sequence is only a warning.)
+// positions, more pipeline stages than layers, expert parallelism without experts; and jobs so large that their sizes
+// would overflow. (Rotary positions can be extended: a longer sequence is only a warning.)
 Errors check_job(const model::ModelShape& model, const model::Job& job);
 
 // Default tokens (or image patches) per sample.

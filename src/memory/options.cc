@@ -23,119 +23,78 @@ bool language(const ModelShape& model) { return model.vocabulary > 0; }
 bool adam(const Job& job) { return job.train.optimizer == Optimizer::kAdamW; }
 
 const std::vector<MemoryOption> kOptions = {
-    {"full recompute", OptionKind::kOther, "",
-     [](Job j) {
-       j.train.recompute = Recompute::kFull;
-       return j;
-     },
+    {"full recompute", OptionKind::kOther, "", [](Job& j) { j.train.recompute = Recompute::kFull; },
      [](const ModelShape& m, const Job& j) {
        return trains(j) && j.train.recompute != Recompute::kFull && m.layers > 0;
      }},
     {"chunked cross-entropy", OptionKind::kOther, "",
-     [](Job j) {
-       j.train.cross_entropy = model::CrossEntropy::kChunked;
-       return j;
-     },
+     [](Job& j) { j.train.cross_entropy = model::CrossEntropy::kChunked; },
      [](const ModelShape& m, const Job& j) {
        return trains(j) && language(m) && j.train.cross_entropy == model::CrossEntropy::kEager;
      }},
     {"half the micro-batch, accumulated", OptionKind::kBatch, "",
-     [](Job j) {
+     [](Job& j) {
        j.batch /= 2;
        j.train.accumulation *= 2;
-       return j;
      },
      [](const ModelShape&, const Job& j) { return trains(j) && j.batch >= 2 && !j.train.optimizer_in_backward; }},
     {"micro-batch 1, accumulated", OptionKind::kBatch, "",
-     [](Job j) {
+     [](Job& j) {
        j.train.accumulation *= static_cast<int>(j.batch);
        j.batch = 1;
-       return j;
      },
      [](const ModelShape&, const Job& j) { return trains(j) && j.batch >= 4 && !j.train.optimizer_in_backward; }},
     {"optimizer in the backward pass", OptionKind::kOther, "no gradient clipping over the whole model",
-     [](Job j) {
-       j.train.optimizer_in_backward = true;
-       return j;
-     },
+     [](Job& j) { j.train.optimizer_in_backward = true; },
      [](const ModelShape&, const Job& j) {
        return full(j) && !j.train.optimizer_in_backward && j.train.accumulation == 1 &&
               j.precision != Precision::kAmpFp16;
      }},
     {"8-bit AdamW", OptionKind::kOther,
      "no loss seen in fine-tuning; keep embeddings in 32 bits for pre-training (Dettmers et al. 2022)",
-     [](Job j) {
-       j.train.optimizer = Optimizer::kAdamW8bit;
-       return j;
-     },
+     [](Job& j) { j.train.optimizer = Optimizer::kAdamW8bit; },
      [](const ModelShape&, const Job& j) { return full(j) && adam(j) && !j.train.optimizer_states; }},
     {"pure bf16", OptionKind::kMethod,
      "small updates round away: use a higher learning rate or stochastic rounding (the default of torchtune)",
-     [](Job j) {
-       j.precision = Precision::kBf16;
-       return j;
-     },
+     [](Job& j) { j.precision = Precision::kBf16; },
      [](const ModelShape&, const Job& j) {
        return full(j) && (j.precision == Precision::kAmpBf16 || j.precision == Precision::kMixedBf16 ||
                           j.precision == Precision::kFp32);
      }},
     {"LoRA", OptionKind::kMethod,
      "close to full fine-tuning on instruction data, behind it on code and mathematics (Biderman et al. 2024)",
-     [](Job j) {
+     [](Job& j) {
        j.train.method = Method::kLora;
        if (j.precision != Precision::kFp32) j.precision = Precision::kBf16;
-       return j;
      },
      [](const ModelShape& m, const Job& j) { return full(j) && language(m); }},
     {"QLoRA, nf4 base", OptionKind::kMethod, "within noise of 16-bit LoRA on instruction data (Dettmers et al. 2023)",
-     [](Job j) {
+     [](Job& j) {
        j.train.method = Method::kQlora;
        j.precision = Precision::kBf16;
-       return j;
      },
      [](const ModelShape& m, const Job& j) { return trains(j) && j.train.method != Method::kQlora && language(m); }},
-    {"optimizer in host memory", OptionKind::kOther, "",
-     [](Job j) {
-       j.train.offload = model::Offload::kOptimizer;
-       return j;
-     },
+    {"optimizer in host memory", OptionKind::kOther, "", [](Job& j) { j.train.offload = model::Offload::kOptimizer; },
      [](const ModelShape&, const Job& j) { return full(j) && j.train.offload == model::Offload::kNone; }},
-    {"shard over the GPUs (ZeRO-3)", OptionKind::kOther, "",
-     [](Job j) {
-       j.parallel.zero = 3;
-       return j;
-     },
+    {"shard over the GPUs (ZeRO-3)", OptionKind::kOther, "", [](Job& j) { j.parallel.zero = 3; },
      [](const ModelShape&, const Job& j) { return trains(j) && j.parallel.data() > 1 && j.parallel.zero < 3; }},
     {"fp8 weights", OptionKind::kFormat, "under 1 % on common benchmarks (vendor and vLLM evaluations)",
-     [](Job j) {
-       j.precision = Precision::kFp8;
-       return j;
-     },
+     [](Job& j) { j.precision = Precision::kFp8; },
      [](const ModelShape& m, const Job& j) {
        return !trains(j) && language(m) && (j.precision == Precision::kBf16 || j.precision == Precision::kFp16);
      }},
     {"int4 weights (AWQ)", OptionKind::kFormat, "1-3 % on common benchmarks, more on small models (Lin et al. 2023)",
-     [](Job j) {
-       j.precision = Precision::kInt4;
-       return j;
-     },
+     [](Job& j) { j.precision = Precision::kInt4; },
      [](const ModelShape& m, const Job& j) {
        return !trains(j) && language(m) && j.precision != Precision::kInt4 && j.precision != Precision::kNf4 &&
               j.precision != Precision::kFp4;
      }},
     {"fp8 KV cache", OptionKind::kOther, "under 1 % with calibrated scales (vLLM documentation)",
-     [](Job j) {
-       j.serve.kv_precision = Precision::kFp8;
-       return j;
-     },
+     [](Job& j) { j.serve.kv_precision = Precision::kFp8; },
      [](const ModelShape& m, const Job& j) {
        return !trains(j) && m.kind == ModelKind::kDecoder && !j.serve.kv_precision;
      }},
-    {"half the concurrency", OptionKind::kOther, "",
-     [](Job j) {
-       j.serve.concurrency /= 2;
-       return j;
-     },
+    {"half the concurrency", OptionKind::kOther, "", [](Job& j) { j.serve.concurrency /= 2; },
      [](const ModelShape&, const Job& j) { return !trains(j) && j.serve.concurrency >= 2; }},
 };
 
@@ -168,13 +127,13 @@ std::optional<Job> with_all(const ModelShape& model, Job job, const std::vector<
       if (taken[i].kind != OptionKind::kOther && taken[i].kind == taken[k].kind) return std::nullopt;
     }
     if (!taken[i].applies(model, job)) return std::nullopt;
-    job = taken[i].apply(job);
+    taken[i].apply(job);
   }
   return job;
 }
 
 // A combination and its slowdown, before its memory is computed.
-struct Combination {
+struct OptionSet {
   std::vector<MemoryOption> taken;
   Job job;
   std::optional<double> slowdown;
@@ -185,7 +144,7 @@ std::optional<double> slowdown_of(const Job& before, const Job& after, const Tim
   return was && is ? std::optional(*is / *was) : std::nullopt;
 }
 
-OptionEffect effect_of(const ModelShape& model, const Job& job, const Combination& chosen, const MemoryNeed& before) {
+OptionEffect effect_of(const ModelShape& model, const Job& job, const OptionSet& chosen, const MemoryNeed& before) {
   OptionEffect effect{chosen.taken, chosen.job, flags_between(job, chosen.job), {}, {}, chosen.slowdown};
   effect.need = estimate_memory(model, chosen.job, nullptr);
   effect.saved = before.device - effect.need.device;
@@ -193,11 +152,11 @@ OptionEffect effect_of(const ModelShape& model, const Job& job, const Combinatio
 }
 
 // Every applicable subset, least slowdown first, then fewest options.
-std::vector<Combination> combinations_of(const ModelShape& model, const Job& job,
-                                         const std::vector<MemoryOption>& options, const TimeOf& time_of) {
-  std::vector<Combination> all;
+std::vector<OptionSet> combinations_of(const ModelShape& model, const Job& job,
+                                       const std::vector<MemoryOption>& options, const TimeOf& time_of) {
+  std::vector<OptionSet> all;
   for (unsigned set = 1; set < 1u << options.size(); ++set) {
-    Combination combination;
+    OptionSet combination;
     for (std::size_t i = 0; i < options.size(); ++i) {
       if ((set >> i & 1u) != 0) combination.taken.push_back(options[i]);
     }
@@ -207,7 +166,7 @@ std::vector<Combination> combinations_of(const ModelShape& model, const Job& job
     combination.slowdown = slowdown_of(job, *changed, time_of);
     all.push_back(std::move(combination));
   }
-  std::stable_sort(all.begin(), all.end(), [](const Combination& a, const Combination& b) {
+  std::stable_sort(all.begin(), all.end(), [](const OptionSet& a, const OptionSet& b) {
     constexpr double kUnknown = std::numeric_limits<double>::infinity();
     const double slow_a = a.slowdown.value_or(kUnknown), slow_b = b.slowdown.value_or(kUnknown);
     return slow_a != slow_b ? slow_a < slow_b : a.taken.size() < b.taken.size();
@@ -229,7 +188,8 @@ std::vector<OptionEffect> each_option(const ModelShape& model, const Job& job, c
   const MemoryNeed before = estimate_memory(model, job, nullptr);
   std::vector<OptionEffect> effects;
   for (const MemoryOption& option : options_for(model, job)) {
-    const Job changed = option.apply(job);
+    Job changed = job;
+    option.apply(changed);
     effects.push_back(effect_of(model, job, {{option}, changed, slowdown_of(job, changed, time_of)}, before));
   }
   std::stable_sort(effects.begin(), effects.end(),
@@ -242,7 +202,7 @@ std::optional<OptionEffect> cheapest_fit(const ModelShape& model, const Job& job
   std::vector<MemoryOption> options = options_for(model, job);
   if (same_result) std::erase_if(options, [](const MemoryOption& option) { return !option.accuracy.empty(); });
   const MemoryNeed before = estimate_memory(model, job, nullptr);
-  for (const Combination& combination : combinations_of(model, job, options, time_of)) {
+  for (const OptionSet& combination : combinations_of(model, job, options, time_of)) {
     OptionEffect effect = effect_of(model, job, combination, before);
     if (effect.need.high <= gpu.capacity()) return effect;
   }

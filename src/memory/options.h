@@ -21,7 +21,7 @@ struct MemoryOption {
   std::string name;  // "full recompute"
   OptionKind kind = OptionKind::kOther;
   std::string accuracy;  // effect on the result, with its source; empty if none
-  model::Job (*apply)(model::Job);
+  void (*apply)(model::Job&);
   bool (*applies)(const model::ModelShape&, const model::Job&);  // not already in use, and applicable
 };
 

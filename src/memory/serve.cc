@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "memory/kv_cache.h"
+#include "memory/launch.h"
 #include "memory/weight_bytes.h"
 
 namespace rightsize::memory {
@@ -19,7 +20,7 @@ using model::Stack;
 
 // An engine's defaults. Its profiling run reserves workspace for the default batched tokens and sequences; the rule
 // says what the memory share refers to.
-struct Engine {
+struct EngineDefaults {
   Stack stack;
   std::int64_t page;            // tokens in a cache block
   std::int64_t batched_tokens;  // per forward pass
@@ -35,14 +36,14 @@ struct Engine {
 // max_attention_window, layers with a window keep all tokens (the throughput of gpt-oss on Hopper, with a 16-bit cache,
 // implies half the concurrent requests that windows would allow). The other engines keep only the window. Hugging Face
 // generate: no budget, the cache grows with the batch.
-const Engine& engine_of(Stack stack) {
-  static const Engine kEngines[] = {
-      {Stack::kVllm, 16, 8192, 256, mib(600), Engine::kShareOfGpu},
-      {Stack::kSglang, 1, 8192, 256, mib(900), Engine::kShareOfGpu},
-      {Stack::kTrtLlm, 32, 8192, 256, mib(400), Engine::kShareOfFree, true},
-      {Stack::kHf, 1, 0, 0, Bytes{}, Engine::kNoBudget},
+const EngineDefaults& engine_of(Stack stack) {
+  static const EngineDefaults kEngines[] = {
+      {Stack::kVllm, 16, 8192, 256, mib(600), EngineDefaults::kShareOfGpu},
+      {Stack::kSglang, 1, 8192, 256, mib(900), EngineDefaults::kShareOfGpu},
+      {Stack::kTrtLlm, 32, 8192, 256, mib(400), EngineDefaults::kShareOfFree, true},
+      {Stack::kHf, 1, 0, 0, Bytes{}, EngineDefaults::kNoBudget},
   };
-  for (const Engine& engine : kEngines) {
+  for (const EngineDefaults& engine : kEngines) {
     if (engine.stack == stack) return engine;
   }
   return kEngines[0];
@@ -57,7 +58,7 @@ Bytes context_bytes(const Job& job) {
 
 // Live tensors of one transformer layer over `tokens`: residual, normed input, the larger of qkv+out and
 // gate+up+product; plus 16-bit and 32-bit logits of the sampled sequences.
-Bytes workspace_bytes(const ModelShape& model, const Job& job, const Engine& engine) {
+Bytes workspace_bytes(const ModelShape& model, const Job& job, const EngineDefaults& engine) {
   const double tokens = engine.batched_tokens > 0
                             ? static_cast<double>(job.serve.max_tokens.value_or(engine.batched_tokens))
                             : static_cast<double>(job.serve.concurrency * job.serve.isl);
@@ -76,35 +77,35 @@ Bytes workspace_bytes(const ModelShape& model, const Job& job, const Engine& eng
 }
 
 // The engine's cache budget on this GPU.
-Bytes kv_budget(const Engine& engine, const Job& job, const catalog::Gpu& gpu, Bytes not_cache) {
+Bytes kv_budget(const EngineDefaults& engine, const Job& job, const catalog::Gpu& gpu, Bytes not_cache) {
   const Bytes capacity = gpu.capacity();
   Bytes budget;
   switch (engine.rule) {
-    case Engine::kShareOfGpu:
+    case EngineDefaults::kShareOfGpu:
       budget = capacity * job.serve.memory_share - not_cache;
       break;
-    case Engine::kShareOfFree:
+    case EngineDefaults::kShareOfFree:
       budget = (capacity - not_cache) * job.serve.memory_share;
       break;
-    case Engine::kNoBudget:
+    case EngineDefaults::kNoBudget:
       budget = capacity - not_cache;
       break;
   }
   return std::max(budget, Bytes{});
 }
 
+KvLayout layout_of(const EngineDefaults& engine, const ModelShape& model, const Job& job, const catalog::Gpu* gpu) {
+  const bool four_bits = gpu != nullptr && gpu->peak(catalog::NumberFormat::kFp4).supported;
+  return {kv_format(job, keeps_narrow(job, model.narrow_cache, four_bits)), job.parallel.attention_tensor(),
+          job.parallel.pipeline, engine.page, engine.whole_windows};
+}
+
 }  // namespace
 
 MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catalog::Gpu* gpu) {
-  const Engine& engine = engine_of(job.stack);
+  const EngineDefaults& engine = engine_of(job.stack);
   const model::ServeSettings& serve = job.serve;
-  KvLayout layout;
-  const bool four_bits = gpu != nullptr && gpu->peak(catalog::NumberFormat::kFp4).supported;
-  layout.format = kv_format(job, keeps_narrow(job, model.narrow_cache, four_bits));
-  layout.tensor = job.parallel.attention_tensor();
-  layout.pipeline = job.parallel.pipeline;
-  layout.page = engine.page;
-  layout.whole_windows = engine.whole_windows;
+  const KvLayout layout = layout_of(engine, model, job, gpu);
 
   MemoryNeed need;
   const std::int64_t context = serve.isl + serve.osl;
@@ -140,6 +141,27 @@ MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catal
   need.low = need.device - unsure * 0.35;
   need.high = need.device + unsure * 0.5;
   return need;
+}
+
+std::optional<EngineLaunch> engine_launch(const ModelShape& model, const Job& job, const catalog::Gpu& gpu) {
+  const EngineDefaults& engine = engine_of(job.stack);
+  if (model.kind != model::ModelKind::kDecoder || engine.rule == EngineDefaults::kNoBudget) return std::nullopt;
+  const MemoryNeed need = estimate_serving(model, job, &gpu);
+  const Bytes not_cache = need.device - need.parts[Part::kKvCache];
+  const KvLayout layout = layout_of(engine, model, job, &gpu);
+  EngineLaunch launch;
+  launch.kv_cache = kv_budget(engine, job, gpu, not_cache - engine.graphs);
+  launch.device = not_cache + launch.kv_cache;
+  launch.sequences = need.max_concurrency.value_or(0);
+  launch.kv_tokens = static_cast<std::int64_t>(launch.kv_cache / need.kv_per_token * job.parallel.attention_data);
+  // A sequence takes no less with more tokens, so its longest length is found by bisection.
+  std::int64_t fits = 0, above = std::max<std::int64_t>(model.context, 1) + 1;
+  while (above - fits > 1) {
+    const std::int64_t middle = fits + (above - fits) / 2;
+    (kv_sequence_bytes(model, middle, layout) <= launch.kv_cache ? fits : above) = middle;
+  }
+  launch.max_context = fits;
+  return launch;
 }
 
 }  // namespace rightsize::memory

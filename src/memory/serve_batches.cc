@@ -24,7 +24,6 @@ using model::Program;
 bool is_view(OpKind kind) {
   switch (kind) {
     case OpKind::kSplitHeads:
-    case OpKind::kMergeHeads:
     case OpKind::kAsHeads:
     case OpKind::kSlice:
     case OpKind::kSelect:

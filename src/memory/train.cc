@@ -33,14 +33,17 @@ Job as_looped(const model::ModelShape& model, Job job) {
   return job;
 }
 
+// The smallest ratio of reserved to live bytes in 121 runs was 1.03.
+constexpr double kLeastReserve = 1.03;
+
 // Factors on the likely value that cover 80 % of the measurements: docs/models.md#how-sure. Narrow for jobs measured
 // with torch itself; wider for other stacks and several GPUs, which have only published peaks, and for families without
 // their own tape, which use the closest one.
-struct Spread {
+struct IntervalFactors {
   double low, high;
 };
 
-Spread spread_of(const model::ModelShape& model, bool exact, const Job& job) {
+IntervalFactors spread_of(const model::ModelShape& model, bool exact, const Job& job) {
   if (!exact) return {0.88, 1.12};
   // Training loops differ in when they zero gradients, what evaluation leaves behind, and earlier graph captures.
   if (keeps_gradients(model)) return {0.93, 1.12};
@@ -49,7 +52,8 @@ Spread spread_of(const model::ModelShape& model, bool exact, const Job& job) {
                            job.train.method != model::Method::kQlora;
   if (!as_measured) return {0.92, 1.1};
   // torch.compile may start to recompute a checkpoint before the loss is freed: up to one layer more.
-  return job.train.compile && job.train.recompute != model::Recompute::kNone ? Spread{0.97, 1.06} : Spread{0.975, 1.03};
+  return job.train.compile && job.train.recompute != model::Recompute::kNone ? IntervalFactors{0.97, 1.06}
+                                                                             : IntervalFactors{0.975, 1.03};
 }
 
 }  // namespace
@@ -73,7 +77,7 @@ MemoryNeed estimate_training(const model::ModelShape& model, const Job& asked) {
   need.parts[Part::kBuffers] += need.reserved - need.peak_allocated;
   need.parts[Part::kRuntime] = runtime_bytes(job);
   need.device = need.parts.total();
-  const Spread spread = spread_of(model, peak.exact, job);
+  const IntervalFactors spread = spread_of(model, peak.exact, job);
   need.low = need.device * spread.low;
   need.high = need.device * spread.high;
   if (!peak.exact) {
@@ -82,13 +86,6 @@ MemoryNeed estimate_training(const model::ModelShape& model, const Job& asked) {
   }
   return need;
 }
-
-namespace {
-
-// The smallest ratio of reserved to live bytes in 121 runs was 1.03.
-constexpr double kLeastReserve = 1.03;
-
-}  // namespace
 
 TrainingNeeds::TrainingNeeds(const model::ModelShape& model, const Job& job)
     : surface_(surface_of(model, as_looped(model, job))),

@@ -91,12 +91,16 @@ Bytes served_weight_bytes(const model::ModelShape& model, const model::Job& job)
   const model::ServedFormats formats =
       model::served_formats(model.experts.has_value(), model::checkpoint_precision(model), job.precision);
   const model::Parallelism& p = job.parallel;
+  const double experts = model.experts ? static_cast<double>(model.experts->count) : 1;
+  const double slots =
+      model.experts ? static_cast<double>(model::expert_slots(model.experts->count, p.expert)) / experts : 1;
   Bytes layers, ends;
   for (const Weight& weight : model.weights) {
     const bool expert = weight.role == WeightRole::kExpert;
     // Whole experts on some GPUs or slices of all on each: the bytes are the same.
     const Bytes held = weight_bytes(weight, expert ? formats.experts : formats.dense,
-                                    expert ? p.tensor : p.attention_tensor(), job.serve.quantize_embeddings);
+                                    expert ? p.tensor : p.attention_tensor(), job.serve.quantize_embeddings) *
+                       (expert ? slots : 1);
     (weight.block != 0 ? layers : ends) += held;
   }
   return on_fullest_stage(model, p, layers, ends);

@@ -14,7 +14,7 @@ constexpr std::int64_t kMiddleLimit = 10 * kMib;  // kMinLargeAlloc
 constexpr std::int64_t kMiddleSegment = 20 * kMib;
 constexpr std::int64_t kLargeGranule = 2 * kMib;  // kRoundLarge
 
-// Segments come from the driver, so blocks of two segments are never neighbours; a gap keeps addresses apart.
+// Segments come from the driver, so blocks of two segments are never neighbours; a gap separates their addresses.
 constexpr std::int64_t kSegmentGap = kMib;
 
 constexpr int kAddressBits = 32;
@@ -100,11 +100,11 @@ void CachingAllocator::remove_free(Handle handle) {
   FreeBlocks& blocks = pool(block.small);
   const std::size_t number = bucket_of(block.size);
   auto place = first_from(blocks.buckets[number], order_of(block));
-  while (place->block != handle) ++place;  // addresses beyond the bits kept may look alike
+  while (place->block != handle) ++place;  // addresses may differ only in bits that are not kept
   erase(blocks, number, place);
 }
 
-// The smallest that is large enough, of those the one at the lowest address.
+// The smallest block that is large enough; among equals the one at the lowest address.
 CachingAllocator::Handle CachingAllocator::take_best_fit(FreeBlocks& blocks, std::int64_t rounded) {
   std::size_t number = bucket_of(rounded);
   Bucket& own = blocks.buckets[number];
@@ -159,8 +159,8 @@ CachingAllocator::Handle CachingAllocator::new_segment(std::int64_t rounded, boo
   return handle;
 }
 
-// Small blocks give back any rest; large ones only a rest of more than 1 MiB, so that a block may stay larger than
-// asked.
+// Small blocks return any remainder, large ones only a remainder of more than 1 MiB, so a block may be larger than
+// requested.
 void CachingAllocator::split(Handle handle, std::int64_t rounded) {
   const std::int64_t rest = at(handle).size - rounded;
   const bool worth_it = at(handle).small ? rest >= kGranule : rest > kSmallSize;

@@ -1,11 +1,10 @@
 // PyTorch's CUDA caching allocator (native, without expandable segments), byte for byte.
 //
-// What nvidia-smi shows is not what a program's tensors hold but what this allocator has taken from the driver and not
-// given back. It rounds sizes to 512 bytes, takes memory in segments (2 MiB for blocks up to 1 MiB, 20 MiB for blocks
-// below 10 MiB, otherwise the size rounded to 2 MiB), answers from the smallest free block that is large enough, splits
-// off what is left when that is worth it, and joins neighbours that are free. Source: c10/cuda/CUDACachingAllocator.cpp
-// of PyTorch 2.x. Replaying the allocations of a recorded training run through this class gives the same sequence of
-// segments as the run had.
+// nvidia-smi does not show the size of a program's tensors but the memory that this allocator has reserved. It rounds
+// sizes to 512 bytes, reserves memory in segments (2 MiB for blocks up to 1 MiB, 20 MiB for blocks below 10 MiB,
+// otherwise the size rounded to 2 MiB), uses the smallest free block that is large enough, splits off a remainder if it
+// is large enough, and merges free neighbours. Source: c10/cuda/CUDACachingAllocator.cpp of PyTorch 2.x. Replaying the
+// allocations of a recorded training run through this class gives the same sequence of segments as the run had.
 //
 //   CachingAllocator allocator;
 //   CachingAllocator::Handle a = allocator.allocate(1000);     // 1024 bytes of a 2 MiB segment
@@ -28,21 +27,21 @@ class CachingAllocator {
   static constexpr Handle kNone = -1;
   static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max() / 4;
 
-  // With a capacity, segments that are wholly free are given back and the request tried again before it fails.
+  // With a capacity, free segments are released and the request is repeated before it fails.
   explicit CachingAllocator(std::int64_t capacity = kUnlimited) : capacity_(capacity) {}
 
-  // kNone when the capacity does not allow it; nothing has changed then but the segments given back. `bytes` > 0.
+  // kNone if the capacity is exhausted; then only free segments have been released. `bytes` > 0.
   Handle allocate(std::int64_t bytes);
   void free(Handle handle);
 
-  // Forgets every block and segment; capacity and the memory of this object itself stay.
+  // Forgets every block and segment; the capacity stays.
   void clear();
 
   std::int64_t allocated() const { return allocated_; }
   std::int64_t reserved() const { return reserved_; }
   std::int64_t peak_allocated() const { return peak_allocated_; }
   std::int64_t peak_reserved() const { return peak_reserved_; }
-  int retries() const { return retries_; }  // how often segments had to be given back for a request
+  int retries() const { return retries_; }  // requests for which segments had to be released
   void reset_peaks();
 
   std::int64_t block_bytes(Handle handle) const { return blocks_[static_cast<std::size_t>(handle)].size; }
@@ -61,8 +60,9 @@ class CachingAllocator {
     bool small = false;
   };
 
-  // The free blocks of one pool by size, then address, both in units of 512 bytes so that one number orders them: in
-  // buckets, four for each power of two, and sorted within a bucket. A bit for each bucket says whether it holds any.
+  // The free blocks of one pool, ordered by size, then address. Both are in units of 512 bytes and form one number.
+  // Blocks are in buckets, four per power of two, and sorted within a bucket. A bit per bucket tells whether it has
+  // blocks.
   struct FreeEntry {
     std::uint64_t order = 0;
     Handle block = kNone;

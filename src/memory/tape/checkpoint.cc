@@ -1,8 +1,8 @@
 // Activation checkpointing, as torch.utils.checkpoint does it without reentrance.
 //
-// The first run of a segment makes nodes that hold nothing and counts what they would have saved. The backward pass
-// first runs the nodes after the last saved tensor, then the segment once more, which stops as soon as it has saved as
-// many tensors as the first run would have, and then the rest of the nodes.
+// The first run of a segment records nodes that save nothing and counts what they would have saved. The backward pass
+// first runs the nodes after the last saved tensor. It then runs the segment again until that has saved as many tensors
+// as the first run would have, and finally the remaining nodes.
 #include <utility>
 
 #include "memory/tape/recorder.h"
@@ -44,21 +44,10 @@ Tensor Recorder::checkpoint(Segment& segment, int index, std::span<const Tensor>
   result.reset();
   for (std::size_t i = 0; i < inputs.size(); ++i) point.held[i] = inputs[i];
 
-  Node node;
+  Tensor* outputs[] = {&out};
+  Node& node = add_node(inputs.size(), outputs);
   node.checkpoint = static_cast<std::int32_t>(checkpoints_.size());
-  node.edges = static_cast<std::uint32_t>(edges_.size());
-  node.saved = static_cast<std::uint32_t>(saved_.size());
-  node.gradients = static_cast<std::uint32_t>(gradients_.size());
-  node.inputs = point.inputs;
-  node.outputs = 1;
-  node.part = part_;
-  node.zone = zone_;
-  node.layer = static_cast<std::int16_t>(layer_);
   for (const Tensor& input : inputs) add_edge(&input);
-  gradients_.emplace_back();
-  out.needs_grad = true;
-  out.node = static_cast<std::int32_t>(nodes_.size());
-  nodes_.push_back(node);
   checkpoints_.push_back(std::move(point));
   return out;
 }
@@ -110,7 +99,7 @@ void Recorder::recompute(Checkpoint& point) {
   products_ = nullptr;
   forget_casts();
 
-  // What the first run's remaining nodes had received belongs to their twins.
+  // Gradients that the first run's remaining nodes received belong to the nodes of the second run.
   while (nodes_.size() > end + (end - begin)) pop_node();
   hand_over_gradients(begin, end);
   for (Tensor& input : inputs) input.reset();

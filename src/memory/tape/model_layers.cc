@@ -1,10 +1,9 @@
-// The larger operations of a ModelRun: linear layers with their adapters, norms, attention and experts as the job wants
-// them, losses.
+// The larger operations of a ModelRun with the job's settings: linear layers with adapters, norms, attention, experts,
+// losses.
 #include <algorithm>
 #include <utility>
 
 #include "memory/tape/model_run.h"
-#include "memory/tape/ops_images.h"
 
 namespace rightsize::memory::tape {
 
@@ -59,7 +58,7 @@ Tensor ModelRun::convolve(const Frame& frame, const Op& op, Tensor given, Count 
 Tensor ModelRun::gather(Tensor x) {
   if (!plan_.sequence_split) return x;
   const Count n = x.elements * plan_.tensor;
-  // Megatron saves a GPU's own rows and gathers them again in the backward; DTensor saves what was gathered.
+  // Megatron saves a GPU's own rows and gathers them again in the backward pass; DTensor saves the gathered rows.
   if (plan_.stack == Stack::kMegatron) gathered_from_ = x;
   Tensor whole = gather_rows(std::move(x), n);
   gathered_ = whole.storage();
@@ -116,7 +115,7 @@ Tensor ModelRun::activate(const Op& op, Tensor x) const {
   if (op.copy == model::CopyKind::kBothWays) {   // in place
     return op.activation == Activation::kRelu ? relu_in_place(std::move(x)) : silu_in_place(std::move(x));
   }
-  const bool one_kernel = plan_.compiled || plan_.stack == Stack::kMegatron;  // saves what it is given
+  const bool one_kernel = plan_.compiled || plan_.stack == Stack::kMegatron;  // saves its input
   if (one_kernel) return op.activation == Activation::kRelu ? relu(std::move(x)) : gelu(std::move(x));
   switch (op.activation) {
     case Activation::kSilu:
@@ -142,7 +141,7 @@ Tensor ModelRun::activate(const Op& op, Tensor x) const {
 // ---------------------------------------------------------------- attention
 
 bool ModelRun::runs_fused_attention() const {
-  // llm-foundry's own classes and Megatron's run flash attention where transformers writes the scores out.
+  // The classes of llm-foundry and Megatron run flash attention where transformers computes the scores separately.
   const bool megatron = plan_.stack == Stack::kMegatron && plan_.attention != Attention::kEager;
   return megatron || plan_.stack == Stack::kLlmFoundry || plan_.attention == Attention::kFlash;
 }
@@ -154,8 +153,7 @@ Tensor ModelRun::fused_or_eager(Tensor given_q, Tensor given_k, Tensor given_v, 
   if (plan_.tokens != plan_.all_tokens) {
     ring = recorder_.make(2 * (k.elements + v.elements), k.width, Layout::kPlain, Part::kBuffers);
   }
-  // PyTorch's fused attention knows no sinks: transformers runs such models in pieces unless it is given a flash
-  // kernel.
+  // PyTorch's fused attention has no sinks: transformers uses separate operations unless it has a flash kernel.
   const bool unfused = attention.sinks && plan_.stack == Stack::kHf && plan_.attention == Attention::kSdpa;
   if (plan_.attention == Attention::kEager || unfused) {
     if (plan_.recompute == Recompute::kSelective && plan_.stack == Stack::kMegatron) {
@@ -168,9 +166,9 @@ Tensor ModelRun::fused_or_eager(Tensor given_q, Tensor given_k, Tensor given_v, 
   return merge_heads(out);
 }
 
-Tensor ModelRun::attend(Frame& frame, const Op& op) {
+Tensor ModelRun::attend(Frame& frame, const Op& op, Tensor given_q) {
   const AttentionOp& how = forward_.attentions[static_cast<std::size_t>(op.aux)];
-  Tensor q = take(frame, op, 0), k = take(frame, op, 1), v = take(frame, op, 2), bias = take(frame, op, 3);
+  Tensor q = std::move(given_q), k = take(frame, op, 1), v = take(frame, op, 2), bias = take(frame, op, 3);
   auto divided = [&](std::int64_t n) { return std::max<Count>(1, (n + plan_.tensor - 1) / plan_.tensor); };
   if (how.kernel == AttentionOp::Kernel::kWritten && !runs_fused_attention()) {
     TensorArray inputs;
@@ -201,9 +199,9 @@ Tensor ModelRun::attend(Frame& frame, const Op& op) {
     shape.kv_heads = shape.heads;
     if (how.masked) shape.mask = plan_.batch * plan_.tokens * plan_.tokens;
   }
-  // A layer whose window the sequence reaches gets a mask: keys and values are repeated for all heads (a view when
-  // there is only one) and the mask is kept in the width of q. While torch.compile traces, transformers cannot tell
-  // that a causal mask is not needed: every layer has one, all the same.
+  // A layer whose window the sequence reaches gets a mask: keys and values are repeated for all heads (a view if there
+  // is only one), and the mask is saved in the width of q. While torch.compile traces, transformers cannot tell that a
+  // causal mask is not needed, so that all layers share one.
   const bool traced = plan_.compiled && how.causal;
   if (sdpa && (traced || (how.window > 0 && plan_.all_tokens >= how.window))) {
     if (shape.kv_heads != shape.heads) {
@@ -225,8 +223,8 @@ Tensor ModelRun::attend(Frame& frame, const Op& op) {
 
 namespace {
 
-// gate.clamp() * sigmoid(alpha gate) * (up.clamp() + 1), of interleaved halves: a clamp saves what it is given, as silu
-// does, and sigmoid its result, as tanh does.
+// gate.clamp() * sigmoid(alpha gate) * (up.clamp() + 1) of interleaved halves. A clamp saves its input, as silu does,
+// and sigmoid its result, as tanh does.
 Tensor clamped_gate(Tensor given) {
   Tensor u = std::move(given);
   const Count half = u.elements / 2;
@@ -245,7 +243,7 @@ Tensor ModelRun::route(const Frame& frame, const model::ExpertsOp& how, Tensor g
   const Count rows = plan_.rows(), routed = rows * how.per_token;
   const Count width = how.hidden, inner = how.intermediate / plan_.tensor, sides = how.gated ? 2 : 1;
   const std::uint8_t entry_width = x.width;
-  // peft merges adapters into stacked experts; other trainers run them beside the experts' own products.
+  // peft merges adapters into stacked experts; other trainers run them as separate products.
   const bool merges = plan_.stack == model::Stack::kHf;
   auto weight_of = [&](const Linear& linear) {
     Tensor weight = parameter(linear.weight);
@@ -346,7 +344,7 @@ Tensor ModelRun::language_loss(const Frame& frame, const Op& op, Tensor given) {
     logits = tanh(std::move(logits));
     logits = multiply_constant(std::move(logits));
   }
-  // torchtitan's training loop still has a name for the logits when the backward begins.
+  // torchtitan's training loop still holds the logits when the backward pass begins.
   if (plan_.stack == Stack::kTorchTitan) held_logits_ = logits;
   if (plan_.stack == Stack::kMegatron) return vocabulary_parallel_cross_entropy(logits, rows);
   return causal ? causal_cross_entropy(logits, rows) : cross_entropy(logits, rows, false);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "memory/tape/ops_images.h"
-
 namespace rightsize::memory::tape {
 
 using model::Op;
@@ -12,17 +10,17 @@ using model::OpKind;
 using model::WeightRef;
 using model::Width;
 
-ModelRun::ModelRun(Recorder& recorder, const model::ModelShape& shape, const Plan& plan)
+ModelRun::ModelRun(Recorder& recorder, const model::ModelShape& shape, const GpuPlan& plan)
     : recorder_(recorder), shape_(shape), forward_(*shape.forward), plan_(plan), weights_(recorder, shape, plan) {
   shared_.resize(static_cast<std::size_t>(forward_.shared));
   place_layers();
 }
 
-// Which program each layer on this GPU runs: by the block of weights it is an occurrence of.
+// Finds the program of each layer on this GPU by the block of weights that the layer repeats.
 void ModelRun::place_layers() {
   for (const model::LayerStack& stack : forward_.stacks) {
     stack_begin_.push_back(stretches_.size());
-    for (const Layer& layer : weights_.layers()) {
+    for (const GpuLayer& layer : weights_.layers()) {
       for (const model::LayerRun& run : stack.runs) {
         if (static_cast<std::size_t>(run.weight) != layer.begin) continue;
         stretches_.push_back({run.programs[static_cast<std::size_t>(layer.repeat)], layer.repeat});
@@ -56,6 +54,12 @@ Count ModelRun::evaluate(const model::Size& size) const {
   const Count count =
       size.split ? std::max<Count>(1, (size.count + plan_.tensor - 1) / plan_.tensor) : Count{size.count};
   return rows * count * size.per;
+}
+
+Count ModelRun::elements(const Frame& frame, const Op& op, std::size_t result) const {
+  const std::int32_t value = op.out[result];
+  if (value < 0 || value >= model::kFirstShared) return 0;
+  return evaluate(frame.program.sizes[static_cast<std::size_t>(value)]);
 }
 
 std::uint8_t ModelRun::bytes_of(Width width, const Tensor& like) const {
@@ -162,7 +166,7 @@ Tensor ModelRun::run_stack(Frame& frame, const Op& op) {
     for (std::size_t k = 1; k < inputs_count; ++k) inputs[k] = others[k - 1];
     x = run_stretch(index, std::span(inputs.data(), inputs_count));
     if (hooks_) hooks_->after_layer(index);
-    // The layer before is done with; its transfers had a layer's time.
+    // The previous layer is finished, and its transfers had the time of one layer.
     if (plan_.offload_activations && i > 0) recorder_.offload_saved(index - 1);
   }
   recorder_.enter(Zone::kEnd, -1);
@@ -188,64 +192,69 @@ void ModelRun::enter_head() {
 // ---------------------------------------------------------------- operations
 
 void ModelRun::run(Frame& frame, const Op& op) {
-  auto result = [&](Tensor made) { slot(frame, op.out[0]) = std::move(made); };
-  auto elements = [&] { return evaluate(frame.program.sizes[static_cast<std::size_t>(op.out[0])]); };
+  const bool place = op.kind < OpKind::kMake || op.kind == OpKind::kRotaryTables || op.kind == OpKind::kProbeMask;
+  if (place) return run_place(frame, op);
+  if (op.kind == OpKind::kSplit) {
+    Tensor x = take(frame, op, 0);
+    if (op.flag) {
+      auto parts = split2(std::move(x));
+      for (std::size_t i = 0; i < 2; ++i) slot(frame, op.out[i]) = std::move(parts[i]);
+    } else {
+      auto parts = split3(std::move(x), elements(frame, op, 0), elements(frame, op, 1), elements(frame, op, 2));
+      for (std::size_t i = 0; i < 3; ++i) slot(frame, op.out[i]) = std::move(parts[i]);
+    }
+    return;
+  }
+  const bool shape = op.kind >= OpKind::kSplitHeads && op.kind < OpKind::kLanguageLoss;
+  const bool elementwise = op.kind == OpKind::kRotate || (op.kind > OpKind::kNorm && op.kind < OpKind::kSplitHeads);
+  Tensor made = shape ? reshape(frame, op) : elementwise ? combine(frame, op) : compute(frame, op);
+  slot(frame, op.out[0]) = std::move(made);
+}
+
+Tensor ModelRun::compute(Frame& frame, const Op& op) {
+  Tensor x = take(frame, op, 0);
+  const Count n = elements(frame, op, 0);
   switch (op.kind) {
     case OpKind::kMake:
-      if (op.flag) return result(take(frame, op, 0));
-      return result(recorder_.make(elements(), bytes_of(op.width, take(frame, op, 0))));
+      return op.flag ? std::move(x) : recorder_.make(n, bytes_of(op.width, x));
     case OpKind::kParameter: {
       Tensor value = parameter(linear_of(frame, op.weight).weight);
-      if (!op.flag) return result(std::move(value));
-      Tensor repeated = recorder_.alias(value, elements(), Layout::kPlain);
+      if (!op.flag) return value;
+      Tensor repeated = recorder_.alias(value, n, Layout::kPlain);
       repeated.width = plan_.width;
-      return result(std::move(repeated));
+      return repeated;
     }
     case OpKind::kEmbedding: {
-      Tensor table = parameter(linear_of(frame, op.weight).weight);
-      const model::Weight& weight = shape_.weights[static_cast<std::size_t>(op.weight.index)];
-      const Count rows = elements() / weight.cols;
-      return result(plan_.compiled ? compiled_embedding(rows, std::move(table), weight.cols)
-                                   : embedding(rows, std::move(table), weight.cols));
+      const Count width = shape_.weights[static_cast<std::size_t>(op.weight.index)].cols;
+      return (plan_.compiled ? compiled_embedding : embedding)(n / width, parameter(linear_of(frame, op.weight).weight),
+                                                               width);
     }
     case OpKind::kLinear:
-      return result(apply(linear_of(frame, op.weight), take(frame, op, 0), op.flag));
+      return apply(linear_of(frame, op.weight), std::move(x), op.flag);
     case OpKind::kConvolution:
-      return result(convolve(frame, op, take(frame, op, 0), elements()));
-    case OpKind::kProduct: {
-      Tensor a = take(frame, op, 0), b = take(frame, op, 1);
-      return result(batched_product(std::move(a), std::move(b), elements()));
-    }
+      return convolve(frame, op, std::move(x), n);
+    case OpKind::kProduct:
+      return batched_product(std::move(x), take(frame, op, 1), n);
     case OpKind::kAttention:
-      return result(attend(frame, op));
+      return attend(frame, op, std::move(x));
     case OpKind::kExperts:
-      return result(route(frame, forward_.experts[static_cast<std::size_t>(op.aux)], take(frame, op, 0)));
+      return route(frame, forward_.experts[static_cast<std::size_t>(op.aux)], std::move(x));
     case OpKind::kScan: {
       const model::ScanOp& how = forward_.scans[static_cast<std::size_t>(op.aux)];
       const Count heads = (how.heads + plan_.tensor - 1) / plan_.tensor;
       const Count chunks = plan_.batch * ((plan_.tokens + how.chunk - 1) / how.chunk);
-      Tensor x = take(frame, op, 0), steps = take(frame, op, 1);
-      return result(scan(std::move(x), std::move(steps), elements(), chunks * heads * how.head_dim * how.state));
+      return scan(std::move(x), take(frame, op, 1), n, chunks * heads * how.head_dim * how.state);
     }
     case OpKind::kRelativeBias:
-      return result(relative_bias(parameter(linear_of(frame, op.weight).weight), elements(), plan_.tokens));
+      return relative_bias(parameter(linear_of(frame, op.weight).weight), n, plan_.tokens);
     case OpKind::kNorm:
-      return result(normalize(frame, op, take(frame, op, 0)));
+      return normalize(frame, op, std::move(x));
     case OpKind::kLanguageLoss:
-      return result(language_loss(frame, op, take(frame, op, 0)));
+      return language_loss(frame, op, std::move(x));
     case OpKind::kClassLoss:
-      return result(cross_entropy(take(frame, op, 0), evaluate(op.rows), false));
-    case OpKind::kSquaredLoss:
-      return result(squared_loss(take(frame, op, 0)));
+      return cross_entropy(std::move(x), evaluate(op.rows), false);
     default:
-      break;
-  }
-  if (op.kind < OpKind::kMake || op.kind == OpKind::kRotaryTables || op.kind == OpKind::kProbeMask) {
-    run_place(frame, op);
-  } else if (op.kind >= OpKind::kSplitHeads) {
-    run_shape(frame, op);
-  } else {
-    run_elementwise(frame, op);
+      return squared_loss(std::move(x));
   }
 }
 
@@ -264,7 +273,7 @@ void ModelRun::run_place(Frame& frame, const Op& op) {
       enter_head();
       break;
     case OpKind::kWantGradient:
-      // Adapters with checkpointing: the embeddings are asked for a gradient so that one reaches the layers.
+      // Adapters with checkpointing need a gradient of the embeddings, so that one reaches the layers.
       if (plan_.lora_rank > 0 && plan_.checkpoints()) recorder_.require_gradient(slot(frame, op.in[0].value));
       break;
     case OpKind::kLayers: {
@@ -284,7 +293,7 @@ void ModelRun::run_place(Frame& frame, const Op& op) {
       break;
     }
     case OpKind::kReleaseShared:
-      // Checkpoints still need what layers share; it goes with the first layer's backward pass.
+      // Checkpoints still need the shared values; the first layer's backward pass frees them.
       if (!plan_.checkpoints()) release_shared();
       break;
     case OpKind::kRotaryTables: {
@@ -297,118 +306,85 @@ void ModelRun::run_place(Frame& frame, const Op& op) {
     case OpKind::kProbeMask:
       probe_mask(recorder_, evaluate(op.rows));
       break;
-    default:  // stage marks of stages that are here
+    default:  // marks of stages that are on this GPU
       break;
   }
 }
 
-void ModelRun::run_elementwise(Frame& frame, const Op& op) {
-  auto result = [&](Tensor made) { slot(frame, op.out[0]) = std::move(made); };
+Tensor ModelRun::combine(Frame& frame, const Op& op) {
+  Tensor x = take(frame, op, 0);
   switch (op.kind) {
-    case OpKind::kRotate: {
-      Tensor x = take(frame, op, 0);
-      if (plan_.compiled) return result(compiled_rotate(std::move(x)));
-      return result(rotate(std::move(x), slot(frame, op.in[1].value), slot(frame, op.in[2].value)));
-    }
+    case OpKind::kRotate:
+      if (plan_.compiled) return compiled_rotate(std::move(x));
+      return rotate(std::move(x), slot(frame, op.in[1].value), slot(frame, op.in[2].value));
     case OpKind::kActivate:
-      return result(activate(op, take(frame, op, 0)));
+      return activate(op, std::move(x));
     case OpKind::kAdd: {
-      Tensor a = take(frame, op, 0), b = take(frame, op, 1);
-      return result(
-          add(std::move(a), std::move(b), op.width == Width::kAsIs ? std::uint8_t{0} : bytes_of(op.width, {})));
+      const std::uint8_t width = op.width == Width::kAsIs ? std::uint8_t{0} : bytes_of(op.width, {});
+      return add(std::move(x), take(frame, op, 1), width);
     }
-    case OpKind::kAddInPlace: {
-      Tensor a = take(frame, op, 0), b = take(frame, op, 1);
-      return result(add_in_place(std::move(a), std::move(b)));
-    }
+    case OpKind::kAddInPlace:
+      return add_in_place(std::move(x), take(frame, op, 1));
     case OpKind::kAddConstant:
-      return result(add_constant(take(frame, op, 0)));
+      return add_constant(std::move(x));
     case OpKind::kScale:
-      return result(multiply_constant(take(frame, op, 0)));
+      return multiply_constant(std::move(x));
     case OpKind::kMultiply: {
-      Tensor a = take(frame, op, 0), b = take(frame, op, 1);
-      if (!op.flag || !plan_.fused_kernels) return result(multiply(std::move(a), std::move(b)));
-      return result(op.aux == 0 ? fused_gate(std::move(a), std::move(b)) : fused_gate(std::move(b), std::move(a)));
+      Tensor y = take(frame, op, 1);
+      if (!op.flag || !plan_.fused_kernels) return multiply(std::move(x), std::move(y));
+      return op.aux == 0 ? fused_gate(std::move(x), std::move(y)) : fused_gate(std::move(y), std::move(x));
     }
     case OpKind::kDropout:
-      if (plan_.compiled) return result(take(frame, op, 0));  // made again from its seed
-      return result(dropout(take(frame, op, 0), op.p));
-    case OpKind::kMaskedFill: {
-      Tensor x = take(frame, op, 0), mask = take(frame, op, 1);
-      return result(masked_fill(std::move(x), std::move(mask)));
-    }
+      if (plan_.compiled) return x;  // recomputed from its seed
+      return dropout(std::move(x), op.p);
+    case OpKind::kMaskedFill:
+      return masked_fill(std::move(x), take(frame, op, 1));
     case OpKind::kSoftmax: {
-      Tensor x = take(frame, op, 0);
       const std::uint8_t width = bytes_of(op.width, x);
-      return result(softmax(std::move(x), width));
+      return softmax(std::move(x), width);
     }
     case OpKind::kCast: {
-      Tensor x = take(frame, op, 0);
       const std::uint8_t width = bytes_of(op.width, x);
-      return result(cast(std::move(x), width));
+      return cast(std::move(x), width);
     }
     default:
-      return result(recorder_.cast_for_product(take(frame, op, 0)));
+      return recorder_.cast_for_product(std::move(x));
   }
 }
 
-void ModelRun::run_shape(Frame& frame, const Op& op) {
-  auto result = [&](Tensor made) { slot(frame, op.out[0]) = std::move(made); };
-  auto part = [&](std::size_t i) { return evaluate(frame.program.sizes[static_cast<std::size_t>(op.out[i])]); };
+Tensor ModelRun::reshape(Frame& frame, const Op& op) {
   Tensor x = take(frame, op, 0);
+  const Count n = elements(frame, op, 0);
   switch (op.kind) {
     case OpKind::kSplitHeads:
-      return result(split_heads(std::move(x)));
-    case OpKind::kMergeHeads:
-      return result(merge_heads(std::move(x)));
+      return split_heads(std::move(x));
     case OpKind::kAsHeads:
       x.layout = Layout::kHeads;
-      return result(std::move(x));
+      return x;
     case OpKind::kSlice:
-      return result(slice(std::move(x), part(0)));
+      return slice(std::move(x), n);
     case OpKind::kSelect:
-      return result(select(std::move(x), part(0)));
-    case OpKind::kSplit:
-      if (op.flag) {
-        auto parts = split2(std::move(x));
-        for (std::size_t i = 0; i < 2; ++i) slot(frame, op.out[i]) = std::move(parts[i]);
-      } else {
-        auto parts = split3(std::move(x), part(0), part(1), part(2));
-        for (std::size_t i = 0; i < 3; ++i) slot(frame, op.out[i]) = std::move(parts[i]);
-      }
-      return;
-    case OpKind::kCat: {
-      Tensor b = take(frame, op, 1);
-      return result(cat(std::move(x), std::move(b)));
-    }
-    case OpKind::kIndex: {
-      Tensor ids = take(frame, op, 1);
-      return result(index(std::move(x), part(0), std::move(ids)));
-    }
+      return select(std::move(x), n);
+    case OpKind::kCat:
+      return cat(std::move(x), take(frame, op, 1));
+    case OpKind::kIndex:
+      return index(std::move(x), n, take(frame, op, 1));
     case OpKind::kExpand:
-      return result(expand_copy(std::move(x), part(0), static_cast<Expand>(op.expand)));
+      return expand_copy(std::move(x), n, static_cast<Expand>(op.expand));
     case OpKind::kCopy:
-      switch (op.copy) {
-        case model::CopyKind::kForward:
-          return result(copy(std::move(x)));
-        case model::CopyKind::kBothWays:
-          return result(copy_both_ways(std::move(x)));
-        case model::CopyKind::kPerHead:
-          return result(copy_per_head(std::move(x), false));
-        case model::CopyKind::kPerHeadViewBack:
-          return result(copy_per_head(std::move(x), true));
-      }
-      return;
+      if (op.copy == model::CopyKind::kForward) return copy(std::move(x));
+      if (op.copy == model::CopyKind::kBothWays) return copy_both_ways(std::move(x));
+      return copy_per_head(std::move(x), op.copy == model::CopyKind::kPerHeadViewBack);
     case OpKind::kViewCopiedBack:
-      return result(view_copied_back(std::move(x)));
+      return view_copied_back(std::move(x));
     case OpKind::kGatherRows:
-      return result(gather(std::move(x)));
+      return gather(std::move(x));
     case OpKind::kScatterRows:
-      return result(scatter(std::move(x)));
+      return scatter(std::move(x));
     case OpKind::kMaxPool:
-      return result(max_pool(std::move(x), part(0)));
+      return max_pool(std::move(x), n);
     default:
-      return result(average_pool(std::move(x), part(0)));
+      return average_pool(std::move(x), n);
   }
 }
 

@@ -1,5 +1,5 @@
-// Runs a model's forward pass on the tape of one GPU: walks the list of operations its family wrote, as the job wants
-// them (autocast, adapters, fused kernels, checkpointing, every way of splitting the work).
+// Runs a model's forward pass on the tape of one GPU: walks the operations that the family wrote and applies the job's
+// settings (autocast, adapters, fused kernels, checkpointing, every kind of parallelism).
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace rightsize::memory::tape {
 
-// Told around every layer of the forward pass: gathering of sharded weights.
+// Called around every layer of the forward pass, to gather sharded weights.
 class LayerHooks {
  public:
   virtual ~LayerHooks() = default;
@@ -23,14 +23,14 @@ class LayerHooks {
 class ModelRun : public Segment {
  public:
   // `shape` must have a forward pass and outlive this.
-  ModelRun(Recorder& recorder, const model::ModelShape& shape, const Plan& plan);
+  ModelRun(Recorder& recorder, const model::ModelShape& shape, const GpuPlan& plan);
 
-  // What an iteration reads, made once.
+  // Allocates the inputs of an iteration once.
   void make_inputs();
-  // One forward pass: the loss, or on a pipeline stage that is not the last, what is sent on.
+  // One forward pass. Returns the loss, or on a pipeline stage before the last, the activations to send.
   Tensor forward();
 
-  const Weights& weights() const { return weights_; }
+  const GpuWeights& weights() const { return weights_; }
   void set_hooks(LayerHooks* hooks) { hooks_ = hooks; }
 
   Tensor run_segment(int index, std::span<Tensor> inputs) final;
@@ -39,7 +39,7 @@ class ModelRun : public Segment {
   }
 
  private:
-  // A layer of a stack, or a stretch of its own.
+  // A layer of a stack, or a segment outside of stacks.
   struct Stretch {
     int program = 0;
     int repeat = 0;
@@ -55,16 +55,19 @@ class ModelRun : public Segment {
   TensorArray run_program(int program, int repeat, std::span<Tensor> inputs);
   void run(Frame& frame, const model::Op& op);
   void run_place(Frame& frame, const model::Op& op);
-  void run_shape(Frame& frame, const model::Op& op);
-  void run_elementwise(Frame& frame, const model::Op& op);
-  // Where to go on when a stage's operations are not on this GPU.
+  // The result of an operation: on weights, of elementwise ones, and of changes of shape.
+  Tensor compute(Frame& frame, const model::Op& op);
+  Tensor combine(Frame& frame, const model::Op& op);
+  Tensor reshape(Frame& frame, const model::Op& op);
+  // Returns the last operation of a stage that is not on this GPU.
   std::size_t skip_stage(Frame& frame, std::size_t begin);
-  bool is_here(const model::Op& op) const;
 
   Tensor take(Frame& frame, const model::Op& op, std::size_t input);
   Tensor& slot(Frame& frame, std::int32_t value);
   Linear linear_of(const Frame& frame, model::WeightRef ref) const;
   Count evaluate(const model::Size& size) const;
+  // Elements of one of the operation's results.
+  Count elements(const Frame& frame, const model::Op& op, std::size_t result) const;
   std::uint8_t bytes_of(model::Width width, const Tensor& like) const;
   Tensor parameter(int leaf) const { return leaf < 0 ? Tensor() : recorder_.parameter(leaf); }
 
@@ -74,7 +77,7 @@ class ModelRun : public Segment {
   Tensor convolve(const Frame& frame, const model::Op& op, Tensor x, Count n);
   Tensor normalize(const Frame& frame, const model::Op& op, Tensor x);
   Tensor activate(const model::Op& op, Tensor x) const;
-  Tensor attend(Frame& frame, const model::Op& op);
+  Tensor attend(Frame& frame, const model::Op& op, Tensor q);
   Tensor fused_or_eager(Tensor q, Tensor k, Tensor v, const AttentionShape& shape, double dropout_p);
   Tensor route(const Frame& frame, const model::ExpertsOp& how, Tensor x);
   Tensor gather(Tensor x);
@@ -88,12 +91,12 @@ class ModelRun : public Segment {
   Recorder& recorder_;
   const model::ModelShape& shape_;
   const model::Forward& forward_;
-  const Plan& plan_;
-  Weights weights_;
-  std::vector<Stretch> stretches_;        // the layers on this GPU in order, then those met along the way
-  std::vector<std::size_t> stack_begin_;  // of each stack in them
+  const GpuPlan& plan_;
+  GpuWeights weights_;
+  std::vector<Stretch> stretches_;        // the layers on this GPU in order, then the segments in order of use
+  std::vector<std::size_t> stack_begin_;  // where each stack begins in them
   std::vector<Tensor> shared_, inputs_;
-  std::int32_t gathered_ = -1;  // storage of the rows last gathered, and what they were gathered from
+  std::int32_t gathered_ = -1;  // storage of the rows gathered last, and their source
   Tensor gathered_from_;
   Tensor held_logits_, traced_mask_;
   std::size_t next_stretch_ = 0;

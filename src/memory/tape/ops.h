@@ -2,7 +2,7 @@
 // autograd saves, and what its backward allocates, in torch's order. Checked against recorded allocations of torch 2.11
 // and transformers 5.
 //
-// Tensors go in by value and are let go when the operation returns (see Tensor).
+// Tensors are passed by value and released when the operation returns (see Tensor).
 #pragma once
 
 #include "memory/tape/recorder.h"
@@ -11,30 +11,28 @@ namespace rightsize::memory::tape {
 
 // --- shapes and copies
 
-// .to(dtype): a copy, and a copy of the gradient back; nothing when the width is the same already.
+// .to(dtype): copies the tensor, and later its gradient; does nothing if the width is the same.
 Tensor cast(Tensor x, std::uint8_t width);
-// view / reshape of the same elements.
-Tensor view(Tensor x, Layout layout = Layout::kPlain);
 // x[..., :n]: a view; the gradient is a zero tensor of the whole with n elements filled in.
 Tensor slice(Tensor x, Count n);
-// x.select / an indexed view: like slice, also where it takes everything.
+// x.select / an indexed view: like slice, but recorded even if it takes everything.
 Tensor select(Tensor x, Count n);
-// .contiguous(): nothing when it is, otherwise a copy whose gradient passes through.
+// .contiguous(): a copy whose gradient passes through, unless the tensor is contiguous already.
 Tensor contiguous(Tensor x);
-// .view(b, s, heads, d).transpose(1, 2): free; a gradient that does not lie the same way is copied.
+// .view(b, s, heads, d).transpose(1, 2): free; a gradient with another layout is copied.
 Tensor split_heads(Tensor x);
-// The way back behind fused attention: free when the kernel wrote (b, s, heads, d), a copy otherwise.
+// The reverse after fused attention: free if the kernel wrote (b, s, heads, d), a copy otherwise.
 Tensor merge_heads(Tensor x);
 // reshape or contiguous that must copy, with a gradient that is a view.
 Tensor copy(Tensor x);
 // The same with a gradient that must be copied too.
 Tensor copy_both_ways(Tensor x);
-// A copy per head for a batched product (a view in a batch of one); `view_back`: the gradient comes back as a view.
+// A copy per head for a batched product (a view in a batch of one); `view_back`: the gradient is a view.
 Tensor copy_per_head(Tensor x, bool view_back);
 // expand + copy to n elements; the gradient is summed back. In a batch of one the product reads the view itself.
 enum class Expand : std::uint8_t { kForProduct, kAlways, kNever };
 Tensor expand_copy(Tensor x, Count n, Expand how = Expand::kForProduct);
-// A view in the forward whose gradient has to be copied.
+// A view in the forward pass whose gradient has to be copied.
 Tensor view_copied_back(Tensor x);
 // torch.cat of two; the gradients are views.
 Tensor cat(Tensor a, Tensor b);
@@ -55,7 +53,6 @@ Tensor add(Tensor a, Tensor b, std::uint8_t width = 0);
 Tensor add_in_place(Tensor a, Tensor b);
 Tensor add_constant(Tensor x);       // gradient passes through
 Tensor multiply_constant(Tensor x);  // gradient is made anew
-Tensor negate(Tensor x);
 // Saves the operands whose partner needs a gradient. The smaller operand is broadcast.
 Tensor multiply(Tensor a, Tensor b);
 Tensor power(Tensor x);
@@ -65,6 +62,10 @@ Tensor silu(Tensor x);
 Tensor gelu(Tensor x);
 Tensor relu(Tensor x);
 Tensor tanh(Tensor x);
+// ReLU in place saves its result, which the next layer reads too.
+Tensor relu_in_place(Tensor x);
+// SiLU and Hardswish in place still save their input: a copy is made.
+Tensor silu_in_place(Tensor x);
 // NewGELUActivation: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), written out in Python.
 Tensor gelu_new(Tensor x);
 // BLOOM's autograd function: saves only x.
@@ -82,20 +83,20 @@ Tensor fused_gate(Tensor gate, Tensor up);
 
 // --- torch.compile
 //
-// Chains of elementwise operations become one kernel, and the min-cut partitioner keeps what products, attention and
-// norms need and makes the rest again (checked against the saved tensors of compiled models, torch 2.11). Under
-// autocast what products read is written in 16 bits at once.
+// Chains of elementwise operations become one kernel. The min-cut partitioner saves what products, attention and norms
+// need and recomputes the rest (checked against the saved tensors of compiled models, torch 2.11). Under autocast,
+// inputs of products are written in 16 bits directly.
 
 // Any norm over rows: saves its input and one number per row.
 Tensor compiled_norm(Tensor x, Tensor weight, Count rows);
-// Gradients of rows add up in 32 bits: a table of them, before it is as wide as the table itself (an H200 with Mistral
-// Nemo and Hermes, torch 2.11).
+// Gradients of rows are summed in 32 bits before they are cast to the table's width (an H200 with Mistral Nemo and
+// Hermes, torch 2.11).
 Tensor compiled_embedding(Count rows, Tensor table, Count width);
 // An operation that saves nothing: rotary positions, dropout from its seed.
 Tensor compiled_rotate(Tensor x);
 // tanh(x / cap) * cap: saves x.
 Tensor compiled_softcap(Tensor x);
-// The loss from 16-bit logits: saves them and two numbers per row; its backward has room for two gradients of them.
+// The loss from 16-bit logits: saves them and two numbers per row; its backward needs two gradients of their size.
 Tensor compiled_cross_entropy(Tensor logits, Count rows);
 
 // --- norms
@@ -113,19 +114,23 @@ Tensor cohere_norm(Tensor x, Tensor weight, Count rows);
 Tensor t5_norm(Tensor x, Tensor weight, Count rows);
 // One kernel: saves its input and one number per row.
 Tensor fused_rms_norm(Tensor x, Tensor weight, Count rows);
+// torch.nn.BatchNorm2d in training: saves its input and two numbers per channel.
+Tensor batch_norm(Tensor x, Tensor weight, Tensor bias, Count channels);
+// torch.nn.GroupNorm: saves its input and two numbers per group.
+Tensor group_norm(Tensor x, Tensor weight, Tensor bias, Count groups);
 
 // --- products
 
-// Scratch of the kernel that sums rows for the gradient of a bias or a norm's weight: made and gone. From the launch
-// heuristics of ATen's Reduce.cuh.
+// Allocates and frees the scratch of the kernel that sums rows for the gradient of a bias or a norm's weight. From the
+// launch heuristics of ATen's Reduce.cuh.
 void row_sum_scratch(Recorder& recorder, Count columns, Count rows);
 
 struct LinearOptions {
   Count outputs = 0;
-  bool reshaped_gradient = true;  // the input had three dimensions: its gradient comes out of a view
+  bool reshaped_gradient = true;  // the input has three dimensions, so its gradient is a view
   bool cached_cast = true;        // autocast keeps the 16-bit weight until the forward ends
   bool quantized = false;         // the weight is dequantized into a temporary for every use (bitsandbytes)
-  const Tensor* saves = nullptr;  // kept in place of the input, which is made from it again (sequence parallelism)
+  const Tensor* saves = nullptr;  // saved instead of the input, which is recomputed from it (sequence parallelism)
 };
 // torch.nn.Linear, Conv1D: saves its input when the weight is trained, the weight's 16-bit copy when the input is.
 Tensor linear(Tensor x, Tensor weight, Tensor bias, const LinearOptions& options);
@@ -161,11 +166,11 @@ Tensor math_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& shape,
 Tensor eager_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& shape, double dropout_p);
 // The same with sinks (gpt-oss): a column is appended to the scores, the softmax runs in their width.
 Tensor sink_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& shape);
-// The same with scores and probabilities made again in the backward (Megatron's selective recomputation).
+// The same with scores and probabilities recomputed in the backward pass (Megatron's selective recomputation).
 Tensor recomputed_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& shape);
 
-// A chunked scan in one kernel (mamba_ssm, flash-linear-attention): keeps its inputs and its result; `states` 32-bit
-// elements, those at the chunks' ends, are made in the forward pass and again in the backward.
+// A chunked scan in one kernel (mamba_ssm, flash-linear-attention): saves its inputs and its result. The `states` at
+// the ends of chunks, in 32 bits, are computed in the forward pass and again in the backward pass.
 Tensor scan(Tensor x, Tensor steps, Count outputs, Count states);
 
 // rotate_half and the two products of rotary positions.
@@ -176,8 +181,20 @@ struct Rotary {
   Tensor cosine, sine;
 };
 Rotary rotary_tables(Recorder& recorder, Count rows, Count dim, std::uint8_t width);
-// transformers looks for packed sequences before it decides on a mask: a few vectors, gone at once.
+// transformers looks for packed sequences before it decides on a mask: a few vectors that are freed at once.
 void probe_mask(Recorder& recorder, Count tokens);
+
+// --- images and audio
+
+// torch.nn.Conv2d to n outputs: saves its input and the weight's 16-bit copy. cuDNN works channels-last and converts
+// its input and output in a workspace, with `padded_input` elements (channels in multiples of eight) for the input; 0:
+// a depthwise convolution, which torch computes without one.
+Tensor convolution(Tensor x, Tensor weight, Tensor bias, Count n, Count padded_input);
+// torch.nn.Conv1d to n outputs: saves its input.
+Tensor convolution_over_time(Tensor x, Tensor weight, Count n);
+// torch.nn.MaxPool2d: saves the 64-bit indices of the maxima, and the input.
+Tensor max_pool(Tensor x, Count n);
+Tensor average_pool(Tensor x, Count n);
 
 // --- losses
 
@@ -188,11 +205,11 @@ Tensor causal_cross_entropy(Tensor logits, Count rows);
 // Megatron: 32-bit logits become probabilities and then their own gradient in place.
 Tensor vocabulary_parallel_cross_entropy(Tensor logits, Count rows);
 // Head and loss in eight pieces (torchtune, torchtitan): 16-bit logits of all pieces stay until their turn in the
-// backward, 32-bit ones exist for one piece at a time, once where the loss is compiled and twice where it is not.
+// backward pass; 32-bit logits exist for one piece at a time, once if the loss is compiled and twice if it is not.
 Tensor chunked_linear_cross_entropy(Tensor x, Tensor weight, Tensor bias, Count rows, Count vocabulary, bool compiled);
 // Mean squared error in 32 bits: the difference is saved.
 Tensor squared_loss(Tensor x);
-// Liger: head, loss and the gradients of both in the forward, a few rows of logits at a time.
+// Liger: head, loss and the gradients of both in the forward pass, a few rows of logits at a time.
 Tensor fused_linear_cross_entropy(Tensor x, Tensor weight, Count rows, Count vocabulary);
 
 }  // namespace rightsize::memory::tape

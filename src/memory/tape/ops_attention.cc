@@ -1,6 +1,7 @@
 // Attention in its forms, and rotary positions.
 #include <utility>
 
+#include "memory/tape/op_parts.h"
 #include "memory/tape/ops.h"
 
 namespace rightsize::memory::tape {
@@ -11,7 +12,8 @@ void fused_attention_backward(BackwardCall& call) {
   Recorder& r = call.recorder;
   const OpState& state = call.state;
   Tensor g = call.grads[0];
-  if (g.layout != state.layout[0]) g = r.make(g.elements, g.width, state.layout[0]);  // made to lie as the result does
+  if (g.layout != state.layout[0])
+    g = r.make(g.elements, g.width, state.layout[0]);  // converted to the result's layout
   call.results[0] = r.make(state.n[0], state.width[0], state.layout[0]);
   call.results[1] = r.make(state.n[1], state.width[0], state.layout[1]);
   call.results[2] = r.make(state.n[3], state.width[0], state.layout[2]);
@@ -44,9 +46,8 @@ Tensor fused_attention(Tensor given_q, Tensor given_k, Tensor given_v, const Att
   Tensor row_sums = r.make(shape.batch * shape.heads * shape.tokens, kSingle);
   { Tensor small = r.make(64, kSingle); }
   if (q.needs_grad || k.needs_grad || v.needs_grad) r.keep({&q, &k, &v, &out, &row_sums, &seed, &offset, &mask});
-  OpState state;
+  OpState state = sizes_of(q, k);
   state.n = {q.elements, k.elements, backward_workspace(shape, q.width), v.elements};
-  state.width[0] = q.width;
   state.layout = {q.layout, k.layout, v.layout};
   r.record(fused_attention_backward, state, {&q, &k, &v}, {&out});
   return out;
@@ -54,14 +55,11 @@ Tensor fused_attention(Tensor given_q, Tensor given_k, Tensor given_v, const Att
 
 namespace {
 
-// scores += bias: the gradient of the bias is a cast and a sum over the batch.
+// scores += bias. The gradient of the bias is a cast and a sum over the batch.
 Tensor add_bias(Tensor given_scores, Tensor given_bias) {
   Tensor scores = std::move(given_scores), bias = std::move(given_bias);
   Recorder& r = scores.recorder();
   Tensor y = r.alias(scores);
-  OpState state;
-  state.n[0] = bias.elements;
-  state.width[0] = bias.width;
   r.record(
       [](BackwardCall& call) {
         const Tensor& g = call.grads[0];
@@ -73,7 +71,7 @@ Tensor add_bias(Tensor given_scores, Tensor given_bias) {
         call.results[0] = g;
         call.results[1] = std::move(bias_gradient);
       },
-      state, {&scores, &bias}, {&y});
+      sizes_of(bias), {&scores, &bias}, {&y});
   return y;
 }
 
@@ -113,17 +111,25 @@ Tensor math_attention(Tensor given_q, Tensor given_k, Tensor given_v, const Atte
   return y;
 }
 
-Tensor eager_attention(Tensor given_q, Tensor given_k, Tensor given_v, const AttentionShape& shape, double dropout_p) {
-  Tensor q = std::move(given_q), k = std::move(given_k), v = std::move(given_v);
-  Recorder& r = q.recorder();
+namespace {
+
+// Scaled and masked scores of the eager attention of transformers. Repeats the heads of k and v.
+Tensor eager_scores(const Tensor& q, Tensor& k, Tensor& v, const AttentionShape& shape) {
   const Count kv_tokens = shape.kv_tokens ? shape.kv_tokens : shape.tokens;
   const Count expanded = shape.batch * shape.heads * kv_tokens * shape.head_dim;
   k = repeat_heads(std::move(k), expanded);
   v = repeat_heads(std::move(v), expanded);
-  Tensor weights = batched_product(copy_both_ways(q), copy_both_ways(k), shape.scores());
-  weights = multiply_constant(std::move(weights));
-  weights = add_constant(std::move(weights));  // the causal mask
-  const std::uint8_t width = r.autocast ? kHalf : q.width;
+  Tensor scores = batched_product(copy_both_ways(q), copy_both_ways(k), shape.scores());
+  scores = multiply_constant(std::move(scores));
+  return add_constant(std::move(scores));  // the causal mask
+}
+
+}  // namespace
+
+Tensor eager_attention(Tensor given_q, Tensor given_k, Tensor given_v, const AttentionShape& shape, double dropout_p) {
+  Tensor q = std::move(given_q), k = std::move(given_k), v = std::move(given_v);
+  Tensor weights = eager_scores(q, k, v, shape);
+  const std::uint8_t width = q.recorder().autocast ? kHalf : q.width;
   weights = softmax(std::move(weights), kSingle);
   weights = cast(std::move(weights), width);
   weights = dropout(std::move(weights), dropout_p);
@@ -134,13 +140,7 @@ Tensor eager_attention(Tensor given_q, Tensor given_k, Tensor given_v, const Att
 Tensor sink_attention(Tensor given_q, Tensor given_k, Tensor given_v, const AttentionShape& shape) {
   Tensor q = std::move(given_q), k = std::move(given_k), v = std::move(given_v);
   Recorder& r = q.recorder();
-  const Count kv_tokens = shape.kv_tokens ? shape.kv_tokens : shape.tokens;
-  const Count expanded = shape.batch * shape.heads * kv_tokens * shape.head_dim;
-  k = repeat_heads(std::move(k), expanded);
-  v = repeat_heads(std::move(v), expanded);
-  Tensor weights = batched_product(copy_both_ways(q), copy_both_ways(k), shape.scores());
-  weights = multiply_constant(std::move(weights));
-  weights = add_constant(std::move(weights));  // the causal mask
+  Tensor weights = eager_scores(q, k, v, shape);
   Tensor sinks = r.make(shape.batch * shape.heads * shape.tokens, weights.width);
   weights = cat(std::move(weights), std::move(sinks));
   weights = add_constant(std::move(weights));  // less the largest of each row
@@ -157,9 +157,8 @@ Tensor recomputed_attention(Tensor given_q, Tensor given_k, Tensor given_v, cons
   { Tensor scores = r.make(shape.scores(), q.width), probabilities = r.make(shape.scores(), q.width); }
   if (q.needs_grad || k.needs_grad || v.needs_grad) r.keep({&q, &k, &v});
   Tensor out = r.make(shape.outputs(), q.width, q.layout);
-  OpState state;
-  state.n = {q.elements, k.elements, shape.scores(), 0};
-  state.width[0] = q.width;
+  OpState state = sizes_of(q, k);
+  state.n[2] = shape.scores();
   state.layout = {q.layout, k.layout, v.layout};
   r.record(
       [](BackwardCall& call) {
@@ -181,7 +180,7 @@ Tensor rotate(Tensor given, const Tensor& cosine, const Tensor& sine) {
   Tensor turned;
   {
     Tensor first = slice(x, x.elements / 2), second = slice(x, x.elements / 2);
-    Tensor negative = negate(second);
+    Tensor negative = multiply_constant(second);
     turned = cat(std::move(negative), first);
   }
   turned = multiply(std::move(turned), sine);
@@ -216,8 +215,8 @@ Tensor relative_bias(Tensor given, Count n, Count tokens) {
   }
   Tensor y = r.make(n, table.width);
   if (table.needs_grad) r.keep({&buckets});
-  OpState state;
-  state.n = {table.elements, n, 0, 0};
+  OpState state = sizes_of(table);
+  state.n[1] = n;
   r.record(
       [](BackwardCall& call) {
         Tensor permuted = call.recorder.make(call.state.n[1], call.grads[0].width);

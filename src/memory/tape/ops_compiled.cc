@@ -1,6 +1,7 @@
 // What torch.compile makes of chains of operations.
 #include <utility>
 
+#include "memory/tape/op_parts.h"
 #include "memory/tape/ops.h"
 
 namespace rightsize::memory::tape {
@@ -17,20 +18,13 @@ std::uint8_t product_width(const Tensor& x) { return x.recorder().autocast ? kHa
 
 }  // namespace
 
-Tensor compiled_embedding(Count rows, Tensor given_table, Count width) {
-  Tensor table = std::move(given_table);
-  Recorder& r = table.recorder();
-  Tensor y = r.make(rows * width, table.width);
-  OpState state;
-  state.n[0] = table.elements;
-  r.record(
-      [](BackwardCall& call) {
-        Tensor sums = call.recorder.make(call.state.n[0], kSingle);
-        call.results[0] =
-            call.grads[0].width == kSingle ? std::move(sums) : call.recorder.make(call.state.n[0], call.grads[0].width);
-      },
-      state, {&table}, {&y});
-  return y;
+Tensor compiled_embedding(Count rows, Tensor table, Count width) {
+  const Backward backward = [](BackwardCall& call) {
+    Tensor sums = call.recorder.make(call.state.n[0], kSingle);
+    call.results[0] =
+        call.grads[0].width == kSingle ? std::move(sums) : call.recorder.make(call.state.n[0], call.grads[0].width);
+  };
+  return unary(std::move(table), {Makes::kPlain, backward}, rows * width);
 }
 
 Tensor compiled_norm(Tensor given, Tensor given_weight, Count rows) {
@@ -39,9 +33,8 @@ Tensor compiled_norm(Tensor given, Tensor given_weight, Count rows) {
   Tensor y = r.make(x.elements, product_width(x));
   Tensor deviations = r.make(rows, kSingle);
   if (x.needs_grad || (weight && weight.needs_grad)) r.keep({&x, &deviations});
-  OpState state;
-  state.n = {x.elements, weight ? weight.elements : 0, 0, 0};
-  state.width = {x.width, weight ? weight.width : kHalf, 0, 0};
+  OpState state = sizes_of(x, weight);
+  state.width[1] = weight ? weight.width : kHalf;
   r.record(one_kernel_backward, state, {&x, &weight}, {&y});
   return y;
 }
@@ -50,24 +43,11 @@ Tensor compiled_rotate(Tensor given) {
   Tensor x = std::move(given);
   Recorder& r = x.recorder();
   Tensor y = r.make(x.elements, product_width(x), x.layout);
-  OpState state;
-  state.n[0] = x.elements;
-  state.width[0] = x.width;
-  r.record(one_kernel_backward, state, {&x}, {&y});
+  r.record(whole_size_own_width, sizes_of(x), {&x}, {&y});
   return y;
 }
 
-Tensor compiled_softcap(Tensor given) {
-  Tensor x = std::move(given);
-  Recorder& r = x.recorder();
-  Tensor y = r.make(x.elements, x.width);
-  if (x.needs_grad) r.keep({&x});
-  OpState state;
-  state.n[0] = x.elements;
-  state.width[0] = x.width;
-  r.record(one_kernel_backward, state, {&x}, {&y});
-  return y;
-}
+Tensor compiled_softcap(Tensor x) { return unary(std::move(x), {Makes::kPlain, whole_size_own_width, Saves::kInput}); }
 
 Tensor compiled_cross_entropy(Tensor given, Count rows) {
   Tensor logits = std::move(given);
@@ -75,15 +55,12 @@ Tensor compiled_cross_entropy(Tensor given, Count rows) {
   Tensor labels = r.make(rows, kLong), largest = r.make(rows, kSingle), sums = r.make(rows, kSingle);
   if (logits.needs_grad) r.keep({&logits, &labels, &largest, &sums});
   Tensor loss = r.make(1, kSingle);
-  OpState state;
-  state.n[0] = logits.elements;
-  state.width[0] = logits.width;
   r.record(
       [](BackwardCall& call) {
         Tensor scattered = call.recorder.make(call.state.n[0], call.state.width[0]);
         call.results[0] = call.recorder.make(call.state.n[0], call.state.width[0]);
       },
-      state, {&logits}, {&loss});
+      sizes_of(logits), {&logits}, {&loss});
   return loss;
 }
 

@@ -2,31 +2,62 @@
 #include <algorithm>
 #include <utility>
 
-#include "memory/tape/backwards.h"
+#include "memory/tape/op_parts.h"
 #include "memory/tape/ops.h"
 
 namespace rightsize::memory::tape {
 namespace {
 
-// y = f(x) that saves x, or y.
-Tensor unary(Tensor given, bool saves_input) {
-  Tensor x = std::move(given);
-  Recorder& r = x.recorder();
-  if (saves_input && x.needs_grad) r.keep({&x});
-  Tensor y = like(x);
-  if (!saves_input && x.needs_grad) r.keep({&y});
-  r.record(same_size, {}, {&x}, {&y});
-  return y;
+constexpr Unary kSavesInput = {Makes::kLike, same_size, Saves::kInput};
+constexpr Unary kSavesResult = {Makes::kLike, same_size, Saves::kResult};
+
+// The gradient's formula needs two temporaries of its size.
+void two_temporaries(BackwardCall& call) {
+  const Tensor& g = call.grads[0];
+  Tensor one = call.recorder.make(g.elements, g.width), two = call.recorder.make(g.elements, g.width);
+  call.results[0] = call.recorder.make(g.elements, g.width);
 }
 
 }  // namespace
+
+Tensor add_constant(Tensor x) { return unary(std::move(x), {Makes::kLike, pass_through}); }
+Tensor multiply_constant(Tensor x) { return unary(std::move(x), {Makes::kLike, same_size}); }
+Tensor silu(Tensor x) { return unary(std::move(x), kSavesInput); }
+Tensor gelu(Tensor x) { return unary(std::move(x), kSavesInput); }
+Tensor relu(Tensor x) { return unary(std::move(x), kSavesResult); }
+Tensor tanh(Tensor x) { return unary(std::move(x), kSavesResult); }
+Tensor relu_in_place(Tensor x) { return unary(std::move(x), {Makes::kView, same_size_plain, Saves::kResult}); }
+Tensor mean(Tensor x, Count rows) { return unary(std::move(x), {Makes::kPlain, whole_size}, rows); }
+Tensor rsqrt(Tensor x) { return unary(std::move(x), {Makes::kPlain, two_temporaries, Saves::kResult}); }
+
+Tensor power(Tensor x) {
+  if (x.recorder().autocast) x = cast(std::move(x), kSingle);
+  return unary(std::move(x), {Makes::kLike, two_temporaries, Saves::kInput});
+}
+
+Tensor sum_groups(Tensor x, Count n) {
+  const Backward repeated = [](BackwardCall& call) {
+    call.results[0] = call.recorder.alias(call.grads[0], call.state.n[0], Layout::kPlain);
+    call.results[0].reshaped = true;
+  };
+  return unary(std::move(x), {Makes::kPlain, repeated}, n);
+}
+
+Tensor softmax(Tensor given, std::uint8_t width) {
+  const Backward backward = [](BackwardCall& call) {
+    const Tensor& g = call.grads[0];
+    call.results[0] = call.recorder.make(g.elements, g.width);
+    Tensor temporary = call.recorder.make(g.elements, g.width);
+  };
+  if (given.recorder().autocast) width = kSingle;
+  Tensor x = cast(std::move(given), width);
+  return unary(std::move(x), {Makes::kPlain, backward, Saves::kResult});
+}
 
 Tensor add(Tensor first, Tensor second, std::uint8_t width) {
   Tensor a = std::move(first), b = std::move(second);
   Recorder& r = a.recorder();
   Tensor y = r.make(std::max(a.elements, b.elements), width ? width : std::max(a.width, b.width), a.layout);
-  OpState state;
-  state.n = {a.elements, b.elements, 0, 0};
   r.record(
       [](BackwardCall& call) {
         const Tensor& g = call.grads[0];
@@ -36,7 +67,7 @@ Tensor add(Tensor first, Tensor second, std::uint8_t width) {
           if (call.wants(i)) call.results[i] = std::move(gradient);
         }
       },
-      state, {&a, &b}, {&y});
+      sizes_of(a, b), {&a, &b}, {&y});
   return y;
 }
 
@@ -54,37 +85,20 @@ Tensor add_in_place(Tensor first, Tensor second) {
   return y;
 }
 
-Tensor add_constant(Tensor given) {
-  Tensor x = std::move(given);
-  Tensor y = like(x);
-  x.recorder().record(pass_through, {}, {&x}, {&y});
-  return y;
-}
-
-Tensor multiply_constant(Tensor given) {
-  Tensor x = std::move(given);
-  Tensor y = like(x);
-  x.recorder().record(same_size, {}, {&x}, {&y});
-  return y;
-}
-
-Tensor negate(Tensor given) { return multiply_constant(std::move(given)); }
-
 Tensor multiply(Tensor first, Tensor second) {
   Tensor a = std::move(first), b = std::move(second);
   Recorder& r = a.recorder();
   r.keep({a.needs_grad ? &b : nullptr, b.needs_grad ? &a : nullptr});
   const bool a_larger = a.elements >= b.elements;
   Tensor y = r.make(std::max(a.elements, b.elements), std::max(a.width, b.width), a_larger ? a.layout : b.layout);
-  OpState state;
-  state.n = {a.elements, b.elements, 0, 0};
+  OpState state = sizes_of(a, b);
   state.width = {a.is_parameter, !a.is_parameter && b.is_parameter, 0, 0};  // which operand is a norm's weight
   r.record(
       [](BackwardCall& call) {
         const Tensor& g = call.grads[0];
         Recorder& recorder = call.recorder;
         for (std::size_t i : {1u, 0u}) {
-          if (call.wants(i)) call.results[i] = recorder.make(g.elements, g.width, g.layout);
+          if (call.wants(i)) call.results[i] = like(g);
         }
         for (std::size_t i : {0u, 1u}) {
           const Count n = call.state.n[i];
@@ -96,50 +110,6 @@ Tensor multiply(Tensor first, Tensor second) {
       state, {&a, &b}, {&y});
   return y;
 }
-
-Tensor power(Tensor given) {
-  Tensor x = std::move(given);
-  Recorder& r = x.recorder();
-  if (r.autocast) x = cast(std::move(x), kSingle);
-  if (x.needs_grad) r.keep({&x});
-  Tensor y = like(x);
-  r.record(
-      [](BackwardCall& call) {
-        const Tensor& g = call.grads[0];
-        Tensor one = call.recorder.make(g.elements, g.width), two = call.recorder.make(g.elements, g.width);
-        call.results[0] = call.recorder.make(g.elements, g.width);
-      },
-      {}, {&x}, {&y});
-  return y;
-}
-
-Tensor mean(Tensor given, Count rows) {
-  Tensor x = std::move(given);
-  Recorder& r = x.recorder();
-  Tensor y = r.make(rows, x.width);
-  r.record(whole_size, whole_of(x), {&x}, {&y});
-  return y;
-}
-
-Tensor rsqrt(Tensor given) {
-  Tensor x = std::move(given);
-  Recorder& r = x.recorder();
-  Tensor y = r.make(x.elements, x.width);
-  if (x.needs_grad) r.keep({&y});
-  r.record(
-      [](BackwardCall& call) {
-        const Count n = call.grads[0].elements;
-        Tensor one = call.recorder.make(n, kSingle), two = call.recorder.make(n, kSingle);
-        call.results[0] = call.recorder.make(n, kSingle);
-      },
-      {}, {&x}, {&y});
-  return y;
-}
-
-Tensor silu(Tensor x) { return unary(std::move(x), true); }
-Tensor gelu(Tensor x) { return unary(std::move(x), true); }
-Tensor relu(Tensor x) { return unary(std::move(x), false); }
-Tensor tanh(Tensor x) { return unary(std::move(x), false); }
 
 Tensor gelu_new(Tensor given) {
   Tensor x = std::move(given);
@@ -156,7 +126,7 @@ Tensor gelu_new(Tensor given) {
 Tensor quick_gelu(Tensor given) {
   Tensor x = std::move(given);
   Tensor gate = multiply_constant(x);
-  gate = unary(std::move(gate), false);  // sigmoid
+  gate = unary(std::move(gate), kSavesResult);  // sigmoid
   return multiply(std::move(x), std::move(gate));
 }
 
@@ -164,34 +134,39 @@ Tensor bloom_gelu(Tensor given) {
   Tensor x = std::move(given);
   Recorder& r = x.recorder();
   if (x.needs_grad) r.keep({&x});
-  // The steps of its formula; each name is reused as Python reuses it.
+  // The steps of its formula; each name is reused as in the Python code.
   Tensor a = like(x), b = like(x), c = like(x), d = like(x);
-  c.reset();
-  c = like(x);
-  d.reset();
-  d = like(x);
+  for (Tensor* step : {&c, &d}) {
+    step->reset();
+    *step = like(x);
+  }
   b.reset();
-  c.reset();
-  c = like(x);
-  d.reset();
-  d = like(x);
+  for (Tensor* step : {&c, &d}) {
+    step->reset();
+    *step = like(x);
+  }
   c.reset();
   Tensor y = like(x);
   r.record(
       [](BackwardCall& call) {
         const Tensor& g = call.grads[0];
-        {
-          std::array<Tensor, 5> temporaries;
-          for (Tensor& temporary : temporaries) temporary = call.recorder.make(g.elements, g.width);
-        }
-        Tensor tangent = call.recorder.make(g.elements, g.width);
-        {
-          std::array<Tensor, 4> temporaries;
-          for (Tensor& temporary : temporaries) temporary = call.recorder.make(g.elements, g.width);
-        }
-        call.results[0] = call.recorder.make(g.elements, g.width);
+        const auto make = [&] { return call.recorder.make(g.elements, g.width); };
+        { Tensor temporaries[] = {make(), make(), make(), make(), make()}; }
+        Tensor tangent = make();
+        { Tensor temporaries[] = {make(), make(), make(), make()}; }
+        call.results[0] = make();
       },
       {}, {&x}, {&y});
+  return y;
+}
+
+Tensor silu_in_place(Tensor given) {
+  Tensor x = std::move(given);
+  Recorder& r = x.recorder();
+  Tensor before = r.make(x.elements, x.width);
+  if (x.needs_grad) r.keep({&before});
+  Tensor y = r.alias(x);
+  r.record(same_size_plain, {}, {&x}, {&y});
   return y;
 }
 
@@ -212,34 +187,6 @@ Tensor masked_fill(Tensor given, Tensor given_mask) {
   if (x.needs_grad) r.keep({&mask});
   Tensor y = r.make(x.elements, x.width);
   r.record(same_size_plain, {}, {&x}, {&y});
-  return y;
-}
-
-Tensor softmax(Tensor given, std::uint8_t width) {
-  Recorder& r = given.recorder();
-  Tensor x = cast(std::move(given), r.autocast ? kSingle : width);
-  Tensor y = r.make(x.elements, x.width);
-  if (x.needs_grad) r.keep({&y});
-  r.record(
-      [](BackwardCall& call) {
-        const Tensor& g = call.grads[0];
-        call.results[0] = call.recorder.make(g.elements, g.width);
-        Tensor temporary = call.recorder.make(g.elements, g.width);
-      },
-      {}, {&x}, {&y});
-  return y;
-}
-
-Tensor sum_groups(Tensor given, Count n) {
-  Tensor x = std::move(given);
-  Recorder& r = x.recorder();
-  Tensor y = r.make(n, x.width);
-  r.record(
-      [](BackwardCall& call) {
-        call.results[0] = call.recorder.alias(call.grads[0], call.state.n[0], Layout::kPlain);
-        call.results[0].reshaped = true;
-      },
-      whole_of(x), {&x}, {&y});
   return y;
 }
 

@@ -1,6 +1,8 @@
-#include "memory/tape/ops_images.h"
-
+// Convolutions, recurrent layers, and what image models use besides.
 #include <utility>
+
+#include "memory/tape/op_parts.h"
+#include "memory/tape/ops.h"
 
 namespace rightsize::memory::tape {
 namespace {
@@ -16,10 +18,6 @@ void convolution_backward(BackwardCall& call) {
   }
 }
 
-void same_size(BackwardCall& call) {
-  call.results[0] = call.recorder.make(call.grads[0].elements, call.grads[0].width);
-}
-
 }  // namespace
 
 Tensor convolution(Tensor given, Tensor given_weight, Tensor given_bias, Count n, Count padded_input) {
@@ -30,8 +28,8 @@ Tensor convolution(Tensor given, Tensor given_weight, Tensor given_bias, Count n
   x = r.cast_for_product(std::move(x));
   r.keep({weight.needs_grad ? &x : nullptr, x.needs_grad && !weight.is_parameter ? &weight : nullptr});
   Tensor y = r.make(n, x.width);
-  OpState state;
-  state.n = {x.elements, weight.elements, bias ? bias.elements : 0, padded_input > 0 ? padded_input + n : 0};
+  OpState state = sizes_of(x, weight, bias);
+  state.n[3] = padded_input > 0 ? padded_input + n : 0;
   if (padded_input > 0) Tensor workspace = r.make(state.n[3], x.width);
   r.record(convolution_backward, state, {&x, &weight, &bias}, {&y});
   return y;
@@ -43,68 +41,27 @@ Tensor convolution_over_time(Tensor given, Tensor given_weight, Count n) {
   weight = r.cast_for_product(std::move(weight));
   if (weight.needs_grad) r.keep({&x});
   Tensor y = r.make(n, x.width);
-  OpState state;
-  state.n = {x.elements, weight.elements, 0, 0};
+  r.record(sizes_in_order, sizes_of(x, weight), {&x, &weight}, {&y});
+  return y;
+}
+
+Tensor scan(Tensor given_x, Tensor given_steps, Count outputs, Count states) {
+  Tensor x = std::move(given_x), steps = std::move(given_steps);
+  Recorder& r = x.recorder();
+  { Tensor made = r.make(states, kSingle); }
+  Tensor out = r.make(outputs, x.width);
+  if (x.needs_grad || steps.needs_grad) r.keep({&x, &steps, &out});
+  OpState state = sizes_of(x, steps);
+  state.n[2] = states;
+  state.width[1] = steps.width;
   r.record(
       [](BackwardCall& call) {
-        for (std::size_t i : {0u, 1u}) {
-          if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
-        }
+        const OpState& s = call.state;
+        Tensor made = call.recorder.make(s.n[2], kSingle), gradient = call.recorder.make(s.n[2], kSingle);
+        for (std::size_t i : {0u, 1u}) call.results[i] = call.recorder.make(s.n[i], s.width[i]);
       },
-      state, {&x, &weight}, {&y});
-  return y;
-}
-
-namespace {
-
-Tensor statistics_norm(Tensor given, Tensor given_weight, Tensor given_bias, Count statistics) {
-  Tensor x = std::move(given), weight = std::move(given_weight), bias = std::move(given_bias);
-  Recorder& r = x.recorder();
-  Tensor y = r.make(x.elements, x.width);
-  Tensor mean = r.make(statistics, kSingle), deviation = r.make(statistics, kSingle);
-  r.keep({&x, &mean, &deviation});
-  OpState state;
-  state.n[0] = weight ? weight.elements : 0;
-  r.record(
-      [](BackwardCall& call) {
-        if (call.wants(0)) call.results[0] = call.recorder.make(call.grads[0].elements, call.grads[0].width);
-        for (std::size_t i : {1u, 2u}) {
-          if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[0], kSingle);
-        }
-      },
-      state, {&x, &weight, &bias}, {&y});
-  return y;
-}
-
-}  // namespace
-
-Tensor batch_norm(Tensor x, Tensor weight, Tensor bias, Count channels) {
-  return statistics_norm(std::move(x), std::move(weight), std::move(bias), channels);
-}
-
-Tensor group_norm(Tensor given, Tensor weight, Tensor bias, Count groups) {
-  Recorder& r = given.recorder();
-  Tensor x = r.autocast ? cast(std::move(given), kSingle) : std::move(given);
-  return statistics_norm(std::move(x), std::move(weight), std::move(bias), groups);
-}
-
-Tensor relu_in_place(Tensor given) {
-  Tensor x = std::move(given);
-  Recorder& r = x.recorder();
-  Tensor y = r.alias(x);
-  if (x.needs_grad) r.keep({&y});
-  r.record(same_size, {}, {&x}, {&y});
-  return y;
-}
-
-Tensor silu_in_place(Tensor given) {
-  Tensor x = std::move(given);
-  Recorder& r = x.recorder();
-  Tensor before = r.make(x.elements, x.width);
-  if (x.needs_grad) r.keep({&before});
-  Tensor y = r.alias(x);
-  r.record(same_size, {}, {&x}, {&y});
-  return y;
+      state, {&x, &steps}, {&out});
+  return out;
 }
 
 Tensor max_pool(Tensor given, Count n) {
@@ -112,22 +69,10 @@ Tensor max_pool(Tensor given, Count n) {
   Recorder& r = x.recorder();
   Tensor y = r.make(n, x.width), indices = r.make(n, kLong);
   if (x.needs_grad) r.keep({&x, &indices});
-  OpState state;
-  state.n[0] = x.elements;
-  r.record([](BackwardCall& call) { call.results[0] = call.recorder.make(call.state.n[0], call.grads[0].width); },
-           state, {&x}, {&y});
+  r.record(whole_size, sizes_of(x), {&x}, {&y});
   return y;
 }
 
-Tensor average_pool(Tensor given, Count n) {
-  Tensor x = std::move(given);
-  Recorder& r = x.recorder();
-  Tensor y = r.make(n, x.width);
-  OpState state;
-  state.n[0] = x.elements;
-  r.record([](BackwardCall& call) { call.results[0] = call.recorder.make(call.state.n[0], call.grads[0].width); },
-           state, {&x}, {&y});
-  return y;
-}
+Tensor average_pool(Tensor x, Count n) { return unary(std::move(x), {Makes::kPlain, whole_size}, n); }
 
 }  // namespace rightsize::memory::tape

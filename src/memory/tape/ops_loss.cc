@@ -1,8 +1,9 @@
-// Losses over a vocabulary: where most of the memory beside the layers goes.
+// Losses over a vocabulary, which take most of the memory outside the layers.
 #include <algorithm>
 #include <bit>
 #include <utility>
 
+#include "memory/tape/op_parts.h"
 #include "memory/tape/ops.h"
 
 namespace rightsize::memory::tape {
@@ -15,21 +16,14 @@ Tensor cross_entropy(Tensor given, Count rows, bool shifted) {
     padded = r.make(rows + 2, kLong);
     labels = r.make(rows, kLong);
   }
-  OpState state;
-  state.n[0] = logits.elements;
-  state.width[0] = logits.width;
-  Backward whole = [](BackwardCall& call) {
-    call.results[0] = call.recorder.make(call.state.n[0], call.state.width[0]);
-  };
   Tensor probabilities = r.make(logits.elements, logits.width);
   if (logits.needs_grad) r.keep({&probabilities});
-  r.record(whole, state, {&logits}, {&probabilities});
+  r.record(whole_size_own_width, sizes_of(logits), {&logits}, {&probabilities});
   Tensor input = probabilities;
   if (r.autocast && logits.width == kHalf) input = cast(probabilities, kSingle);  // nll_loss runs in 32 bits
   Tensor loss = r.make(1, input.width), total_weight = r.make(1, input.width);
   r.keep({&input, &labels, &total_weight});
-  state.width[0] = input.width;
-  r.record(whole, state, {&input}, {&loss});
+  r.record(whole_size_own_width, sizes_of(input), {&input}, {&loss});
   return loss;
 }
 
@@ -96,9 +90,8 @@ Tensor chunked_linear_cross_entropy(Tensor given, Tensor given_weight, Tensor gi
   kept[kChunks + 1] = &labels;
   r.keep(kept);
   Tensor loss = r.make(1, kSingle);
-  OpState state;
-  state.n = {x.elements, weight.elements, bias ? bias.elements : 0, chunk};
-  state.width[0] = x.width;
+  OpState state = sizes_of(x, weight, bias);
+  state.n[3] = chunk;
   state.flag = compiled;
   r.record(chunked_backward, state, {&x, &weight, &bias}, {&loss});
   return loss;
@@ -123,10 +116,7 @@ Tensor fused_linear_cross_entropy(Tensor given, Tensor given_weight, Count rows,
   }
   r.keep({&input_gradient, &weight_gradient});
   Tensor loss = r.make(1, kSingle);
-  OpState state;
-  state.n = {x.elements, weight.elements, 0, 0};
-  state.width = {x.width, weight.width, 0, 0};
-  // Both gradients are there already and are scaled in place.
+  // Both gradients exist already and are scaled in place.
   r.record(
       [](BackwardCall& call) {
         std::size_t next = 0;
@@ -134,7 +124,7 @@ Tensor fused_linear_cross_entropy(Tensor given, Tensor given_weight, Count rows,
           if (call.wants(i)) call.results[i] = std::move(call.saved[next++]);
         }
       },
-      state, {&x, &weight}, {&loss});
+      {}, {&x, &weight}, {&loss});
   return loss;
 }
 
@@ -143,10 +133,7 @@ Tensor squared_loss(Tensor given) {
   Recorder& r = difference.recorder();
   r.keep({&difference});
   Tensor loss = r.make(1, kSingle);
-  OpState state;
-  state.n[0] = difference.elements;
-  r.record([](BackwardCall& call) { call.results[0] = call.recorder.make(call.state.n[0], kSingle); }, state,
-           {&difference}, {&loss});
+  r.record(whole_size_own_width, sizes_of(difference), {&difference}, {&loss});
   return loss;
 }
 

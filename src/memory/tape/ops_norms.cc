@@ -1,10 +1,51 @@
 // Norms.
 #include <utility>
 
-#include "memory/tape/backwards.h"
+#include "memory/tape/op_parts.h"
 #include "memory/tape/ops.h"
 
 namespace rightsize::memory::tape {
+
+namespace {
+
+// One kernel that saves its input and some numbers per row, channel or group. n[0]: elements of the weight; width[0]:
+// of the gradients of weight and bias, 0: as the gradient that came.
+void norm_backward(BackwardCall& call) {
+  const Tensor& g = call.grads[0];
+  if (call.wants(0)) call.results[0] = call.recorder.make(g.elements, g.width);
+  const std::uint8_t width = call.state.width[0] != 0 ? call.state.width[0] : g.width;
+  for (std::size_t i : {1u, 2u}) {
+    if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[0], width);
+  }
+}
+
+OpState norm_state(const Tensor& weight, std::uint8_t width = 0) {
+  OpState state;
+  state.n[0] = weight ? weight.elements : 0;
+  state.width[0] = width;
+  return state;
+}
+
+Tensor statistics_norm(Tensor given, Tensor given_weight, Tensor given_bias, Count statistics) {
+  Tensor x = std::move(given), weight = std::move(given_weight), bias = std::move(given_bias);
+  Recorder& r = x.recorder();
+  Tensor y = r.make(x.elements, x.width);
+  Tensor means = r.make(statistics, kSingle), deviations = r.make(statistics, kSingle);
+  r.keep({&x, &means, &deviations});
+  r.record(norm_backward, norm_state(weight, kSingle), {&x, &weight, &bias}, {&y});
+  return y;
+}
+
+}  // namespace
+
+Tensor batch_norm(Tensor x, Tensor weight, Tensor bias, Count channels) {
+  return statistics_norm(std::move(x), std::move(weight), std::move(bias), channels);
+}
+
+Tensor group_norm(Tensor x, Tensor weight, Tensor bias, Count groups) {
+  if (x.recorder().autocast) x = cast(std::move(x), kSingle);
+  return statistics_norm(std::move(x), std::move(weight), std::move(bias), groups);
+}
 
 Tensor layer_norm(Tensor given, Tensor given_weight, Tensor given_bias, Count rows) {
   Tensor x = std::move(given), weight = std::move(given_weight), bias = std::move(given_bias);
@@ -13,17 +54,7 @@ Tensor layer_norm(Tensor given, Tensor given_weight, Tensor given_bias, Count ro
   Tensor y = r.make(x.elements, x.width);
   Tensor means = r.make(rows, kSingle), deviations = r.make(rows, kSingle);
   if (x.needs_grad || (weight && weight.needs_grad)) r.keep({&x, &means, &deviations});
-  OpState state;
-  state.n[0] = weight ? weight.elements : 0;
-  r.record(
-      [](BackwardCall& call) {
-        const Tensor& g = call.grads[0];
-        if (call.wants(0)) call.results[0] = call.recorder.make(g.elements, g.width);
-        for (std::size_t i : {1u, 2u}) {
-          if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[0], g.width);
-        }
-      },
-      state, {&x, &weight, &bias}, {&y});
+  r.record(norm_backward, norm_state(weight), {&x, &weight, &bias}, {&y});
   return y;
 }
 
@@ -102,15 +133,7 @@ Tensor fused_rms_norm(Tensor given, Tensor given_weight, Count rows) {
   Tensor y = like(x);
   Tensor deviations = r.make(rows, kSingle);
   if (x.needs_grad || (weight && weight.needs_grad)) r.keep({&x, &deviations});
-  OpState state;
-  state.n[0] = weight ? weight.elements : 0;
-  r.record(
-      [](BackwardCall& call) {
-        const Tensor& g = call.grads[0];
-        if (call.wants(0)) call.results[0] = call.recorder.make(g.elements, g.width);
-        if (call.wants(1)) call.results[1] = call.recorder.make(call.state.n[0], g.width);
-      },
-      state, {&x, &weight}, {&y});
+  r.record(norm_backward, norm_state(weight), {&x, &weight}, {&y});
   return y;
 }
 

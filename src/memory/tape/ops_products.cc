@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "memory/tape/op_parts.h"
 #include "memory/tape/ops.h"
 
 namespace rightsize::memory::tape {
@@ -94,15 +95,7 @@ Tensor batched_product(Tensor first, Tensor second, Count n, bool autocast) {
   }
   r.keep({a.needs_grad ? &b : nullptr, b.needs_grad ? &a : nullptr});
   Tensor y = r.make(n, a.width);
-  OpState state;
-  state.n = {a.elements, b.elements, 0, 0};
-  r.record(
-      [](BackwardCall& call) {
-        for (std::size_t i : {1u, 0u}) {
-          if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
-        }
-      },
-      state, {&a, &b}, {&y});
+  r.record(sizes_from_last, sizes_of(a, b), {&a, &b}, {&y});
   return y;
 }
 
@@ -111,8 +104,6 @@ Tensor batched_product_raw(Tensor first, Tensor second, Count n) {
   Recorder& r = a.recorder();
   r.keep({a.needs_grad ? &b : nullptr, b.needs_grad ? &a : nullptr});
   Tensor y = r.make(n, a.width);
-  OpState state;
-  state.n = {a.elements, b.elements, 0, 0};
   r.record(
       [](BackwardCall& call) {
         Tensor g = call.recorder.make(call.grads[0].elements, call.grads[0].width);
@@ -120,7 +111,7 @@ Tensor batched_product_raw(Tensor first, Tensor second, Count n) {
           if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], kSingle);
         }
       },
-      state, {&a, &b}, {&y});
+      sizes_of(a, b), {&a, &b}, {&y});
   return y;
 }
 
@@ -129,27 +120,12 @@ Tensor grouped_product(Tensor given, Tensor given_weight, Count n) {
   Recorder& r = x.recorder();
   r.keep({weight.needs_grad ? &x : nullptr, x.needs_grad && !weight.is_parameter ? &weight : nullptr});
   Tensor y = r.make_product(n, x.width);
-  OpState state;
-  state.n = {x.elements, weight.elements, 0, 0};
-  r.record(
-      [](BackwardCall& call) {
-        for (std::size_t i : {1u, 0u}) {
-          if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
-        }
-      },
-      state, {&x, &weight}, {&y});
+  r.record(sizes_from_last, sizes_of(x, weight), {&x, &weight}, {&y});
   return y;
 }
 
-Tensor embedding(Count rows, Tensor given_table, Count width) {
-  Tensor table = std::move(given_table);
-  Recorder& r = table.recorder();
-  Tensor y = r.make(rows * width, table.width);
-  OpState state;
-  state.n[0] = table.elements;
-  r.record([](BackwardCall& call) { call.results[0] = call.recorder.make(call.state.n[0], call.grads[0].width); },
-           state, {&table}, {&y});
-  return y;
+Tensor embedding(Count rows, Tensor table, Count width) {
+  return unary(std::move(table), {Makes::kPlain, whole_size}, rows * width);
 }
 
 Tensor merged_adapter(Tensor given_weight, Tensor given_a, Tensor given_b) {
@@ -164,13 +140,7 @@ Tensor merged_adapter(Tensor given_weight, Tensor given_a, Tensor given_b) {
   r.keep({&a, &b});
   Tensor y = r.make(weight.elements, weight.width);
   { Tensor part = r.make(wide, weight.width); }
-  OpState state;
-  state.n = {a.elements, b.elements, 0, 0};
-  r.record(
-      [](BackwardCall& call) {
-        for (std::size_t i : {0u, 1u}) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
-      },
-      state, {&a, &b}, {&y});
+  r.record(sizes_in_order, sizes_of(a, b), {&a, &b}, {&y});
   return y;
 }
 

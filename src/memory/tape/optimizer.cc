@@ -8,7 +8,7 @@ namespace {
 using model::Optimizer;
 using model::WeightRole;
 
-// bitsandbytes keeps the states of small tensors in 32 bits, and its users those of embeddings.
+// bitsandbytes keeps the states of small tensors in 32 bits, and users keep those of embeddings in 32 bits too.
 constexpr Count kSmallest8bit = 4096;
 constexpr Count kBlock8bit = 256;
 
@@ -64,7 +64,7 @@ void OptimizerStates::make_states(const ParameterInfo& info) {
   switch (plan_.optimizer) {
     case Optimizer::kAdamW:
     case Optimizer::kAdamW8bit:
-      add(1, kSingle);  // the step count, a tensor of its own
+      add(1, kSingle);  // the step count is a separate tensor
       add(n, width);
       add(n, width);
       return;
@@ -85,13 +85,13 @@ void OptimizerStates::make_states(const ParameterInfo& info) {
       add(n, width);
       if (!is_for_muon(info)) add(n, width);
       return;
-    case Optimizer::kAdamWPaged8bit:  // in managed memory, which the driver moves out when space is short
+    case Optimizer::kAdamWPaged8bit:  // in managed memory, which the driver evicts when memory is short
     case Optimizer::kSgd:
       return;
   }
 }
 
-// What exists only while a parameter is updated, for the largest one.
+// The temporaries that exist while a parameter is updated, for the largest parameter.
 void OptimizerStates::run_temporaries(const ParameterInfo& largest) {
   if (plan_.optimizer == Optimizer::kAdamW && plan_.step_over_lists && !plan_.optimizer_in_backward) {
     std::vector<Tensor> roots;  // of all second moments
@@ -109,7 +109,7 @@ void OptimizerStates::run_temporaries(const ParameterInfo& largest) {
 }
 
 void OptimizerStates::step(bool has_gradient_shards) {
-  recorder_.enter(Phase::kStep);
+  recorder_.enter(TrainPhase::kStep);
   recorder_.set_part(Part::kOptimizer);
   const std::vector<ParameterInfo>& infos = weights_.infos();
   const bool consumed = plan_.optimizer_in_backward;

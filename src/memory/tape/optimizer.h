@@ -1,4 +1,4 @@
-// Optimizer states and what a step needs besides them.
+// Optimizer states, and the temporaries of a step.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,12 @@ namespace rightsize::memory::tape {
 
 class OptimizerStates {
  public:
-  OptimizerStates(Recorder& recorder, const Weights& weights, const Plan& plan)
+  OptimizerStates(Recorder& recorder, const GpuWeights& weights, const GpuPlan& plan)
       : recorder_(recorder), weights_(weights), plan_(plan) {}
 
-  // What stands before the first step: 32-bit master weights, 32-bit gradient buffers.
+  // Allocates what exists before the first step: 32-bit master weights and gradient buffers.
   void prepare();
-  // One step over every parameter with a gradient; the first makes the states, as torch does.
+  // One step over every parameter with a gradient. The first step allocates the states, as torch does.
   void step(bool has_gradient_shards);
 
  private:
@@ -26,8 +26,8 @@ class OptimizerStates {
   void run_temporaries(const ParameterInfo& largest);
 
   Recorder& recorder_;
-  const Weights& weights_;
-  const Plan& plan_;
+  const GpuWeights& weights_;
+  const GpuPlan& plan_;
   std::vector<Tensor> states_;
   bool made_ = false;
 };

@@ -14,14 +14,14 @@ using model::Stack;
 
 Count divided(Count n, int by) { return std::max<Count>(1, (n + by - 1) / by); }
 
-void set_widths(const Job& job, Plan& plan) {
+void set_widths(const Job& job, GpuPlan& plan) {
   const bool adapters = job.train.method != Method::kFull;
   switch (job.precision) {
     case Precision::kAmpBf16:
     case Precision::kAmpFp16:
       plan.width = plan.stored_width = plan.state_width = kSingle;
-      // FSDP's mixed precision takes the place of autocast: 32-bit shards, gathered in 16 bits, so that no 16-bit
-      // copies of all weights are kept through the forward pass.
+      // FSDP's mixed precision replaces autocast: 32-bit shards are gathered in 16 bits, so that the forward pass keeps
+      // no 16-bit copies of all weights.
       plan.autocast = !plan.sharded_parameters();
       if (plan.sharded_parameters()) {
         plan.width = kHalf;
@@ -38,7 +38,7 @@ void set_widths(const Job& job, Plan& plan) {
     case Precision::kMixedBf16:
       plan.state_width = kSingle;
       if (plan.sharded_parameters()) {
-        // FSDP keeps its shards in 32 bits, which are the master weights, and gathers 16-bit copies.
+        // FSDP keeps 32-bit shards, which are the master weights, and gathers 16-bit copies.
         plan.stored_width = kSingle;
         plan.gradient_width = kSingle;
       } else if (!adapters) {
@@ -62,8 +62,8 @@ void set_widths(const Job& job, Plan& plan) {
   }
 }
 
-// 1F1B: the first stage starts as many micro-batches as there are stages before it sees a gradient. With v virtual
-// stages a share (p - 1) / (p v) more (Narayanan et al. 2021, "Efficient large-scale language model training").
+// 1F1B: the first stage starts one micro-batch per stage before it receives a gradient. With v virtual stages it holds
+// a share of (p - 1) / (p v) more (Narayanan et al. 2021, "Efficient large-scale language model training").
 double micro_batches_in_flight(const Job& job, bool last_stage) {
   const double stages = job.parallel.pipeline, virtual_stages = job.parallel.pipeline_interleave;
   if (stages <= 1) return 1;
@@ -72,11 +72,17 @@ double micro_batches_in_flight(const Job& job, bool last_stage) {
   return std::min(most, static_cast<double>(std::max(1, job.train.accumulation)));
 }
 
+bool marks_ends(const model::ModelShape& model) {
+  if (!model.forward) return false;
+  const std::vector<model::Op>& ops = model.forward->programs.front().ops;
+  return std::any_of(ops.begin(), ops.end(), [](const model::Op& op) { return op.kind == model::OpKind::kFirstStage; });
+}
+
 }  // namespace
 
-Plan make_plan(const model::ModelShape& model, const Job& job, bool last_stage) {
+GpuPlan make_plan(const model::ModelShape& model, const Job& job, bool last_stage) {
   const model::Parallelism& parallel = job.parallel;
-  Plan plan;
+  GpuPlan plan;
   plan.batch = std::max<Count>(1, job.batch);
   plan.all_tokens = std::max<Count>(1, job.sequence);
   plan.tokens = divided(plan.all_tokens, parallel.context);
@@ -87,12 +93,13 @@ Plan make_plan(const model::ModelShape& model, const Job& job, bool last_stage) 
   plan.shards = std::max(1, parallel.data() * parallel.context);
   plan.zero = parallel.zero;
   plan.layers = static_cast<int>(divided(model.layers, parallel.pipeline));
-  // Convolutional models count layers in their own ways and are never cut.
+  // Convolutional models count layers differently and are never divided.
   if (!model.stages.empty()) plan.layers = std::numeric_limits<int>::max() / 2;
   plan.encoder_layers =
       static_cast<int>(model.encoder_layers > 0 ? divided(model.encoder_layers, parallel.pipeline) : 0);
-  // Stages have one end of the model where it is a single stack of layers; otherwise both are counted everywhere.
-  const bool one_stack = model.encoder_layers == 0 && model.image_size == 0;
+  // A stage holds one end of a model whose forward pass marks its ends; for other models both ends are counted
+  // everywhere.
+  const bool one_stack = model.encoder_layers == 0 && model.image_size == 0 && marks_ends(model);
   plan.first_stage = parallel.pipeline == 1 || !last_stage || !one_stack;
   plan.last_stage = parallel.pipeline == 1 || last_stage || !one_stack;
   plan.in_flight = micro_batches_in_flight(job, last_stage && parallel.pipeline > 1);
@@ -108,7 +115,7 @@ Plan make_plan(const model::ModelShape& model, const Job& job, bool last_stage) 
   plan.optimizer_in_backward = job.train.optimizer_in_backward;
   plan.accumulates = job.train.accumulation > 1;
   plan.optimizer = job.train.optimizer;
-  // torchvision's recipes build torch.optim.AdamW as it comes; transformers' trainer asks for the fused one.
+  // torchvision's recipes use the default torch.optim.AdamW; the Trainer of transformers uses the fused one.
   plan.step_over_lists = model.kind == model::ModelKind::kConvNet || !model.stages.empty() ||
                          (model.kind == model::ModelKind::kVisionTransformer && model.fused_qkv);
   set_widths(job, plan);

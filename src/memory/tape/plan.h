@@ -1,5 +1,5 @@
-// What a job means for the tape of one GPU: sizes after every way of splitting the work, and the switches that change
-// what is saved. Derived once from the Job, so that builders never ask about parallelism again.
+// A job as the tape of one GPU sees it: sizes after every kind of parallelism, and the switches that change what is
+// saved. Derived once from the Job, so that the code that runs the tape does not deal with parallelism.
 #pragma once
 
 #include "memory/tape/recorder.h"
@@ -8,23 +8,23 @@
 
 namespace rightsize::memory::tape {
 
-struct Plan {
+struct GpuPlan {
   Count batch = 1;
-  Count tokens = 1;      // of a sequence on this GPU (context parallelism divides it)
+  Count tokens = 1;      // of a sequence, on this GPU (context parallelism divides it)
   Count all_tokens = 1;  // of the whole sequence
-  int tensor = 1;        // GPUs that share every matrix
+  int tensor = 1;        // GPUs that share each matrix
   int expert = 1;
   bool sequence_split = false;  // norms and residuals hold 1 / tensor of the tokens
   int shards = 1;               // data-parallel GPUs
   int zero = 0;
-  int layers = 0;  // to run; the model's own number unless the tape is cut short to be extrapolated
+  int layers = 0;  // to run; fewer than the model has if the tape is cut short and extrapolated
   int encoder_layers = 0;
   bool first_stage = true, last_stage = true;
   double in_flight = 1;  // micro-batches whose activations a pipeline stage holds at once
 
-  std::uint8_t width = kHalf;         // of weights as operations see them
-  std::uint8_t stored_width = kHalf;  // of weights as they are kept (sharded 32-bit weights are gathered in 16)
-  std::uint8_t gradient_width = 0;    // of gradients kept apart from those autograd makes; 0: autograd's own
+  std::uint8_t width = kHalf;         // of weights in operations
+  std::uint8_t stored_width = kHalf;  // of weights in memory (sharded 32-bit weights are gathered in 16 bits)
+  std::uint8_t gradient_width = 0;    // of a separate gradient buffer; 0: autograd's gradients are used
   std::uint8_t state_width = kHalf;
   bool master_weights = false;
   bool autocast = false;
@@ -41,10 +41,10 @@ struct Plan {
   bool compiled = false;  // torch.compile of a whole transformers model
   bool offload_activations = false;
   bool offload_states = false;
-  bool offload_parameters = false;  // weights come from host memory layer by layer, gradients go there
+  bool offload_parameters = false;  // weights come from host memory layer by layer, and gradients return there
   bool optimizer_in_backward = false;
-  bool accumulates = false;      // more than one pass a step: gradients stay through the forward
-  bool step_over_lists = false;  // torch's default AdamW works on all tensors at once; fused AdamW needs no room
+  bool accumulates = false;      // several passes per step: gradients stay during the forward pass
+  bool step_over_lists = false;  // torch's default AdamW works on all tensors at once; fused AdamW needs no buffers
   model::Optimizer optimizer = model::Optimizer::kAdamW;
   bool fp8 = false;
 
@@ -62,7 +62,7 @@ struct Plan {
   bool sharded_states() const { return zero >= 1 && shards > 1; }
 };
 
-// The plan of the fullest GPU. `last_stage` chooses which end of a pipeline is looked at.
-Plan make_plan(const model::ModelShape& model, const model::Job& job, bool last_stage);
+// The plan of the GPU with the most memory in use. `last_stage` selects an end of the pipeline.
+GpuPlan make_plan(const model::ModelShape& model, const model::Job& job, bool last_stage);
 
 }  // namespace rightsize::memory::tape

@@ -10,18 +10,19 @@ constexpr Count kOffloadable = 1 << 20;  // smaller storages are not worth a tra
 
 }  // namespace
 
-Recorder::Recorder(CachingAllocator* allocator, std::vector<Event>* events) : allocator_(allocator), events_(events) {
+Recorder::Recorder(CachingAllocator* allocator, std::vector<AllocationEvent>* events)
+    : allocator_(allocator), events_(events) {
   constexpr std::size_t kUsual = 4096;  // nodes of a model with some tens of layers
   for (auto* list : {&saved_, &gradients_}) list->reserve(kUsual);
   storages_.reserve(kUsual);
   unused_.reserve(kUsual);
   nodes_.reserve(kUsual);
   edges_.reserve(2 * kUsual);
-  enter(Phase::kForward);
+  enter(TrainPhase::kForward);
 }
 
 Recorder::~Recorder() {
-  // Handles inside the recorder must go while its storages are still there.
+  // Handles inside the recorder must be released before its storages.
   gradients_.clear();
   saved_.clear();
   checkpoints_.clear();
@@ -55,7 +56,7 @@ void Recorder::note_peak() {
 
 void Recorder::take_off_device(Storage& storage) {
   if (storage.away) return;
-  // The parts of a peak are copied when it is over, not at every step of the way up.
+  // The parts of a peak are copied when it ends, not at every step up.
   if (peak_pending_) {
     peak_.part = live_.part;
     peak_pending_ = false;
@@ -244,27 +245,31 @@ void Recorder::record(Backward function, const OpState& state, std::initializer_
     saved_.resize(pending_saved_);
     return;
   }
-  Node& node = nodes_.emplace_back();
+  Node& node = add_node(inputs.size(), {outputs.begin(), outputs.size()});
   node.backward = function;
   node.state = state;
+  node.keeps = static_cast<std::uint8_t>(keeps);
+  for (const Tensor* input : inputs) add_edge(input);
+}
+
+Recorder::Node& Recorder::add_node(std::size_t inputs, std::span<Tensor* const> outputs) {
+  Node& node = nodes_.emplace_back();
   node.edges = static_cast<std::uint32_t>(edges_.size());
   node.saved = static_cast<std::uint32_t>(pending_saved_);
   node.gradients = static_cast<std::uint32_t>(gradients_.size());
-  node.inputs = static_cast<std::uint8_t>(inputs.size());
+  node.inputs = static_cast<std::uint8_t>(inputs);
   node.outputs = static_cast<std::uint8_t>(outputs.size());
-  node.keeps = static_cast<std::uint8_t>(keeps);
   node.part = part_;
   node.zone = zone_;
   node.layer = static_cast<std::int16_t>(layer_);
-  for (const Tensor* input : inputs) add_edge(input);
-  std::uint8_t number = 0;
-  for (Tensor* output : outputs) {
-    output->needs_grad = true;
-    output->node = static_cast<std::int32_t>(nodes_.size() - 1);
-    output->output = number++;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i]->needs_grad = true;
+    outputs[i]->node = static_cast<std::int32_t>(nodes_.size() - 1);
+    outputs[i]->output = static_cast<std::uint8_t>(i);
   }
   gradients_.resize(gradients_.size() + outputs.size());
   pending_saved_ = saved_.size();
+  return node;
 }
 
 bool Recorder::has_gradient(const Node& node) const {
@@ -360,7 +365,8 @@ void Recorder::deliver(const Edge& edge, Tensor arrived) {
   if (!leaf.temporary) retag(leaf.gradient, Part::kGradients);
 }
 
-// The engine adds a second gradient into the first where nobody else can see that, into a new tensor otherwise.
+// The engine adds a second gradient to the first in place if no other tensor shares the storage, and makes a new tensor
+// otherwise.
 void Recorder::add_into(Tensor& slot) {
   const bool alone = slot.storage_ < 0 || storages_[static_cast<std::size_t>(slot.storage_)].references == 1;
   if (!slot.reshaped && alone) return;
@@ -370,44 +376,42 @@ void Recorder::add_into(Tensor& slot) {
 
 // ---------------------------------------------------------------- offloading
 
+template <class Use>
+void Recorder::for_each_saved(const Node& node, const Use& use) {
+  const auto use_storage = [&](const Tensor& tensor) {
+    if (tensor && tensor.storage_ >= 0) use(storages_[static_cast<std::size_t>(tensor.storage_)]);
+  };
+  const std::size_t end = &node == &nodes_.back() ? saved_.size() : (&node + 1)->saved;
+  for (std::size_t i = node.saved; i < end; ++i) use_storage(saved_[i]);
+  if (node.checkpoint < 0) return;
+  for (const Tensor& held : checkpoints_[static_cast<std::size_t>(node.checkpoint)].held) use_storage(held);
+}
+
 void Recorder::offload_saved(int layer) {
   offloads_ = true;
-  auto send = [this](const Tensor& tensor) {
-    if (!tensor || tensor.storage_ < 0) return;
-    Storage& storage = storages_[static_cast<std::size_t>(tensor.storage_)];
-    if (storage.away || storage.part != Part::kActivations || storage.bytes < kOffloadable) return;
-    take_off_device(storage);
-    storage.away = true;
-  };
   for (const Node& node : nodes_) {
     if (node.layer != layer) continue;
-    const std::size_t end = &node == &nodes_.back() ? saved_.size() : (&node + 1)->saved;
-    for (std::size_t i = node.saved; i < end; ++i) send(saved_[i]);
-    if (node.checkpoint < 0) continue;
-    for (const Tensor& held : checkpoints_[static_cast<std::size_t>(node.checkpoint)].held) send(held);
+    for_each_saved(node, [&](Storage& storage) {
+      if (storage.away || storage.part != Part::kActivations || storage.bytes < kOffloadable) return;
+      take_off_device(storage);
+      storage.away = true;
+    });
   }
 }
 
 void Recorder::bring_back(int layer) {
-  auto fetch = [this](const Tensor& tensor) {
-    if (!tensor || tensor.storage_ < 0) return;
-    Storage& storage = storages_[static_cast<std::size_t>(tensor.storage_)];
-    if (!storage.away) return;
-    storage.away = false;
-    put_on_device(storage, storage.bytes);
-  };
   for (std::size_t n = nodes_.size(); n-- > 0 && nodes_[n].layer == layer;) {
-    const Node& node = nodes_[n];
-    const std::size_t end = n + 1 == nodes_.size() ? saved_.size() : nodes_[n + 1].saved;
-    for (std::size_t i = node.saved; i < end; ++i) fetch(saved_[i]);
-    if (node.checkpoint < 0) continue;
-    for (const Tensor& held : checkpoints_[static_cast<std::size_t>(node.checkpoint)].held) fetch(held);
+    for_each_saved(nodes_[n], [&](Storage& storage) {
+      if (!storage.away) return;
+      storage.away = false;
+      put_on_device(storage, storage.bytes);
+    });
   }
 }
 
 // ---------------------------------------------------------------- peaks
 
-void Recorder::enter(Phase phase) {
+void Recorder::enter(TrainPhase phase) {
   phase_ = phase;
   enter(zone_, layer_);
 }
@@ -419,16 +423,16 @@ void Recorder::enter(Zone zone, int layer) {
   if (live_.total > *zone_peak_) *zone_peak_ = live_.total;
 }
 
-Count Recorder::peak_in(Phase phase) const {
+Count Recorder::peak_in(TrainPhase phase) const {
   const auto& zones = zone_peaks_[static_cast<std::size_t>(phase)];
   return *std::max_element(zones.begin(), zones.end());
 }
 
-Count Recorder::peak_in(Phase phase, Zone zone) const {
+Count Recorder::peak_in(TrainPhase phase, Zone zone) const {
   return zone_peaks_[static_cast<std::size_t>(phase)][static_cast<std::size_t>(zone)];
 }
 
-void Recorder::raise_peaks(Phase phase, Count bytes) {
+void Recorder::raise_peaks(TrainPhase phase, Count bytes) {
   for (Count& peak : zone_peaks_[static_cast<std::size_t>(phase)])
     if (peak > 0) peak += bytes;
 }

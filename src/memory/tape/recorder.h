@@ -1,10 +1,10 @@
-// A miniature of torch.autograd that keeps no numbers, only the lives of their storages.
+// A miniature of torch.autograd that keeps no values, only the lifetimes of storages.
 //
-// A Recorder stands for one GPU process. Building a model's forward pass out of the operations in ops.h makes tensors
-// (storages with reference counts) and a tape of nodes, each of which holds what the torch operation of that name saves
-// for the backward pass. Running the tape backwards makes and frees gradients as the torch engine does. All the while
-// the recorder sums the live bytes, in total and part by part, and remembers the highest they were; with a
-// CachingAllocator attached every storage also goes through that, so that one pass gives allocated and reserved bytes.
+// A Recorder models one GPU process. Running a model's forward pass with the operations of ops.h creates tensors
+// (storages with reference counts) and a tape of nodes. Each node holds what the torch operation of that name saves for
+// the backward pass. Running the tape backwards creates and frees gradients as the torch engine does. The recorder sums
+// the live bytes, in total and by part, and remembers the peak. With a CachingAllocator attached, every storage also
+// goes through the allocator, so that one pass gives allocated and reserved bytes.
 //
 //   Recorder recorder(&allocator);
 //   Tensor w = recorder.parameter(recorder.add_parameter(h * h, 2, true));
@@ -30,36 +30,35 @@ using Count = std::int64_t;
 // Bytes of an element.
 inline constexpr std::uint8_t kByte = 1, kHalf = 2, kSingle = 4, kLong = 8;
 
-// How the memory of a tensor lies behind its shape: in order, or as (batch, tokens, heads, width) seen with heads
-// first.
+// The memory layout of a tensor: in the order of its shape, or (batch, tokens, heads, width) viewed with heads first.
 enum class Layout : std::uint8_t { kPlain, kHeads };
 
-// One training iteration's phases, and where in the model work goes on. Peaks are kept for each pair, because each is
-// an affine function of batch and layers while their maximum is not.
-enum class Phase : std::uint8_t { kForward, kBackward, kStep };
+// The phases of a training iteration, and the zones of the model. Peaks are kept per pair, because each is an affine
+// function of batch and layers while their maximum is not.
+enum class TrainPhase : std::uint8_t { kForward, kBackward, kStep };
 inline constexpr int kPhases = 3;
 enum class Zone : std::uint8_t { kStart, kFirst, kMiddle, kLast, kEnd, kSecondFirst, kSecondMiddle, kSecondLast };
 inline constexpr int kZones = 8;
 
 class Recorder;
 
-// What is known of a tensor besides its storage.
+// The properties of a tensor besides its storage.
 struct TensorFacts {
   Count elements = 0;
-  std::int32_t node = -1;   // that made it, -1: none
-  std::int32_t leaf = -1;   // where its gradient gathers when no node made it
+  std::int32_t node = -1;   // that produced it, -1: none
+  std::int32_t leaf = -1;   // that collects its gradient if no node produced it
   std::uint8_t output = 0;  // of that node
   std::uint8_t width = 0;   // bytes of an element
   Layout layout = Layout::kPlain;
-  bool reshaped = false;  // a gradient seen through a view: the engine does not add into it in place
+  bool reshaped = false;  // a gradient behind a view: the engine does not add to it in place
   bool needs_grad = false;
   bool is_parameter = false;
 
   Count bytes() const { return elements * width; }
 };
 
-// A reference-counted handle. Operations take tensors by value and let go of them when they return, as Python does with
-// the arguments of a call: pass a copy of what is still needed and move what is not.
+// A reference-counted handle. Operations take tensors by value and release them when they return, as Python does with
+// the arguments of a call: pass a copy of a tensor that is still needed, and move one that is not.
 class Tensor : public TensorFacts {
  public:
   Tensor() = default;
@@ -72,7 +71,7 @@ class Tensor : public TensorFacts {
   void reset();
   explicit operator bool() const { return recorder_ != nullptr; }
   Recorder& recorder() const { return *recorder_; }
-  // Names the storage while it lives.
+  // Identifies the storage during its lifetime.
   std::int32_t storage() const { return storage_; }
 
  private:
@@ -84,7 +83,7 @@ class Tensor : public TensorFacts {
 inline constexpr std::size_t kMostInputs = 4;
 using TensorArray = std::array<Tensor, kMostInputs>;
 
-// What a node needs to know in the backward pass besides its saved tensors.
+// The state of a node for the backward pass, besides its saved tensors.
 struct OpState {
   std::array<Count, 4> n{};
   std::array<std::uint8_t, 4> width{};
@@ -92,7 +91,7 @@ struct OpState {
   bool flag = false;
 };
 
-// Gradients of the outputs come in, gradients of the inputs go out; `wants(i)` says which are asked for.
+// `grads` are the gradients of the outputs, `results` those of the inputs; wants(i) tells which inputs need one.
 struct BackwardCall {
   Recorder& recorder;
   const OpState& state;
@@ -105,16 +104,16 @@ struct BackwardCall {
 };
 using Backward = void (*)(BackwardCall& call);
 
-// A stretch of a model that is run again in the backward pass: one layer.
+// A part of a model that the backward pass runs again: one layer.
 class Segment {
  public:
   virtual ~Segment() = default;
   virtual Tensor run_segment(int index, std::span<Tensor> inputs) = 0;
-  // The backward pass has left the segment: what only its layers shared can go.
+  // Called when the backward pass has left the segment, so that values shared by its layers can be freed.
   virtual void segment_done(int index) = 0;
 };
 
-// Told when the backward pass moves from one layer to another (-1: outside of all layers).
+// Called when the backward pass moves from one layer to another (-1: outside of all layers).
 class LayerWatcher {
  public:
   virtual ~LayerWatcher() = default;
@@ -122,12 +121,12 @@ class LayerWatcher {
 };
 
 // One allocation (bytes > 0) or the end of one (bytes = 0). Ids count allocations.
-struct Event {
+struct AllocationEvent {
   Count id = 0, bytes = 0;
-  bool operator==(const Event&) const = default;
+  bool operator==(const AllocationEvent&) const = default;
 };
 
-// How much is live, and the most that was.
+// Live bytes, in total and by part.
 struct LiveBytes {
   Count total = 0;
   std::array<Count, kParts> part{};
@@ -135,9 +134,9 @@ struct LiveBytes {
 
 class Recorder {
  public:
-  // Without an allocator sizes are rounded to 512 bytes and nothing is known of reserved bytes.
-  // `events`: every allocation and end of one goes there; null: nowhere.
-  explicit Recorder(CachingAllocator* allocator = nullptr, std::vector<Event>* events = nullptr);
+  // Without an allocator, sizes are rounded to 512 bytes and reserved bytes are unknown.
+  // `events` receives every allocation and deallocation; it may be null.
+  explicit Recorder(CachingAllocator* allocator = nullptr, std::vector<AllocationEvent>* events = nullptr);
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -145,10 +144,10 @@ class Recorder {
   // --- storages
   Tensor make(Count elements, std::uint8_t width, Layout layout = Layout::kPlain);
   Tensor make(Count elements, std::uint8_t width, Layout layout, Part part);
-  // The same storage under another shape, without history.
+  // The same storage with another shape, without history.
   Tensor alias(const Tensor& of) const { return alias(of, of.elements, of.layout); }
   Tensor alias(const Tensor& of, Count elements, Layout layout) const;
-  // A matrix product's output: what selective recomputation keeps.
+  // The output of a matrix product, which selective recomputation keeps.
   Tensor make_product(Count elements, std::uint8_t width, Layout layout = Layout::kPlain);
 
   // --- parameters and other leaves
@@ -159,57 +158,57 @@ class Recorder {
   void set_gradient(int leaf, Tensor gradient);
   void drop_gradients();
   void drop_temporary_leaves() { leaves_.resize(static_cast<std::size_t>(parameters_)); }
-  // After a micro-batch: further gradients are added in place.
+  // Call it after a micro-batch: further gradients are added in place.
   void settle_gradients();
   int parameters() const { return parameters_; }
   bool trainable(int leaf) const { return leaves_[static_cast<std::size_t>(leaf)].trainable; }
-  // Gradients of this parameter are used up on arrival (optimizer in backward).
+  // Gradients of this parameter are consumed when they arrive (optimizer in backward).
   void consume_gradient(int leaf) { leaves_[static_cast<std::size_t>(leaf)].consumed = true; }
-  // Asks for the gradient of an activation, as enable_input_require_grads() does for adapters with checkpointing.
+  // Requires the gradient of an activation, as enable_input_require_grads() does for adapters with checkpointing.
   void require_gradient(Tensor& tensor);
 
   // --- the tape
-  // What the operation saves, at the moment it does; record() ties it to the node. Null and empty entries do not count.
+  // Saves tensors for the operation's node, which record() adds. Null and empty entries are ignored.
   void keep(std::initializer_list<const Tensor*> tensors) { keep(std::span(tensors.begin(), tensors.size())); }
   void keep(std::span<const Tensor* const> tensors);
   void record(Backward function, const OpState& state, std::initializer_list<const Tensor*> inputs,
               std::initializer_list<Tensor*> outputs);
   // torch.utils.checkpoint (not reentrant) of one segment.
   Tensor checkpoint(Segment& segment, int index, std::span<const Tensor> inputs);
-  // Gives `result` (a loss, or what a pipeline stage sends on) its gradient, which is returned too.
+  // Gives `result` (a loss, or the output of a pipeline stage) its gradient, and returns the gradient.
   Tensor seed_gradient(const Tensor& result);
-  // From there to the start of the tape.
+  // Runs the backward pass from there to the start of the tape.
   void run_backward() { backward(0, false); }
 
   // --- modes
   bool autocast = false;  // of 32-bit operands of matrix products to 16 bits
   bool grad_enabled = true;
   bool keep_products = false;          // selective recomputation: a checkpoint keeps the outputs of matrix products
-  int keep_every_product = 1;          // ... or every n-th
-  std::uint8_t saved_input_width = 0;  // fp8: linear layers save their input in this width; 0: as it is
-  bool single_sample = false;          // a batch of one: some copies are views then
-  int multiprocessors = 132;           // of the GPU: the scratch of row sums grows with them
+  int keep_every_product = 1;          // or every n-th of them
+  std::uint8_t saved_input_width = 0;  // fp8: linear layers save their input in this width; 0: in its own
+  bool single_sample = false;          // in a batch of one, some copies are views
+  int multiprocessors = 132;           // of the GPU; the scratch of row sums grows with them
   Tensor cast_for_product(Tensor tensor, bool cached = true);
   void forget_casts();
 
-  // --- where we are
-  void enter(Phase phase);
+  // --- position
+  void enter(TrainPhase phase);
   void enter(Zone zone, int layer);
   void set_part(Part part) { part_ = part; }
   Part part() const { return part_; }
   void set_watcher(LayerWatcher* watcher) { watcher_ = watcher; }
   void retag(const Tensor& tensor, Part part);
-  // Takes a storage out of device memory and back, for offloading.
+  // Moves the saved tensors of a layer to host memory. They come back when the backward pass reaches the layer.
   void offload_saved(int layer);
 
   // --- results
   const LiveBytes& live() const { return live_; }
   const LiveBytes& peak() const { return peak_; }
-  Count peak_in(Phase phase) const;
-  Count peak_in(Phase phase, Zone zone) const;
+  Count peak_in(TrainPhase phase) const;
+  Count peak_in(TrainPhase phase, Zone zone) const;
   void reset_peaks();
-  // As if so much more had been live all through the phase.
-  void raise_peaks(Phase phase, Count bytes);
+  // Adds bytes that were live during the whole phase.
+  void raise_peaks(TrainPhase phase, Count bytes);
   bool out_of_memory() const { return out_of_memory_; }
 
  private:
@@ -234,7 +233,7 @@ class Recorder {
   struct Node {
     Backward backward = nullptr;
     OpState state;
-    std::uint32_t edges = 0, saved = 0, gradients = 0;  // where theirs begin
+    std::uint32_t edges = 0, saved = 0, gradients = 0;  // first index of each in the recorder's lists
     std::uint8_t inputs = 0, outputs = 0, keeps = 0;
     Part part = Part::kActivations;
     Zone zone = Zone::kStart;
@@ -244,7 +243,7 @@ class Recorder {
   struct Checkpoint {
     Segment* segment = nullptr;
     int index = 0;
-    std::uint32_t inner_begin = 0;  // nodes of the forward run, which hold nothing
+    std::uint32_t inner_begin = 0;  // first node of the forward run; these nodes save nothing
     int keeps = 0;
     bool autocast = false;
     std::array<TensorFacts, kMostInputs> facts{};
@@ -263,7 +262,11 @@ class Recorder {
   void take_off_device(Storage& storage);
   void note_peak();
 
+  Node& add_node(std::size_t inputs, std::span<Tensor* const> outputs);
   void add_edge(const Tensor* input);
+  // Calls `use` for the storage of every tensor that the node saves.
+  template <class Use>
+  void for_each_saved(const Node& node, const Use& use);
   bool has_gradient(const Node& node) const;
   void pop_node();
   void backward(std::size_t floor, bool stop_at_saved);
@@ -287,11 +290,11 @@ class Recorder {
   std::vector<Tensor> saved_;
   std::vector<Tensor> gradients_;
   std::vector<Checkpoint> checkpoints_;
-  std::size_t pending_saved_ = 0;  // kept, not yet tied to a node
+  std::size_t pending_saved_ = 0;  // saved tensors from here on belong to no node yet
   int pending_keeps_ = 0;
 
-  // Checkpointing: the first run only counts what would be saved; the second stops after that many, since autograd then
-  // has all it asked for, and what follows would not have run and is discarded.
+  // Checkpointing: the first run only counts what would be saved. The second run stops after that many, because
+  // autograd then has everything it needs; allocations after that point are discarded.
   bool counting_ = false;
   int counted_ = 0;
   int still_needed_ = -1;
@@ -301,19 +304,19 @@ class Recorder {
   int product_number_ = 0;
   std::vector<int> cast_leaves_;  // with a cast in Leaf::cast
 
-  Phase phase_ = Phase::kForward;
+  TrainPhase phase_ = TrainPhase::kForward;
   Zone zone_ = Zone::kStart;
   int layer_ = -1;
   Part part_ = Part::kActivations;
   LayerWatcher* watcher_ = nullptr;
   LiveBytes live_, peak_;
-  bool offloads_ = false;      // something is away
-  bool peak_pending_ = false;  // peak_.total is new, its parts not yet copied
+  bool offloads_ = false;      // some storage is in host memory
+  bool peak_pending_ = false;  // peak_.total is newer than its parts
   std::array<std::array<Count, kZones>, kPhases> zone_peaks_{};
   Count* zone_peak_ = nullptr;
   bool out_of_memory_ = false;
   Count next_id_ = 0;
-  std::vector<Event>* events_ = nullptr;
+  std::vector<AllocationEvent>* events_ = nullptr;
 };
 
 inline Tensor::Tensor(const Tensor& other) : TensorFacts(other), recorder_(other.recorder_), storage_(other.storage_) {

@@ -149,12 +149,12 @@ TEST(Recorder, OffloadedActivationsComeBackForTheirLayer) {
 TEST(Recorder, TheAllocatorSeesEveryStorage) {
   CachingAllocator allocator;
   {
-    std::vector<Event> events;
+    std::vector<AllocationEvent> events;
     Recorder recorder(&allocator, &events);
     Tensor a = recorder.make(100, kSingle);
     EXPECT_EQ(allocator.allocated(), 512);
     a.reset();
-    EXPECT_EQ(events, (std::vector<Event>{{0, 400}, {0, 0}}));
+    EXPECT_EQ(events, (std::vector<AllocationEvent>{{0, 400}, {0, 0}}));
   }
   EXPECT_EQ(allocator.allocated(), 0);
 }

@@ -5,13 +5,13 @@
 namespace rightsize::memory::tape {
 namespace {
 
-constexpr Count kCublasWorkspace = Count{32} << 20;  // one for the forward's thread, one for autograd's; never freed
-constexpr int kIterations = 2;                       // the second has the optimizer's states; a third changes nothing
+constexpr Count kCublasWorkspace = Count{32} << 20;  // one per thread (forward and autograd), never freed
+constexpr int kIterations = 2;                       // the second has the optimizer's states; a third would be the same
 
 }  // namespace
 
-Session::Session(const model::ModelShape& model, const Plan& plan, CachingAllocator* allocator,
-                 std::vector<Event>* events)
+Session::Session(const model::ModelShape& model, const GpuPlan& plan, CachingAllocator* allocator,
+                 std::vector<AllocationEvent>* events)
     : plan_(plan), recorder_(allocator, events), model_(recorder_, model, plan_) {
   using model::Stack;
   recorder_.single_sample = plan.batch == 1;
@@ -44,8 +44,8 @@ void Session::run() {
 }
 
 void Session::run_for_peaks() {
-  // What one pass leaves to the next and is not counted below: torchtitan its logits, gradients that are used up in the
-  // backward pass those of shared weights.
+  // These cases leave memory to the next pass that is not counted below: torchtitan keeps its logits, and an optimizer
+  // in the backward pass keeps the gradients of shared weights.
   const bool holds_logits = plan_.stack == model::Stack::kTorchTitan && !plan_.accumulates;
   if (holds_logits || plan_.optimizer_in_backward) return run();
   forward_workspace_ = workspace();
@@ -63,9 +63,9 @@ void Session::run_for_peaks() {
   const Count in_flight = bytes_in_flight() > 0 ? CachingAllocator::round_size(bytes_in_flight()) : 0;
   const Count result = freed_by([&] { result_.reset(); });
   const Count sent_back = keeps_gradients() ? freed_by([&] { recorder_.drop_temporary_leaves(); }) : 0;
-  recorder_.raise_peaks(Phase::kForward, states + in_flight + sent_back + (plan_.accumulates ? 0 : result));
-  recorder_.raise_peaks(Phase::kBackward, states + in_flight + sent_back);
-  recorder_.raise_peaks(Phase::kStep, in_flight + sent_back);
+  recorder_.raise_peaks(TrainPhase::kForward, states + in_flight + sent_back + (plan_.accumulates ? 0 : result));
+  recorder_.raise_peaks(TrainPhase::kBackward, states + in_flight + sent_back);
+  recorder_.raise_peaks(TrainPhase::kStep, in_flight + sent_back);
 }
 
 bool Session::keeps_gradients() const { return plan_.gradient_width != 0 && !plan_.sharded_gradients(); }
@@ -77,7 +77,7 @@ void Session::iterate() {
 }
 
 void Session::pass() {
-  recorder_.enter(Phase::kForward);
+  recorder_.enter(TrainPhase::kForward);
   recorder_.autocast = plan_.autocast;
   if (!forward_workspace_) forward_workspace_ = workspace();
   if (sharding_) sharding_->before_forward();
@@ -87,7 +87,7 @@ void Session::pass() {
   recorder_.forget_casts();
   saved_by_forward_ = recorder_.live().total - before;
 
-  recorder_.enter(Phase::kBackward);
+  recorder_.enter(TrainPhase::kBackward);
   Tensor seed = recorder_.seed_gradient(result_);
   if (!backward_workspace_) backward_workspace_ = workspace();
   recorder_.run_backward();
@@ -97,8 +97,8 @@ void Session::pass() {
 
 Tensor Session::workspace() { return recorder_.make(kCublasWorkspace, kByte, Layout::kPlain, Part::kBuffers); }
 
-// Transformer Engine keeps an fp8 copy of every matrix, and its transpose. In Megatron's recipes these two are all
-// there is of a weight beside the master copy (fp8_param_gather): no more than the 16-bit one.
+// Transformer Engine keeps an fp8 copy of every matrix and its transpose. Megatron's recipes (fp8_param_gather) have
+// only these two and the master copy, which together take no more than the 16-bit weight.
 void Session::cache_fp8_weights() {
   for (const ParameterInfo& info : model_.weights().infos()) {
     if (info.cols <= 1 || info.layer < 0) continue;
@@ -106,7 +106,7 @@ void Session::cache_fp8_weights() {
   }
 }
 
-// DistributedDataParallel copies gradients into buckets of its own to send them.
+// DistributedDataParallel copies gradients into separate buckets to send them.
 void Session::make_buckets() {
   const std::vector<ParameterInfo>& infos = model_.weights().infos();
   for (std::size_t i = 0; i < infos.size(); ++i) {
@@ -116,7 +116,7 @@ void Session::make_buckets() {
   }
 }
 
-// The other micro-batches of a pipeline are in the middle of their way while this one runs.
+// The other micro-batches of a pipeline hold their activations while this one runs.
 Count Session::bytes_in_flight() const {
   if (plan_.in_flight <= 1 || saved_by_forward_ <= 0) return 0;
   return static_cast<Count>((plan_.in_flight - 1) * static_cast<double>(saved_by_forward_));

@@ -12,12 +12,13 @@ namespace rightsize::memory::tape {
 
 class Session {
  public:
-  Session(const model::ModelShape& model, const Plan& plan, CachingAllocator* allocator, std::vector<Event>* events);
+  Session(const model::ModelShape& model, const GpuPlan& plan, CachingAllocator* allocator,
+          std::vector<AllocationEvent>* events);
 
   // Two iterations; peaks are those of the second, which has the optimizer's states.
   void run();
-  // The same peaks by phase and zone, from one iteration where it is known what more the second has.
-  // Only without an allocator, which remembers what was freed before.
+  // The same peaks by phase and zone from one iteration, if what the second adds is known. Use it without an allocator,
+  // whose state depends on earlier iterations.
   void run_for_peaks();
 
   const Recorder& recorder() const { return recorder_; }
@@ -32,7 +33,7 @@ class Session {
   Count bytes_in_flight() const;
   void add_micro_batches_in_flight();
 
-  Plan plan_;
+  GpuPlan plan_;
   Recorder recorder_;
   ModelRun model_;
   std::unique_ptr<Sharding> sharding_;

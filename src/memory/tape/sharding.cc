@@ -5,7 +5,7 @@
 
 namespace rightsize::memory::tape {
 
-Sharding::Sharding(Recorder& recorder, const Weights& weights, const Plan& plan)
+Sharding::Sharding(Recorder& recorder, const GpuWeights& weights, const GpuPlan& plan)
     : recorder_(recorder), weights_(weights), plan_(plan) {
   const std::vector<ParameterInfo>& infos = weights.infos();
   int layers = 0;
@@ -35,6 +35,7 @@ void Sharding::release(int layer) {
   if (layer >= 0 && slot(layer) < gathered_.size()) gathered_[slot(layer)].reset();
 }
 
+// Gathers the embedding, or the head.
 void Sharding::before_forward() {
   if (plan_.gathers()) end_matrix_ = recorder_.make(largest_end_, plan_.width, Layout::kPlain, Part::kBuffers);
 }
@@ -47,9 +48,7 @@ void Sharding::before_layer(int layer) {
 
 void Sharding::after_layer(int layer) { release(layer); }
 
-void Sharding::before_head() {
-  if (plan_.gathers()) end_matrix_ = recorder_.make(largest_end_, plan_.width, Layout::kPlain, Part::kBuffers);
-}
+void Sharding::before_head() { before_forward(); }
 
 void Sharding::backward_moves(int from, int to) {
   release(from);
@@ -59,10 +58,10 @@ void Sharding::backward_moves(int from, int to) {
   gather(to - 1);
 }
 
-// Full gradients of a layer go into one buffer, which is summed over the GPUs; a share of the sums comes back.
+// The full gradients of a layer go into one buffer, which is summed over the GPUs; each GPU receives its share.
 void Sharding::reduce(int layer) {
   if (!plan_.sharded_gradients() && !plan_.offload_parameters) return;
-  if (slot(layer) >= leaves_.size()) return;  // U-Nets number their units in their own way
+  if (slot(layer) >= leaves_.size()) return;  // U-Nets number their segments differently
   Count sum = 0;
   for (int leaf : leaves_[slot(layer)]) {
     const Tensor& gradient = recorder_.gradient(leaf);

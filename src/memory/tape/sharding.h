@@ -1,7 +1,7 @@
-// Weights and gradients that live in pieces: ZeRO-2 and -3 (FSDP), and weights kept in host memory.
+// Sharded weights and gradients: ZeRO-2 and -3 (FSDP), and weights kept in host memory.
 //
-// Weights are gathered for the layer at work and the next one, and gradients of a layer are summed and scattered when
-// the backward pass leaves it, as FSDP2 does. What is gathered counts as buffers.
+// Weights are gathered for the current layer and the next one, and gradients of a layer are summed and scattered when
+// the backward pass leaves it, as FSDP2 does. Gathered weights count as buffers.
 #pragma once
 
 #include <vector>
@@ -12,9 +12,9 @@ namespace rightsize::memory::tape {
 
 class Sharding : public LayerHooks, public LayerWatcher {
  public:
-  Sharding(Recorder& recorder, const Weights& weights, const Plan& plan);
+  Sharding(Recorder& recorder, const GpuWeights& weights, const GpuPlan& plan);
 
-  static bool is_needed(const Plan& plan) { return plan.gathers() || plan.sharded_gradients(); }
+  static bool is_needed(const GpuPlan& plan) { return plan.gathers() || plan.sharded_gradients(); }
 
   void before_forward();
   void before_layer(int layer) override;
@@ -33,13 +33,13 @@ class Sharding : public LayerHooks, public LayerWatcher {
   std::size_t slot(int layer) const { return static_cast<std::size_t>(layer) + 1; }  // -1 is the first
 
   Recorder& recorder_;
-  const Weights& weights_;
-  const Plan& plan_;
-  std::vector<std::vector<int>> leaves_;  // by layer, those outside of layers first
+  const GpuWeights& weights_;
+  const GpuPlan& plan_;
+  std::vector<std::vector<int>> leaves_;  // by layer; the first entry has those outside of layers
   std::vector<Tensor> gathered_;          // by layer
   std::vector<Tensor> shards_;            // of gradients, by leaf
-  Tensor end_matrix_;                     // embedding or head while it is at work
-  Tensor in_transit_;                     // the last sum that went out, kept until the next
+  Tensor end_matrix_;                     // embedding or head while it is in use
+  Tensor in_transit_;                     // the last sum that was sent, kept until the next one
   Count largest_end_ = 0;
   bool reduced_ = false;
 };

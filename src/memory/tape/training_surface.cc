@@ -1,4 +1,4 @@
-// Peaks compiled into planes.
+// Peaks interpolated by planes.
 #include <algorithm>
 #include <cmath>
 #include <future>
@@ -9,25 +9,25 @@
 namespace rightsize::memory::tape {
 namespace {
 
-// With three layers there is a first, a middle and a last one; a fourth shows what one more costs.
+// Three layers are a first, a middle and a last one; a fourth shows the cost of one more.
 constexpr int kFew = 3;
 
 using Peaks = std::array<double, std::size_t{kPhases} * kZones>;
 
-Peaks peaks_of(const model::ModelShape& model, const Plan& plan, bool& exact) {
+Peaks peaks_of(const model::ModelShape& model, const GpuPlan& plan, bool& exact) {
   Session session(model, plan, nullptr, nullptr);
   session.run_for_peaks();
   exact = exact && model.forward->exact;
   Peaks peaks{};
   for (std::size_t i = 0; i < peaks.size(); ++i) {
-    peaks[i] =
-        static_cast<double>(session.recorder().peak_in(static_cast<Phase>(i / kZones), static_cast<Zone>(i % kZones)));
+    peaks[i] = static_cast<double>(
+        session.recorder().peak_in(static_cast<TrainPhase>(i / kZones), static_cast<Zone>(i % kZones)));
   }
   return peaks;
 }
 
-// Layers may be left out when they are all alike: one block repeated, or one for each stack.
-bool can_be_cut(const model::ModelShape& model, const Plan& plan) {
+// Layers may be left out if all are alike: one repeated block, or one per stack.
+bool can_be_cut(const model::ModelShape& model, const GpuPlan& plan) {
   if (!model.stages.empty() || plan.layers <= kFew + 1) return false;
   if (model.encoder_layers > 0) return plan.encoder_layers == plan.layers;
   int blocks = 0, last = 0;
@@ -35,11 +35,12 @@ bool can_be_cut(const model::ModelShape& model, const Plan& plan) {
     if (weight.block != last && weight.block != 0 && !weight.images_only) ++blocks;
     last = weight.block;
   }
-  // Windows that the sequence reaches give layers of two kinds, which a few layers do not show in the right proportion.
+  // If the sequence reaches the window, there are two kinds of layers, and a few layers do not have the right
+  // proportion.
   return blocks == 1 && (model.full_attention_every == 0 || plan.all_tokens < model.sliding_window);
 }
 
-Peaks extrapolated_peaks(const model::ModelShape& model, Plan plan, bool& exact) {
+Peaks extrapolated_peaks(const model::ModelShape& model, GpuPlan plan, bool& exact) {
   if (!can_be_cut(model, plan)) return peaks_of(model, plan, exact);
   const int layers = plan.layers;
   auto cut = [&](int to) {
@@ -52,7 +53,7 @@ Peaks extrapolated_peaks(const model::ModelShape& model, Plan plan, bool& exact)
   return few;
 }
 
-// By end of the pipeline; one where there is none.
+// By end of the pipeline; a single entry without one.
 using Ends = std::vector<Peaks>;
 
 Ends peaks_at(const model::ModelShape& model, model::Job job, std::int64_t batch, bool& exact) {
@@ -82,7 +83,7 @@ TrainingSurface::TrainingSurface(const model::ModelShape& model, const model::Jo
       ends.push_back(peaks_at(model, with_replicas(job, replicas), batch, exact));
     return ends;
   };
-  // The two sides do not need each other: one for each of two cores.
+  // The two sides are independent and can run in parallel.
   bool exact_at_many = true;
   std::future<std::vector<Ends>> many;
   if (sharded_) many = std::async(std::launch::async, [&] { return by_batch(kManyShards, exact_at_many); });
@@ -102,8 +103,7 @@ TrainingSurface::TrainingSurface(const model::ModelShape& model, const model::Jo
       const bool below = std::any_of(planes.begin(), planes.end(), [&](const Plane& other) {
         const bool under = other.few_low >= plane.few_low && other.few_high >= plane.few_high &&
                            other.many_low >= plane.many_low && other.many_high >= plane.many_high;
-        const bool same = other.few_low == plane.few_low && other.few_high == plane.few_high &&
-                          other.many_low == plane.many_low && other.many_high == plane.many_high;
+        const bool same = other == plane;
         return under && (!same || &other < &plane);
       });
       if (!below) stretch.planes.push_back(plane);

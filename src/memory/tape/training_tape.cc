@@ -7,7 +7,7 @@
 namespace rightsize::memory::tape {
 namespace {
 
-TrainingPeak replay_stage(const model::ModelShape& model, const Plan& plan, const ReplayOptions& options) {
+TrainingPeak replay_stage(const model::ModelShape& model, const GpuPlan& plan, const ReplayOptions& options) {
   const Count capacity = static_cast<Count>(in_bytes(options.capacity));
   CachingAllocator allocator(capacity > 0 ? capacity : CachingAllocator::kUnlimited);
   TrainingPeak peak;
@@ -18,7 +18,7 @@ TrainingPeak replay_stage(const model::ModelShape& model, const Plan& plan, cons
     peak.peak_allocated = bytes(static_cast<double>(recorder.peak().total));
     for (std::size_t i = 0; i < kParts; ++i) peak.parts.bytes[i] = bytes(static_cast<double>(recorder.peak().part[i]));
     for (std::size_t i = 0; i < kPhases; ++i) {
-      peak.phase_peaks[i] = bytes(static_cast<double>(recorder.peak_in(static_cast<Phase>(i))));
+      peak.phase_peaks[i] = bytes(static_cast<double>(recorder.peak_in(static_cast<TrainPhase>(i))));
     }
     peak.exact = model.forward->exact;
     peak.out_of_memory = recorder.out_of_memory();
@@ -31,7 +31,7 @@ TrainingPeak replay_stage(const model::ModelShape& model, const Plan& plan, cons
 
 TrainingPeak replay_training(const model::ModelShape& model, const model::Job& job, const ReplayOptions& options) {
   auto stage = [&](bool last) {
-    Plan plan = make_plan(model, job, last);
+    GpuPlan plan = make_plan(model, job, last);
     if (options.layers > 0 && model.stages.empty()) {
       plan.layers = std::min(plan.layers, options.layers);
       plan.encoder_layers = std::min(plan.encoder_layers, options.layers);

@@ -1,8 +1,8 @@
-// The training peak by replay: one GPU's iterations run through the Recorder and the CachingAllocator.
+// The peak memory of training by replay: the iterations of one GPU run through the Recorder and the CachingAllocator.
 //
 //   TrainingPeak peak = replay_training(shape, job);     // a millisecond for a 32-layer model
-//   TrainingSurface surface(shape, job);                 // the same for any batch and number of shards,
-//   surface.at(16, 8);                                   // in some nanoseconds
+//   TrainingSurface surface(shape, job);                 // the same for any batch and number of shards:
+//   surface.at(16, 8);                                   // takes nanoseconds
 //
 // Reproduces torch's own peak (torch.cuda.max_memory_allocated) for the families with exact builders; docs/models.md
 // has the measured errors.
@@ -23,26 +23,26 @@ struct TrainingPeak {
   Bytes peak_reserved;                     // held by the caching allocator at the end of the run
   Parts parts;                             // at the peak; their sum is peak_allocated
   std::array<Bytes, kPhases> phase_peaks;  // forward, backward, step of a steady iteration
-  bool exact = true;                       // false: the nearest known family stands in
-  bool out_of_memory = false;              // a capacity was given and did not suffice
+  bool exact = true;                       // false: not checked against recorded allocations
+  bool out_of_memory = false;              // the given capacity was too small
 };
 
 struct ReplayOptions {
-  bool allocator = true;  // false: reserved is not known, in half the time
+  bool allocator = true;  // false: twice as fast, but reserved bytes are unknown
   Bytes capacity;         // of the GPU; 0: without limit
-  int layers = 0;         // cut the model to so many layers (encoder and decoder each; not image models); 0: all
-  std::vector<Event>* events = nullptr;
+  int layers = 0;         // number of layers to run (encoder and decoder each; not for image models); 0: all
+  std::vector<AllocationEvent>* events = nullptr;
 };
 
-// The job's need on the fullest GPU. job.batch and job.sequence must be set (images: sequence is ignored).
+// The memory of the GPU that needs the most. job.batch and job.sequence must be set (image models ignore sequence).
 TrainingPeak replay_training(const model::ModelShape& model, const model::Job& job, const ReplayOptions& options = {});
 
-// Peaks as functions of the batch and of the number of GPUs that share the shards, for searches: compiled from replays
-// of a few layers at the corners, since the peak of every (phase, zone) is affine in the layers and nearly so in the
-// batch. What is sharded shrinks as 1 / shards, so every (phase, zone) is joined by a plane. Within 2 % of the replay.
+// Peaks as functions of the batch and of the number of GPUs that share the shards, for searches. They are interpolated
+// from replays of a few layers at the corners, because the peak of every (phase, zone) is affine in the layers and
+// nearly so in the batch, and sharded memory shrinks as 1 / shards. Within 2 % of the replay.
 class TrainingSurface {
  public:
-  // job.batch is not looked at, and job.parallel.gpus only for whether there are several replicas.
+  // Ignores job.batch; job.parallel.gpus only tells whether there are several replicas.
   TrainingSurface(const model::ModelShape& model, const model::Job& job);
 
   Bytes at(double batch, double shards) const;
@@ -52,6 +52,7 @@ class TrainingSurface {
   // A peak at the corners: two batches, few and many shards.
   struct Plane {
     double few_low = 0, few_high = 0, many_low = 0, many_high = 0;
+    bool operator==(const Plane&) const = default;
   };
   struct Stretch {
     double from = 1, to = 1;

@@ -16,19 +16,19 @@ Count ceil_divide(Count n, Count by) { return (n + by - 1) / by; }
 
 }  // namespace
 
-Weights::Local Weights::local(const Weight& weight) const {
+GpuWeights::Local GpuWeights::local(const Weight& weight) const {
   Local local{weight.rows, weight.cols, weight.has_bias ? weight.rows : 0, weight.stacked ? weight.per_block : 1};
   if (weight.role == WeightRole::kExpert) local.copies = ceil_divide(local.copies, plan_.expert);
   if (plan_.tensor > 1 && weight.split == model::Split::kRows) local.cols = ceil_divide(local.cols, plan_.tensor);
   if (plan_.tensor > 1 && weight.split == model::Split::kColumns) {
-    // A key or value head is held whole even where there are fewer of them than GPUs.
+    // A GPU holds a whole key or value head, even if there are fewer heads than GPUs.
     local.rows = std::max<Count>(ceil_divide(local.rows, plan_.tensor), weight.unit);
     local.biases = std::min(local.biases, local.rows);
   }
   return local;
 }
 
-void Weights::add_leaf(Count elements, Count stored_bytes, const ParameterInfo& info, bool trainable) {
+void GpuWeights::add_leaf(Count elements, Count stored_bytes, const ParameterInfo& info, bool trainable) {
   Tensor stored = recorder_.make(stored_bytes, kByte, Layout::kPlain, Part::kWeights);
   Tensor value = recorder_.alias(stored, elements, Layout::kPlain);
   value.width = info.adapter ? (plan_.stack == model::Stack::kHf ? kSingle : plan_.width) : plan_.width;
@@ -37,7 +37,7 @@ void Weights::add_leaf(Count elements, Count stored_bytes, const ParameterInfo& 
   adapters_.push_back(-1);
 }
 
-void Weights::add_weight(const Weight& weight, int layer) {
+void GpuWeights::add_weight(const Weight& weight, int layer) {
   const Local size = local(weight);
   ParameterInfo info;
   info.role = weight.role;
@@ -73,16 +73,16 @@ void Weights::add_weight(const Weight& weight, int layer) {
   }
 }
 
-// Layers beyond the plan's number are not on this GPU (pipeline stages, tapes cut short); neither is the other end of
-// the model, except that a tied head needs the embedding on the last stage too.
-bool Weights::is_here(std::size_t index, std::size_t first_block, std::size_t last_block) const {
+// Layers beyond the plan's number are not on this GPU (pipeline stages, shortened tapes), and neither is the other end
+// of the model, except that a tied head also needs the embedding on the last stage.
+bool GpuWeights::is_here(std::size_t index, std::size_t first_block, std::size_t last_block) const {
   if (index < first_block) {
     return plan_.first_stage || (model_.tied_embeddings && model_.weights[index].role == WeightRole::kTokenEmbedding);
   }
   return index <= last_block || plan_.last_stage;
 }
 
-std::int64_t Weights::repeats_here(std::size_t begin, int& layers_left) const {
+std::int64_t GpuWeights::repeats_here(std::size_t begin, int& layers_left) const {
   const Weight& first = model_.weights[begin];
   const std::int64_t repeats = first.copies / std::max<std::int64_t>(1, first.per_block);
   if (first.images_only) return repeats;
@@ -91,7 +91,7 @@ std::int64_t Weights::repeats_here(std::size_t begin, int& layers_left) const {
   return here;
 }
 
-void Weights::add_block(std::size_t begin, std::size_t end, std::int64_t repeats) {
+void GpuWeights::add_block(std::size_t begin, std::size_t end, std::int64_t repeats) {
   const bool is_layer = model_.weights[begin].block != 0 && !model_.weights[begin].images_only;
   const int leaves_before = recorder_.parameters();
   for (std::int64_t r = 0; r < repeats; ++r) {
@@ -106,7 +106,7 @@ void Weights::add_block(std::size_t begin, std::size_t end, std::int64_t repeats
   }
 }
 
-Weights::Weights(Recorder& recorder, const model::ModelShape& model, const Plan& plan)
+GpuWeights::GpuWeights(Recorder& recorder, const model::ModelShape& model, const GpuPlan& plan)
     : recorder_(recorder), model_(model), plan_(plan) {
   const std::vector<Weight>& weights = model.weights;
   entries_.resize(weights.size());
@@ -135,13 +135,13 @@ Weights::Weights(Recorder& recorder, const model::ModelShape& model, const Plan&
   if (plan.lora_rank > 0) add_adapters();
 }
 
-Count Weights::adapter_rank(const Weight& weight) const {
+Count GpuWeights::adapter_rank(const Weight& weight) const {
   const model::LoraTargets targets =
       plan_.lora_attention_only ? model::LoraTargets::kAttention : model::LoraTargets::kAllLinear;
   return Count{plan_.lora_rank} * model::adapter_ranks(model_, weight, targets, plan_.stack);
 }
 
-void Weights::add_adapter(std::size_t index, int repeat, int layer) {
+void GpuWeights::add_adapter(std::size_t index, int repeat, int layer) {
   const Weight& weight = model_.weights[index];
   const Entry& entry = entries_[index];
   const Count rank = adapter_rank(weight);
@@ -164,7 +164,7 @@ void Weights::add_adapter(std::size_t index, int repeat, int layer) {
 }
 
 // peft adds its adapters when the model is complete, module by module.
-void Weights::add_adapters() {
+void GpuWeights::add_adapters() {
   for (std::size_t begin = 0, next_layer = 0; begin < model_.weights.size();) {
     if (model_.weights[begin].block == 0 || next_layer >= layers_.size() || layers_[next_layer].begin != begin) {
       add_adapter(begin, 0, -1);
@@ -173,14 +173,14 @@ void Weights::add_adapters() {
     }
     const std::size_t end = layers_[next_layer].end;
     for (; next_layer < layers_.size() && layers_[next_layer].begin == begin; ++next_layer) {
-      const Layer& layer = layers_[next_layer];
+      const GpuLayer& layer = layers_[next_layer];
       for (std::size_t i = begin; i < end; ++i) add_adapter(i, layer.repeat, layer.index);
     }
     begin = end;
   }
 }
 
-Linear Weights::linear_at(std::size_t index, int repeat) const {
+Linear GpuWeights::linear_at(std::size_t index, int repeat) const {
   if (entries_[index].first_leaf < 0) return {};  // on another stage
   const Weight& weight = model_.weights[index];
   const Entry& entry = entries_[index];

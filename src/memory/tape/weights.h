@@ -20,13 +20,13 @@ struct Linear {
 };
 
 // One layer: the weights [begin, end) of the inventory in their repeat-th occurrence.
-struct Layer {
+struct GpuLayer {
   std::size_t begin = 0, end = 0;
   int repeat = 0;
   int index = 0;  // among all layers this GPU has
 };
 
-// What the optimizer has to know of a parameter.
+// The properties of a parameter that the optimizer needs.
 struct ParameterInfo {
   Count elements = 0;  // on this GPU, before sharding
   Count rows = 0, cols = 1;
@@ -36,14 +36,14 @@ struct ParameterInfo {
   bool shared = false;  // used twice: tied embeddings
 };
 
-class Weights {
+class GpuWeights {
  public:
-  Weights(Recorder& recorder, const model::ModelShape& model, const Plan& plan);
+  GpuWeights(Recorder& recorder, const model::ModelShape& model, const GpuPlan& plan);
 
   // The layers on this GPU in order, those of an encoder before those of its decoder.
-  const std::vector<Layer>& layers() const { return layers_; }
+  const std::vector<GpuLayer>& layers() const { return layers_; }
 
-  // By place in the inventory, in the repeat-th occurrence of its block; empty when it is on another stage.
+  // By index in the inventory, in the repeat-th occurrence of its block; empty if it is on another stage.
   Linear linear_at(std::size_t index, int repeat) const;
 
   const std::vector<ParameterInfo>& infos() const { return infos_; }  // by leaf
@@ -65,16 +65,16 @@ class Weights {
   void add_adapters();
   Count adapter_rank(const model::Weight& weight) const;
   bool is_here(std::size_t index, std::size_t first_block, std::size_t last_block) const;
-  // How often the weights from `begin` on occur on this GPU; takes layers off the ones left to place.
+  // The number of occurrences of the block at `begin` on this GPU, which it subtracts from layers_left.
   std::int64_t repeats_here(std::size_t begin, int& layers_left) const;
   void add_block(std::size_t begin, std::size_t end, std::int64_t repeats);
   void add_adapter(std::size_t index, int repeat, int layer);
 
   Recorder& recorder_;
   const model::ModelShape& model_;
-  const Plan& plan_;
-  std::vector<Entry> entries_;  // beside model_.weights
-  std::vector<Layer> layers_;
+  const GpuPlan& plan_;
+  std::vector<Entry> entries_;  // parallel to model_.weights
+  std::vector<GpuLayer> layers_;
   std::vector<ParameterInfo> infos_;
   std::vector<int> adapters_;  // by leaf of the weight: its adapter's first leaf, or -1
 };
