@@ -8,11 +8,11 @@ namespace {
 
 Seconds from_ns(double ns) { return seconds(ns * 1e-9); }
 
-struct Measured {
+struct MeasuredStatistic {
   const sim::StatisticValues& values;
   const sim::Intervals& interval;
 };
-Measured measured(const sim::LatencyProfile& p, Quantity quantity) {
+MeasuredStatistic measured(const sim::LatencyProfile& p, Quantity quantity) {
   if (quantity == Quantity::kTtft) return {p.ttft, p.ttft_interval};
   if (quantity == Quantity::kTpot) return {p.tpot, p.tpot_interval};
   return {p.latency, p.interval};
@@ -22,7 +22,7 @@ Measured measured(const sim::LatencyProfile& p, Quantity quantity) {
 
 int Configuration::replicas() const {
   int sum = 0;
-  for (const Group& group : groups) sum += group.count;
+  for (const ReplicaGroup& group : groups) sum += group.count;
   return sum;
 }
 

@@ -10,16 +10,16 @@
 namespace rightsize::capacity {
 
 // Identical replicas of a configuration.
-struct Group {
+struct ReplicaGroup {
   std::size_t replica = 0;  // index into the planner's replicas
   int count = 1;
 
-  auto operator<=>(const Group&) const = default;
+  auto operator<=>(const ReplicaGroup&) const = default;
 };
 
 // Replicas behind one router, and the limits their servers run with.
 struct Configuration {
-  std::vector<Group> groups;
+  std::vector<ReplicaGroup> groups;
   sim::DynamicBatchConfig batching = {};  // batch models
   int executors = 1;                      // batch models: model instances on each GPU
   sim::ContinuousConfig engine = {};      // language models

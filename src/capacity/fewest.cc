@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "capacity/decision.h"
+#include "capacity/planner.h"
 
 namespace rightsize::capacity {
 namespace {
@@ -36,10 +36,11 @@ int smallest(int least, int last, int guess, const Enough& enough) {
   return above;
 }
 
-// Only TPOT gains from other engine limits.
-bool breaks_tpot(const Assessment& a, const Service& service) {
-  return std::any_of(service.slos.begin(), service.slos.end(),
-                     [&](const Slo& slo) { return slo.quantity == Quantity::kTpot && a.value(slo) > slo.limit; });
+// Only TPOT gains from other engine limits. A value just below its limit was refused for the upper end of its interval.
+bool misses_tpot(const Assessment& a, const Service& service) {
+  return std::any_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
+    return slo.quantity == Quantity::kTpot && (a.value(slo) > slo.limit || a.high(slo) > slo.limit);
+  });
 }
 
 // Whether a setting that changes a look from `same` to `other` would have met the SLOs that `missed` shows as missed,
@@ -139,7 +140,7 @@ bool Planner::may_keep(std::size_t replica, int count) const {
       const bool enough = static_cast<double>(missed->profile.requests) * rarest >= kEnoughBeyond;
       if (!enough || missed->excess(service_) <= kGlanceError * kFirstLookError) missed = look(c, kFirst, seed_);
       if (missed->excess(service_, -1) <= kFirstLookError) return true;
-      if (continuous(c) && !breaks_tpot(*missed, service_)) return false;
+      if (continuous(c) && !misses_tpot(*missed, service_)) return false;
     }
   }
   return false;
@@ -153,7 +154,7 @@ std::optional<Assessment> Planner::kept_with(std::size_t replica, int count) con
       const Decision decision = decide(c);
       if (decision.kept || !decision.last) return decision.last;
       if (!missed) missed = decision.last;
-      if (continuous(c) && !breaks_tpot(*decision.last, service_)) return std::nullopt;
+      if (continuous(c) && !misses_tpot(*decision.last, service_)) return std::nullopt;
     }
   }
   return std::nullopt;

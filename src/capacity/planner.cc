@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "capacity/decision.h"
 #include "capacity/screen.h"
 
 namespace rightsize::capacity {
@@ -59,7 +58,7 @@ std::size_t Planner::add(Replica replica) {
 
 sim::Server Planner::server_of(const Configuration& c) const {
   sim::Server server;
-  for (const Group& group : c.groups) {
+  for (const ReplicaGroup& group : c.groups) {
     const Replica& replica = replicas_[group.replica];
     server.gpus.push_back({replica.times, c.executors, replica.overlap, group.count});
   }
@@ -71,14 +70,14 @@ sim::Server Planner::server_of(const Configuration& c) const {
 
 sim::ContinuousServer Planner::engine_of(const Configuration& c) const {
   sim::ContinuousServer server;
-  for (const Group& group : c.groups) append_workers(replicas_[group.replica], group.count, server);
+  for (const ReplicaGroup& group : c.groups) append_workers(replicas_[group.replica], group.count, server);
   server.batching = c.engine;
   return server;
 }
 
 double Planner::capacity(const Configuration& c) const {
   double sum = 0;
-  for (const Group& group : c.groups) {
+  for (const ReplicaGroup& group : c.groups) {
     Configuration one = c;
     one.groups = {{group.replica, 1}};
     sum += group.count * in_requests_per_s(continuous(c) ? sim::capacity(engine_of(one), mean_of(service_))
@@ -88,8 +87,9 @@ double Planner::capacity(const Configuration& c) const {
 }
 
 double Planner::bound(const Configuration& c) const {
-  const bool separate = std::any_of(c.groups.begin(), c.groups.end(),
-                                    [&](const Group& group) { return replicas_[group.replica].separate.has_value(); });
+  const bool separate = std::any_of(c.groups.begin(), c.groups.end(), [&](const ReplicaGroup& group) {
+    return replicas_[group.replica].separate.has_value();
+  });
   if (separate && c.groups.size() > 1) return kInfinite;  // one router sends every prompt to the prefill workers
   constexpr double kRounding = 1 + 1e-9;                  // a load exactly at the limit is within it
   const auto overloads = [&](double most) {
@@ -98,7 +98,7 @@ double Planner::bound(const Configuration& c) const {
   if (service_.queue.never_acts() && overloads(service_.max_load * capacity(c))) return kInfinite;
   if (service_.one_to_spare) {
     double largest = 0;  // the replica whose loss costs most
-    for (const Group& group : c.groups) {
+    for (const ReplicaGroup& group : c.groups) {
       Configuration one = c;
       one.groups = {{group.replica, 1}};
       largest = std::max(largest, capacity(one));
@@ -108,7 +108,8 @@ double Planner::bound(const Configuration& c) const {
   double worst = 0;
   for (const Slo& slo : service_.slos) {
     Seconds least = seconds(kInfinite);
-    for (const Group& group : c.groups) least = std::min(least, unloaded(service_, replicas_[group.replica], slo));
+    for (const ReplicaGroup& group : c.groups)
+      least = std::min(least, unloaded(service_, replicas_[group.replica], slo));
     worst = std::max(worst, least / slo.limit);
   }
   return worst;
@@ -168,7 +169,7 @@ std::optional<Assessment> Planner::assess_until_tight(const Configuration& c, st
 double Planner::in_flight(const Configuration& c) const {
   const double share = mean_rate() / c.replicas();
   double sum = 0;
-  for (const Group& group : c.groups) {
+  for (const ReplicaGroup& group : c.groups) {
     const Replica& replica = replicas_[group.replica];
     sum += group.count * (replica.continuous ? running_at(service_, replica, c.engine, share)
                                              : present_in_batches(replica, c.batching.max_batch, share));
@@ -208,7 +209,7 @@ std::vector<std::uint64_t> Planner::looks(const Configuration& c) const {
 std::optional<Assessment> Planner::look(const Configuration& c, std::size_t number, std::uint64_t seed) const {
   if (overloaded(c, service_.arrivals)) return std::nullopt;
   RunCache::Key key{traffic_, seed, c.groups, c.engine, c.batching, c.executors};
-  for (Group& group : key.groups) group.replica = numbers_[group.replica];
+  for (ReplicaGroup& group : key.groups) group.replica = numbers_[group.replica];
   const std::shared_ptr<SharedRun> run = cache_->run(
       key, [&] { return std::make_shared<SharedRun>(start(c, service_.arrivals, seed, warm_up(c)), looks(c)); });
   return assessed(c, run->at(number), service_.arrivals);

@@ -71,7 +71,11 @@ class Planner {
 
  private:
   struct Range;
-  struct Decision;
+  struct Decision {
+    std::optional<Assessment> last;  // empty: overloaded
+    bool kept = false;
+  };
+  static constexpr std::size_t kAtAGlance = 0, kFirst = 1;  // numbers of looks at a run
 
   Assessment assessed(const Configuration& configuration, sim::LatencyProfile profile,
                       const sim::ArrivalProcess& arrivals) const;

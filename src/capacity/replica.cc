@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "memory/memory.h"
+#include "model/serve_settings.h"
 
 namespace rightsize::capacity {
 namespace {
@@ -30,18 +31,13 @@ Result<Replica> worker_of(const Predictor& p, const model::Job& job, const catal
                   .experts = ns(fit.experts),
                   .expert_chance = fit.expert_chance,
                   .expert_evenness = fit.expert_evenness,
-                  .with_prompts = ns(fit.with_prompts)};
+                  .with_prompts = ns(fit.with_prompts),
+                  .prompts_first = fit.prompts_first,
+                  .wait_few = fit.wait_few,
+                  .wait_many = fit.wait_many};
   replica.fit = fit;
   replica.interval = fit.tpot_interval;
   return replica;
-}
-
-model::Job prefill_job(const model::Job& job) {
-  model::Job prompts = job;
-  prompts.serve.disaggregated.reset();
-  prompts.parallel.tensor = prompts.parallel.gpus = job.serve.disaggregated->prefill_tensor;
-  prompts.parallel.expert = prompts.parallel.attention_data = 1;
-  return prompts;
 }
 
 model::Job decode_job(const model::Job& job) {
@@ -99,15 +95,13 @@ Result<Replica> token_replica(const Predictor& p, const model::Job& job, const c
                               const perf::GpuSpeed& speed, const perf::Cluster& cluster) {
   if (!job.serve.disaggregated) return worker_of(p, job, gpu, speed, cluster);
   RIGHTSIZE_TRY(Replica decode, worker_of(p, decode_job(job), gpu, speed, cluster));
-  RIGHTSIZE_TRY(const Replica prefill, worker_of(p, prefill_job(job), gpu, speed, cluster));
+  RIGHTSIZE_TRY(const Replica prefill, worker_of(p, model::prefill_worker(job), gpu, speed, cluster));
   return separate_workers(p, job, gpu, speed, cluster, std::move(decode), prefill);
 }
 
 Result<Replica> batch_replica(const Predictor& p, const model::Job& job, const catalog::Gpu& gpu,
                               const perf::GpuSpeed& speed, bool pad, Seconds overhead) {
-  Replica replica;
-  replica.gpu = gpu.name;
-  replica.continuous = false;
+  perf::Interval interval;
   std::vector<sim::TableTime::Row> rows;
   model::Job sized = perf::fitted_to(p.work, job);
   for (int batch = 1; batch <= kLargestBatch; batch *= 2) {
@@ -120,10 +114,20 @@ Result<Replica> batch_replica(const Predictor& p, const model::Job& job, const c
     }
     RIGHTSIZE_TRY(const perf::BatchEstimate estimate, perf::estimate_batch(p.constants, p.work, sized, speed));
     rows.push_back({batch, {estimate.batch, estimate.batch}});
-    replica.sizes.push_back(batch);
-    replica.interval = estimate.interval;
+    interval = estimate.interval;
   }
-  replica.times = sim::tabulate(sim::TableTime(std::move(rows), pad), replica.sizes.back(), overhead);
+  const sim::TableTime table(std::move(rows), pad);
+  Replica replica = measured_replica(table, table.largest_batch(), overhead);
+  replica.gpu = gpu.name;
+  replica.interval = interval;
+  return replica;
+}
+
+Replica measured_replica(const sim::TableTime& table, int max_batch, Seconds overhead) {
+  Replica replica;
+  replica.continuous = false;
+  replica.times = sim::tabulate(table, max_batch, overhead);
+  for (const sim::TableTime::Row& row : table.rows()) replica.sizes.push_back(row.batch);
   return replica;
 }
 

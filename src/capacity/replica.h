@@ -73,4 +73,7 @@ Result<Replica> separate_workers(const Predictor& predictor, const model::Job& j
 Result<Replica> batch_replica(const Predictor& predictor, const model::Job& job, const catalog::Gpu& gpu,
                               const perf::GpuSpeed& speed, bool pad = false, Seconds overhead = {});
 
+// A replica on one GPU with measured batch times, up to `max_batch`.
+Replica measured_replica(const sim::TableTime& table, int max_batch, Seconds overhead = {});
+
 }  // namespace rightsize::capacity

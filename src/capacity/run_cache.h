@@ -41,7 +41,7 @@ class RunCache {
   struct Key {
     std::size_t traffic = 0;
     std::uint64_t seed = 0;
-    std::vector<Group> groups;  // Group::replica is a replica_number()
+    std::vector<ReplicaGroup> groups;  // ReplicaGroup::replica is a replica_number()
     sim::ContinuousConfig engine;
     sim::DynamicBatchConfig batching;
     int executors = 1;

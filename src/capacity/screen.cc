@@ -23,7 +23,7 @@ double lone_ttft(const Replica& replica, double prompt) {
   const sim::StepCost& cost = replica.step;
   if (const auto& separate = replica.separate)
     return cost.request + prompt * separate->prefill.prefill + separate->transfer.time(prompt) + cost.decode(1, prompt);
-  return cost.request + cost.base + cost.prompts(prompt);
+  return cost.request + (cost.prompts_first ? 0 : cost.base) + cost.prompts(prompt);
 }
 
 double batch_rate(const Service& service, const Replica& replica) {
@@ -52,10 +52,12 @@ ScreenedMeans screened_means(const Replica& replica, const sim::ContinuousConfig
   const double most = std::max(
       1.0, std::min(static_cast<double>(std::min(engine.max_sequences, engine.token_budget)), cache / context));
   const Seconds prompt = from_ns(separate ? 0 : cost.prompts(lengths.size));
-  // The others' prompts stretch the decode steps; a request waits for the step that it finds, then for its own.
+  // The others' prompts stretch the decode steps; a request waits until it is noticed, for the step that it finds, and
+  // for its own.
   const auto at = [&](double running) {
     const Seconds step = from_ns(cost.decode(running, running * context));
-    return Means{from_ns(cost.request) + prompt + step * (1 + 0.5 * std::min(1.0, running)),
+    return Means{from_ns(cost.request) + prompt +
+                     step * ((cost.prompts_first ? 0 : 1) + 0.5 * std::min(1.0, running) + cost.wait_steps(running)),
                  step + prompt * (std::max(0.0, running - 1) / lengths.output)};
   };
   const perf::OpenLoop loop = perf::open_loop(at, {rate / workers, most, lengths.output, prompt});

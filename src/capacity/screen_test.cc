@@ -18,6 +18,8 @@ Replica any_replica() {
                   .context = 1.0 * *rc::gen::inRange(0, 12),
                   .request = 1e6 * *rc::gen::inRange(0, 40),
                   .kv_tokens = 1'000 * *rc::gen::inRange(100, 2'000)};
+  replica.step.prompts_first = *rc::gen::arbitrary<bool>();
+  replica.step.wait_few = *rc::gen::inRange(0, 6), replica.step.wait_many = *rc::gen::inRange(0, 16);
   if (*rc::gen::arbitrary<bool>()) {
     replica.step.experts = 1e6 * *rc::gen::inRange(1, 40);
     replica.step.expert_chance = 0.01 * *rc::gen::inRange(1, 50);

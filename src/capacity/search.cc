@@ -1,7 +1,6 @@
 #include "capacity/search.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -17,20 +16,6 @@ constexpr std::size_t kPerPrice = 3;      // settings that are confirmed at each
 constexpr double kScreeningError = 1.15;  // how far a short run may be off
 constexpr double kRejectedError = 2;      // the same for the share of rejected requests
 
-// Calls work(i) for every i below count, on several threads.
-template <class Work>
-void in_parallel(std::size_t count, unsigned threads, const Work& work) {
-  std::atomic<std::size_t> next{0};
-  auto worker = [&, flag = cancellation()] {
-    const CancelScope scope(flag);
-    for (std::size_t i = next++; i < count && !cancelled(); i = next++) {
-      work(i);
-      LongWork::step();
-    }
-  };
-  in_threads(std::min<unsigned>(threads, static_cast<unsigned>(count)), worker);
-}
-
 struct Ranked {
   Assessment run;
   double excess = 0;  // the worst SLO's value over its limit
@@ -41,12 +26,12 @@ bool cheaper(const Ranked& a, const Ranked& b) {
   return price_a != price_b ? price_a < price_b : a.excess < b.excess;
 }
 
-class Search {
+class ConfigurationSearcher {
  public:
-  Search(const Planner& planner, const SearchOptions& options, std::uint64_t seed)
+  ConfigurationSearcher(const Planner& planner, const SearchOptions& options, std::uint64_t seed)
       : planner_(planner), service_(planner.service()), options_(options), seed_(seed) {}
 
-  SearchResult run(const std::vector<Configuration>& configurations) {
+  ConfigurationSearch run(const std::vector<Configuration>& configurations) {
     screen(configurations);
     const std::vector<Configuration> chosen = worth_confirming();
     std::vector<Ranked> confirmed =
@@ -73,9 +58,11 @@ class Search {
                                  const Assess& assess) {
     const LongWork counted(what, configurations.size());
     std::vector<std::optional<Assessment>> runs(configurations.size());
-    in_parallel(configurations.size(), options_.threads, [&](std::size_t i) {
+    for_each_index(configurations.size(), options_.threads, [&](std::size_t i) {
+      if (cancelled()) return;
       runs[i] = assess(configurations[i]);
       if (cancelled()) runs[i].reset();  // incomplete
+      LongWork::step();
     });
     std::vector<Ranked> ranked;
     for (auto& run : runs) {
@@ -150,7 +137,7 @@ class Search {
   const SearchOptions& options_;
   std::uint64_t seed_;
   std::vector<Ranked> screened_;
-  SearchResult result_;
+  ConfigurationSearch result_;
 };
 
 }  // namespace
@@ -160,9 +147,9 @@ bool is_unbatched(const Planner& planner, const Configuration& c) {
                                                                  : c.batching.max_batch == 1;
 }
 
-SearchResult search(const Planner& planner, const std::vector<Configuration>& configurations,
-                    const SearchOptions& options, std::uint64_t seed) {
-  return Search(planner, options, seed).run(configurations);
+ConfigurationSearch search(const Planner& planner, const std::vector<Configuration>& configurations,
+                           const SearchOptions& options, std::uint64_t seed) {
+  return ConfigurationSearcher(planner, options, seed).run(configurations);
 }
 
 }  // namespace rightsize::capacity

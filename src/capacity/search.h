@@ -15,7 +15,7 @@ struct SearchOptions {
   unsigned threads = 2;
 };
 
-struct SearchResult {
+struct ConfigurationSearch {
   std::optional<Assessment> best;       // the cheapest that meets every SLO
   std::optional<Assessment> unbatched;  // the cheapest that does so with one request at a time
   std::vector<Assessment> frontier;     // ascending price, descending latency; within the SLOs or not
@@ -23,8 +23,8 @@ struct SearchResult {
 };
 
 // Deterministic: the answer does not depend on threads or the clock. The service needs at least one SLO.
-SearchResult search(const Planner& planner, const std::vector<Configuration>& configurations,
-                    const SearchOptions& options = {}, std::uint64_t seed = 1);
+ConfigurationSearch search(const Planner& planner, const std::vector<Configuration>& configurations,
+                           const SearchOptions& options = {}, std::uint64_t seed = 1);
 
 // Whether a configuration serves one request at a time.
 bool is_unbatched(const Planner& planner, const Configuration& configuration);

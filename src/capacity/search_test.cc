@@ -51,7 +51,7 @@ Slo latency(Statistic at, double ms) { return {Quantity::kLatency, at, milliseco
 TEST(Search, MatchesExhaustiveLongSimulations) {
   const Planner planner(service_of(600, latency(Statistic::kP99, 40)), {replica_to(16)});
   const auto all = grid(6, {1, 4, 8, 16}, {0, 5'000'000});
-  const SearchResult found = search(planner, all);
+  const ConfigurationSearch found = search(planner, all);
   double cheapest = INFINITY;
   for (const Configuration& c : all) {
     const auto long_run = planner.assess(c, {300'000, 9});
@@ -82,14 +82,14 @@ TEST(Search, ThreadsDoNotChangeTheAnswer) {
 
 TEST(Search, AnImpossibleSloHasNoPlan) {
   const Planner planner(service_of(50, latency(Statistic::kP99, 1)), {replica_to(4)});  // a single item takes 10 ms
-  const SearchResult found = search(planner, grid(3, {1, 4}, {0}));
+  const ConfigurationSearch found = search(planner, grid(3, {1, 4}, {0}));
   EXPECT_FALSE(found.best);
   EXPECT_FALSE(found.unbatched);
   EXPECT_FALSE(planner.fewest(0, {}));
 }
 
-// One GPU without batching serves 100 requests/s. With a queue of four, a good part of 120 requests/s is rejected and the
-// others wait at most 50 ms: fast, but too many rejected.
+// One GPU without batching serves 100 requests/s. With a queue of four, a good part of 120 requests/s is rejected and
+// the others wait at most 50 ms: fast, but too many rejected.
 TEST(Search, RejectedRequestsCountAgainstTheSlo) {
   Service service = service_of(120, latency(Statistic::kP99, 60));
   service.most_rejected = 0.01;
@@ -100,7 +100,7 @@ TEST(Search, RejectedRequestsCountAgainstTheSlo) {
   EXPECT_GT(alone->rejected_share(), 0.15);
   EXPECT_LT(alone->excess(service), 1);
   EXPECT_FALSE(alone->keeps(service));
-  const SearchResult found = search(planner, grid(4, {1}, {0}));
+  const ConfigurationSearch found = search(planner, grid(4, {1}, {0}));
   ASSERT_TRUE(found.best);
   EXPECT_GT(found.best->configuration.replicas(), 1);
   EXPECT_LE(found.best->rejected_share(), 0.01);

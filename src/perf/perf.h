@@ -97,6 +97,7 @@ struct TrainEstimate {
   TimeParts parts;    // sum to `step`
   Interval interval;  // applies to every rate and time above
   Basis basis = Basis::kMeasured;
+  std::string_view relative;  // the measured GPU whose losses were taken over; empty if this GPU was measured
   Notes notes;
 };
 
@@ -107,6 +108,11 @@ Result<TrainEstimate> estimate_training(const Constants& constants, const ModelW
 // Aspects of a serving job without a measured run.
 enum class Unmeasured { kGpu, kFamily, kFormat, kSpread, kLoad };
 std::string_view name_of(Unmeasured what);
+
+// Percentiles of a latency over requests.
+struct Percentiles {
+  Seconds p50, p95, p99;
+};
 
 struct ServeEstimate {
   Seconds prefill;      // one request's prompt, alone; with the hf stack one pass of `batch` sequences
@@ -121,14 +127,22 @@ struct ServeEstimate {
   double max_concurrency = 0;      // requests the KV cache holds
   double utilization = 0;          // open loop: load as a share of the engine's capacity
   bool stable = true;              // open loop: false when requests arrive faster than they can be served
+  Seconds latency;                 // of a whole request
+  // Open loop, while stable: requests of the same lengths that arrive at random.
+  Percentiles ttft_percentiles, tpot_percentiles, latency_percentiles;
   Bound bound = Bound::kMemory;
   TimeParts parts;  // of tpot
   TimeParts prefill_parts;
   Interval tpot_interval, ttft_interval;
   Basis basis = Basis::kMeasured;
+  std::string_view relative;            // the measured GPU whose losses were taken over; empty if this GPU was measured
   FixedList<Unmeasured, 5> unmeasured;  // why the basis is not "measured", and the intervals are wider
   Notes notes;
 };
+
+// Tokens kept per step of speculative decoding, the model's own included: the mean measured curve of a method, or a law
+// for the chance that the first draft is accepted. At least one.
+double accepted_tokens(const Constants& constants, const model::Speculation& speculation);
 
 // What serving needs besides the job.
 struct ServeLoad {
@@ -151,11 +165,13 @@ Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWo
 // to passes with prompts only.
 struct StepFit {
   Seconds base, prompt_token, with_prompts, lone_prompt_token, sequence, context_token, request;
-  Seconds experts;                // time to read all experts; n sequences read share_reached() of them
-  double expert_chance = 0;       // active share of the experts; 0: dense model
-  double expert_evenness = 0;     // evenness of expert popularity, as in EngineConstants
-  double worst_step_error = 0;    // relative error of decode steps with 1 to `most_running` requests
-  double worst_prompt_error = 0;  // relative error for prompts half and twice as long as job.serve.isl
+  Seconds experts;                     // time to read all experts; n sequences read share_reached() of them
+  double expert_chance = 0;            // active share of the experts; 0: dense model
+  double expert_evenness = 0;          // evenness of expert popularity, as in EngineConstants
+  bool prompts_first = false;          // prompts run in separate passes, before the next decode step
+  double wait_few = 0, wait_many = 0;  // decode steps before a prompt starts, with up to 8 and from 16 running requests
+  double worst_step_error = 0;         // relative error of decode steps with 1 to `most_running` requests
+  double worst_prompt_error = 0;       // relative error for prompts half and twice as long as job.serve.isl
   Interval tpot_interval, ttft_interval;
   Basis basis = Basis::kMeasured;
 };
@@ -175,6 +191,7 @@ struct BatchEstimate {
   TimeParts parts;
   Interval interval;
   Basis basis = Basis::kMeasured;
+  std::string_view relative;  // the measured GPU whose losses were taken over; empty if this GPU was measured
   Notes notes;
 };
 Result<BatchEstimate> estimate_batch(const Constants& constants, const ModelWork& work, const model::Job& job,

@@ -13,7 +13,7 @@ void plan_step(const StepView& view, const ContinuousConfig& config, StepPlan& p
     plan.preempt = 1;
     return;
   }
-  std::int64_t budget = config.token_budget - view.decoding;
+  std::int64_t budget = config.token_budget - (config.prompts_first ? 0 : view.decoding);
   std::int64_t room = view.kv_free - view.decoding;
   for (std::int64_t left : view.prefilling) {
     const std::int64_t chunk = std::max<std::int64_t>(0, std::min({left, budget, room}));

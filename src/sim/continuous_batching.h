@@ -1,6 +1,6 @@
-// Continuous batching for language models, in the manner of vLLM: every step generates one token for each running
-// sequence and spends the rest of a token budget on prompts. The policy is a pure function (plan_step); the simulator
-// skips over runs of equal steps.
+// Continuous batching for language models. vLLM and TensorRT-LLM: every step generates one token for each running
+// sequence and spends the rest of a token budget on prompts. SGLang: prompts run first, in passes without decoding. The
+// policy is a pure function (plan_step); the simulator skips over runs of equal steps.
 //
 // Modelled: token budget, chunked prefill (or whole prompts only), a limit on sequences, KV-cache capacity in tokens,
 // admission in order of arrival once the whole prompt fits the free cache, preemption of the newest sequence by
@@ -28,6 +28,7 @@ struct ContinuousConfig {
   std::int64_t max_sequences = 256;    // running at once (--max-num-seqs)
   std::int64_t kv_tokens = 1'000'000;  // capacity of the KV cache
   bool chunked_prefill = true;         // false: a prompt is processed whole or not at all
+  bool prompts_first = false;          // prompts run in separate passes, and decoding waits (SGLang)
 
   auto operator<=>(const ContinuousConfig&) const = default;
 };
@@ -43,11 +44,18 @@ struct StepCost {
   // Added to a step with prompts, whatever their length. Positive if prompts read more experts, negative if their first
   // tokens are hidden behind the weights that the base reads.
   double with_prompts = 0;
+  bool prompts_first = false;  // of this replica's engine; see ContinuousConfig
+  // Decode steps before the engine starts on a request that it could admit, while others run: it looks at its queue
+  // every few steps. With up to 8 and from 16 running sequences.
+  double wait_few = 0, wait_many = 0;
 
   auto operator<=>(const StepCost&) const = default;
 
   // What the prompt tokens of a step add to it.
   double prompts(double tokens) const { return tokens > 0 ? std::max(0.0, with_prompts + prefill * tokens) : 0; }
+  double wait_steps(double running) const {
+    return (wait_few + (wait_many - wait_few) * std::clamp(running / 8 - 1, 0.0, 1.0)) * std::min(running, 1.0);
+  }
   // A decode step of n sequences with `tokens` in the cache.
   double decode(double n, double tokens) const {
     const double read = experts > 0 ? experts * share_reached(expert_chance, n, expert_evenness) : 0;
@@ -69,8 +77,8 @@ struct StepPlan {
   std::size_t admitted = 0;          // from the front of `waiting`
 };
 
-// Plans one step: decoding sequences first, then admitted prompts, then new ones. Overwrites `plan` (an argument so
-// that its storage is reused).
+// Plans one step: decoding sequences first (unless prompts are), then admitted prompts, then new ones. Overwrites
+// `plan` (an argument so that its storage is reused).
 void plan_step(const StepView& view, const ContinuousConfig& config, StepPlan& plan);
 
 // Sending the cache of a request from a prefill to a decode worker: nanoseconds per request and per prompt token.

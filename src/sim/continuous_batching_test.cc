@@ -57,6 +57,26 @@ TEST(SimulateContinuous, OneRequestMatchesAHandCalculation) {
   EXPECT_EQ(p->batches, 5u);
 }
 
+// Prompts first: the second request arrives during the step from 110 us to 210 us, its prompt runs alone until 220 us,
+// and the first one's token waits for it. If the engine looks at its queue every few steps, only the newcomer waits.
+TEST(SimulateContinuous, PromptsFirstInterruptDecoding) {
+  Trace trace;
+  trace.arrivals = {{0, 10, 5}, {150'000, 10, 2}};
+  trace.has_tokens = true;
+  StepCost cost{.base = 100e3, .prefill = 1e3};
+  cost.prompts_first = true;
+  const auto arrivals = std::make_shared<const Trace>(trace);
+  const auto p = simulate({{cost}, {}}, arrivals, {}, {});
+  ASSERT_TRUE(p);
+  EXPECT_NEAR(value_of(p->ttft, Statistic::kMean), (10e3 + 70e3) / 2, 1);
+  EXPECT_NEAR(value_of(p->latency, Statistic::kMean), (420e3 + 170e3) / 2, 1);
+  cost.wait_few = cost.wait_many = 2;
+  const auto later = simulate({{cost}, {}}, arrivals, {}, {});
+  ASSERT_TRUE(later);
+  EXPECT_NEAR(value_of(later->ttft, Statistic::kMean), (10e3 + 270e3) / 2, 1);
+  EXPECT_NEAR(value_of(later->tpot, Statistic::kMean), value_of(p->tpot, Statistic::kMean), 1);
+}
+
 // Time outside the steps counts for TTFT and latency, not for TPOT.
 TEST(SimulateContinuous, RequestOverheadAddsToTtftAndNotToTpot) {
   Trace trace;

@@ -72,6 +72,7 @@ class ContinuousEngine {
                    const ContinuousEngine* same)
       : cost_(cost), config_(config), role_(role), totals_(&totals), request_(static_cast<SimTime>(cost.request)) {
     if (cost.kv_tokens > 0) config_.kv_tokens = cost.kv_tokens;
+    config_.prompts_first |= cost.prompts_first;
     kv_free_ = config_.kv_tokens;
     config_.max_sequences = std::min(config_.max_sequences, config_.token_budget);  // each takes one token per step
     if (same != nullptr) {
@@ -158,7 +159,9 @@ class ContinuousEngine {
       step_ends_ = kNever;
       return;
     }
-    run_steps_ = prompt_tokens > 0 || !begun_.empty() ? 1 : equal_steps();
+    // Without decoding, a pass counts no step.
+    const bool prompts_only = prompt_tokens > 0 && config_.prompts_first && begun_.empty();
+    run_steps_ = prompts_only ? 0 : prompt_tokens > 0 || !begun_.empty() ? 1 : equal_steps();
     const SimTime taken =
         run_time(run_steps_) + static_cast<SimTime>(std::round(cost_.prompts(static_cast<double>(prompt_tokens))));
     run_began_ = now;
@@ -272,8 +275,14 @@ class ContinuousEngine {
     return any;
   }
 
+  // The steps until the engine noticed the request delay only this request, so they are counted here instead of
+  // holding the request back.
   void give_first_token(Sequence& s, SimTime now) {
     s.first_token = now;
+    const auto unnoticed =
+        static_cast<SimTime>(cost_.wait_steps(static_cast<double>(decoding_)) * (decoding_ > 0 ? first_step() : 0));
+    s.arrived -= unnoticed;
+    totals_->presence += unnoticed;
     totals_->ttft.add(now - s.arrived + request_);
     if (s.kind > 0) totals_->of_kind(s.kind).ttft.add(now - s.arrived + request_);
     totals_->ttft.checkpoint();

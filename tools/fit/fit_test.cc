@@ -116,7 +116,7 @@ TEST(ConstantTable, SettingAConstantChangesOnlyThatConstant) {
   const perf::Constants one_row = *table.constants(before, {launch});
   EXPECT_EQ(one_row.vllm.layer_launch, after.vllm.layer_launch);
   EXPECT_FALSE(table.get({false, "vllm", "no_such_constant"}));
-  EXPECT_EQ(table.gpus_with("matmul-bf16").size(), before.measured.size() - 1);  // one shares another's chip
+  EXPECT_THAT(table.gpus_with("matmul-bf16"), testing::IsSupersetOf({"any", "a100-80gb-sxm", "h100-sxm", "b200-sxm"}));
 }
 
 TEST(ConstantTable, WritesBackWhatItRead) {
@@ -171,7 +171,7 @@ TEST(FitStage, RecoversTheConstantsThatGeneratedTheRows) {
                                   [](const Stage& s) { return s.name == "all-reduce-8"; });
   ASSERT_NE(stage, world().stages.end());
   const perf::Constants truth = *world().table.constants();
-  const Rows rows = rows_of(*stage, *world().measurements, truth, "h100-sxm");
+  const Rows rows = rows_of(*stage, *world().measurements, truth, "nvlink");
   std::vector<MeasuredRow> made;
   for (const MeasuredRow* row : rows) {
     made.push_back(*row);
@@ -180,7 +180,7 @@ TEST(FitStage, RecoversTheConstantsThatGeneratedTheRows) {
   }
   Rows pointers;
   for (const MeasuredRow& row : made) pointers.push_back(&row);
-  const ConstantTable fitted = *fit_stage(*stage, "h100-sxm", pointers, world().table, false);
+  const ConstantTable fitted = *fit_stage(*stage, "nvlink", pointers, world().table, false);
   EXPECT_LT(score_of(evaluate(*stage, pointers, *fitted.constants())).mean, 0.01);
 }
 

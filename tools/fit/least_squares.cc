@@ -31,16 +31,18 @@ VectorXd inside(const std::vector<Unknown>& unknowns, VectorXd x) {
   return x;
 }
 
-// Forward differences: the model is smooth in the logarithm of every constant, and a step of 0.001 is far above
-// rounding errors.
-bool jacobian(const Residuals& residuals, const VectorXd& x, const VectorXd& at, MatrixXd& j) {
+// Forward differences, backward ones at an upper bound: the model is smooth in the logarithm of every constant, and a
+// part in a thousand is far above rounding.
+bool jacobian(const std::vector<Unknown>& unknowns, const Residuals& residuals, const VectorXd& x, const VectorXd& at,
+              MatrixXd& j) {
   constexpr double kStep = 1e-3;
   VectorXd moved;
   for (Eigen::Index i = 0; i < x.size(); ++i) {
     VectorXd y = x;
-    y[i] += kStep;
+    const double step = x[i] + kStep > unknowns[static_cast<std::size_t>(i)].high ? -kStep : kStep;
+    y[i] += step;
     if (!residuals(y, moved)) return false;
-    j.col(i) = (moved - at) / kStep;
+    j.col(i) = (moved - at) / step;
   }
   return true;
 }
@@ -61,7 +63,7 @@ Solution minimize(const std::vector<Unknown>& unknowns, const Residuals& residua
   MatrixXd j(r.size(), n);
   double damping = 1e-2;
   for (; best.rounds < most_rounds && damping < 1e8; ++best.rounds) {
-    if (!jacobian(residuals, best.x, r, j)) break;
+    if (!jacobian(unknowns, residuals, best.x, r, j)) break;
     const VectorXd weight = (1 + (r.array() / kKnee).square()).sqrt().inverse();
     MatrixXd normal = j.transpose() * weight.asDiagonal() * j;
     VectorXd slope = j.transpose() * (weight.array() * r.array()).matrix();

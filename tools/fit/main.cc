@@ -10,7 +10,8 @@
 //   fit ROOT --runs               the runs to which every stack was fitted, as rows of data/stacks.csv
 //   fit ROOT --by-model           with --validate or --quick: also print the figures of each model
 //   fit ROOT --rows               every row with its error in percent, as CSV
-//   fit ROOT --rows --no-model    the same for fits without the row's model (--no-gpu: without its GPU)
+//   fit ROOT --rows --no-model    the same for fits without the row's model (--no-gpu: without its GPU, --no-campaign:
+//                                 without its campaign)
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -51,6 +52,8 @@ Options options_of(int count, char** words) {
       options.unseen = fit::LeaveOut::kModel;
     else if (word == "--no-gpu")
       options.unseen = fit::LeaveOut::kGpu;
+    else if (word == "--no-campaign")
+      options.unseen = fit::LeaveOut::kCampaign;
     else if (word == "--by-model")
       options.by_model = true;
     else if (word == "--dry")

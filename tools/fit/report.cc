@@ -16,15 +16,23 @@ namespace {
 
 constexpr std::size_t kFewestRows = 12;  // fewer rows are not enough for a fit
 
-std::vector<std::string> owners_of(const Stage& stage, const ConstantTable& table) {
-  if (stage.target.starts_with("efficiency/")) return table.gpus_with(stage.target.substr(stage.target.rfind('/') + 1));
-  return {stage.target.substr(stage.target.find('/') + 1)};
+// The chips that have rows of a stage's kernel; the losses they share are no chip.
+std::vector<std::string> chips_of(const Stage& stage, const ConstantTable& table) {
+  std::vector<std::string> chips = table.gpus_with(stage.kernel());
+  std::erase(chips, "any");
+  return chips;
 }
 
-// Rows of one owner: the rows of a GPU for kernels, all rows of the stage for a stack.
+// Rows of one owner: a chip's or a link's own for kernels, all of the stage for a stack.
 Rows owner_rows(const Stage& stage, const std::string& owner, const Measurements& measurements,
-                const perf::Constants& constants) {
-  return rows_of(stage, measurements, constants, stage.target.starts_with("efficiency/") ? owner : "");
+                const perf::Constants& constants, const ConstantTable& table) {
+  if (owner != kAllChips) return rows_of(stage, measurements, constants, stage.in_efficiency() ? owner : "");
+  Rows rows;
+  for (const std::string& chip : chips_of(stage, table)) {
+    const Rows own = rows_of(stage, measurements, constants, chip);
+    rows.insert(rows.end(), own.begin(), own.end());
+  }
+  return rows;
 }
 
 // The best proxy for unseen rows: another model, otherwise another GPU, otherwise other samples.
@@ -56,7 +64,7 @@ std::string joined(const std::vector<std::string>& names) {
 void write_how(const Stage& stage, const std::string& owner, std::size_t rows, const std::string& date,
                ConstantTable& table) {
   const std::string how = fmt::format("make fit: {} rows of {}, {}", rows, joined(stage.files), date);
-  for (const ConstantName& name : names_of(stage, owner)) table.set_how(name, how);
+  for (const NamedConstant& c : names_of(stage, owner, table)) table.set_how(c.name, how);
 }
 
 void write_widths(const Stage& stage, const std::string& owner, const Outcomes& left_out, const std::string& date,
@@ -79,7 +87,7 @@ void write_widths(const Stage& stage, const std::string& owner, const Outcomes& 
 Checked<Fitted> fit_owner(const Stage& stage, const std::string& owner, const Measurements& measurements,
                           ConstantTable& table, bool take, const std::string& date) {
   RIGHTSIZE_TRY(const perf::Constants before, table.constants());
-  const Rows rows = owner_rows(stage, owner, measurements, before);
+  const Rows rows = owner_rows(stage, owner, measurements, before, table);
   Fitted fitted{stage.name, owner, static_cast<int>(rows.size()), {}, {}, {}, false};
   if (rows.size() < kFewestRows) return fitted;
   const Outcomes now = evaluate(stage, rows, before);
@@ -100,21 +108,23 @@ Checked<Fitted> fit_owner(const Stage& stage, const std::string& owner, const Me
   return fitted;
 }
 
-// The rows of a GPU, predicted without the kernel measurements of that GPU.
+// The rows of a chip, predicted without its kernel measurements.
 Checked<Outcomes> transferred(const Stage& stage, const Measurements& measurements, const ConstantTable& table) {
   Outcomes all;
-  for (const std::string& gpu : owners_of(stage, table)) {
+  if (!stage.joint()) return all;
+  for (const std::string& gpu : chips_of(stage, table)) {
     ConstantTable without = table;
     without.remove_gpu(gpu);
     RIGHTSIZE_TRY(const perf::Constants constants, without.constants());
-    const Outcomes part = evaluate(stage, rows_of(stage, measurements, constants, gpu), constants);
+    RIGHTSIZE_TRY(const perf::Constants with, table.constants());
+    const Outcomes part = evaluate(stage, rows_of(stage, measurements, with, gpu), constants);
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
 }
 
 struct LeftOut {
-  Outcomes as_is, no_model, no_gpu;
+  Outcomes as_is, no_model, no_gpu, no_campaign;
 };
 
 Checked<LeftOut> validate_stage(const Stage& stage, const Measurements& measurements, const ConstantTable& table,
@@ -126,7 +136,7 @@ Checked<LeftOut> validate_stage(const Stage& stage, const Measurements& measurem
     return found;
   }
   for (const std::string& owner : owners_of(stage, table)) {
-    const Rows rows = owner_rows(stage, owner, measurements, constants);
+    const Rows rows = owner_rows(stage, owner, measurements, constants, table);
     const Outcomes now = evaluate(stage, rows, constants);
     found.as_is.insert(found.as_is.end(), now.begin(), now.end());
     if (!refit || rows.size() < kFewestRows) continue;
@@ -138,6 +148,10 @@ Checked<LeftOut> validate_stage(const Stage& stage, const Measurements& measurem
     if (!stage.of_kernels() && can_leave_out(rows, LeaveOut::kGpu)) {
       RIGHTSIZE_TRY(const Outcomes out, leave_out(stage, owner, rows, table, LeaveOut::kGpu));
       found.no_gpu.insert(found.no_gpu.end(), out.begin(), out.end());
+    }
+    if (!stage.of_kernels() && can_leave_out(rows, LeaveOut::kCampaign)) {
+      RIGHTSIZE_TRY(const Outcomes out, leave_out(stage, owner, rows, table, LeaveOut::kCampaign));
+      found.no_campaign.insert(found.no_campaign.end(), out.begin(), out.end());
     }
   }
   if (refit && stage.of_kernels()) {
@@ -187,7 +201,7 @@ Checked<std::vector<Validated>> validate(const std::vector<Stage>& stages, const
     RIGHTSIZE_TRY(LeftOut part, validate_stage(stage, measurements, table, refit));
     if (!found.contains(stage.capability)) order.push_back(stage.capability), first[stage.capability] = &stage;
     LeftOut& sum = found[stage.capability];
-    for (auto field : {&LeftOut::as_is, &LeftOut::no_model, &LeftOut::no_gpu})
+    for (auto field : {&LeftOut::as_is, &LeftOut::no_model, &LeftOut::no_gpu, &LeftOut::no_campaign})
       (sum.*field).insert((sum.*field).end(), (part.*field).begin(), (part.*field).end());
     if (refit) std::fprintf(stderr, "  %s\n", stage.name.c_str());
   }
@@ -196,21 +210,22 @@ Checked<std::vector<Validated>> validate(const std::vector<Stage>& stages, const
     for (const StageMetric& metric : stage.metrics) {
       const LeftOut& f = found[capability];
       rows.push_back({capability, metric.name, score_of(f.as_is, metric.name), score_of(f.no_model, metric.name),
-                      score_of(f.no_gpu, metric.name), refused_rows(stage, measurements), by_model(f, metric.name)});
+                      score_of(f.no_gpu, metric.name), score_of(f.no_campaign, metric.name),
+                      refused_rows(stage, measurements), by_model(f, metric.name)});
     }
   }
   return rows;
 }
 
 std::string as_text(const std::vector<Validated>& rows, bool by_model) {
-  std::string text =
-      fmt::format("{:<48} {:<8} {:>5}  {:>20} {:>6}   {:>20}   {:>20} {:>7}\n", "errors in %: mean, median, bias",
-                  "metric", "n", "as it stands", "inside", "model left out", "GPU left out", "refused");
+  std::string text = fmt::format("{:<48} {:<8} {:>5}  {:>20} {:>6}   {:>20}   {:>20}   {:>20} {:>7}\n",
+                                 "errors in %: mean, median, bias", "metric", "n", "as it stands", "inside",
+                                 "model left out", "GPU left out", "campaign left out", "refused");
   for (const Validated& row : rows) {
     const bool kernel = row.metric == "kernel";
-    text += fmt::format("{:<48} {:<8} {:>5}  {} {:>6}   {}   {} {:>7}\n", row.capability, row.metric, row.as_is.n,
+    text += fmt::format("{:<48} {:<8} {:>5}  {} {:>6}   {}   {}   {} {:>7}\n", row.capability, row.metric, row.as_is.n,
                         percents(row.as_is), kernel ? "" : fmt::format("{:.0f}", 100 * row.as_is.inside),
-                        percents(row.no_model), percents(row.no_gpu), row.refused);
+                        percents(row.no_model), percents(row.no_gpu), percents(row.no_campaign), row.refused);
     if (!by_model) continue;
     for (const auto& [model, scores] : row.models)
       text += fmt::format("  {:<46} {:<8} {:>5}  {} {:>6}   {}   {}\n", model, row.metric, scores[0].n,
@@ -224,18 +239,20 @@ std::string as_markdown(const std::vector<Validated>& rows) {
   std::string text =
       "| capability | metric | n | mean % | median % | bias % | inside 80 % | model left out: mean | median | bias | "
       "GPU left "
-      "out: mean | median | bias | rows not expressible |\n|-|-|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|\n";
+      "out: mean | median | bias | campaign left out: mean | median | bias | rows not expressible "
+      "|\n|-|-|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|\n";
   for (const Validated& row : rows) {
     const std::string inside = row.metric == "kernel" ? "" : fmt::format("{:.0f} %", 100 * row.as_is.inside);
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.capability, row.metric, row.as_is.n,
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", row.capability, row.metric, row.as_is.n,
                         markdown_score(row.as_is), inside, markdown_score(row.no_model), markdown_score(row.no_gpu),
-                        row.refused == 0 ? "" : std::to_string(row.refused));
-    // Targets differ between dense models and mixtures, so if few models were left out in turn, each gets a line.
+                        markdown_score(row.no_campaign), row.refused == 0 ? "" : std::to_string(row.refused));
+    // Bars differ between dense models and mixtures: where few models were left out in turn, each has its line.
     if (row.no_model.n == 0 || row.models.size() < 2 || row.models.size() > kFewModels) continue;
     for (const auto& [model, scores] : row.models) {
       if (scores[0].n == 0) continue;
-      text += fmt::format("| – {} | {} | {} | {} |  | {} | {} |  |\n", model.substr(0, model.find(".json")), row.metric,
-                          scores[0].n, markdown_score(scores[0]), markdown_score(scores[1]), markdown_score(scores[2]));
+      text += fmt::format("| – {} | {} | {} | {} |  | {} | {} |  | | |  |\n", model.substr(0, model.find(".json")),
+                          row.metric, scores[0].n, markdown_score(scores[0]), markdown_score(scores[1]),
+                          markdown_score(scores[2]));
     }
   }
   return text;

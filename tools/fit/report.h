@@ -11,11 +11,12 @@
 
 namespace rightsize::fit {
 
-// One capability and metric: with the current constants, with its model left out of the fit, and with its GPU left out.
+// One capability and metric: with the constants as they are, with its model, its GPU or its
+// campaign left out of the fit.
 struct Validated {
   std::string capability, metric;
-  Score as_is, no_model, no_gpu;
-  int refused = 0;                                     // rows that the program does not support
+  Score as_is, no_model, no_gpu, no_campaign;
+  int refused = 0;                                     // rows the program cannot express
   std::map<std::string, std::array<Score, 3>> models;  // the same three scores of each model
 };
 

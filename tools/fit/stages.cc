@@ -26,6 +26,7 @@ StageConstant constant_of(const std::string& text) {
   const std::vector<std::string> p = parts(text, ':');
   StageConstant c{p[0], number(p.at(1)), number(p.at(2))};
   if (p.size() > 4) c.low = number(p[3]), c.high = number(p[4]);
+  if (c.name.ends_with('*')) c.shared = true, c.name.pop_back();
   return c;
 }
 
@@ -93,10 +94,22 @@ Unknown unknown_of(const StageConstant& c, double start) {
 std::string group_of(const MeasuredRow& row, LeaveOut kind) {
   if (kind == LeaveOut::kModel) return row.model;
   if (kind == LeaveOut::kGpu) return row.gpu->name;
+  if (kind == LeaveOut::kCampaign) return std::string(row.cell("group"));
   return std::string(1, static_cast<char>('0' + row.row->line % 5));
 }
 
+// Whether a row was measured on this chip, or over this kind of link.
+bool belongs(const MeasuredRow& row, const std::string& owner, const perf::Constants& constants) {
+  if (owner.empty() || owner == kAllChips) return true;
+  if (owner == "nvlink" || owner == "pcie") return (row.gpu->nvlink_kind == "switch") == (owner == "nvlink");
+  return perf::same_chip(constants, row.gpu->name, owner);
+}
+
 }  // namespace
+
+bool Stage::joint() const {
+  return std::any_of(constants.begin(), constants.end(), [](const StageConstant& c) { return c.shared; });
+}
 
 bool matches(const MeasuredRow& row, const std::vector<std::pair<std::string, std::string>>& rules) {
   return std::all_of(rules.begin(), rules.end(), [&](const auto& rule) {
@@ -121,12 +134,12 @@ Checked<std::vector<Stage>> read_stages(const std::string& root) {
 }
 
 Rows rows_of(const Stage& stage, const Measurements& measurements, const perf::Constants& constants,
-             const std::string& gpu) {
+             const std::string& owner) {
   Rows rows;
   Speeds speeds(constants);
   for (const std::string& file : stage.files) {
     for (const MeasuredRow& row : measurements.rows(file)) {
-      if (!matches(row, stage.where) || (!gpu.empty() && row.gpu->name != gpu)) continue;
+      if (!matches(row, stage.where) || !belongs(row, owner, constants)) continue;
       if (predict(row, constants, speeds.of(*row.gpu))) rows.push_back(&row);
     }
   }
@@ -149,19 +162,34 @@ Outcomes evaluate(const Stage& stage, const Rows& rows, const perf::Constants& c
   return outcomes;
 }
 
-std::vector<ConstantName> names_of(const Stage& stage, const std::string& owner) {
-  const bool kernel = stage.target.starts_with("efficiency/");
-  std::vector<ConstantName> names;
-  for (const StageConstant& c : stage.constants) {
-    const std::string row = kernel ? stage.target.substr(stage.target.rfind('/') + 1) : c.name;
-    names.push_back({kernel, owner, row, kernel ? c.name : "value"});
+std::vector<std::string> owners_of(const Stage& stage, const ConstantTable& table) {
+  const std::size_t start = stage.target.find('/') + 1;
+  const std::string owner = stage.target.substr(start, stage.target.find('/', start) - start);
+  if (owner != "*") return {owner};
+  return stage.joint() ? std::vector<std::string>{kAllChips} : table.gpus_with(stage.kernel());
+}
+
+std::vector<NamedConstant> names_of(const Stage& stage, const std::string& owner, const ConstantTable& table) {
+  std::vector<NamedConstant> names;
+  if (!stage.in_efficiency()) {
+    for (const StageConstant& c : stage.constants) names.push_back({{false, owner, c.name, "value"}, &c});
+    return names;
+  }
+  const std::vector<std::string> chips = owner == kAllChips ? table.gpus_with(stage.kernel()) : std::vector{owner};
+  for (const std::string& chip : chips) {
+    const bool shared = chip == "any";
+    for (const StageConstant& c : stage.constants) {
+      if (c.shared == shared) names.push_back({{true, chip, stage.kernel(), c.name}, &c});
+    }
   }
   return names;
 }
 
 Checked<ConstantTable> fit_stage(const Stage& stage, const std::string& owner, const Rows& rows,
                                  const ConstantTable& table, bool from_here) {
-  const std::vector<ConstantName> names = names_of(stage, owner);
+  const std::vector<NamedConstant> named = names_of(stage, owner, table);
+  std::vector<ConstantName> names;
+  for (const NamedConstant& c : named) names.push_back(c.name);
   RIGHTSIZE_TRY(const perf::Constants base, table.constants());
   ConstantTable trial = table;
   auto put = [&](const Eigen::VectorXd& x) {
@@ -180,11 +208,11 @@ Checked<ConstantTable> fit_stage(const Stage& stage, const std::string& owner, c
     return out.allFinite();
   };
   std::vector<Unknown> unknowns;
-  for (const StageConstant& c : stage.constants) unknowns.push_back(unknown_of(c, c.prior));
+  for (const NamedConstant& c : named) unknowns.push_back(unknown_of(*c.constant, c.constant->prior));
   Solution best = minimize(unknowns, residuals);
   if (from_here) {
     for (std::size_t i = 0; i < names.size(); ++i)
-      unknowns[i] = unknown_of(stage.constants[i], table.get(names[i]).value_or(stage.constants[i].prior));
+      unknowns[i] = unknown_of(*named[i].constant, table.get(names[i]).value_or(named[i].constant->prior));
     if (Solution other = minimize(unknowns, residuals); other.loss < best.loss) best = other;
   }
   if (!std::isfinite(best.loss)) return fail(Errors{bug("stage " + stage.name + ": the model fails at the priors")});

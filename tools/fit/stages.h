@@ -2,14 +2,17 @@
 // constant, so a new constant or capability is a new row and needs no code.
 //
 //   stage       its name
-//   capability  its name in docs/accuracy.md
-//   target      stacks/STACK, or efficiency/*/KERNEL (each GPU that has that row, separately); empty: only scored
+//   capability  under which docs/accuracy.md reports it
+//   target      stacks/STACK, efficiency/GPU/KERNEL or efficiency/*/KERNEL (every chip or link that has that row);
+//   empty:
+//               only scored
 //   files       of data/measurements, separated by |
 //   where       column=text;column!=text;column>=number;...   which rows; a text that ends in * matches its beginning
-//   metrics     metric:size|...   and the expected error of one row, as a share
-//   constants   name:prior:spread[:low:high]|...   spread of the logarithm; units as in the cell of the constant
-//   widths      constant:metric[:which]|...   constants that hold the 80 % quantile of |log error| with the model left
-//               out, for rows bound by the host, by the device, or selected by a rule as in `where`
+//   metrics     metric:size|...   and the error (a share) that is expected of one row
+//   constants   name:prior:spread[:low:high]|...   spread is of the logarithm; units as in the constant's own cell;
+//               name* is one constant for all chips, and they are then fitted together
+//   widths      constant:metric[:which]|...   those that hold the 80 % of |log error| with the model left out, of rows
+//               bound by the host, by the device, or that a rule as in `where` picks
 #pragma once
 
 #include <map>
@@ -25,6 +28,7 @@ namespace rightsize::fit {
 struct StageConstant {
   std::string name;
   double prior = 1, spread = 1, low = 0, high = 0;  // high 0: no bounds
+  bool shared = false;                              // one value for all chips
 };
 struct StageMetric {
   std::string name;
@@ -44,7 +48,10 @@ struct Stage {
   std::vector<StageConstant> constants;
   std::vector<StageWidth> widths;
 
-  bool of_kernels() const { return target.starts_with("efficiency/") || files.front().starts_with("kernels-"); }
+  bool of_kernels() const { return files.front().starts_with("kernels-"); }
+  bool in_efficiency() const { return target.starts_with("efficiency/"); }
+  std::string kernel() const { return target.substr(target.rfind('/') + 1); }
+  bool joint() const;  // some constants are shared
 };
 
 Checked<std::vector<Stage>> read_stages(const std::string& root);
@@ -52,10 +59,10 @@ Checked<std::vector<Stage>> read_stages(const std::string& root);
 // Whether a row meets every rule.
 bool matches(const MeasuredRow& row, const std::vector<std::pair<std::string, std::string>>& rules);
 
-// The rows of a stage that the model can estimate today, for one GPU if `gpu` is given.
+// The rows of a stage that the model can estimate today, of one chip or link where `owner` names one.
 using Rows = std::vector<const MeasuredRow*>;
 Rows rows_of(const Stage& stage, const Measurements& measurements, const perf::Constants& constants,
-             const std::string& gpu = "");
+             const std::string& owner = "");
 
 // One measured value compared with the model.
 struct Outcome {
@@ -68,16 +75,27 @@ struct Outcome {
 using Outcomes = std::vector<Outcome>;
 Outcomes evaluate(const Stage& stage, const Rows& rows, const perf::Constants& constants);
 
-// One stage for one owner (a GPU or a stack): its constants by name.
-std::vector<ConstantName> names_of(const Stage& stage, const std::string& owner);
+// All chips of a joint fit.
+inline constexpr const char* kAllChips = "all chips";
+
+// What a stage's constants belong to: a stack, a chip, a link, or all chips together.
+std::vector<std::string> owners_of(const Stage& stage, const ConstantTable& table);
+
+// One stage of one owner: where its constants are, each with what the stage says about it.
+struct NamedConstant {
+  ConstantName name;
+  const StageConstant* constant;
+};
+std::vector<NamedConstant> names_of(const Stage& stage, const std::string& owner, const ConstantTable& table);
 
 // The table with the stage's constants of this owner fitted to these rows. The fit starts at the priors; with
 // `from_here` also at the values of the table, and the better result is used.
 Checked<ConstantTable> fit_stage(const Stage& stage, const std::string& owner, const Rows& rows,
                                  const ConstantTable& table, bool from_here);
 
-// Each row, predicted by a fit without its group: the model, the GPU, or one of five samples of shapes.
-enum class LeaveOut { kModel, kGpu, kSample };
+// Each row predicted by a fit that never saw its group: the model, the GPU, the campaign, or one of five samples of
+// shapes.
+enum class LeaveOut { kModel, kGpu, kCampaign, kSample };
 Checked<Outcomes> leave_out(const Stage& stage, const std::string& owner, const Rows& rows, const ConstantTable& table,
                             LeaveOut kind);
 // Whether there are at least two groups.

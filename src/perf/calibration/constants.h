@@ -14,17 +14,34 @@
 
 namespace rightsize::perf {
 
-// The measured curves of one GPU.
+// Factors on the rates and bandwidths of another GPU.
+struct KernelLosses {
+  double rate = 1, bandwidth = 1;
+};
+
+// The measured curves of one chip.
 struct MeasuredGpu {
-  std::string same_chip;  // another GPU with the same chip, whose curves apply; the rest is then unset
+  std::string same_chip;    // another GPU with the same chip, whose curves apply; the rest is then unset
+  std::string losses_like;  // no kernels measured: those of this GPU with `losses`, fitted on whole runs
+  KernelLosses losses;
   double sustained = 0;
   std::array<MatmulCurve, kMatmulFormats> matmul;  // rate 0: not measured
   ExpertCurves experts;                            // rate 0: not measured
   PrefillCurve prefill;
   DecodeCurve decode;
-  LinkCurves engine_all_reduce;
-  std::array<LinkCurves, kCollectives> collectives;
-  BytesPerSecond fsdp_link;
+
+  void scale(const KernelLosses& by);
+};
+
+// Shares of a link's data-sheet rate (NVLink: both directions together, PCIe: one) that collectives reach.
+struct LinkShare {
+  Seconds latency;
+  double share = 0, size_loss = 0;
+};
+struct LinkShares {
+  std::array<LinkShare, kGroupSizes> engine_all_reduce;
+  std::array<std::array<LinkShare, kGroupSizes>, kCollectives> collectives;
+  double sharding = 0;  // sharded training inside a machine
 };
 
 // The runs a stack's constants were fitted on.
@@ -41,7 +58,9 @@ struct CalibrationRow {
 };
 
 struct Constants {
-  std::map<std::string, MeasuredGpu> measured;  // by GPU name
+  std::map<std::string, MeasuredGpu> measured;  // by GPU name: rates and bandwidths
+  MeasuredGpu any_gpu;                          // the other losses of kernels, which all chips share
+  LinkShares nvlink, pcie;
   EagerConstants eager;
   EngineConstants vllm, trtllm, sglang;
   ShardedConstants llm_foundry, torchtitan;
@@ -49,6 +68,8 @@ struct Constants {
   VisionConstants vision;
   std::array<MeasuredSet, kStackSlots> measured_runs;  // by stack
   std::vector<CalibrationRow> calibrations;
+  // Tokens kept per step by draft length, from 1, for each method of speculative decoding with measured curves.
+  std::map<std::string, std::vector<double>> draft_curves;
 
   const EngineConstants& engine(model::Stack stack) const;
 };
@@ -66,9 +87,12 @@ inline constexpr const char* kCalibrationFile = "calibration.csv";
 // The text of calibration.csv with these rows.
 std::string calibration_csv(const std::vector<CalibrationRow>& rows);
 
-// The kernel curves of a GPU. A measured GPU, or one with the same chip, has its own curves. A GPU of a measured
-// architecture uses those of its sibling, with arithmetic scaled by a measured product or by watts per TFLOP. Any other
-// GPU uses the medians of all measured GPUs.
+// The kernel curves of a GPU. A measured GPU, or one with the same chip, has its own curves. Any other GPU inherits the
+// losses of its closest measured relative, with arithmetic scaled by a measured product or by watts per TFLOP, and a
+// penalty.
 GpuSpeed gpu_speed(const Constants& constants, const catalog::Gpu& gpu);
+
+// Whether a GPU is this measured one or has its chip.
+bool same_chip(const Constants& constants, const std::string& gpu, const std::string& chip);
 
 }  // namespace rightsize::perf

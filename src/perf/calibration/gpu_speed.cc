@@ -1,8 +1,10 @@
-// Selects the curves of a GPU, and derives those of an unmeasured one.
+// Selects the curves of a GPU, and derives those of an unmeasured one from its closest relative.
 #include "perf/kernels/gpu_speed.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include "perf/calibration/constants.h"
 #include "perf/calibration/sustained_rates.h"
@@ -15,43 +17,67 @@ using catalog::NumberFormat;
 
 constexpr const char* kEagerReference = "h200-sxm";  // the eager and image profiles were fitted on it
 
-const MeasuredGpu* find_measured(const Constants& constants, std::string_view name) {
-  auto found = constants.measured.find(std::string(name));
-  if (found == constants.measured.end()) return nullptr;
-  if (found->second.same_chip.empty()) return &found->second;
-  found = constants.measured.find(found->second.same_chip);
-  return found == constants.measured.end() || !found->second.same_chip.empty() ? nullptr : &found->second;
-}
-
-// The measured GPU of an architecture. Its curves apply to its siblings, with arithmetic scaled from a known share of
-// peak at a known power: `share` at `watts_per_tflop`, from TDP and dense 16-bit peak in data/gpus.csv (0: the curve's
-// own rate). Cards with GDDR memory have other chips: for Ampere (GA102, an older process) 0.62 of peak at the
-// A10's 1.2 W/TFLOP fits data/measurements/train-gpus.csv; for Blackwell the RTX PRO 6000 was measured.
-struct Sibling {
-  std::string_view architecture, name;
+// A measured chip, with what decides whether it is a relative of another GPU. Its large products reach `share` of the
+// 16-bit peak (0: its curve's rate) at `watts_per_tflop`: TDP and dense 16-bit peak of data/gpus.csv. Ampere cards with
+// GDDR memory have another chip (GA102, an older process) than the A100: 0.62 of peak at the A10's 1.2 W/TFLOP fits
+// data/measurements/train-gpus.csv.
+struct Chip {
+  std::string_view name, vendor, architecture;
+  int year;
+  bool gddr;
   double watts_per_tflop, share;
 };
-constexpr Sibling kSiblings[] = {
-    {"Ampere", "a100-80gb-sxm", 1.28, 0},
-    {"Ada", "l40s", 0.97, 0},
-    {"Hopper", "h100-sxm", 0.71, 0},
-    {"Blackwell", "b200-sxm", 0.44, 0},
-    {"Blackwell Ultra", "b200-sxm", 0.44, 0},
-    {"Ampere, GDDR", "a100-80gb-sxm", 1.20, 0.62},
-    {"Blackwell, GDDR", "rtx-pro-6000", 1.28, 0},
+constexpr Chip kChips[] = {
+    {"a100-80gb-sxm", "NVIDIA", "Ampere", 2020, false, 1.28, 0},
+    {"a100-80gb-sxm", "NVIDIA", "Ampere", 2020, true, 1.20, 0.62},
+    {"l40s", "NVIDIA", "Ada", 2023, true, 0.97, 0},
+    {"h100-sxm", "NVIDIA", "Hopper", 2022, false, 0.71, 0},
+    {"b200-sxm", "NVIDIA", "Blackwell", 2024, false, 0.44, 0},
+    {"rtx-pro-6000", "NVIDIA", "Blackwell", 2025, true, 1.28, 0},
+    {"b300-sxm", "NVIDIA", "Blackwell Ultra", 2025, false, 0.49, 0},
+    {"mi300x", "AMD", "CDNA3", 2023, false, 0.574, 0.51},
 };
 
 bool has_gddr(const Gpu& gpu) { return gpu.memory_type.starts_with("GDDR"); }
 
-// The closest measured GPU: prefers another card with GDDR over another chip of the architecture.
-const Sibling* sibling_of(const Gpu& gpu, const Constants& constants) {
-  const std::string wanted[] = {gpu.architecture + (has_gddr(gpu) ? ", GDDR" : ""), gpu.architecture};
-  for (const std::string& architecture : wanted) {
-    for (const Sibling& sibling : kSiblings) {
-      if (sibling.architecture == architecture && find_measured(constants, sibling.name) != nullptr) return &sibling;
-    }
+// The curves of a chip: its rates and bandwidths with the losses that all chips share.
+std::optional<MeasuredGpu> find_chip(const Constants& constants, std::string_view name) {
+  auto found = constants.measured.find(std::string(name));
+  if (found == constants.measured.end()) return std::nullopt;
+  if (!found->second.same_chip.empty()) return find_chip(constants, found->second.same_chip);
+  MeasuredGpu chip = found->second;
+  if (!chip.losses_like.empty()) {
+    const MeasuredGpu own = chip;
+    const auto like = find_chip(constants, own.losses_like);
+    if (!like) return std::nullopt;
+    chip = *like;
+    chip.scale(own.losses);
+    chip.sustained = chip.matmul[static_cast<int>(MatmulFormat::kHalf)].rate = own.sustained;
+    chip.losses_like = own.losses_like;
+    return chip;
   }
-  return nullptr;
+  const MeasuredGpu& any = constants.any_gpu;
+  for (std::size_t i = 0; i < kMatmulFormats; ++i) chip.matmul[i].share_losses(any.matmul[i]);
+  for (std::size_t i = 0; i < kExpertFormats; ++i) chip.experts[i].share_losses(any.experts[i]);
+  chip.prefill = {chip.prefill.rate,     chip.prefill.bandwidth, any.prefill.latency,
+                  any.prefill.occupancy, any.prefill.head_gamma, any.prefill.short_sequence};
+  chip.decode = {chip.decode.rate,     chip.decode.bandwidth, any.decode.latency,
+                 any.decode.occupancy, chip.decode.fp8_kv,    any.decode.short_sequence};
+  return chip;
+}
+
+// The closest measured chip: of the architecture and the kind of memory, of the architecture, of the maker and the kind
+// of memory, of the maker, of the kind of memory; the closest in years if several are.
+const Chip* relative_of(const Gpu& gpu, const Constants& constants) {
+  const Chip* best = nullptr;
+  double closest = -10;
+  for (const Chip& chip : kChips) {
+    if (!constants.measured.contains(std::string(chip.name))) continue;
+    const double close = 4 * (chip.architecture == gpu.architecture) + 2 * (chip.vendor == gpu.vendor) +
+                         (chip.gddr == has_gddr(gpu)) - 0.05 * std::abs(chip.year - gpu.year.value_or(2020));
+    if (close > closest) best = &chip, closest = close;
+  }
+  return best;
 }
 
 FlopsPerSecond rate_of(const Gpu& gpu, NumberFormat format, FlopsPerSecond otherwise) {
@@ -74,183 +100,141 @@ void fill_peaks(const Gpu& gpu, GpuSpeed& speed) {
   speed.hopper_or_later = gpu.vendor == "NVIDIA" && gpu.architecture != "Ampere" && gpu.architecture != "Ada" &&
                           gpu.year.value_or(0) >= 2022;
   // Marlin and similar kernels need Ampere's asynchronous copies; ROCm has its own kernels.
+  speed.rocm = gpu.vendor == "AMD";
   speed.weight_only_kernels = gpu.vendor == "NVIDIA" ? speed.has_bf16 : gpu.vendor == "AMD";
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
-
-// The median of the measured GPUs, for each constant.
-MatmulCurve median_matmul(const Constants& constants, MatmulFormat format) {
-  std::vector<double> rate, bandwidth, latency, q, occupancy, ramp;
-  for (const auto& [name, gpu] : constants.measured) {
-    const MatmulCurve& curve = gpu.matmul[static_cast<std::size_t>(format)];
-    if (!(curve.rate > 0)) continue;
-    rate.push_back(curve.rate);
-    bandwidth.push_back(curve.bandwidth);
-    latency.push_back(in_seconds(curve.latency));
-    q.push_back(curve.q);
-    occupancy.push_back(curve.occupancy);
-    ramp.push_back(curve.k_ramp);
-  }
-  MatmulCurve curve;
-  curve.rate = median(rate);
-  curve.bandwidth = median(bandwidth);
-  curve.latency = seconds(median(latency));
-  curve.q = std::max(1.0, median(q));
-  curve.occupancy = median(occupancy);
-  curve.k_ramp = median(ramp);
-  return curve;
-}
-
 // Share of the 16-bit peak that a large product reaches. Measured for some GPUs; otherwise it grows with the power per
-// TFLOP (exponent 0.5, from the A100s at 250, 300 and 400 W in data/measurements/train-gpus.csv), up to the value seen
-// when power is not the limit: GeForce and workstation cards, whose 16-bit rate is halved (an L20 reaches 0.92 of its
-// peak, DefTruth/CUDA-Learn-Notes hgemm; an RTX 4090 exceeds its peak, mag-/gpu_benchmark).
-constexpr double kPowerExponent = 0.5, kIssueLimit = 0.95;
-
+// TFLOP (exponent 0.5, from the A100s at 250, 300 and 400 W in data/measurements/train-gpus.csv), up to the most that
+// any product reaches: GeForce and workstation cards, whose 16-bit rate is halved, are not limited by power.
 double scaled_by_power(const Gpu& gpu, double share, double at_watts_per_tflop) {
+  constexpr double kPowerExponent = 0.5;
   const auto half = gpu.half_rate();
   if (!gpu.tdp || !half) return share;
   const double watts_per_tflop = in_watts(*gpu.tdp) / in_tflop_per_s(*half);
-  return std::min(kIssueLimit, share * std::pow(watts_per_tflop / at_watts_per_tflop, kPowerExponent));
+  return std::min(kMostArithmetic, share * std::pow(watts_per_tflop / at_watts_per_tflop, kPowerExponent));
 }
 
-// Architectures without measured curves but with a known share of peak at a known power: MI300X and MI355X from the
-// products in data/gpus.csv, the T4 by judgement.
+// Architectures without measured curves but with a known share of peak at a known power: MI355X from the product in
+// data/gpus.csv; the T4 and Volta by judgement.
 struct KnownShare {
   std::string_view architecture;
-  double watts_per_tflop, share;
+  double watts_per_tflop, share, most;
 };
 constexpr KnownShare kKnownShares[] = {
-    {"CDNA3", 750.0 / 1307.0, 0.51}, {"CDNA4", 1400.0 / 2500.0, 0.63}, {"Turing", 70.0 / 65.0, 0.45}};
+    {"CDNA4", 1400.0 / 2500.0, 0.63, 0.63}, {"Turing", 70.0 / 65.0, 0.45, 0.60}, {"Volta", 300.0 / 125.0, 0.80, 0.80}};
 
-double transferred_rate(const Gpu& gpu, const Sibling* sibling, double sibling_rate) {
-  const catalog::Peak& bf16 = gpu.peak(NumberFormat::kBf16);
-  if (bf16.measured && bf16.dense) return *bf16.measured / *bf16.dense;
-  if (sibling != nullptr)
-    return scaled_by_power(gpu, sibling->share > 0 ? sibling->share : sibling_rate, sibling->watts_per_tflop);
+const KnownShare* known_share(const Gpu& gpu) {
   for (const KnownShare& known : kKnownShares) {
-    if (gpu.architecture == known.architecture) return scaled_by_power(gpu, known.share, known.watts_per_tflop);
+    if (gpu.architecture == known.architecture) return &known;
   }
-  // A judgement (docs/speed.md): other accelerators are assumed to be as far from their peak as AMD's measured
-  // products.
-  if (gpu.architecture == "Volta") return 0.80;
-  return 0.6;
+  return nullptr;
 }
 
-// PCIe links of cards without a switch, one direction. 12 GB/s per pair is about 40 % of the Gen 4 lane rate, less in
-// larger groups that share the root. A judgement; the measured L40S has its own rows.
-void fill_pcie_links(const Gpu& gpu, GpuSpeed& speed) {
-  const double generation = gpu.pcie.empty() ? 4.0 : gpu.pcie[0] - '0';
-  const BytesPerSecond pair = gb_per_s(12.0 * std::pow(2.0, generation - 4.0));
-  const double shared[kGroupSizes] = {1.0, 0.7, 0.5};
-  for (std::size_t i = 0; i < kGroupSizes; ++i) {
-    const LinkCurve curve{microseconds(10.0 + 6.0 * static_cast<double>(i)), pair * shared[i], 0.3};
-    speed.engine_all_reduce[i] = curve;
-    for (LinkCurves& curves : speed.collectives) curves[i] = curve;
-  }
-  speed.fsdp_link = pair * shared[kGroupSizes - 1];
+std::optional<double> measured_share(const Gpu& gpu) {
+  const catalog::Peak& bf16 = gpu.peak(NumberFormat::kBf16);
+  if (!bf16.measured || !bf16.dense) return std::nullopt;
+  return std::min(kMostArithmetic, *bf16.measured / *bf16.dense);
 }
 
-// Links of a measured GPU, scaled by the nominal rates.
-void fill_scaled_links(const MeasuredGpu& measured, double scale, GpuSpeed& speed) {
-  speed.engine_all_reduce = measured.engine_all_reduce;
-  speed.collectives = measured.collectives;
-  for (LinkCurve& curve : speed.engine_all_reduce) curve.bus = curve.bus * scale;
-  for (LinkCurves& curves : speed.collectives) {
-    for (LinkCurve& curve : curves) curve.bus = curve.bus * scale;
-  }
-  const BytesPerSecond gather = measured.collectives[static_cast<std::size_t>(Collective::kAllGather)].back().bus;
-  speed.fsdp_link = (measured.fsdp_link > BytesPerSecond{} ? measured.fsdp_link : gather) * scale;
+// Of large 16-bit products, before the penalty for an unmeasured chip.
+double transferred_rate(const Gpu& gpu, const Chip& chip, double chip_rate) {
+  if (const auto share = measured_share(gpu)) return *share;
+  if (const KnownShare* known = known_share(gpu))
+    return std::min(known->most, scaled_by_power(gpu, known->share, known->watts_per_tflop));
+  const double share = chip.share > 0 ? chip.share : chip_rate;
+  return chip.vendor == gpu.vendor ? scaled_by_power(gpu, share, chip.watts_per_tflop) : share;
 }
 
 bool has_switched_links(const Gpu& gpu) {
   return gpu.nvlink && (gpu.nvlink_kind == "switch" || gpu.nvlink_kind == "fabric" || gpu.nvlink_kind == "mesh");
 }
 
+// All GPUs with the same kind of link reach the same share of it, and no message over PCIe starts faster than over
+// NVLink.
 void fill_links(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
-  const MeasuredGpu* h100 = find_measured(constants, "h100-sxm");
-  if (!has_switched_links(gpu) || h100 == nullptr) return fill_pcie_links(gpu, speed);
-  constexpr double kH100Links = 900.0;  // GB/s, NVLink of data/gpus.csv
-  fill_scaled_links(*h100, in_gb_per_s(*gpu.nvlink) / kH100Links, speed);
-}
-
-void use_measured(const MeasuredGpu& measured, GpuSpeed& speed) {
-  speed.sustained = measured.sustained;
-  speed.matmul = measured.matmul;
-  speed.experts = measured.experts;
-  speed.prefill = measured.prefill;
-  speed.decode = measured.decode;
-  fill_scaled_links(measured, 1.0, speed);
-}
-
-// Unmeasured grouped products use the curve of single ones, except that experts do not stay in the cache: a bandwidth
-// share above that of large reads (0.85; fitted ones are 0.7 to 1) comes from cached weights.
-void fill_missing_experts(GpuSpeed& speed) {
-  constexpr double kStreaming = 0.85;
-  for (std::size_t i = 0; i < kMatmulFormats; ++i) {
-    if (speed.experts[i].rate > 0) continue;
-    speed.experts[i] = speed.matmul[i];
-    speed.experts[i].bandwidth = std::min(kStreaming, speed.matmul[i].bandwidth);
+  const bool switched = has_switched_links(gpu);
+  const LinkShares& shares = switched ? constants.nvlink : constants.pcie;
+  const BytesPerSecond link = switched ? *gpu.nvlink : speed.host_link;
+  auto curve = [&](const LinkShare& share, const LinkShare& fastest) {
+    return LinkCurve{std::max(share.latency, fastest.latency), link * share.share, share.size_loss};
+  };
+  for (std::size_t i = 0; i < kGroupSizes; ++i) {
+    speed.engine_all_reduce[i] = curve(shares.engine_all_reduce[i], constants.nvlink.engine_all_reduce[i]);
+    for (std::size_t kind = 0; kind < kCollectives; ++kind)
+      speed.collectives[kind][i] = curve(shares.collectives[kind][i], constants.nvlink.collectives[kind][i]);
   }
-  MatmulCurve& narrow = speed.experts[kIntegerExperts];
-  if (!(narrow.rate > 0)) narrow = speed.experts[static_cast<std::size_t>(MatmulFormat::kHalf)];
-  if (!(speed.experts[kMxExperts].rate > 0)) speed.experts[kMxExperts] = narrow;
+  speed.fsdp_link = link * shares.sharding;
 }
 
-// Formats without a measurement on the sibling use the median of the measured ones, scaled the same way.
-void fill_missing_formats(const Constants& constants, double scale, GpuSpeed& speed) {
-  for (int i = 0; i < kMatmulFormats; ++i) {
-    MatmulCurve& curve = speed.matmul[static_cast<std::size_t>(i)];
-    if (curve.rate > 0) continue;
-    curve = median_matmul(constants, static_cast<MatmulFormat>(i));
-    curve.rate *= scale;
+// The same chip at another power: data-sheet peaks grow more than what products reach.
+void use_own_product(const Gpu& gpu, MeasuredGpu& chip) {
+  const auto share = measured_share(gpu);
+  if (!share) return;
+  chip.scale({*share / chip.sustained, 1});
+  chip.sustained = *share;
+}
+
+void use_curves(const MeasuredGpu& chip, GpuSpeed& speed) {
+  speed.sustained = chip.sustained;
+  speed.matmul = chip.matmul;
+  speed.experts = chip.experts;
+  speed.prefill = chip.prefill;
+  speed.decode = chip.decode;
+}
+
+// A format without a measurement on the chip has the median losses of the chips that have one, scaled as its 16-bit
+// products are.
+template <std::size_t N>
+void fill_missing(const Constants& constants, std::array<MatmulCurve, N> MeasuredGpu::*curves, double rate_scale,
+                  double bandwidth_scale, std::array<MatmulCurve, N>& to) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (to[i].rate > 0) continue;
+    std::vector<double> rates, bandwidths;
+    for (const auto& [name, gpu] : constants.measured) {
+      const MatmulCurve& curve = (gpu.*curves)[i];
+      if (curve.rate > 0) rates.push_back(curve.rate), bandwidths.push_back(curve.bandwidth);
+    }
+    if (rates.empty()) continue;
+    std::sort(rates.begin(), rates.end());
+    std::sort(bandwidths.begin(), bandwidths.end());
+    to[i] = (constants.any_gpu.*curves)[i];
+    const std::size_t middle = (rates.size() - 1) / 2;
+    to[i].rate = std::min(kMostArithmetic, rates[middle] * rate_scale);
+    to[i].bandwidth = std::min(kMostBandwidth, bandwidths[middle] * bandwidth_scale);
   }
 }
 
-// Bandwidth share of HBM and of GDDR: the means over measured GPUs in 16-bit products (`bandwidth` of the matmul-bf16
-// rows in data/efficiency.csv).
-double memory_share(const Gpu& gpu) { return has_gddr(gpu) ? 0.81 : 0.80; }
+void fill_missing_formats(const Constants& constants, double rate_scale, double bandwidth_scale, GpuSpeed& speed) {
+  fill_missing(constants, &MeasuredGpu::matmul, rate_scale, bandwidth_scale, speed.matmul);
+  fill_missing(constants, &MeasuredGpu::experts, rate_scale, bandwidth_scale, speed.experts);
+}
+
+// What a chip of another architecture loses against its closest relative, from leaving each measured chip out
+// (docs/speed.md): newer ones reach smaller shares of faster units. Within an architecture the power rule is not
+// biased.
+constexpr KernelLosses kUnknownArchitecture{0.88, 0.95};
 
 void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
-  const Sibling* sibling = sibling_of(gpu, constants);
-  const MeasuredGpu* measured = sibling != nullptr ? find_measured(constants, sibling->name) : nullptr;
-  speed.basis = measured != nullptr ? Basis::kTransferred : Basis::kSpecification;
-  MatmulCurve& half = speed.matmul[static_cast<int>(MatmulFormat::kHalf)];
-  double rate = 0, scale = 1;
-  if (measured != nullptr) {
-    use_measured(*measured, speed);
-    rate = transferred_rate(gpu, sibling, half.rate);
-    scale = rate / half.rate;
-  } else {
-    half = median_matmul(constants, MatmulFormat::kHalf);
-    rate = transferred_rate(gpu, nullptr, half.rate);
-    scale = rate / half.rate;
-    if (const MeasuredGpu* older = find_measured(constants, "a100-80gb-sxm")) {
-      speed.prefill = older->prefill;
-      speed.decode = older->decode;
-    }
-    half.bandwidth = memory_share(gpu);
-    // FlashAttention 2 needs Ampere; older GPUs reach about half as much.
-    if (!speed.has_bf16) speed.prefill.rate *= 0.5;
-  }
-  const bool of_a_card = measured != nullptr && (sibling->name == "l40s" || sibling->name == "rtx-pro-6000");
-  const bool other_memory = measured != nullptr && has_gddr(gpu) && !of_a_card;
-  if (other_memory) half.bandwidth = memory_share(gpu);
-  for (MatmulCurve& curve : speed.matmul) curve.rate *= scale;
-  for (MatmulCurve& curve : speed.experts) curve.rate *= scale;
-  // FlashAttention 2 and 3 reach at most three quarters of peak (arXiv 2307.08691, 2407.08608).
-  constexpr double kAttentionLimit = 0.75;
-  speed.prefill.rate = std::min(kAttentionLimit, speed.prefill.rate * scale);
-  fill_missing_formats(constants, scale, speed);
-  const catalog::Peak& bf16 = gpu.peak(NumberFormat::kBf16);
-  speed.sustained = bf16.measured && bf16.dense ? *bf16.measured / *bf16.dense
-                    : measured != nullptr       ? measured->sustained * scale
-                                                : rate * 0.95;  // judgement
-  fill_links(gpu, constants, speed);
+  const Chip* relative = relative_of(gpu, constants);
+  if (relative == nullptr) return;
+  MeasuredGpu chip = *find_chip(constants, relative->name);
+  speed.basis = relative->architecture == gpu.architecture ? Basis::kTransferred : Basis::kSpecification;
+  speed.relative = relative->name;
+  const KernelLosses penalty = speed.basis == Basis::kSpecification ? kUnknownArchitecture : KernelLosses{};
+  const double half = chip.matmul[static_cast<int>(MatmulFormat::kHalf)].rate;
+  const double rate = transferred_rate(gpu, *relative, half);
+  const bool known = measured_share(gpu) || known_share(gpu) != nullptr;
+  const KernelLosses losses{rate / half * (known ? 1 : penalty.rate), penalty.bandwidth};
+  // In long runs no chip was seen to hold more than the A100's share, unless its own product says so.
+  constexpr double kLongRuns = 0.87;
+  const double sustained = known ? rate : std::min(kLongRuns, chip.sustained * losses.rate);
+  chip.scale(losses);
+  // FlashAttention 2 needs Ampere; older GPUs reach about half as much.
+  if (!speed.has_bf16 && gpu.vendor == "NVIDIA") chip.prefill.rate *= 0.5;
+  use_curves(chip, speed);
+  speed.sustained = std::min(kMostArithmetic, sustained);
+  fill_missing_formats(constants, losses.rate, losses.bandwidth, speed);
 }
 
 void fill_stacks(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
@@ -271,20 +255,56 @@ std::string_view name_of(Basis basis) {
   return kNames[static_cast<int>(basis)];
 }
 
+void MeasuredGpu::scale(const KernelLosses& by) {
+  const auto scaled = [](double& share, double factor, double most) { share = std::min(most, share * factor); };
+  const auto products = [&](auto& curves) {
+    for (MatmulCurve& curve : curves) {
+      scaled(curve.rate, by.rate, kMostArithmetic);
+      scaled(curve.bandwidth, by.bandwidth, kMostBandwidth);
+    }
+  };
+  products(matmul);
+  products(experts);
+  // FlashAttention 2 and 3 reach at most three quarters of peak (arXiv 2307.08691, 2407.08608).
+  scaled(prefill.rate, by.rate, 0.75);
+  scaled(decode.rate, by.rate, kMostArithmetic);
+  scaled(prefill.bandwidth, by.bandwidth, kMostBandwidth);
+  scaled(decode.bandwidth, by.bandwidth, kMostBandwidth);
+}
+
+bool same_chip(const Constants& constants, const std::string& gpu, const std::string& chip) {
+  const auto found = constants.measured.find(gpu);
+  return gpu == chip || (found != constants.measured.end() && found->second.same_chip == chip);
+}
+
+namespace {
+
+// The GPU with the same chip that was measured; empty for that one itself.
+std::string_view twin_of(const Gpu& gpu, const Constants& constants) {
+  for (const Chip& chip : kChips) {
+    if (chip.name != gpu.name && same_chip(constants, gpu.name, std::string(chip.name))) return chip.name;
+  }
+  return {};
+}
+
+}  // namespace
+
 GpuSpeed gpu_speed(const Constants& constants, const Gpu& gpu) {
   GpuSpeed speed;
   fill_peaks(gpu, speed);
   speed.host_link = host_link_rate(gpu).value_or(gb_per_s(31.5));
-  if (const MeasuredGpu* measured = find_measured(constants, gpu.name)) {
-    speed.basis = Basis::kMeasured;
-    use_measured(*measured, speed);
-    fill_missing_formats(constants, 1.0, speed);
+  if (auto chip = find_chip(constants, gpu.name)) {
+    speed.basis = chip->losses_like.empty() ? Basis::kMeasured : Basis::kSpecification;
+    if (speed.basis != Basis::kMeasured) speed.relative = twin_of(gpu, constants);
+    use_own_product(gpu, *chip);
+    use_curves(*chip, speed);
+    fill_missing_formats(constants, 1, 1, speed);
   } else {
     transfer(gpu, constants, speed);
   }
-  fill_missing_experts(speed);
+  fill_links(gpu, constants, speed);
   fill_stacks(gpu, constants, speed);
-  if (const MeasuredGpu* reference = find_measured(constants, kEagerReference)) {
+  if (const auto reference = find_chip(constants, kEagerReference)) {
     speed.rate_scale = speed.sustained / reference->sustained;
     speed.attention_scale = speed.prefill.rate / reference->prefill.rate;
     // Fourth root of the FLOP/s per multiprocessor relative to the reference's 7.5 TFLOP/s: a compromise between no

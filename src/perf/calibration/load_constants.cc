@@ -24,12 +24,15 @@ using catalog::FactTable;
 using model::Stack;
 
 const FactSchema kEfficiency{{"gpu", "kernel", "like", "rate", "bandwidth", "latency", "q", "occupancy", "k_ramp",
-                              "small_weights", "head_gamma", "short_sequence", "fp8_kv", "bus", "size_loss", "how"},
+                              "small_weights", "head_gamma", "short_sequence", "fp8_kv", "size_loss", "how"},
                              {"gpu", "kernel"},
                              {"how"}};
 const FactSchema kStackSchema{{"stack", "constant", "value", "how"}, {"stack", "constant"}, {"how"}};
 const FactSchema kCalibrationSchema{
     {"stack", "job", "gpu", "device", "host", "prefill", "width", "points"}, {"stack", "job", "gpu"}, {}};
+
+const FactSchema kDraftSchema{
+    {"model", "method", "thinking", "drafts", "accepted", "how"}, {"model", "method", "thinking", "drafts"}, {"how"}};
 
 // A constant by its name in stacks.csv: a plain number or a duration.
 template <class Profile>
@@ -98,15 +101,21 @@ Seconds latency_cell(FactReader& reader) {
       .value_or(Seconds{});
 }
 
-LinkCurve read_link(FactReader& reader, const FactRow& row) {
-  return {latency_cell(reader),
-          reader.required_quantity<BytesPerSecond>("bus", parse_bandwidth, gb_per_s(0.01), gb_per_s(100'000),
-                                                   format_bandwidth),
-          number_cell(reader, row, "size_loss")};
+// A share of what the data sheet promises: no kernel reaches all of it.
+double share_cell(FactReader& reader, const FactRow& row, std::string_view column, double most) {
+  const double share = number_cell(reader, row, column);
+  if (!(share > 0) || share > most)
+    reader.mistake(column, bad_input(fmt::format("{} must be greater than 0 and at most {}", column, most)));
+  return share;
+}
+
+LinkShare read_link(FactReader& reader, const FactRow& row) {
+  return {latency_cell(reader), share_cell(reader, row, "bandwidth", 1), number_cell(reader, row, "size_loss")};
 }
 
 // "all-reduce-8" -> its curves and the place of 8 in them.
-bool read_group_kernel(std::string_view kernel, MeasuredGpu& gpu, FactReader& reader, const FactRow& row) {
+bool read_link_kernel(std::string_view kernel, LinkShares& links, FactReader& reader, const FactRow& row) {
+  if (kernel == "sharding") return links.sharding = share_cell(reader, row, "bandwidth", 1), true;
   static constexpr std::pair<std::string_view, Collective> kKinds[] = {{"all-reduce-", Collective::kAllReduce},
                                                                        {"all-gather-", Collective::kAllGather},
                                                                        {"reduce-scatter-", Collective::kReduceScatter},
@@ -117,28 +126,30 @@ bool read_group_kernel(std::string_view kernel, MeasuredGpu& gpu, FactReader& re
   if (place > 2) return false;
   const std::string_view stem = kernel.substr(0, kernel.size() - 1);
   if (stem == "engine-all-reduce-") {
-    gpu.engine_all_reduce[place] = read_link(reader, row);
+    links.engine_all_reduce[place] = read_link(reader, row);
     return true;
   }
   for (const auto& [name, kind] : kKinds) {
     if (stem != name) continue;
-    gpu.collectives[static_cast<std::size_t>(kind)][place] = read_link(reader, row);
+    links.collectives[static_cast<std::size_t>(kind)][place] = read_link(reader, row);
     return true;
   }
   return false;
 }
 
-MatmulCurve read_matmul(FactReader& reader, const FactRow& row) {
+// A row of "any" GPU has what all chips share, the others what a chip reaches.
+MatmulCurve read_matmul(FactReader& reader, const FactRow& row, bool shared) {
   MatmulCurve curve;
-  curve.rate = number_cell(reader, row, "rate");
-  curve.bandwidth = number_cell(reader, row, "bandwidth");
+  if (!shared) {
+    curve.rate = share_cell(reader, row, "rate", kMostArithmetic);
+    curve.bandwidth = share_cell(reader, row, "bandwidth", kMostBandwidth);
+    return curve;
+  }
   curve.latency = latency_cell(reader);
   curve.q = number_cell(reader, row, "q");
   curve.occupancy = number_cell(reader, row, "occupancy");
   curve.k_ramp = number_cell(reader, row, "k_ramp");
   curve.small_weights = number_cell(reader, row, "small_weights");
-  if (!(curve.rate > 0)) reader.missing("rate");
-  if (!(curve.bandwidth > 0)) reader.missing("bandwidth");
   if (!(curve.q >= 1)) reader.mistake("q", bad_input("q below 1 would make two parts slower than their sum"));
   return curve;
 }
@@ -156,31 +167,43 @@ MatmulCurve* matmul_of(std::string_view kernel, MeasuredGpu& gpu) {
 
 void read_kernel(const FactRow& row, Constants& constants, Errors& errors) {
   FactReader reader(row, errors);
-  MeasuredGpu& gpu = constants.measured[reader.required_text("gpu")];
-  const std::string kernel = reader.required_text("kernel");
-  if (kernel == "same-chip") {
+  const std::string owner = reader.required_text("gpu"), kernel = reader.required_text("kernel");
+  const bool shared = owner == "any", link = owner == "nvlink" || owner == "pcie";
+  MeasuredGpu unused;
+  MeasuredGpu& gpu = shared ? constants.any_gpu : link ? unused : constants.measured[owner];
+  const auto chip_share = [&](const char* column, double most) {
+    return shared ? 0.0 : share_cell(reader, row, column, most);
+  };
+  bool known = true;
+  if (link) {
+    known = read_link_kernel(kernel, owner == "pcie" ? constants.pcie : constants.nvlink, reader, row);
+  } else if (kernel == "same-chip") {
     gpu.same_chip = reader.required_text("like");
+  } else if (kernel == "losses") {
+    gpu.losses_like = reader.required_text("like");
+    gpu.losses = {number_cell(reader, row, "rate"), number_cell(reader, row, "bandwidth")};
   } else if (kernel == "sustained") {
-    gpu.sustained = number_cell(reader, row, "rate");
-  } else if (kernel == "fsdp-link") {
-    gpu.fsdp_link = read_link(reader, row).bus;
+    gpu.sustained = share_cell(reader, row, "rate", kMostArithmetic);
   } else if (MatmulCurve* curve = matmul_of(kernel, gpu)) {
-    *curve = read_matmul(reader, row);
+    *curve = read_matmul(reader, row, shared);
   } else if (kernel == "prefill-attention") {
-    gpu.prefill = {number_cell(reader, row, "rate"),
-                   number_cell(reader, row, "bandwidth"),
+    gpu.prefill = {chip_share("rate", kMostArithmetic),
+                   chip_share("bandwidth", kMostBandwidth),
                    latency_cell(reader),
                    number_cell(reader, row, "occupancy"),
                    number_cell(reader, row, "head_gamma"),
                    number_cell(reader, row, "short_sequence")};
   } else if (kernel == "decode-attention") {
-    gpu.decode = {number_cell(reader, row, "rate"),
-                  number_cell(reader, row, "bandwidth"),
+    gpu.decode = {chip_share("rate", kMostArithmetic),
+                  chip_share("bandwidth", kMostBandwidth),
                   latency_cell(reader),
                   number_cell(reader, row, "occupancy"),
-                  number_cell(reader, row, "fp8_kv"),
+                  std::max(1.0, number_cell(reader, row, "fp8_kv")),
                   number_cell(reader, row, "short_sequence")};
-  } else if (!read_group_kernel(kernel, gpu, reader, row)) {
+  } else {
+    known = false;
+  }
+  if (!known) {
     reader.mistake(
         "kernel",
         bad_input(fmt::format("unknown kernel '{}'", kernel)).with_hint("see data/efficiency.csv for the names"));
@@ -286,6 +309,17 @@ void read_calibration_row(const FactRow& row, Constants& constants, Errors& erro
   constants.calibrations.push_back(std::move(calibration));
 }
 
+// Sums the curves of a method, and counts them.
+void read_draft_row(const FactRow& row, std::map<std::string, std::vector<std::pair<double, int>>>& sums,
+                    Errors& errors) {
+  FactReader reader(row, errors);
+  auto& curve = sums[reader.required_text("method")];
+  const auto drafts = static_cast<std::size_t>(reader.required_integer("drafts", 1, 16));
+  if (curve.size() < drafts) curve.resize(drafts);
+  curve[drafts - 1].first += number_cell(reader, row, "accepted");
+  curve[drafts - 1].second += 1;
+}
+
 // The embedded file and the overlay's, where there is one.
 void add_files(FactTable& table, const std::string& name, const std::string& overlay, Errors& errors) {
   if (std::string_view built_in = embedded_file(name); !built_in.empty()) {
@@ -315,9 +349,16 @@ Checked<Constants> load_constants(const std::string& overlay) {
   add_files(efficiency, "efficiency.csv", overlay, errors);
   add_files(stacks, "stacks.csv", overlay, errors);
   add_files(calibration, kCalibrationFile, overlay, errors);
+  FactTable drafts(kDraftSchema, errors);
+  add_files(drafts, "speculation.csv", overlay, errors);
   for (const FactRow& row : efficiency.rows()) read_kernel(row, constants, errors);
   for (const FactRow& row : stacks.rows()) read_stack_row(row, constants, errors);
   for (const FactRow& row : calibration.rows()) read_calibration_row(row, constants, errors);
+  std::map<std::string, std::vector<std::pair<double, int>>> sums;
+  for (const FactRow& row : drafts.rows()) read_draft_row(row, sums, errors);
+  for (const auto& [method, curve] : sums) {
+    for (const auto& [sum, count] : curve) constants.draft_curves[method].push_back(sum / std::max(count, 1));
+  }
   if (!errors.empty()) return fail(std::move(errors));
   return constants;
 }

@@ -1,6 +1,6 @@
 // Kernel efficiency of one GPU: its constants in data/efficiency.csv, or those of its closest measured relative.
 //
-// Plain numbers without text, cheap to copy in millions of estimates. Shares refer to the GPU's own peaks.
+// Plain numbers, cheap to copy in millions of estimates. Shares refer to the GPU's own data sheet and are below 1.
 #pragma once
 
 #include <array>
@@ -12,22 +12,33 @@
 
 namespace rightsize::perf {
 
-// What an estimate is based on, best first.
+// What an estimate is based on, best first: this chip's benchmarks, the user's own measurements, those of another chip
+// of the architecture, or those of another architecture scaled by the data sheets.
 enum class Basis { kMeasured, kCalibrated, kTransferred, kSpecification };
 std::string_view name_of(Basis basis);
-// Extra |log error| at 80 % for this basis: 0.15 for a relative of a measured GPU, 0.30 for a GPU known only from its
-// data sheet (judgement: no end-to-end measurement exists for such GPUs).
+// Extra |log error| at 80 % for this basis.
 double width_of(Basis basis);
 
-// Matrix product m x n x k, see matmul_time().
+// The largest shares of the data sheet's FLOP/s and bandwidth that any kernel reaches. Published products reach 0.94 of
+// the L40's peak and 0.92 of the L20's (data/gpus.csv, docs/speed.md); memory reads reach 0.89 on HBM (H200,
+// data/measurements/casts-h200.csv) and 0.95 on GDDR7.
+inline constexpr double kMostArithmetic = 0.93, kMostBandwidth = 0.95;
+
+// Matrix product m x n x k, see matmul_time(). Rate and bandwidth belong to a chip, the other losses to the kernel.
 struct MatmulCurve {
   double rate = 0;           // share of peak FLOP/s in large products
-  double bandwidth = 0;      // share of memory bandwidth in thin products; above 1 if weights stay in the cache
+  double bandwidth = 0;      // share of memory bandwidth in thin products
   Seconds latency;           // per kernel
   double q = 3;              // exponent that combines compute and memory time
   double occupancy = 0;      // loss to partly filled waves
   double k_ramp = 0;         // loss at small k
   double small_weights = 0;  // millions of elements: a weight of this size reaches half the bandwidth
+
+  // Takes everything but rate and bandwidth from the curve of all chips.
+  void share_losses(const MatmulCurve& all) {
+    const double own_rate = rate, own_bandwidth = bandwidth;
+    *this = all, rate = own_rate, bandwidth = own_bandwidth;
+  }
 };
 
 struct PrefillCurve {
@@ -82,6 +93,7 @@ inline int slot_of(model::Stack stack) { return static_cast<int>(stack); }
 
 struct GpuSpeed {
   Basis basis = Basis::kSpecification;  // of the kernel curves
+  std::string_view relative;            // the measured GPU whose losses apply; empty: its own
   std::array<bool, kStackSlots> stack_measured{};
   std::array<std::array<Calibration, 2>, kStackSlots> calibration{};  // by stack and job kind
 
@@ -92,6 +104,7 @@ struct GpuSpeed {
   bool has_bf16 = false, has_fp8 = false, has_fp4 = false, has_half = false;
   bool weight_only_kernels = false;  // 8-bit and 4-bit weights with 16-bit arithmetic (Ampere and later)
   bool hopper_or_later = false;
+  bool rocm = false;  // AMD's software
 
   double sustained = 0;  // share of the 16-bit peak in long runs: clocks drop under load
   std::array<MatmulCurve, kMatmulFormats> matmul;

@@ -1,6 +1,7 @@
 // Time of one GPU operation: a smooth roofline whose efficiency depends on size.
 //
-// Every operation takes soft_max(compute, memory) + latency. Fitted on measured kernels; errors in docs/speed.md.
+// Every operation takes soft_max(compute, memory) + latency, and never less than its work at the data sheet's rates.
+// Fitted on measured kernels; errors in docs/accuracy.md.
 #pragma once
 
 #include <cmath>
@@ -28,14 +29,23 @@ struct OpTime {
   Seconds compute, memory;  // each as if the other took no time
   Seconds time;
   Seconds latency;  // included: fixed cost of starting and ending the kernel
+  Seconds ideal;    // included: the work at the highest rates that any kernel reaches
+
+  // With everything above the ideal time multiplied by `factor`: better or worse software, on the same hardware.
+  Seconds with_losses(double factor) const { return ideal + (time - ideal) * factor; }
 
   OpTime& operator+=(const OpTime& o) {
     flops += o.flops, traffic += o.traffic, compute += o.compute, memory += o.memory, time += o.time,
-        latency += o.latency;
+        latency += o.latency, ideal += o.ideal;
     return *this;
   }
-  OpTime operator*(double n) const { return {flops * n, traffic * n, compute * n, memory * n, time * n, latency * n}; }
+  OpTime operator*(double n) const {
+    return {flops * n, traffic * n, compute * n, memory * n, time * n, latency * n, ideal * n};
+  }
 };
+
+// Completes an operation on a unit of `peak` FLOP/s whose `time` is that of its work alone.
+void finish_op(OpTime& op, const GpuSpeed& gpu, FlopsPerSecond peak, Seconds latency);
 
 // Element format of a product: selects the peak and the bytes per weight, activation and output.
 enum class WeightFormat { kHalf, kFp8, kFp4, kInt8, kInt4, kMx4, kFp32 };  // kMx4: MXFP4, computed in 16 bits

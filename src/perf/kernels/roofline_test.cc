@@ -43,13 +43,13 @@ TEST(Matmul, LargeProductsAreBoundByArithmetic) {
   const OpTime op = matmul_time(ideal_gpu(), {4096, 4096, 4096}, WeightFormat::kHalf);
   EXPECT_NEAR(in_milliseconds(op.compute), 1.37439, 1e-4);
   EXPECT_NEAR(in_milliseconds(op.memory), 0.100663, 1e-5);
-  EXPECT_NEAR(in_milliseconds(op.time), 1.37439, 1e-4);
+  EXPECT_NEAR(in_milliseconds(op.time), 1.37439 / kMostArithmetic, 1e-4);  // no unit reaches all of its peak
 }
 
 TEST(Matmul, OneTokenIsBoundByReadingWeights) {
   // A token through 4096 x 4096 weights: 33.6 MB at 1e12 B/s = 33.6 us, against 0.34 us of arithmetic.
   const OpTime op = matmul_time(ideal_gpu(), {1, 4096, 4096}, WeightFormat::kHalf);
-  EXPECT_NEAR(in_milliseconds(op.time), 0.03357, 1e-4);
+  EXPECT_NEAR(in_milliseconds(op.time), 0.03357 / kMostBandwidth, 1e-4);
   EXPECT_GT(op.memory, op.compute);
 }
 
@@ -208,9 +208,11 @@ TEST(GpuSpeed, EveryGpuOfTheCatalogueHasCurves) {
     const GpuSpeed speed = gpu_speed(constants(), gpu);
     if (!speed.has_half) continue;
     EXPECT_GT(speed.sustained, 0.2) << gpu.name;
-    EXPECT_LE(speed.sustained, 1.1) << gpu.name;  // a GeForce clocks above its data sheet
+    EXPECT_LE(speed.sustained, kMostArithmetic) << gpu.name;
     for (const MatmulCurve& curve : speed.matmul) {
       EXPECT_GT(curve.rate, 0) << gpu.name;
+      EXPECT_LE(curve.rate, kMostArithmetic) << gpu.name;
+      EXPECT_LE(curve.bandwidth, kMostBandwidth) << gpu.name;
       EXPECT_GT(curve.bandwidth, 0.3) << gpu.name;
       EXPECT_GE(curve.q, 1) << gpu.name;
     }
@@ -226,18 +228,19 @@ TEST(GpuSpeed, BasisSaysHowItIsKnown) {
   EXPECT_EQ(speed_of("a10g").basis, Basis::kTransferred);
   EXPECT_EQ(speed_of("gb200").basis, Basis::kMeasured);
   EXPECT_EQ(speed_of("rtx-5090").basis, Basis::kTransferred);
-  EXPECT_EQ(speed_of("mi300x").basis, Basis::kSpecification);
+  EXPECT_EQ(speed_of("mi300x").basis, Basis::kSpecification);  // whole runs of a few stacks, but no kernels
+  EXPECT_EQ(speed_of("mi250x").basis, Basis::kSpecification);
   EXPECT_EQ(speed_of("t4").basis, Basis::kSpecification);
 }
 
 TEST(GpuSpeed, PowerLimitsTheRate) {
-  // An L4 has 72 W for 121 TFLOP/s, 0.6 W each; its sibling the L40S 0.97: 0.645 x (0.595 / 0.97)^0.5 = 0.505.
-  EXPECT_NEAR(speed_of("l4").matmul[0].rate, 0.505, 0.01);
+  // An L4 has 72 W for 121 TFLOP/s, 0.6 W each; its relative the L40S 0.97: (0.595 / 0.97)^0.5 = 0.783 of its rate.
+  EXPECT_NEAR(speed_of("l4").matmul[0].rate, 0.783 * speed_of("l40s").matmul[0].rate, 0.005);
   EXPECT_NEAR(speed_of("mi300x").matmul[0].rate, 668.0 / 1307, 1e-6);
   // An MI350X has 1,000 W where its relative the MI355X has 1,400: 0.63 x (0.435 / 0.56)^0.5 = 0.555.
   EXPECT_NEAR(speed_of("mi350x").matmul[0].rate, 0.555, 0.005);
   EXPECT_NEAR(speed_of("t4").matmul[0].rate, 0.45, 1e-6);
-  EXPECT_GT(speed_of("quadro-rtx-8000").matmul[0].rate, 0.6);
+  EXPECT_NEAR(speed_of("quadro-rtx-8000").matmul[0].rate, 0.6, 1e-6);
 }
 
 TEST(GpuSpeed, CardsWithGddrTakeTheCurvesOfCards) {

@@ -14,6 +14,7 @@ OpTime roofline(const GpuSpeed& gpu, double flops, double traffic) {
   op.compute = op.flops / (gpu.half * kPeakShare);
   op.memory = traffic_time(gpu, op.traffic, kBandwidthShare);
   op.time = soft_max(op.compute, op.memory, kOverlap);
+  finish_op(op, gpu, gpu.half, Seconds{});
   return op;
 }
 

@@ -101,7 +101,6 @@ class EagerWalk {
       case OpKind::kIndex:
         return ops_.pass(1, 2 * e * n, e * whole + 2 * e * n, 1, 2);
       case OpKind::kSplitHeads:
-      case OpKind::kMergeHeads:
         return ops_.views(2);
       case OpKind::kEmbedding:
         return embedding(op, n, out);

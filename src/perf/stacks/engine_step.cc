@@ -29,9 +29,10 @@ double busiest_group(const EngineLayout& layout, double count, double visits) {
 OpTime expert_products(const GpuSpeed& gpu, const EngineLayout& layout, const model::ExpertsOp& how, double rows) {
   const double count = static_cast<double>(how.count), per_token = static_cast<double>(how.per_token);
   const double hidden = static_cast<double>(how.hidden), visits = rows * per_token;
-  const double here = count / layout.expert;
-  const double read = std::max(1.0, here * share_reached(per_token / count, rows, layout.evenness));
-  const double each = std::max(1.0, visits / layout.expert * busiest_group(layout, count, visits) / read);
+  const double here = std::ceil(count / layout.expert);
+  const double busiest = busiest_group(layout, count, visits);
+  const double read = std::max(1.0, here * share_reached(per_token / count, rows * busiest, layout.evenness));
+  const double each = std::max(1.0, visits / layout.expert * busiest / read);
   const double inner = static_cast<double>(how.intermediate) * layout.expert / layout.tensor;
   const double sides = how.gated ? 2.0 : 1.0;
   OpTime sum = grouped_matmul_time(gpu, read, {each, sides * inner, hidden}, layout.experts);

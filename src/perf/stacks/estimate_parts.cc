@@ -91,6 +91,10 @@ DataParallel data_parallel_time(const ModelWork& work, const Job& job, const Gpu
   return result;
 }
 
+Seconds scaler_wait(const Job& job, Seconds host_optimizer) {
+  return job.precision == Precision::kAmpFp16 ? host_optimizer : Seconds{};
+}
+
 void note_hardware(const Job& job, const GpuSpeed& gpu, const Cluster& cluster, Notes& notes) {
   const bool wants_bf16 = job.precision == Precision::kBf16 || job.precision == Precision::kAmpBf16 ||
                           job.precision == Precision::kMixedBf16;
@@ -113,7 +117,9 @@ const Calibration& calibration_of(const GpuSpeed& gpu, int slot, JobKind kind) {
 Confidence confidence_of(const GpuSpeed& gpu, int slot, JobKind kind, double width) {
   if (const Calibration& own = calibration_of(gpu, slot, kind); own.known) return {Basis::kCalibrated, own.width};
   Basis basis = gpu.basis;
-  if (basis == Basis::kMeasured && !gpu.stack_measured[static_cast<std::size_t>(slot)]) basis = Basis::kTransferred;
+  const bool runs = gpu.stack_measured[static_cast<std::size_t>(slot)];
+  if (basis == Basis::kMeasured && !runs) basis = Basis::kTransferred;
+  if (basis == Basis::kSpecification && runs) basis = Basis::kTransferred;  // no kernels, but whole runs
   return {basis, std::hypot(width, width_of(basis))};
 }
 

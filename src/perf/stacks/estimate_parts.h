@@ -54,6 +54,10 @@ void add_offload(const EagerConstants& constants, const ModelWork& work, const m
 ShardGroup replicas_of(const model::Job& job);
 
 // Notes about the hardware: missing formats, assumed networks, tensor parallelism without NVLink.
+// The GPU's wait in fp16 training: the gradient scaler reads whether gradients overflowed before every optimizer step
+// (torch.amp.GradScaler), so the host cannot queue the optimizer while the backward pass runs.
+Seconds scaler_wait(const model::Job& job, Seconds host_optimizer);
+
 void note_hardware(const model::Job& job, const GpuSpeed& gpu, const Cluster& cluster, Notes& notes);
 
 // Basis and width of an estimate for a stack on a GPU. `width` is the stack's own |log error| at 80 %.

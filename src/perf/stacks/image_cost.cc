@@ -47,7 +47,7 @@ class ImageWalk {
 
   Seconds roofline(double flops, double traffic, double rate) const {
     const FlopsPerSecond peak = mode_.wide ? gpu_.tf32 : gpu_.half;
-    return soft_max(flop(flops) / (peak * (rate * gpu_.rate_scale)), moved(traffic), 2.0);
+    return soft_max(flop(flops) / (peak * std::min(kMostArithmetic, rate * gpu_.rate_scale)), moved(traffic), 2.0);
   }
 
   // Gradients that meet where a result is read more than once: two are read, their sum is written.

@@ -1,10 +1,12 @@
 // Serving engines with continuous batching: closed loop at a concurrency, open loop at a request rate.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "memory/memory.h"
+#include "model/serve_settings.h"
 #include "perf/stacks/serve_confidence.h"
 #include "perf/stacks/serve_queue.h"
 
@@ -16,13 +18,22 @@ using model::JobKind;
 using model::Precision;
 using model::Stack;
 
-Bound bound_of_step(const Step& step, const EngineCopy& r) {
-  if (step.host > step.device) return Bound::kHost;
-  // A third of the time makes it the largest of several parts.
-  if (step.work.all_reduce * r.c.decode_all_reduce > step.device * (1.0 / 3.0)) return Bound::kCommunication;
-  const Seconds reads = step.work.matmul.memory + step.work.experts.memory + step.work.attention.memory;
-  const Seconds sums = step.work.matmul.compute + step.work.experts.compute + step.work.attention.compute;
-  return sums > reads ? Bound::kCompute : Bound::kMemory;
+// What a token spends most of its time on: arithmetic (prefills of other requests included), reading memory, exchanges
+// between GPUs, or the host, behind which the GPU's own work is hidden if it takes longer.
+Bound bound_of(const Latency& l, const EngineCopy& r) {
+  const Step& step = l.step;
+  std::array<Seconds, 4> times{};
+  const auto at = [&](Bound bound) -> Seconds& { return times[static_cast<std::size_t>(bound)]; };
+  at(Bound::kCompute) = l.tpot * r.accepted - step.time;
+  if (step.host > step.device) {
+    at(Bound::kHost) = step.time;
+  } else {
+    for (const OpTime* op : {&step.work.matmul, &step.work.experts, &step.work.attention})
+      at(op->compute > op->memory ? Bound::kCompute : Bound::kMemory) += op->time;
+    at(Bound::kMemory) += step.work.elementwise;
+    at(Bound::kCommunication) = step.work.all_reduce * r.c.decode_all_reduce;
+  }
+  return static_cast<Bound>(std::max_element(times.begin(), times.end()) - times.begin());
 }
 
 void add_part(TimeParts& parts, const char* name, Seconds time) {
@@ -34,7 +45,7 @@ void fill_decode_parts(TimeParts& parts, const Latency& l, const EngineCopy& r) 
   const Step& s = l.step;
   const double d = r.own.device / r.accepted;
   add_part(parts, "matrix products", decode_time(r, s.work.matmul, r.decode_products) * d);
-  add_part(parts, "experts", decode_time(r, s.work.experts, r.c.decode_experts) * d);
+  add_part(parts, "experts", decode_time(r, s.work.experts, r.decode_experts) * d);
   add_part(parts, "attention over the cache", decode_time(r, s.work.attention, r.c.decode_attention) * d);
   add_part(parts, r.layout.attention > 1 ? "exchanges between GPUs" : "all-reduce",
            s.work.all_reduce * (r.c.decode_all_reduce * d));
@@ -49,16 +60,17 @@ void fill_decode_parts(TimeParts& parts, const Latency& l, const EngineCopy& r) 
 
 void fill_prefill_parts(TimeParts& parts, const Step& prefill, const EngineCopy& r) {
   const double p = r.own.prefill;
-  add_part(parts, "matrix products", prefill.work.matmul.time * (r.prefill_products * p));
-  add_part(parts, "experts", prefill.work.experts.time * (r.c.prefill_experts * p));
-  add_part(parts, "attention", prefill.work.attention.time * (r.c.prefill_attention * p));
+  add_part(parts, "matrix products", prefill.work.matmul.with_losses(r.prefill_products) * p);
+  add_part(parts, "experts", prefill.work.experts.with_losses(r.c.prefill_experts) * p);
+  add_part(parts, "attention", prefill.work.attention.with_losses(r.c.prefill_attention) * p);
   add_part(parts, r.layout.attention > 1 ? "exchanges between GPUs" : "all-reduce",
            prefill.work.all_reduce * (r.c.prefill_all_reduce * p));
   add_part(parts, "elementwise", prefill.work.elementwise * (r.c.prefill_elementwise * p));
   add_part(parts, "kernel launches", prefill.launches * p);
 }
 
-Result<> check_serving(const ModelWork& work, const Job& job, const GpuSpeed& gpu, const ServeLoad& load) {
+Result<> check_serving(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu,
+                       const ServeLoad& load) {
   if (!gpu.has_half)
     return fail(bad_input("the catalogue has no 16-bit FLOP/s for this GPU, so its speed cannot be estimated"));
   const bool lacks = (job.precision == Precision::kFp8 && !gpu.has_fp8) ||
@@ -70,6 +82,15 @@ Result<> check_serving(const ModelWork& work, const Job& job, const GpuSpeed& gp
   }
   if (!work.decoder && job.stack != Stack::kHf) {
     return fail(bad_input("serving engines are modelled for decoders only").with_hint("use --stack hf"));
+  }
+  if (const std::string& method = job.serve.speculation.method;
+      !method.empty() && !constants.draft_curves.contains(method)) {
+    std::string known;
+    for (const auto& [name, curve] : constants.draft_curves) known += (known.empty() ? "" : ", ") + name;
+    return fail(bad_input(fmt::format("no measured acceptance for the draft method '{}'", method))
+                    .with_hint(fmt::format("use {}, or give the chance that the first draft is accepted: --speculate "
+                                           "{},0.8",
+                                           known, job.serve.speculation.tokens)));
   }
   if (job.serve.disaggregated && load.rate > RequestsPerSecond{}) {
     return fail(bad_input("disaggregated serving is modelled for --concurrency, not for --rate")
@@ -101,35 +122,63 @@ void fill_notes(ServeEstimate& estimate, const EngineCopy& r, const Job& job, do
   note_hardware(job, r.gpu, r.cluster, estimate.notes);
 }
 
+// Quantiles of requests of equal lengths at random arrivals. TTFT: where in its step, and between two looks at the
+// queue, a request arrives is uniform; the wait behind other prompts is exponential for the share of requests that wait
+// at all (M/G/1 in heavy traffic). TPOT: the number of running requests varies like a Poisson number, and a request
+// sees its mean over its own life, whose variance is two thirds of that (M/G/infinity with constant service).
+void fill_percentiles(const EngineCopy& r, const Prefill& prefill, double rate, const OpenLoop& loop, const Latency& l,
+                      ServeEstimate& e) {
+  constexpr double kStep = 1.1;
+  const double running = e.running, more = std::min(running * kStep, std::max(r.slots, running * 1.001));
+  const Latency beyond = arriving_at(r, prefill, more);
+  const double elasticity =
+      std::max(0.0, std::log(in_seconds(beyond.tpot) / in_seconds(l.tpot)) / std::log(more / running));
+  const double spread = elasticity * std::sqrt(2 / (3 * running));
+  const double busy = std::min(1.0, rate * in_seconds(prefill.alone.time));
+  const double uniform = in_seconds(l.step.time) * (1 + r.poll_steps.at(running) * std::clamp(running - 1, 0.0, 1.0));
+  const auto at = [&](double share, double normal, Seconds& ttft, Seconds& tpot, Seconds& latency) {
+    const double wait = busy > 1 - share ? in_seconds(loop.queue) / busy * std::log(busy / (1 - share)) : 0;
+    ttft = std::max(e.ttft - loop.queue + seconds(wait + (share - 0.5) * uniform), e.ttft * 0.5);
+    tpot = e.tpot * std::exp(normal * spread);
+    const double first = in_seconds(ttft - e.ttft), rest = in_seconds(tpot - e.tpot) * std::max(0.0, r.answer - 1);
+    latency = e.latency + seconds(normal > 0 ? std::hypot(first, rest) : first + rest);
+  };
+  at(0.5, 0, e.ttft_percentiles.p50, e.tpot_percentiles.p50, e.latency_percentiles.p50);
+  at(0.95, 1.645, e.ttft_percentiles.p95, e.tpot_percentiles.p95, e.latency_percentiles.p95);
+  at(0.99, 2.326, e.ttft_percentiles.p99, e.tpot_percentiles.p99, e.latency_percentiles.p99);
+}
+
 ServeEstimate together(const EngineCopy& r, const Job& job, const ServeLoad& load) {
   const Prefill prefill = prefill_of(r);
   const double copy = job.parallel.tensor * job.parallel.pipeline;
   const double replicas = static_cast<double>(job.parallel.gpus) / copy;
   ServeEstimate estimate;
   double asked = std::max(1.0, static_cast<double>(job.serve.concurrency) / replicas);
-  Seconds queue;
-  if (load.rate > RequestsPerSecond{}) {
-    const OpenLoop loop = open_loop(r, prefill, in_requests_per_s(load.rate) / replicas);
+  const bool open = load.rate > RequestsPerSecond{};
+  const double rate = in_requests_per_s(load.rate) / replicas;
+  OpenLoop loop;
+  if (open) {
+    loop = open_loop(r, prefill, rate);
     asked = loop.running;
     estimate.utilization = loop.utilization;
     estimate.stable = loop.stable;
-    queue = loop.queue;
   }
   estimate.running = std::max(1.0, std::min(asked, r.slots));
   estimate.full = estimate.running < asked * 0.999;
-  const bool open = load.rate > RequestsPerSecond{};
   const Latency l = open ? arriving_at(r, prefill, estimate.running)
                          : latency_at(r, prefill, estimate.running, std::max(0.0, asked - estimate.running));
   estimate.prefill = prefill.alone.time;
   estimate.decode_step = l.step.time;
-  estimate.ttft = l.ttft + queue;
+  estimate.ttft = std::max(l.ttft, prefill.alone.time) + loop.queue;  // not before the prompt is read
   estimate.tpot = l.tpot;
   estimate.max_concurrency = std::floor(r.cached_requests) * replicas;
   const double answer = std::max(1.0, r.answer);
+  estimate.latency = estimate.ttft + l.tpot * std::max(0.0, answer - 1);
+  if (open && loop.stable) fill_percentiles(r, prefill, rate, loop, l, estimate);
   const double per_replica = asked / in_seconds(estimate.ttft + l.tpot * answer);
   estimate.requests_per_second = per_replica * replicas;
   estimate.output_per_gpu = tokens_per_s(per_replica * answer / copy);
-  estimate.bound = bound_of_step(l.step, r);
+  estimate.bound = bound_of(l, r);
   fill_decode_parts(estimate.parts, l, r);
   fill_prefill_parts(estimate.prefill_parts, prefill.alone, r);
   fill_notes(estimate, r, job, replicas);
@@ -147,13 +196,14 @@ ServeEstimate apart(const EngineCopy& r, const Job& job) {
   estimate.running = found.running;
   estimate.prefill = prefill.alone.time;
   estimate.decode_step = found.latency.step.time;
-  estimate.ttft = found.latency.ttft;
+  estimate.ttft = std::max(found.latency.ttft, prefill.alone.time);
   estimate.tpot = found.latency.tpot;
+  estimate.latency = estimate.ttft + estimate.tpot * std::max(0.0, r.answer - 1);
   estimate.max_concurrency = std::floor(r.cached_requests) * workers.decode_workers;
   estimate.requests_per_second = found.requests_per_second;
   estimate.output_per_gpu =
       tokens_per_s(found.requests_per_second * std::max(1.0, r.answer) / static_cast<double>(job.parallel.gpus));
-  estimate.bound = bound_of_step(found.latency.step, r);
+  estimate.bound = bound_of(found.latency, r);
   fill_decode_parts(estimate.parts, found.latency, r);
   fill_prefill_parts(estimate.prefill_parts, prefill.alone, prompts);
   estimate.full = found.full;
@@ -174,18 +224,23 @@ double kv_token_capacity(const model::ModelShape& model, const Job& job, const c
   };
   const double decode = held();
   if (!job.serve.disaggregated) return decode;
-  asked.parallel.tensor = job.serve.disaggregated->prefill_tensor;
-  asked.parallel.expert = asked.parallel.attention_data = 1;
+  asked = model::prefill_worker(asked);
   return held() > 0 ? decode : 0;
 }
 
 Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWork& work, const Job& job,
                                        const GpuSpeed& gpu, const Cluster& cluster, const ServeLoad& load) {
-  if (Result<> possible = check_serving(work, job, gpu, load); !possible) return fail(std::move(possible).error());
-  if (job.stack == Stack::kHf) return serve_eager(constants, work, job, gpu, load);
-  const EngineCopy r = replica_of(constants, work, job, gpu, cluster, load.kv_tokens);
+  if (Result<> possible = check_serving(constants, work, job, gpu, load); !possible)
+    return fail(std::move(possible).error());
+  if (job.stack == Stack::kHf) {
+    RIGHTSIZE_TRY(ServeEstimate estimate, serve_eager(constants, work, job, gpu, load));
+    estimate.relative = gpu.relative;
+    return estimate;
+  }
+  const EngineCopy r = replica_of(constants, work, job, gpu, cluster, load.kv_tokens, load.rate > RequestsPerSecond{});
   ServeEstimate estimate = job.serve.disaggregated ? apart(r, job) : together(r, job, load);
   estimate.kept = r.accepted;
+  estimate.relative = gpu.relative;
   fill_confidence(constants, r, job, estimate);
   return estimate;
 }

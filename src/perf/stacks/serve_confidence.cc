@@ -51,8 +51,8 @@ void fill_confidence(const Constants& constants, const EngineCopy& r, const Job&
       {Unmeasured::kSpread, r.layout.attention > 1 || job.serve.disaggregated.has_value(), r.c.spread_tpot_width,
        r.c.spread_ttft_width},
       {Unmeasured::kLoad, estimate.full || estimate.running / r.layout.attention > r.c.served_batch, load, load}};
-  double tpot = mixture ? r.c.mixture_tpot_width : r.c.tpot_width;
-  double ttft = mixture ? r.c.mixture_ttft_width : r.c.ttft_width;
+  double tpot = std::hypot(mixture ? r.c.mixture_tpot_width : r.c.tpot_width, r.c.campaign_tpot_width);
+  double ttft = std::hypot(mixture ? r.c.mixture_ttft_width : r.c.ttft_width, r.c.campaign_ttft_width);
   for (const Term& term : terms) {
     if (!term.applies) continue;
     tpot = std::hypot(tpot, term.tpot), ttft = std::hypot(ttft, term.ttft);

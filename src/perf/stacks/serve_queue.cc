@@ -6,6 +6,9 @@
 namespace rightsize::perf {
 namespace {
 
+// A request that arrives at random finds a step half done.
+constexpr double kMidStep = 0.5;
+
 double answer_of(const EngineCopy& r) { return std::max(1.0, r.answer); }
 
 // The share of a prompt's time that its own pipeline stage takes, and what the other stages lose to it.
@@ -28,11 +31,17 @@ FrontEnd front_end(const EngineCopy& r) {
   return {in_seconds(r.c.front_request), in_seconds(r.c.front_token) * answer_of(r) / r.accepted};
 }
 
+Seconds cold_start(const EngineCopy& r) { return r.gpu.rocm ? r.c.cold_start_rocm : r.c.cold_start; }
+
 }  // namespace
 
+double steps_before(const EngineCopy& r, double running) {
+  return (r.c.wait_steps + r.poll_steps.at(running) / 2) * std::clamp(running - 1, 0.0, 1.0);
+}
+
 // TPOT: the decode step, plus the prefills of the other running requests, each of which interrupts this output once.
-// TTFT: the own prefill, in a pass with the decode step of the others. Attention groups wait for each other when one of
-// them processes a prompt.
+// TTFT: the steps until the scheduler has seen the request, then the own prefill, in a pass with the decode step of the
+// others. Attention groups wait for each other when one of them processes a prompt.
 Latency arriving_at(const EngineCopy& r, const Prefill& prefill, double running) {
   Latency l;
   l.step = decode_step(r, running);
@@ -40,24 +49,27 @@ Latency arriving_at(const EngineCopy& r, const Prefill& prefill, double running)
   const double together = running * r.accepted / answer;  // prompts that arrive during one step
   l.tpot = l.step.time / r.accepted + prefill.beside(r, l.step, together) * (r.c.prefill_interference * stage_share(r) *
                                                                              std::max(0.0, running - 1) / answer);
-  const double steps = 1 + r.c.group_wait * (1 - 1.0 / r.layout.attention);
+  const double steps = 1 + steps_before(r, running) - kMidStep * std::clamp(running - 1, 0.0, 1.0) +
+                       r.c.group_wait * (1 - 1.0 / r.layout.attention);
   l.ttft =
       r.c.request_overhead + r.c.front_request + prefill.beside(r, l.step, 1) * r.c.prefill_wait + l.step.time * steps;
   return l;
 }
 
-// Adds what TTFT gains in a closed loop. Its requests arrive in groups: all at once when a benchmark starts, and again
-// when those admitted together finish together. A prompt waits for the prompts before it. If the engine decodes nothing
-// meanwhile, no request finishes and the group stays together. If slots are short, requests queue for them. All tokens
-// pass the front end, which the engine does not wait for: a backlog there delays the ends of requests and slows the
-// loop.
+// Adds what TTFT gains in a closed loop. All its requests arrive at once when a benchmark starts, at an engine that is
+// still cold: a prompt of that burst waits for the prompts before it, and the mean over all requests has the burst's
+// share of this. Later, prompts meet only by chance: an engine that mixes them with decoding hides this wait, one that
+// runs prompts first is a station that they queue for. If slots are short, requests queue for them. All tokens pass the
+// front end, which the engine does not wait for: a backlog there delays the ends of requests and slows the loop.
 Latency latency_at(const EngineCopy& r, const Prefill& prefill, double running, double waiting) {
   Latency l = arriving_at(r, prefill, running);
   const double answer = answer_of(r), decoding = in_seconds(l.tpot) * answer;
   const double together = 1 + r.c.burst_wait * (running - 1);
   const double prompt = in_seconds(prefill.each(running));
-  const double prompts = r.c.mixed_passes > 0 ? prompt * together : station_time(prompt, running, decoding, together);
-  l.ttft += seconds(prompts - prompt);
+  const double queued = r.c.mixed_passes > 0 ? 0 : station_time(prompt, running, decoding) - prompt;
+  // Its requests follow the end of others, which comes when the next step begins.
+  l.ttft += l.step.time * (kMidStep * std::clamp(running - 1, 0.0, 1.0));
+  l.ttft += cold_start(r) + seconds(prompt * (together - 1) + queued);
   if (waiting > 0) l.ttft += l.tpot * (waiting / running * answer);
   const FrontEnd front = front_end(r);
   const double rest = in_seconds(l.ttft) - front.receiving + decoding, own = front.receiving + front.sending;
@@ -114,7 +126,8 @@ Separate separate_workers(const EngineCopy& decode, const Prefill& prefill, cons
   found.running = running;
   if (found.full) found.requests_per_second = running * count / (in_seconds(found.latency.tpot) * answer);
   const Seconds burst = prefill.each(requests / prefills) * (decode.c.burst_wait * requests / prefills);
-  const Seconds arrival = decode.c.request_overhead + transfer + found.latency.step.time;
+  const Seconds arrival = decode.c.request_overhead + cold_start(decode) + transfer +
+                          found.latency.step.time * (1 + steps_before(decode, running));
   found.latency.ttft = arrival + prompt * decode.c.prefill_wait + burst;
   // A request without a slot waits until another one finishes.
   const double system = requests / found.requests_per_second - in_seconds(found.latency.tpot) * answer;

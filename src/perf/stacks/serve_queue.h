@@ -12,6 +12,9 @@ struct Latency {
   Step step;
 };
 
+// Decode steps that pass before the scheduler starts on a new request, on average.
+double steps_before(const EngineCopy& r, double running);
+
 // A closed loop with `running` requests that decode together and `waiting` ones in the queue.
 Latency latency_at(const EngineCopy& r, const Prefill& prefill, double running, double waiting);
 

@@ -1,10 +1,21 @@
 // One copy of a model on a serving engine: prefill passes and decode steps. Internal to this module.
 #pragma once
 
+#include <algorithm>
+
 #include "perf/stacks/engine_step.h"
 #include "perf/stacks/estimate_parts.h"
 
 namespace rightsize::perf {
+
+// Decode steps between two looks at the queue. Engines are set to look more often while few requests run: published
+// runs of SGLang look every 10 steps with up to 8 requests and every 30 with 16 or more (scheduler-recv-interval in
+// SemiAnalysisAI/InferenceX benchmarks/dsr1_fp8_b200.sh, read 2026-11-16).
+struct PollSteps {
+  double few = 0, many = 0;
+
+  double at(double running) const { return few + (many - few) * std::clamp(running / 8 - 1, 0.0, 1.0); }
+};
 
 // The properties of a replica that do not depend on the batch.
 struct EngineCopy {
@@ -19,13 +30,16 @@ struct EngineCopy {
   double cached_requests = 0;                 // requests the cache holds
   double slots = 0;                           // maximum running requests, limited by the cache and by --max-batch
   double pass_prompts = 1;                    // prompts that fit one pass
-  double queries = 1, accepted = 1;           // tokens per sequence that a step computes, and keeps
-  double decode_products = 1, prefill_products = 1;  // factors on products, by weight format
+  PollSteps poll_steps = {};
+  double uneven_groups = 1;          // prefill worker: time of a full pass over that of its mean attention group
+  double queries = 1, accepted = 1;  // tokens per sequence that a step computes, and keeps
+  double decode_products = 1, prefill_products = 1;  // factors on the losses of products, by weight format
+  double decode_experts = 1;                         // the same for experts
   double launched = 0;                               // layers, weighted by their number of kernels relative to Llama
 };
 
 EngineCopy replica_of(const Constants& constants, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
-                   const Cluster& cluster, double kv_tokens);
+                      const Cluster& cluster, double kv_tokens, bool at_rate = false);
 
 // A prefill worker on `tensor` GPUs.
 EngineCopy prefill_worker_of(EngineCopy decode_worker, int tensor);
@@ -37,7 +51,7 @@ struct Step {
   Seconds launches;
 };
 
-// Kernels of a decode step: a factor on their work, and the share of latency that remains when a kernel is launched
+// Kernels of a decode step: a factor on their losses, and the share of latency that remains when a kernel is launched
 // while the previous one still runs.
 Seconds decode_time(const EngineCopy& r, const OpTime& op, double factor);
 

@@ -117,6 +117,10 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
   fit_prompts(with_length(isl), c.prefill_wait, isl, fit);
   fit.lone_prompt_token = alone.prefill * (c.prefill_wait / isl);
   fit.request = c.request_overhead + c.front_request;
+  fit.prompts_first = !(c.mixed_passes > 0);
+  // The simulator itself counts the rest of the step that a request finds, which mixed passes add to their own.
+  const double unseen = std::max(0.0, c.wait_steps - (fit.prompts_first ? 0 : 1));
+  fit.wait_few = fit.wait_many = unseen + static_cast<double>(job.serve.poll_steps.value_or(0)) / 2;
   fit.worst_step_error = errors(factors, samples).abs().maxCoeff();
   for (double length : {isl / 2, isl * 2}) {
     const Seconds added = beside_a_step(with_length(length), 1, c.prefill_wait);

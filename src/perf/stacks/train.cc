@@ -49,6 +49,7 @@ Result<TrainEstimate> estimate_training(const Constants& constants, const ModelW
   if (Result<> possible = check_format(job, gpu); !possible) return fail(std::move(possible).error());
   RIGHTSIZE_TRY(TrainEstimate estimate, ask_stack(constants, work, job, gpu, cluster));
   add_offload(constants.eager, work, job, gpu, cluster, estimate);
+  estimate.relative = gpu.relative;
   // A replica is tensor x pipeline x context GPUs, which share a micro-batch.
   const model::Parallelism& p = job.parallel;
   const double replica = static_cast<double>(p.tensor) * p.pipeline * p.context;

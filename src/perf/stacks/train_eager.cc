@@ -159,13 +159,15 @@ Result<TrainEstimate> train_eager(const Constants& constants, const ModelWork& w
   estimate.host = phases.host(passes) * own.host;
   const Seconds alone = soft_max(estimate.device, estimate.host, c.host_overlap);
   const Seconds moved = network.of_step(passes);
-  estimate.step = soft_max(alone, moved, c.network_overlap);
+  const Seconds scaler = scaler_wait(job, phases.host_optimizer * own.host);
+  estimate.step = soft_max(alone, moved, c.network_overlap) + scaler;
   estimate.parts.push_back({"forward", phases.forward * passes * own.device});
   estimate.parts.push_back({"backward", phases.backward * passes * own.device});
   if (phases.recompute > Seconds{}) estimate.parts.push_back({"recompute", phases.recompute * passes * own.device});
   estimate.parts.push_back({"optimizer", phases.optimizer * own.device});
-  if (alone > estimate.device * 1.0005) estimate.parts.push_back({"waiting for the host", alone - estimate.device});
-  if (moved > Seconds{}) estimate.parts.push_back({"waiting for the network", estimate.step - alone});
+  const Seconds waits = alone - estimate.device + scaler;
+  if (waits > estimate.device * 0.0005) estimate.parts.push_back({"waiting for the host", waits});
+  if (moved > Seconds{}) estimate.parts.push_back({"waiting for the network", estimate.step - alone - scaler});
 
   estimate.bound = bound_of(phases.arithmetic * passes * own.device, estimate.device, estimate.host, moved);
   const double width = estimate.bound == Bound::kHost ? c.train_host_width

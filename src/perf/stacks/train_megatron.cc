@@ -20,9 +20,10 @@ struct Format {
 
 Format format_of(const MegatronConstants& c, const Job& job, const GpuSpeed& gpu) {
   const double reached = gpu.matmul[static_cast<int>(MatmulFormat::kHalf)].rate;
-  if (job.precision == Precision::kFp8) return {c.rate_fp8 * reached, gpu.fp8};
-  if (job.precision == Precision::kFp4) return {c.rate_fp4 * reached, gpu.fp4};
-  return {c.rate_bf16 * reached, gpu.half};
+  const auto share = [&](double of_reached) { return std::min(kMostArithmetic, of_reached * reached); };
+  if (job.precision == Precision::kFp8) return {share(c.rate_fp8), gpu.fp8};
+  if (job.precision == Precision::kFp4) return {share(c.rate_fp4), gpu.fp4};
+  return {share(c.rate_bf16), gpu.half};
 }
 
 // Elementwise bytes relative to bf16, counted over a Llama layer (120 bytes per hidden element, forward and backward).
@@ -122,12 +123,9 @@ class Stage {
   // Exposed launch time.
   Seconds launches() const { return c_.layer * layers_; }
 
-  // Host time to launch the many small kernels of a mixture, some per local expert (no measured run had more than 32),
-  // and to read the token counts. Short micro-batches on a fast GPU wait for it.
-  Seconds host() const {
-    constexpr double kMostMeasured = 32;
-    return (c_.expert_host + c_.expert_launch * std::min(local_experts(), kMostMeasured)) * mixture_layers();
-  }
+  // Host time to launch the many small kernels of a mixture, some per local expert, and to read the token counts. Short
+  // micro-batches on a fast GPU wait for it.
+  Seconds host() const { return (c_.expert_host + c_.expert_launch * local_experts()) * mixture_layers(); }
 
   Seconds exchange() const {
     Seconds time;

@@ -75,12 +75,13 @@ Result<TrainEstimate> train_images(const Constants& constants, const ModelWork& 
   const Seconds alone = soft_max(estimate.device, estimate.host, c.host_overlap);
   const DataParallel network = data_parallel_time(work, job, gpu, cluster, 1.0, 1.0, replicas_of(job));
   const Seconds moved = network.of_step(passes);
-  estimate.step = soft_max(alone, moved, c.network_overlap);
+  const Seconds scaler = scaler_wait(job, optimizer_host(c, work, job) * own.host);
+  estimate.step = soft_max(alone, moved, c.network_overlap) + scaler;
   estimate.parts.push_back({"forward", forward * passes});
   estimate.parts.push_back({"backward", backward * passes});
   estimate.parts.push_back({"optimizer", optimizer});
-  estimate.parts.push_back({"waiting for the host", alone - estimate.device});
-  if (moved > Seconds{}) estimate.parts.push_back({"waiting for the network", estimate.step - alone});
+  estimate.parts.push_back({"waiting for the host", alone - estimate.device + scaler});
+  if (moved > Seconds{}) estimate.parts.push_back({"waiting for the network", estimate.step - alone - scaler});
   estimate.bound =
       bound_of((cost.products + cost.products_backward) * (passes * own.device), estimate.device, estimate.host, moved);
   Confidence confidence = confidence_of(gpu, kVisionSlot, JobKind::kTrain, c.width);
@@ -125,6 +126,7 @@ Result<BatchEstimate> estimate_batch(const Constants& constants, const ModelWork
                                      const GpuSpeed& gpu) {
   if (Result<> possible = check_batch(job, gpu); !possible) return fail(std::move(possible).error());
   RIGHTSIZE_TRY(BatchEstimate estimate, one_batch(constants, work, job, gpu));
+  estimate.relative = gpu.relative;
   estimate.samples_per_second = static_cast<double>(job.batch) / in_seconds(estimate.batch);
   note_hardware(job, gpu, Cluster{}, estimate.notes);
   return estimate;
