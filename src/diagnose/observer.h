@@ -13,7 +13,7 @@ namespace rightsize::diagnose {
 struct Observed {
   telemetry::Device device;
   SummaryBuilder whole;
-  Series series;
+  SampleSeries series;
 };
 
 // A sink for files and live sampling. GPUs stay in the order in which they were first seen.

@@ -19,7 +19,7 @@ void fold(Sample& mean, const Sample& next, std::size_t count) {
   mean.time = next.time;
 }
 
-struct Run {
+struct ActivityRun {
   bool idle = false;
   std::size_t first = 0, last = 0;
 };
@@ -45,10 +45,10 @@ double threshold(std::vector<double> levels) {
   return std::max(kIdleActivity, 0.2 * *middle);
 }
 
-std::vector<Run> runs_of(const std::vector<Sample>& samples) {
+std::vector<ActivityRun> runs_of(const std::vector<Sample>& samples) {
   const std::vector<double> levels = levels_of(samples);
   const double low = threshold(levels);
-  std::vector<Run> runs;
+  std::vector<ActivityRun> runs;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const bool idle = levels[i] < low;
     if (runs.empty() || runs.back().idle != idle) runs.push_back({idle, i, i});
@@ -65,7 +65,7 @@ Seconds duration(const std::vector<Sample>& samples, std::size_t first, std::siz
 }
 
 // Whether idleness between the first and last work is too frequent for pauses to be exceptions.
-bool alternates(const std::vector<Run>& runs) {
+bool alternates(const std::vector<ActivityRun>& runs) {
   std::size_t idle = 0, all = 0;
   for (std::size_t i = 1; i + 1 < runs.size(); ++i) {
     const std::size_t size = runs[i].last - runs[i].first;
@@ -76,7 +76,7 @@ bool alternates(const std::vector<Run>& runs) {
 }
 
 // Writing a checkpoint copies weights to the host while nothing else runs.
-PhaseKind pause_kind(const std::vector<Sample>& samples, const Run& run) {
+PhaseKind pause_kind(const std::vector<Sample>& samples, const ActivityRun& run) {
   double copied = 0;
   for (std::size_t i = run.first; i < run.last; ++i)
     copied = std::max(copied, samples[i].get(Metric::kPcieTx).value_or(0));
@@ -118,7 +118,7 @@ Phase make_phase(PhaseKind kind, const std::vector<Sample>& samples, std::size_t
 }
 
 // Before a program has allocated its memory and after it released it, idleness is not part of its work.
-bool without_memory(const std::vector<Sample>& samples, const Run& run) {
+bool without_memory(const std::vector<Sample>& samples, const ActivityRun& run) {
   double most = 0;
   std::optional<double> least;
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -136,12 +136,12 @@ Sample without_engine(Sample sample) {
 }
 
 // The runs of the steady part, without idleness at either end that is not part of the work.
-std::pair<std::size_t, std::size_t> steady_runs(const std::vector<Sample>& samples, const std::vector<Run>& runs,
-                                                bool from_start) {
+std::pair<std::size_t, std::size_t> steady_runs(const std::vector<Sample>& samples,
+                                                const std::vector<ActivityRun>& runs, bool from_start) {
   std::size_t first = 0, last = runs.size();
   const Seconds whole = duration(samples, 0, samples.size());
   constexpr double kEdge = 0.25;  // of a recording: longer idleness at an end may be part of a pattern
-  auto is_edge = [&](const Run& run) {
+  auto is_edge = [&](const ActivityRun& run) {
     return from_start || duration(samples, run.first, run.last) < kEdge * whole || without_memory(samples, run);
   };
   if (runs.size() < 2) return {first, last};
@@ -153,11 +153,11 @@ std::pair<std::size_t, std::size_t> steady_runs(const std::vector<Sample>& sampl
 
 // Whether the program fills its memory once and then only holds it until the recording ends: the first moment was
 // start-up, and holding memory is what it does.
-bool ends_holding(const std::vector<Sample>& samples, const std::vector<Run>& runs) {
-  const Run& end = runs.back();
+bool ends_holding(const std::vector<Sample>& samples, const std::vector<ActivityRun>& runs) {
+  const ActivityRun& end = runs.back();
   if (!end.idle || without_memory(samples, end)) return false;
   Seconds worked;
-  for (const Run& run : runs) worked += run.idle ? Seconds{} : duration(samples, run.first, run.last);
+  for (const ActivityRun& run : runs) worked += run.idle ? Seconds{} : duration(samples, run.first, run.last);
   const std::size_t began = runs.front().idle ? runs[1].first : 0;
   constexpr Seconds kMoment = seconds(1);
   constexpr double kMostly = 0.9;  // of the time since the first work
@@ -167,7 +167,7 @@ bool ends_holding(const std::vector<Sample>& samples, const std::vector<Run>& ru
 
 }  // namespace
 
-void Series::add(const Sample& sample) {
+void SampleSeries::add(const Sample& sample) {
   if (merged_ == 0) {
     pending_ = sample;
   } else {
@@ -192,7 +192,7 @@ std::string_view name_of(PhaseKind kind) {
 
 std::vector<Phase> find_phases(const std::vector<Sample>& samples, bool from_start) {
   if (samples.empty()) return {};
-  const std::vector<Run> runs = runs_of(samples);
+  const std::vector<ActivityRun> runs = runs_of(samples);
   if (runs.size() == 1) {
     return {make_phase(runs[0].idle ? PhaseKind::kIdle : PhaseKind::kSteady, samples, 0, samples.size())};
   }
@@ -207,7 +207,7 @@ std::vector<Phase> find_phases(const std::vector<Sample>& samples, bool from_sta
   const bool pattern = alternates(runs);
   constexpr Seconds kPause = seconds(1);
   for (std::size_t i = first; i < last; ++i) {
-    const Run& run = runs[i];
+    const ActivityRun& run = runs[i];
     const bool inside = i > first && i + 1 < last;
     const bool pause = run.idle && inside && !pattern && duration(samples, run.first, run.last) >= kPause;
     const PhaseKind kind = pause ? pause_kind(samples, run) : PhaseKind::kSteady;

@@ -10,7 +10,7 @@
 namespace rightsize::diagnose {
 
 // Samples in time order. If there are too many, neighbours are averaged.
-class Series {
+class SampleSeries {
  public:
   void add(const Sample& sample);
   const std::vector<Sample>& samples() const { return samples_; }

@@ -11,7 +11,7 @@ namespace rightsize::diagnose {
 namespace {
 
 TEST(Series, LongSeriesAreThinnedAndKeepTheMean) {
-  Series series;
+  SampleSeries series;
   double sum = 0;
   constexpr int kSamples = 100000;
   for (int i = 0; i < kSamples; ++i) {

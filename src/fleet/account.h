@@ -5,6 +5,11 @@
 // and metric; the counts are 336 steps times about nine questions, and the server computes them where the data is.
 #pragma once
 
+#include <array>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "fleet/coverage.h"
@@ -22,16 +27,37 @@ struct StepTimes {
 };
 Seconds total(const std::vector<Seconds>& times);
 
+// A profile of `steps` steps. at(metric, step) gives the mean and the maximum of a step, if it has readings. The best
+// metric of activity that a step has counts.
+template <class At>
+Profile make_profile(TimePoint start, Seconds width, std::size_t steps, const At& at) {
+  Profile profile{.start = start, .width = width};
+  const auto fill = [&](MetricCurve& curve, std::span<const Metric> best_first) {
+    for (std::size_t i = 0; i < steps; ++i) {
+      for (Metric metric : best_first) {
+        const std::optional<std::pair<float, float>> step = at(metric, i);
+        if (!step) continue;
+        if (curve.empty()) curve.mean = curve.max = std::vector<float>(steps, kUnknownStep);
+        std::tie(curve.mean[i], curve.max[i]) = *step;
+        break;
+      }
+    }
+  };
+  fill(profile.activity, kActivityMetrics);
+  fill(profile.dram, std::array{Metric::kDramActive});
+  fill(profile.memory, std::array{Metric::kMemoryUsed});
+  return profile;
+}
+
+// The use of a device that was covered for `covered` between the ends of the span.
+GpuUse begin_use(Device device, Seconds covered, const TimeSpan& span, Seconds interval);
+
 // Sets what follows from the time per step: `known`, the idle and held shares, and Profile::idle. `covered` and the
 // curves of the profile must be set.
 void set_idle(GpuUse& use, const StepTimes& time, const IdleRule& rule);
 
-// Sorts tenancies, the longest first, and adds what the profile says about them: the busiest steps while they were
-// present, and the 95th percentile of memory.
-void finish_tenancies(GpuUse& use);
-
 // Appends the row of what no MIG instance was made of, while the GPU was partitioned.
 void add_free_part(std::vector<GpuUse>& rows, Seconds partitioned, const TimeSpan& span,
-                   std::vector<MigLayout> layouts);
+                   std::vector<MigPeriod> layouts);
 
 }  // namespace rightsize::fleet

@@ -80,40 +80,14 @@ TimeSpan span_of(const Times& covered, const StepAxis& axis) {
   return span;
 }
 
-Curve curve_of(const PartCells& part, Metric metric, const StepAxis& axis) {
-  Curve curve;
-  const auto found = part.curves.find(metric);
-  if (found == part.curves.end() || found->second.weight.empty()) return curve;
-  for (std::size_t i = 0; i < axis.count; ++i) {
-    const double weight = at(found->second.weight, i);
-    curve.mean.push_back(weight > 0 ? static_cast<float>(at(found->second.sum, i) / weight) : kUnknownStep);
-    curve.max.push_back(weight > 0 ? found->second.max[i] : kUnknownStep);
-  }
-  return curve;
-}
-
-void overlay(Curve& curve, const Curve& better) {
-  if (curve.empty()) {
-    curve = better;
-    return;
-  }
-  for (std::size_t i = 0; i < better.mean.size(); ++i) {
-    if (std::isnan(better.mean[i])) continue;
-    curve.mean[i] = better.mean[i];
-    curve.max[i] = better.max[i];
-  }
-}
-
 Profile profile_of(const PartCells& part, const StepAxis& axis) {
-  Profile profile;
-  profile.start = axis.from;
-  profile.width = axis.width;
-  for (std::size_t i = std::size(kActivityMetrics); i-- > 0;) {
-    overlay(profile.activity, curve_of(part, kActivityMetrics[i], axis));
-  }
-  profile.dram = curve_of(part, Metric::kDramActive, axis);
-  profile.memory = curve_of(part, Metric::kMemoryUsed, axis);
-  return profile;
+  return make_profile(axis.from, axis.width, axis.count,
+                      [&](Metric metric, std::size_t i) -> std::optional<std::pair<float, float>> {
+                        const auto curve = part.curves.find(metric);
+                        const double weight = curve == part.curves.end() ? 0 : at(curve->second.weight, i);
+                        if (weight <= 0) return std::nullopt;
+                        return std::pair(static_cast<float>(at(curve->second.sum, i) / weight), curve->second.max[i]);
+                      });
 }
 
 // Means over the time covered, not over readings, because intervals may change.
@@ -185,15 +159,9 @@ std::vector<Tenancy> tenancies_of(const GpuCells& gpu, const PartCells& part, co
 
 GpuUse use_of(const GpuCells& gpu, const PartCells& part, const StepTimes& time, const StepAxis& axis,
               const Grain& grain, Seconds interval, const IdleRule& rule) {
-  GpuUse use;
-  use.device = part.device;
-  use.covered = total(time.covered);
-  use.interval = interval;
+  GpuUse use = begin_use(part.device, total(time.covered), span_of(time.covered, axis), interval);
   use.changes = part.changes;
   use.duplicated = gpu.duplicated;
-  const TimeSpan span = span_of(time.covered, axis);
-  use.first = span.from;
-  use.last = std::max(span.from, span.until - interval);
   set_means(use, part, time);
   use.profile = profile_of(part, axis);
   set_idle(use, time, rule);
@@ -206,7 +174,7 @@ GpuUse use_of(const GpuCells& gpu, const PartCells& part, const StepTimes& time,
     if (seen > good) use.dropped = static_cast<std::uint64_t>(std::round(gpu.readings * (1 - good / seen)));
   }
   use.tenancies = tenancies_of(gpu, part, time, axis, interval);
-  finish_tenancies(use);
+  std::ranges::stable_sort(use.tenancies, std::ranges::greater(), &Tenancy::time);
   return use;
 }
 
@@ -217,9 +185,8 @@ void add_layouts(std::map<std::vector<std::string>, Seconds>& layouts,
   std::vector<std::pair<Seconds, std::vector<std::string>>> groups;
   for (const auto& [name, time] : instances) {
     if (time <= slack / 2) continue;
-    const auto same = std::find_if(groups.begin(), groups.end(), [&, time = time](const auto& g) {
-      return g.first - time <= slack && time - g.first <= slack;
-    });
+    const auto same = std::ranges::find_if(
+        groups, [&, time = time](const auto& g) { return g.first - time <= slack && time - g.first <= slack; });
     if (same == groups.end()) {
       groups.push_back({time, {name}});
     } else {
@@ -227,7 +194,7 @@ void add_layouts(std::map<std::vector<std::string>, Seconds>& layouts,
     }
   }
   if (groups.empty()) return;
-  std::sort(groups.begin(), groups.end());
+  std::ranges::sort(groups);
   Seconds all;
   for (const auto& [time, names] : groups) all += time;
   if (groups.size() > 1 && all <= partitioned + slack) {
@@ -240,7 +207,7 @@ void add_layouts(std::map<std::vector<std::string>, Seconds>& layouts,
     for (std::size_t j = i; j < groups.size(); ++j) {
       names.insert(names.end(), groups[j].second.begin(), groups[j].second.end());
     }
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     const Seconds until = i + 1 == groups.size() ? std::max(groups[i].first, partitioned) : groups[i].first;
     layouts[names] += until - before;
     before = until;
@@ -301,7 +268,7 @@ std::vector<GpuUse> account(const GpuCells& gpu, const StepAxis& axis, const Gra
     uses.push_back(use_of(gpu, part, times_of(by_part[name], gpu, part), axis, grain, interval, rule));
   }
   if (!layouts.empty()) {
-    std::vector<MigLayout> list;
+    std::vector<MigPeriod> list;
     for (const auto& [names, time] : layouts) list.push_back({names, time});
     add_free_part(uses, total(partitioned), span_of(partitioned, axis), std::move(list));
   }

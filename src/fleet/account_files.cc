@@ -68,37 +68,6 @@ void by_step(const CurveRows& curves, const std::vector<TimeSpan>& intervals, co
   }
 }
 
-// The best evidence of activity in a step.
-const Cell* activity_cell(const CurveRows& curves, std::size_t step) {
-  for (std::size_t row = 0; row < kActivityRows; ++row) {
-    if (const Cell* cell = curves.at(row, step)) return cell;
-  }
-  return nullptr;
-}
-
-// The best evidence of activity in each step, bandwidth, and memory.
-Profile profile_of(const CurveRows& curves, std::size_t begin, std::size_t end) {
-  Profile profile;
-  profile.start = curves.begin_of(begin);
-  profile.width = curves.width();
-  auto fill = [&](Curve& curve, auto cell_at) {
-    bool any = false;
-    for (std::size_t i = begin; i < end; ++i) any = any || cell_at(i) != nullptr;
-    if (!any) return;
-    curve.mean.reserve(end - begin);
-    curve.max.reserve(end - begin);
-    for (std::size_t i = begin; i < end; ++i) {
-      const Cell* cell = cell_at(i);
-      curve.mean.push_back(cell != nullptr ? cell->mean() : kUnknownStep);
-      curve.max.push_back(cell != nullptr ? cell->max : kUnknownStep);
-    }
-  };
-  fill(profile.activity, [&](std::size_t i) { return activity_cell(curves, i); });
-  fill(profile.dram, [&](std::size_t i) { return curves.at(kDramRow, i); });
-  fill(profile.memory, [&](std::size_t i) { return curves.at(kMemoryRow, i); });
-  return profile;
-}
-
 // Readings out of order carry no duration, and several series at once count the same time more than once. The mean is
 // then taken over steps, whose duration is known.
 double mean_of(const Tally& tally, const PartTally& part, int row, const std::vector<TimeSpan>& within) {
@@ -108,7 +77,7 @@ double mean_of(const Tally& tally, const PartTally& part, int row, const std::ve
   double sum = 0;
   Seconds weight;
   by_step(part.curves, within, [&](std::size_t step, Seconds time) {
-    const Cell* cell = part.curves.at(static_cast<std::size_t>(row), step);
+    const CurveCell* cell = part.curves.at(static_cast<std::size_t>(row), step);
     if (cell == nullptr) return;
     sum += static_cast<double>(cell->mean()) * in_seconds(time);
     weight += time;
@@ -122,16 +91,16 @@ std::optional<MetricUse> metric_use(const PartTally& part, Metric metric, const 
   const MetricKind& kind = kind_of(metric);
   MetricUse use{mean_of(*tally, part, kind.row, within), std::nullopt, std::nullopt, tally->max};
   if (kind.share) {
-    use.p50 = tally->quantile(0.5);
-    use.p95 = tally->quantile(0.95);
+    use.p50 = quantile_of(tally->histogram, 0.5, tally->max);
+    use.p95 = quantile_of(tally->histogram, 0.95, tally->max);
   }
   return use;
 }
 
-std::optional<double> quantile_of(std::vector<float> values, double share) {
+std::optional<double> quantile_of_steps(std::vector<float> values, double share) {
   std::erase_if(values, [](float v) { return std::isnan(v); });
   if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return static_cast<double>(
       values[static_cast<std::size_t>(std::round(share * static_cast<double>(values.size() - 1)))]);
 }
@@ -142,12 +111,7 @@ void describe(Tenancy& tenancy, const OwnerTally& tally) {
     if (tally.weight[row] <= Seconds{}) continue;
     tenancy.idle = tenancy.time * (tally.idle[row] / tally.weight[row]);
     tenancy.activity_peak = tally.activity_peak;
-    double all = 0, below = 0;
-    for (float bucket : *tally.histogram[row]) all += static_cast<double>(bucket);
-    for (std::size_t i = 0; i < kOwnerBuckets && below < 0.95 * all; ++i) {
-      below += static_cast<double>((*tally.histogram[row])[i]);
-      tenancy.activity_p95 = std::min((static_cast<double>(i) + 0.5) / kOwnerBuckets, tally.activity_peak);
-    }
+    tenancy.activity_p95 = quantile_of(*tally.histogram[row], 0.95, tally.activity_peak);
     break;
   }
   if (tally.memory_peak > Bytes{}) tenancy.memory_peak = tally.memory_peak;
@@ -155,10 +119,8 @@ void describe(Tenancy& tenancy, const OwnerTally& tally) {
 
 std::vector<Tenancy> tenancies_of(const PartTally& part, const Presence& presence, const GpuUse& use,
                                   const std::vector<TimeSpan>& within) {
-  std::size_t unowned = part.owners.size();
-  for (std::size_t i = 0; i < part.owners.size(); ++i) {
-    if (part.owners[i].owner.empty()) unowned = i;
-  }
+  const auto unowned =
+      static_cast<std::size_t>(std::ranges::find(part.owners, Owner{}, &OwnerTally::owner) - part.owners.begin());
   const std::vector<Seconds> shares = share_time(presence.owned, within, part.owners.size(), unowned);
   std::vector<Tenancy> tenancies;
   Seconds idle;
@@ -197,13 +159,13 @@ StepTimes times_of(const PartTally& part, const Presence& presence, const std::v
         known.push_back(i);
     }
     const std::vector<TimeSpan> fresh = subtract(intersect(unite(std::move(known)), within), seen);
-    const Cell* last = nullptr;
+    const CurveCell* last = nullptr;
     by_step(part.curves, fresh, [&](std::size_t step, Seconds time) {
-      if (const Cell* cell = part.curves.at(row, step)) last = cell;
+      if (const CurveCell* cell = part.curves.at(row, step)) last = cell;
       times.known[step - begin] += time;
       if (last != nullptr) times.idle[step - begin] += last->idle_share() * time;
     });
-    seen.insert(seen.end(), fresh.begin(), fresh.end());
+    append(seen, fresh);
     seen = unite(std::move(seen));
   }
   return times;
@@ -211,12 +173,7 @@ StepTimes times_of(const PartTally& part, const Presence& presence, const std::v
 
 GpuUse use_of(const PartTally& part, const Presence& presence, const std::vector<TimeSpan>& within,
               const IdleRule& rule) {
-  GpuUse use;
-  use.device = part.device;
-  use.covered = total(within);
-  use.interval = presence.interval;
-  use.first = within.front().from;
-  use.last = std::max(use.first, within.back().until - use.interval);
+  GpuUse use = begin_use(part.device, total(within), {within.front().from, within.back().until}, presence.interval);
   use.filled = presence.filled;
   use.dropped = part.dropped;
   use.duplicated = presence.duplicated;
@@ -226,50 +183,41 @@ GpuUse use_of(const PartTally& part, const Presence& presence, const std::vector
   if (part.curves.steps() > 0) {
     const TimePoint last = unix_seconds(std::nextafter(in_unix_seconds(within.back().until), 0.0));
     const std::size_t begin = part.curves.step_of(within.front().from), end = part.curves.step_of(last) + 1;
-    use.profile = profile_of(part.curves, begin, end);
+    use.profile = make_profile(part.curves.begin_of(begin), part.curves.width(), end - begin,
+                               [&](Metric metric, std::size_t step) -> std::optional<std::pair<float, float>> {
+                                 const CurveCell* cell =
+                                     part.curves.at(static_cast<std::size_t>(kind_of(metric).row), begin + step);
+                                 if (cell == nullptr) return std::nullopt;
+                                 return std::pair(cell->mean(), cell->max);
+                               });
     set_idle(use, times_of(part, presence, within, begin, end), rule);
   }
   if (const std::optional<Metric> activity = use.activity()) {
     use.changes = static_cast<double>(part.changes[static_cast<std::size_t>(kind_of(*activity).row)]);
   }
   if (std::optional<MetricUse>& memory = use.metrics[static_cast<std::size_t>(Metric::kMemoryUsed)]) {
-    memory->p50 = quantile_of(use.profile.memory.mean, 0.5);
-    memory->p95 = quantile_of(use.profile.memory.mean, 0.95);
+    memory->p50 = quantile_of_steps(use.profile.memory.mean, 0.5);
+    memory->p95 = quantile_of_steps(use.profile.memory.mean, 0.95);
   }
   use.tenancies = tenancies_of(part, presence, use, within);
-  finish_tenancies(use);
+  std::ranges::stable_sort(use.tenancies, std::ranges::greater(), &Tenancy::time);
   return use;
 }
 
 // Which instances existed at the same time, and for how long.
-std::vector<MigLayout> layouts_of(const std::vector<PartTally*>& parts, const std::vector<Presence>& presences) {
-  struct Event {
-    TimePoint time;
-    std::string instance;
-    bool begins = false;
-  };
-  std::vector<Event> events;
+std::vector<MigPeriod> layouts_of(const std::vector<PartTally*>& parts, const std::vector<Presence>& presences) {
+  std::vector<OwnedSpan> spans;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i]->device.mig_id.empty()) continue;
-    for (const TimeSpan& time : presences[i].covered) {
-      events.push_back({time.from, instance_name(parts[i]->device), true});
-      events.push_back({time.until, instance_name(parts[i]->device), false});
-    }
+    for (const TimeSpan& time : presences[i].covered) spans.push_back({time, i});
   }
-  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
   std::map<std::set<std::string>, Seconds> together;
-  std::set<std::string> now;
-  TimePoint before;
-  for (const Event& event : events) {
-    if (!now.empty() && event.time > before) together[now] += event.time - before;
-    before = event.time;
-    if (event.begins) {
-      now.insert(event.instance);
-    } else {
-      now.erase(event.instance);
-    }
-  }
-  std::vector<MigLayout> layouts;
+  for_each_period(spans, [&](Seconds length, const std::set<std::size_t>& present) {
+    std::set<std::string> names;
+    for (std::size_t i : present) names.insert(instance_name(parts[i]->device));
+    together[names] += length;
+  });
+  std::vector<MigPeriod> layouts;
   for (const auto& [instances, time] : together) layouts.push_back({{instances.begin(), instances.end()}, time});
   return layouts;
 }
@@ -284,8 +232,7 @@ std::vector<GpuUse> account(const std::vector<PartTally*>& parts, const IdleRule
     // A step shorter than the interval between readings would often be empty.
     while (part->curves.steps() > 1 && part->curves.width() < presences.back().interval) part->curves.coarsen();
     if (part->device.mig_id.empty()) continue;
-    const std::vector<TimeSpan>& covered = presences.back().covered;
-    partitioned.insert(partitioned.end(), covered.begin(), covered.end());
+    append(partitioned, presences.back().covered);
   }
   partitioned = unite(std::move(partitioned));
   std::vector<GpuUse> uses;

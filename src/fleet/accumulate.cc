@@ -68,7 +68,7 @@ class Adder {
   const MetricKind kind_;
   std::unique_ptr<Tally>& slot_;
   const bool activity_;
-  Cell* cell_ = nullptr;  // of the times in reach_
+  CurveCell* cell_ = nullptr;  // of the times in reach_
   TimeSpan reach_;
 };
 
@@ -85,196 +85,148 @@ std::uint64_t identity_of(const Device& device) {
   return hash;
 }
 
+constexpr std::size_t kTogether = 8;  // samples of a series that are added at once
+
+std::size_t owner_in(PartTally& part, const Owner& owner) {
+  const auto known = std::ranges::find(part.owners, owner, &OwnerTally::owner);
+  if (known != part.owners.end()) return static_cast<std::size_t>(known - part.owners.begin());
+  part.owners.emplace_back().owner = owner;
+  return part.owners.size() - 1;
+}
+
 }  // namespace
 
-struct UseAccumulator::State {
-  AccumulateOptions options;
-  static constexpr std::size_t kTogether = 8;
-  struct Handle {
-    int part = -1;
-    std::size_t series = 0;
-    std::vector<telemetry::Sample> waiting = {};
-  };
-  std::vector<Handle> handles;
-  std::unordered_map<std::uint64_t, int> by_identity;
-  std::unordered_map<std::string, int> by_key;
-  std::vector<std::unique_ptr<PartTally>> parts;
-  std::size_t readings = 0, refused = 0, left_out = 0;
-
-  static std::size_t owner_of_part(PartTally& part, const Owner& owner) {
-    for (std::size_t i = 0; i < part.owners.size(); ++i) {
-      if (part.owners[i].owner == owner) return i;
-    }
-    part.owners.emplace_back();
-    part.owners.back().owner = owner;
-    return part.owners.size() - 1;
-  }
-
-  Handle open(const Device& device) {
-    auto [found, is_new] = by_key.try_emplace(device.key() + " " + device.mig_profile, -1);
-    if (is_new) {
-      if (parts.size() < options.most_gpus) {
-        found->second = static_cast<int>(parts.size());
-        parts.push_back(std::make_unique<PartTally>());
-        parts.back()->device = device;
-      } else {
-        ++left_out;
-      }
-    }
-    if (found->second < 0) return {};
-    PartTally& part = *parts[static_cast<std::size_t>(found->second)];
-    if (part.device.name.empty()) part.device.name = device.name;
-    if (part.device.host.empty()) part.device.host = device.host;
-    part.device.labels.insert(device.labels.begin(), device.labels.end());
-    part.series.emplace_back();
-    part.series.back().owner = owner_of_part(part, owner_of(device));
-    return {found->second, part.series.size() - 1, {}};
-  }
-
-  void add_waiting(Handle& handle) {
-    if (handle.waiting.empty()) return;
-    PartTally& part = *parts[static_cast<std::size_t>(handle.part)];
-    SeriesTally& series = part.series[handle.series];
-    std::uint32_t metrics = 0;
-    std::array<std::optional<TimePoint>, kTogether> times;
-    for (std::size_t i = 0; i < handle.waiting.size(); ++i) {
-      times[i] = taken(part, handle.waiting[i].time);
-      if (!times[i]) continue;
-      series.present.add(*times[i]);
-      metrics |= handle.waiting[i].present();
-    }
-    for (; metrics != 0; metrics &= metrics - 1) {
-      const auto metric = static_cast<Metric>(std::countr_zero(metrics));
-      Adder adder(options.idle, part, series, metric);
-      for (std::size_t i = 0; i < handle.waiting.size(); ++i) {
-        const std::optional<double> value = handle.waiting[i].get(metric);
-        if (times[i] && value) adder.add(*times[i], *value) ? ++readings : ++part.dropped;
-      }
-    }
-    handle.waiting.clear();
-  }
-  void add_all_waiting() {
-    for (Handle& handle : handles) {
-      if (handle.part >= 0) add_waiting(handle);
-    }
-  }
-
-  // The time to count, or nothing for an impossible time or one outside the window. A clock that jumps by more than a
-  // year within one GPU's readings was set: later readings are appended to the earlier ones.
-  std::optional<TimePoint> taken(PartTally& part, TimePoint time) {
-    if (options.window && !(time >= options.window->from && time < options.window->until)) return std::nullopt;
-    if (!(time >= TimePoint{}) || time > kLatest) {
-      ++refused;
-      return std::nullopt;
-    }
-    TimePoint shifted = time + part.shift;
-    const bool jumps = shifted - part.newest > kClockOff || part.newest - shifted > kClockOff;
-    if (part.newest > TimePoint{} && jumps) {
-      part.shift = part.newest + seconds(60) - time;
-      part.jumped = true;
-      shifted = time + part.shift;
-    }
-    part.newest = shifted;
-    return shifted;
-  }
-
-  Seconds usual_interval() const {
-    std::vector<Seconds> intervals;
-    for (const std::unique_ptr<PartTally>& part : parts) {
-      for (const SeriesTally& series : part->series) {
-        if (const Seconds own = series.present.usual_interval(); own > Seconds{}) intervals.push_back(own);
-      }
-    }
-    if (intervals.empty()) return options.interval.value_or(kLoneReading);
-    const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
-    std::nth_element(intervals.begin(), middle, intervals.end());
-    return *middle;
-  }
-};
-
-UseAccumulator::UseAccumulator(AccumulateOptions options) : state_(std::make_unique<State>()) {
-  state_->options = options;
-}
+UseAccumulator::UseAccumulator(AccumulateOptions options) : options_(options) {}
 UseAccumulator::~UseAccumulator() = default;
 
 int UseAccumulator::open(const Device& device) {
-  auto [found, is_new] = state_->by_identity.try_emplace(identity_of(device), 0);
-  if (is_new) {
-    found->second = static_cast<int>(state_->handles.size());
-    state_->handles.push_back(state_->open(device));
-  }
+  auto [found, is_new] = by_identity_.try_emplace(identity_of(device), static_cast<int>(series_.size()));
+  if (is_new) series_.push_back(open_series(device));
   return found->second;
+}
+
+UseAccumulator::Series UseAccumulator::open_series(const Device& device) {
+  auto [found, is_new] = by_key_.try_emplace(device.key() + " " + device.mig_profile, nullptr);
+  if (is_new && parts_.size() < options_.most_gpus) {
+    found->second = parts_.emplace_back(std::make_unique<PartTally>()).get();
+    found->second->device = device;
+  } else if (is_new) {
+    ++left_out_;
+  }
+  PartTally* part = found->second;
+  if (part == nullptr) return {};
+  if (part->device.name.empty()) part->device.name = device.name;
+  if (part->device.host.empty()) part->device.host = device.host;
+  part->device.labels.insert(device.labels.begin(), device.labels.end());
+  part->series.emplace_back().owner = owner_in(*part, owner_of(device));
+  return {part, part->series.size() - 1};
+}
+
+// The time to count, or nothing for an impossible time or one outside the window. A clock that jumps by more than a
+// year within one GPU's readings was set: later readings are appended to the earlier ones.
+std::optional<TimePoint> UseAccumulator::taken(PartTally& part, TimePoint time) {
+  if (options_.window && !(time >= options_.window->from && time < options_.window->until)) return std::nullopt;
+  if (!(time >= TimePoint{}) || time > kLatest) {
+    ++refused_;
+    return std::nullopt;
+  }
+  TimePoint shifted = time + part.shift;
+  const bool jumps = shifted - part.newest > kClockOff || part.newest - shifted > kClockOff;
+  if (part.newest > TimePoint{} && jumps) {
+    part.shift = part.newest + seconds(60) - time;
+    part.jumped = true;
+    shifted = time + part.shift;
+  }
+  part.newest = shifted;
+  return shifted;
 }
 
 // The lines of a log alternate between all GPUs, whose tallies do not fit into the cache, so a few samples of a GPU are
 // collected and added together, metric by metric.
 void UseAccumulator::add(int device, const telemetry::Sample& sample) {
-  State::Handle& handle = state_->handles[static_cast<std::size_t>(device)];
-  if (handle.part < 0) return;
-  handle.waiting.push_back(sample);
-  if (handle.waiting.size() == State::kTogether) state_->add_waiting(handle);
+  Series& series = series_[static_cast<std::size_t>(device)];
+  if (series.part == nullptr) return;
+  series.waiting.push_back(sample);
+  if (series.waiting.size() == kTogether) add_waiting(series);
 }
 
-void UseAccumulator::add(int device, Metric metric, TimePoint time, double value) {
-  const telemetry::Point point{time, value};
-  add_points(device, metric, {&point, 1});
+void UseAccumulator::add_waiting(Series& from) {
+  if (from.waiting.empty()) return;
+  PartTally& part = *from.part;
+  SeriesTally& series = part.series[from.number];
+  std::uint32_t metrics = 0;
+  std::array<std::optional<TimePoint>, kTogether> times;
+  for (std::size_t i = 0; i < from.waiting.size(); ++i) {
+    times[i] = taken(part, from.waiting[i].time);
+    if (!times[i]) continue;
+    series.present.add(*times[i]);
+    metrics |= from.waiting[i].present();
+  }
+  for (; metrics != 0; metrics &= metrics - 1) {
+    const auto metric = static_cast<Metric>(std::countr_zero(metrics));
+    Adder adder(options_.idle, part, series, metric);
+    for (std::size_t i = 0; i < from.waiting.size(); ++i) {
+      const std::optional<double> value = from.waiting[i].get(metric);
+      if (times[i] && value) adder.add(*times[i], *value) ? ++readings_ : ++part.dropped;
+    }
+  }
+  from.waiting.clear();
+}
+
+void UseAccumulator::add_all_waiting() {
+  for (Series& series : series_) add_waiting(series);
 }
 
 void UseAccumulator::add_points(int device, Metric metric, std::span<const telemetry::Point> points) {
-  State::Handle& handle = state_->handles[static_cast<std::size_t>(device)];
-  if (handle.part < 0) return;
-  state_->add_waiting(handle);
-  PartTally& part = *state_->parts[static_cast<std::size_t>(handle.part)];
-  SeriesTally& series = part.series[handle.series];
-  Adder adder(state_->options.idle, part, series, metric);
+  Series& from = series_[static_cast<std::size_t>(device)];
+  if (from.part == nullptr) return;
+  add_waiting(from);
+  SeriesTally& series = from.part->series[from.number];
+  Adder adder(options_.idle, *from.part, series, metric);
   for (const telemetry::Point& point : points) {
-    const std::optional<TimePoint> time = state_->taken(part, point.time);
+    const std::optional<TimePoint> time = taken(*from.part, point.time);
     if (!time) continue;
     series.present.add(*time);
-    adder.add(*time, point.value) ? ++state_->readings : ++part.dropped;
+    adder.add(*time, point.value) ? ++readings_ : ++from.part->dropped;
   }
 }
 
-void UseAccumulator::add_unusable(int device, Metric, TimePoint time) {
-  State::Handle& handle = state_->handles[static_cast<std::size_t>(device)];
-  if (handle.part < 0) return;
-  state_->add_waiting(handle);
-  PartTally& part = *state_->parts[static_cast<std::size_t>(handle.part)];
-  const std::optional<TimePoint> taken = state_->taken(part, time);
-  if (!taken) return;
-  part.series[handle.series].present.add(*taken);
-  ++part.dropped;
+std::size_t UseAccumulator::readings() {
+  add_all_waiting();
+  return readings_;
 }
 
-std::size_t UseAccumulator::readings() const {
-  state_->add_all_waiting();
-  return state_->readings;
+std::size_t UseAccumulator::refused() {
+  add_all_waiting();
+  return refused_;
 }
-std::size_t UseAccumulator::refused() const {
-  state_->add_all_waiting();
-  return state_->refused;
+
+Seconds UseAccumulator::usual_interval() const {
+  std::vector<Seconds> intervals;
+  for (const std::unique_ptr<PartTally>& part : parts_) {
+    for (const SeriesTally& series : part->series) {
+      if (const Seconds own = series.present.usual_interval(); own > Seconds{}) intervals.push_back(own);
+    }
+  }
+  return intervals.empty() ? options_.interval.value_or(kLoneReading) : median(std::move(intervals));
 }
-std::size_t UseAccumulator::gpus_left_out() const { return state_->left_out; }
 
 std::vector<GpuUse> UseAccumulator::finish() {
-  state_->add_all_waiting();
-  state_->handles = {};
-  const Seconds fallback = state_->usual_interval();
+  add_all_waiting();
+  series_ = {};
+  const Seconds fallback = usual_interval();
   // MIG instances belong to the GPU they are part of.
   std::unordered_map<std::string, std::size_t> physical;
   std::vector<std::vector<PartTally*>> groups;
-  for (const std::unique_ptr<PartTally>& part : state_->parts) {
-    Device whole = part->device;
-    whole.mig_id.clear();
-    const auto [found, is_new] = physical.try_emplace(whole.key(), groups.size());
+  for (const std::unique_ptr<PartTally>& part : parts_) {
+    const auto [found, is_new] = physical.try_emplace(whole_key(part->device), groups.size());
     if (is_new) groups.emplace_back();
     groups[found->second].push_back(part.get());
   }
   std::vector<GpuUse> gpus;
   for (const std::vector<PartTally*>& parts : groups) {
-    std::vector<GpuUse> rows = account(parts, state_->options.idle, fallback);
-    const bool jumped = std::any_of(parts.begin(), parts.end(), [](const PartTally* p) { return p->jumped; });
-    for (GpuUse& row : rows) {
+    const bool jumped = std::ranges::any_of(parts, &PartTally::jumped);
+    for (GpuUse& row : account(parts, options_.idle, fallback)) {
       if (jumped) row.clock_off = parts.front()->shift;
       gpus.push_back(std::move(row));
     }
@@ -282,10 +234,9 @@ std::vector<GpuUse> UseAccumulator::finish() {
   }
   correct_clocks(gpus);
   sort_by_place(gpus);
-  state_->parts.clear();
-  state_->handles.clear();
-  state_->by_key.clear();
-  state_->by_identity.clear();
+  parts_.clear();
+  by_key_.clear();
+  by_identity_.clear();
   return gpus;
 }
 

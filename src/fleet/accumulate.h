@@ -9,12 +9,16 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "fleet/coverage.h"
 #include "fleet/use.h"
 
 namespace rightsize::fleet {
+
+struct PartTally;
 
 struct AccumulateOptions {
   IdleRule idle = {};
@@ -32,22 +36,40 @@ class UseAccumulator : public telemetry::SampleSink {
 
   int open(const Device& device) override;
   void add(int device, const telemetry::Sample& sample) override;
-
   // One reading of one metric.
-  void add(int device, Metric metric, TimePoint time, double value);
+  void add(int device, Metric metric, TimePoint time, double value) {
+    const telemetry::Point point{time, value};
+    add_points(device, metric, {&point, 1});
+  }
   void add_points(int device, Metric metric, std::span<const telemetry::Point> points) override;
-  void add_unusable(int device, Metric metric, TimePoint time) override;
+  // Counts as a dropped reading, like any impossible value.
+  void add_unusable(int device, Metric metric, TimePoint time) override { add(device, metric, time, -1); }
 
-  std::size_t readings() const;
-  std::size_t refused() const;  // readings with impossible times; impossible values are counted in GpuUse::dropped
-  std::size_t gpus_left_out() const;  // above most_gpus
+  std::size_t readings();
+  std::size_t refused();  // readings with impossible times; impossible values are counted in GpuUse::dropped
+  std::size_t gpus_left_out() const { return left_out_; }  // above most_gpus
 
   // All GPUs, by host, index and MIG instance. The accumulator is then empty, but the counters above stay.
   std::vector<GpuUse> finish();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  struct Series {
+    PartTally* part = nullptr;  // null: above most_gpus
+    std::size_t number = 0;     // of PartTally::series
+    std::vector<telemetry::Sample> waiting = {};
+  };
+  Series open_series(const Device& device);
+  void add_waiting(Series& series);
+  void add_all_waiting();
+  std::optional<TimePoint> taken(PartTally& part, TimePoint time);
+  Seconds usual_interval() const;
+
+  AccumulateOptions options_;
+  std::vector<Series> series_;
+  std::unordered_map<std::uint64_t, int> by_identity_;
+  std::unordered_map<std::string, PartTally*> by_key_;
+  std::vector<std::unique_ptr<PartTally>> parts_;
+  std::size_t readings_ = 0, refused_ = 0, left_out_ = 0;
 };
 
 }  // namespace rightsize::fleet

@@ -163,7 +163,8 @@ RC_GTEST_PROP(Accounting, HoursOwnersAndIdlenessMatchACountSecondBySecond, ()) {
 }
 
 TEST(Accounting, HoursAreRightWhenTheIntervalChanges) {
-  // A second apart for ten minutes, then a minute apart for the rest of the day (a bug once reported $5.93 instead of $336).
+  // A second apart for ten minutes, then a minute apart for the rest of the day (a bug once reported $5.93 instead of
+  // $336).
   const GpuUse gpu = read_in_order({{0, 600, 1, "a-0"}, {600, 86400, 60, "a-0"}}, Order::kBySeries);
   EXPECT_NEAR(in_seconds(gpu.covered), 86400, 60);
   EXPECT_NEAR(gpu.metric(Metric::kGpuUtil)->mean, 0.5, 1e-9);
@@ -186,8 +187,6 @@ TEST(Accounting, AGpuMayHaveAnyNumberOfOwners) {
     EXPECT_NEAR(in_seconds(t.time), 7200, 1);
     EXPECT_NEAR(in_seconds(t.last - t.first), 7200, 1);
     EXPECT_NEAR(*t.activity_peak, 0.5, 1e-9);
-    ASSERT_FALSE(t.worst.empty());
-    EXPECT_GE(t.worst[0].begin + t.worst[0].length, t.first);
   }
 }
 
@@ -270,7 +269,7 @@ TEST(Accounting, InstancesOfAPartitionedGpuReplaceItsOwnSeries) {
   ASSERT_NE(free, gpus.end());
   EXPECT_NEAR(in_seconds(free->covered), 43200, 1);
   ASSERT_EQ(free->layouts.size(), 2u);
-  for (const MigLayout& layout : free->layouts) EXPECT_NEAR(in_seconds(layout.time), 21600, 1);
+  for (const MigPeriod& layout : free->layouts) EXPECT_NEAR(in_seconds(layout.time), 21600, 1);
 }
 
 TEST(Coverage, GapsUpToFiveMinutesAreConnected) {

@@ -142,7 +142,7 @@ RC_GTEST_PROP(Actions, EveryActionIsCompleteAndUsesAGpuOnce, ()) {
   const DevicePrices book = book_at(2);
   const FleetAnalysis a = analyse(made.uses(true), {book, speeds()});
   std::set<std::size_t> seen;
-  for (const Action& action : a.actions) {
+  for (const FleetAction& action : a.actions) {
     for (std::size_t gpu : action.gpus) RC_ASSERT(seen.insert(gpu).second);
     RC_ASSERT(!action.what.empty() && !action.risk.empty() && !action.check.empty() && !action.rollback.empty());
     std::set<std::string> moved;
@@ -162,7 +162,7 @@ RC_GTEST_PROP(Actions, NoWasteIsLeftUnsaid, ()) {
   const DevicePrices book = book_at(2);
   const FleetAnalysis a = analyse(made.uses(true), {book, speeds()});
   std::set<std::size_t> planned;
-  for (const Action& action : a.actions) {
+  for (const FleetAction& action : a.actions) {
     if (action.kind != ActionKind::kCommit) planned.insert(action.gpus.begin(), action.gpus.end());
   }
   std::map<std::string, double> left, spent;
@@ -189,7 +189,7 @@ TEST(Stop, NamesThePodAndTheCommand) {
   const DevicePrices book = book_at(2);
   const FleetAnalysis a = analyse(sum.finish(), {book, speeds()});
   ASSERT_EQ(a.actions.size(), 1u);
-  const Action& stop = a.actions[0];
+  const FleetAction& stop = a.actions[0];
   EXPECT_EQ(stop.kind, ActionKind::kStop);
   ASSERT_EQ(stop.moves.size(), 1u);
   EXPECT_EQ(stop.moves[0].owner.instance, "chat-7d4b9c6f5-x2x5z");
@@ -378,7 +378,7 @@ TEST(Downsize, ComparesGpusByTheSpeedsItIsGiven) {
   const auto downsizes = [&](const perf::SpeedTable& table) {
     const ActionPlan plan = plan_actions(fleet.gpus, {fleet.book, table});
     return std::count_if(plan.actions.begin(), plan.actions.end(),
-                         [](const Action& a) { return a.kind == ActionKind::kDownsize; });
+                         [](const FleetAction& a) { return a.kind == ActionKind::kDownsize; });
   };
   EXPECT_EQ(downsizes(speeds()), 1);
   const catalog::Catalog no_gpus;
@@ -398,7 +398,7 @@ TEST(Commit, CommitsOnlyToRealOffersForGpusWithoutOtherActions) {
   const DevicePrices book(facts(), {});
   const FleetAnalysis a = analyse(sum.finish(), {book, speeds()});
   ASSERT_EQ(a.actions.size(), 2u);
-  const Action& commit = a.actions[0].kind == ActionKind::kCommit ? a.actions[0] : a.actions[1];
+  const FleetAction& commit = a.actions[0].kind == ActionKind::kCommit ? a.actions[0] : a.actions[1];
   EXPECT_EQ(commit.kind, ActionKind::kCommit);
   ASSERT_EQ(commit.gpus.size(), 1u);
   EXPECT_EQ(a.gpus[commit.gpus[0]].use.device.uuid, "G0");

@@ -13,8 +13,8 @@ namespace {
 
 using diagnose::Verdict;
 
-Totals make_totals(const std::vector<GpuRow>& gpus) {
-  Totals totals;
+FleetTotals make_totals(const std::vector<GpuRow>& gpus) {
+  FleetTotals totals;
   for (const GpuRow& gpu : gpus) {
     ++totals.gpus;
     totals.gpu_time += gpu.gpu_time;
@@ -30,38 +30,29 @@ Totals make_totals(const std::vector<GpuRow>& gpus) {
 }
 
 std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
-  std::size_t unpriced = 0, assumed = 0, silent = 0, doubled = 0;
-  std::map<std::string, std::size_t> names;
-  std::string example;
-  for (const GpuRow& gpu : gpus) {
-    if (!gpu.spend) {
-      ++unpriced;
-      ++names[gpu.use.device.name.empty() ? "(no model name)" : gpu.use.device.name];
-    }
-    if (gpu.price.basis == PriceBasis::kAssumed) {
-      ++assumed;
-      example = gpu.price.source;
-    }
-    if (gpu.verdict == Verdict::kUnknown && !gpu.use.from_job_log) ++silent;
-    if (gpu.use.duplicated) ++doubled;
-  }
   std::vector<std::string> notes;
-  if (unpriced > 0) {
-    notes.push_back(fmt::format("{} without a price, counted in hours only ({}): set one with --price NAME=USD",
-                                count_of(unpriced, "GPU"), names.begin()->first));
-  }
-  if (assumed > 0) {
-    notes.push_back(
-        fmt::format("the price of {} is assumed from the cheapest on-demand offer ({}): set yours with --price",
-                    count_of(assumed, "GPU"), example));
-  }
-  if (silent > 0) {
-    notes.push_back(fmt::format("{} without an activity metric: their waste is unknown", count_of(silent, "GPU")));
-  }
-  if (doubled > 0) {
-    notes.push_back(fmt::format("{} reported by several series at once (replicas, two scrape jobs), counted once",
-                                count_of(doubled, "GPU")));
-  }
+  // `example` is the detail of one of the GPUs the note is about.
+  const auto note = [&](const char* text, auto applies, auto example) {
+    const auto first = std::ranges::find_if(gpus, applies);
+    if (first == gpus.end()) return;
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(gpus, applies));
+    notes.push_back(fmt::format(fmt::runtime(text), count_of(count, "GPU"), example(*first)));
+  };
+  const auto no_example = [](const GpuRow&) { return ""; };
+  note(
+      "{} without a price, counted in hours only ({}): set one with --price NAME=USD",
+      [](const GpuRow& gpu) { return !gpu.spend; },
+      [](const GpuRow& gpu) { return gpu.use.device.name.empty() ? "(no model name)" : gpu.use.device.name; });
+  note(
+      "the price of {} is assumed from the cheapest on-demand offer ({}): set yours with --price",
+      [](const GpuRow& gpu) { return gpu.price.basis == PriceBasis::kAssumed; },
+      [](const GpuRow& gpu) { return gpu.price.source; });
+  note(
+      "{} without an activity metric: their waste is unknown",
+      [](const GpuRow& gpu) { return gpu.verdict == Verdict::kUnknown && !gpu.use.from_job_log; }, no_example);
+  note(
+      "{} reported by several series at once (replicas, two scrape jobs), counted once",
+      [](const GpuRow& gpu) { return gpu.use.duplicated; }, no_example);
   return notes;
 }
 
@@ -72,29 +63,27 @@ double sure_of_idleness(const GpuRow& gpu) {
   return std::max(gpu.confidence, few ? 0.63 : 0.9);
 }
 
-UsdPerSecond waste_rate(const GpuRow& gpu) { return gpu.spend_rate() * gpu.waste_share(); }
-
 // A commitment makes waste cheaper but does not remove it.
-std::vector<UnplannedWaste> find_unplanned(const std::vector<GpuRow>& gpus, const std::vector<Action>& actions) {
+std::vector<UnplannedWaste> find_unplanned(const std::vector<GpuRow>& gpus, const std::vector<FleetAction>& actions) {
   constexpr double kOfAllWaste = 0.05, kOfItsSpend = 0.1;  // less is not worth a line
   std::vector<bool> planned(gpus.size());
-  for (const Action& action : actions) {
+  for (const FleetAction& action : actions) {
     if (action.kind == ActionKind::kCommit) continue;
     for (const std::size_t gpu : action.gpus) planned[gpu] = true;
   }
-  struct Sum {
+  struct OwnerWaste {
     UnplannedWaste waste;
     UsdPerSecond spend;
     std::map<Verdict, UsdPerSecond> by_verdict;
   };
-  std::map<std::string, Sum> sums;
+  std::map<std::string, OwnerWaste> sums;
   UsdPerSecond all;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    const UsdPerSecond rate = waste_rate(gpus[i]);
+    const UsdPerSecond rate = gpus[i].spend_rate() * gpus[i].waste_share();
     all += rate;
     // The jobs of a log have ended, so there is nothing to act on.
     if (planned[i] || gpus[i].use.from_job_log || !(rate > UsdPerSecond{})) continue;
-    Sum& sum = sums[gpus[i].owner().shown()];
+    OwnerWaste& sum = sums[gpus[i].owner().shown()];
     ++sum.waste.gpus;
     sum.waste.rate += rate;
     sum.spend += gpus[i].spend_rate();
@@ -105,13 +94,10 @@ std::vector<UnplannedWaste> find_unplanned(const std::vector<GpuRow>& gpus, cons
     if (sum.waste.rate < all * kOfAllWaste || sum.waste.rate < sum.spend * kOfItsSpend) continue;
     sum.waste.owner = owner;
     sum.waste.verdict =
-        std::max_element(sum.by_verdict.begin(), sum.by_verdict.end(), [](const auto& a, const auto& b) {
-          return a.second < b.second;
-        })->first;
+        std::ranges::max_element(sum.by_verdict, {}, [](const auto& entry) { return entry.second; })->first;
     found.push_back(std::move(sum.waste));
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const UnplannedWaste& a, const UnplannedWaste& b) { return a.rate > b.rate; });
+  std::ranges::stable_sort(found, std::ranges::greater(), &UnplannedWaste::rate);
   return found;
 }
 
@@ -126,7 +112,7 @@ std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus) {
     for (const GpuRow& gpu : gpus) {
       if (gpu.share[c] <= 0) continue;
       ++line.gpus;
-      const Usd dollars = gpu.spend_on(line.category).value_or(Usd{});
+      const Usd dollars = gpu.spend.value_or(Usd{}) * gpu.share[c];
       line.gpu_time += gpu.gpu_time * gpu.share[c];
       line.spend += dollars;
       const bool seen = line.category == Category::kIdle || line.category == Category::kIdleHeld;
@@ -177,8 +163,7 @@ std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerK
   std::vector<GroupLine> owners;
   owners.reserve(lines.size());
   for (auto& [name, line] : lines) owners.push_back(std::move(line));
-  std::stable_sort(owners.begin(), owners.end(),
-                   [](const GroupLine& a, const GroupLine& b) { return a.waste > b.waste; });
+  std::ranges::stable_sort(owners, std::ranges::greater(), &GroupLine::waste);
   return owners;
 }
 
@@ -186,7 +171,7 @@ std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus) {
   return make_owners(gpus, [](const Owner& owner, const Device&) { return owner.shown(); });
 }
 
-FleetAnalysis analyse(std::vector<GpuUse> gpus, const Assumptions& assumptions) {
+FleetAnalysis analyse(std::vector<GpuUse> gpus, const FleetAssumptions& assumptions) {
   FleetAnalysis analysis;
   analysis.gpus = judge(std::move(gpus), assumptions.prices);   // what each GPU did, and what it cost
   mark_overprovisioned(analysis.gpus, assumptions.thresholds);  // replicas too many

@@ -26,7 +26,7 @@ TEST(Analyse, EveryKindOfWasteIsClassified) {
   EXPECT_GT(in_usd(a.ledger[static_cast<std::size_t>(Category::kOversized)].spend), 30);
   EXPECT_EQ(in_usd(a.owners.front().waste), 48);
   std::set<std::string> kinds;
-  for (const Action& action : a.actions) kinds.insert(std::string(name_of(action.kind)));
+  for (const FleetAction& action : a.actions) kinds.insert(std::string(name_of(action.kind)));
   EXPECT_TRUE(kinds.contains("stop"));
   EXPECT_TRUE(kinds.contains("downsize"));
 }
@@ -87,7 +87,7 @@ RC_GTEST_PROP(Analyse, LedgerOwnersAndSavingsAddUp, ()) {
   RC_ASSERT(in_usd_per_month(a.totals.saving) <= in_usd_per_month(a.totals.spend_rate) + 1e-6);
   RC_ASSERT(in_usd_per_month(a.totals.saving) <= in_usd_per_month(a.totals.saving_bound) + 1e-6);
   std::set<std::size_t> seen;
-  for (const Action& action : a.actions) {
+  for (const FleetAction& action : a.actions) {
     UsdPerSecond cost;
     for (std::size_t i : action.gpus) {
       RC_ASSERT(seen.insert(i).second);

@@ -1,5 +1,4 @@
-#include "fleet/attribute.h"
-
+#include "fleet/jobs.h"
 #include "fleet/test_fleet.h"
 
 namespace rightsize::fleet {
@@ -14,7 +13,7 @@ TEST(Attribute, JobsAreMatchedByIdAndByTime) {
   gpus[1].tenancies = {{{"", "", "", "7"}, days(1), {}, kStart, kStart + days(1)}};
   telemetry::JobTable table;
   // Twelve hours of the first GPU, of which it worked eight.
-  telemetry::Job job_7{.id = "7", .user = "ann", .account = "vision", .name = "train"};
+  telemetry::SlurmJob job_7{.id = "7", .user = "ann", .account = "vision", .name = "train"};
   job_7.start = kStart;
   job_7.end = kStart + hours(12);
   job_7.elapsed = hours(12);
@@ -39,7 +38,7 @@ TEST(Attribute, JobsWithUnknownGpusShareTheirHostEqually) {
   for (int i = 0; i < 4; ++i) live(sum, {.uuid = "G" + std::to_string(i), .team = "", .index = i}, kDay, busy);
   std::vector<GpuUse> gpus = sum.finish();
   telemetry::JobTable table;
-  telemetry::Job job{.id = "7", .user = "ann", .account = "vision", .name = "train"};
+  telemetry::SlurmJob job{.id = "7", .user = "ann", .account = "vision", .name = "train"};
   job.start = kStart;
   job.end = kStart + hours(12);
   job.elapsed = hours(12);

@@ -15,9 +15,11 @@ namespace {
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 // Which GPUs are connected by remedies (union-find).
-class Parts {
+class ConnectedGpus {
  public:
-  explicit Parts(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
+  explicit ConnectedGpus(std::size_t count) : parent_(count) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  }
   std::size_t find(std::size_t i) {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
     return i;
@@ -73,7 +75,7 @@ void choose_in(const std::vector<Remedy>& remedies, const Shortlist& list, const
     const int column = model.add_column(-(remedies[r].saving / unit), 0, 1, true);
     for (std::size_t gpu : remedies[r].gpus) model.add_entry(row_of[gpu], column, 1);
   }
-  const solve::Solution best = 
+  const solve::Solution best =
       solve::solve(model, {.nodes = 5'000, .seconds = 20, .start = start}).value_or(solve::Solution{});
   choice.bound += std::max(unit * -best.bound, alone);
   // If the solver found nothing better in time, the best of each single GPU remains.
@@ -95,7 +97,7 @@ Choice choose_remedies(const std::vector<Remedy>& remedies, std::size_t gpus) {
     for (std::size_t gpu : remedies[r].gpus) alone += saving_alone(remedies, list, gpu);
     return remedies[r].saving <= alone;
   });
-  Parts parts(gpus);
+  ConnectedGpus parts(gpus);
   std::vector<bool> tied(gpus, false);
   for (std::size_t r : list.shared) {
     for (std::size_t gpu : remedies[r].gpus) {
@@ -116,7 +118,7 @@ Choice choose_remedies(const std::vector<Remedy>& remedies, std::size_t gpus) {
     }
   }
   for (const auto& [part, problem] : problems) choose_in(remedies, list, problem.first, problem.second, choice);
-  std::sort(choice.remedies.begin(), choice.remedies.end());
+  std::ranges::sort(choice.remedies);
   return choice;
 }
 

@@ -37,28 +37,19 @@ std::string kubernetes_object(const Owner& owner) {
   return "deployment/" + owner.workload;
 }
 
-std::vector<std::string> scale_commands(const Owner& owner, std::size_t replicas) {
-  if (orchestrator_of(owner) != Orchestrator::kKubernetes) return {};
-  return {fmt::format("kubectl {}scale {} --replicas={}", in_namespace(owner), kubernetes_object(owner), replicas)};
+bool is_scalable(const Owner& owner) {
+  return orchestrator_of(owner) == Orchestrator::kKubernetes && !kubernetes_object(owner).starts_with("pod/");
 }
 
-std::string scale_back(const Owner& owner, std::size_t replicas) {
-  const std::vector<std::string> commands = scale_commands(owner, replicas);
-  return commands.empty() ? "start the workload again" : commands.front();
+std::string scale_command(const Owner& owner, std::size_t replicas) {
+  return fmt::format("kubectl {}scale {} --replicas={}", in_namespace(owner), kubernetes_object(owner), replicas);
 }
 
 std::vector<std::string> stop_commands(const Owner& owner) {
-  switch (orchestrator_of(owner)) {
-    case Orchestrator::kSlurm:
-      return {"scancel " + owner.instance};
-    case Orchestrator::kKubernetes:
-      if (kubernetes_object(owner).starts_with("pod/")) {
-        return {fmt::format("kubectl {}delete {}", in_namespace(owner), kubernetes_object(owner))};
-      }
-      return scale_commands(owner, 0);
-    default:
-      return {};
-  }
+  if (owner.instance.empty()) return {};
+  if (orchestrator_of(owner) == Orchestrator::kSlurm) return {"scancel " + owner.instance};
+  if (is_scalable(owner)) return {scale_command(owner, 0)};
+  return {fmt::format("kubectl {}delete {}", in_namespace(owner), kubernetes_object(owner))};
 }
 
 std::vector<std::string> drain_commands(const std::string& host, Orchestrator orchestrator) {
@@ -84,39 +75,33 @@ std::string mark_for_removal(const Owner& owner, const std::string& pod) {
                      in_namespace(owner), pod);
 }
 
-std::vector<std::string> reselect_commands(const Owner& owner, const Alternative& other) {
+std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other) {
   // "NVIDIA L4" is nvidia.com/gpu.product=NVIDIA-L4.
   std::string label = "nvidia.com/gpu.product", value = other.gpu->name;
   for (const std::string& alias : other.gpu->aliases) {
     if (alias.starts_with("NVIDIA ") && value == other.gpu->name) value = alias;
   }
-  std::replace(value.begin(), value.end(), ' ', '-');
+  std::ranges::replace(value, ' ', '-');
   if (other.machine != nullptr) {
     label = "node.kubernetes.io/instance-type";
     value = other.machine->instance;
   }
-  switch (orchestrator_of(owner)) {
-    case Orchestrator::kSlurm:
-      return {fmt::format("sbatch --gres=gpu:{}:1 ...   # job {} at its next start",
-                          other.gpu->name.substr(0, other.gpu->name.find('-')), owner.instance)};
-    case Orchestrator::kKubernetes:
-      if (kubernetes_object(owner).starts_with("pod/")) {
-        return {
-            fmt::format("# {}: set nodeSelector {}: {} and create it again", kubernetes_object(owner), label, value)};
-      }
-      return {
-          fmt::format("kubectl {}patch {} -p "
-                      "'{{\"spec\":{{\"template\":{{\"spec\":{{\"nodeSelector\":{{\"{}\":\"{}\"}}}}}}}}}}'",
-                      in_namespace(owner), kubernetes_object(owner), label, value)};
-    default:
-      return {};
+  if (owner.instance.empty()) return {};
+  if (orchestrator_of(owner) == Orchestrator::kSlurm) {
+    return {fmt::format("sbatch --gres=gpu:{}:1 ...   # job {} at its next start",
+                        other.gpu->name.substr(0, other.gpu->name.find('-')), owner.instance)};
   }
+  const std::string object = kubernetes_object(owner);
+  if (!is_scalable(owner))
+    return {fmt::format("# {}: set nodeSelector {}: {} and create it again", object, label, value)};
+  return {
+      fmt::format("kubectl {}patch {} -p "
+                  "'{{\"spec\":{{\"template\":{{\"spec\":{{\"nodeSelector\":{{\"{}\":\"{}\"}}}}}}}}}}'",
+                  in_namespace(owner), object, label, value)};
 }
 
 std::string keda_schedule(const Owner& owner, int from_hour, int until_hour) {
-  if (orchestrator_of(owner) != Orchestrator::kKubernetes) return {};
-  const std::string object = kubernetes_object(owner);
-  if (object.starts_with("pod/")) return {};
+  if (!is_scalable(owner)) return {};
   const hand_over::Facts hours = hand_over::Facts()
                                      .set("start", fmt::format("0 {} * * *", from_hour))
                                      .set("end", fmt::format("0 {} * * *", until_hour))
@@ -125,7 +110,7 @@ std::string keda_schedule(const Owner& owner, int from_hour, int until_hour) {
   facts.set("name", owner.workload)
       .set("namespace", owner.team)
       .set("only_in_hours", true)
-      .set("target_kind", object.starts_with("statefulset/") ? "StatefulSet" : "Deployment")
+      .set("target_kind", kubernetes_object(owner).starts_with("statefulset/") ? "StatefulSet" : "Deployment")
       .set("min_replicas", 0)
       .set("hours", std::vector{hours});
   return hand_over::fill_in("kubernetes/scaled_object.yaml", facts);

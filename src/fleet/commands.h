@@ -1,6 +1,5 @@
-// How an action is done with the tools that run the workload: kubectl, Slurm, nvidia-smi. What owns a pod is read from
-// how its name ends, which is a convention: every command names the object, so that a wrong guess fails and harms
-// nothing.
+// Commands that carry out an action with the tools that run the workload: kubectl, Slurm, nvidia-smi. The controller of
+// a pod is guessed from the form of its name. Every command names the object, so that a wrong guess fails without harm.
 #pragma once
 
 #include <string>
@@ -16,9 +15,10 @@ Orchestrator orchestrator_of(const Owner& owner);
 // "deployment/chat", "statefulset/train", "pod/notebook-alice".
 std::string kubernetes_object(const Owner& owner);
 
-std::vector<std::string> scale_commands(const Owner& owner, std::size_t replicas);
-std::string scale_back(const Owner& owner, std::size_t replicas);  // one command, or a sentence
-// Ends what the owner runs: scales to nothing, deletes a bare pod, cancels a job.
+// Whether a Kubernetes controller runs it, so that its number of replicas can be set.
+bool is_scalable(const Owner& owner);
+std::string scale_command(const Owner& owner, std::size_t replicas);
+// Ends what the owner runs: scales to zero, deletes a bare pod, cancels a job. Empty if nothing names it.
 std::vector<std::string> stop_commands(const Owner& owner);
 // Takes a host out of service.
 std::vector<std::string> drain_commands(const std::string& host, Orchestrator orchestrator);
@@ -26,11 +26,11 @@ std::string undrain(const std::string& host, Orchestrator orchestrator);
 // Makes a controller remove this pod first when it scales down (controller.kubernetes.io/pod-deletion-cost).
 std::string mark_for_removal(const Owner& owner, const std::string& pod);
 // Runs the workload on another kind of GPU, by the instance type of its nodes or the GPU's product name.
-std::vector<std::string> reselect_commands(const Owner& owner, const Alternative& other);
+std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other);
 
-// KEDA's ScaledObject that runs it in these hours of the day (UTC) only; empty for what cannot be scaled.
+// A KEDA ScaledObject that runs the workload in these hours of the day (UTC) only; empty for what cannot be scaled.
 std::string keda_schedule(const Owner& owner, int from_hour, int until_hour);
-// The device plugin's configuration for GPUs shared by so many.
+// The device plugin's configuration for GPUs with this many sharers.
 std::string time_slicing_config(std::size_t sharers);
 
 }  // namespace rightsize::fleet

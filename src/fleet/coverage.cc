@@ -1,11 +1,12 @@
 #include "fleet/coverage.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "fleet/use.h"
 
 namespace rightsize::fleet {
-namespace {
 
 Seconds median(std::vector<Seconds> values) {
   if (values.empty()) return {};
@@ -13,8 +14,6 @@ Seconds median(std::vector<Seconds> values) {
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
-
-}  // namespace
 
 // Out of order, or after a break.
 void Coverage::insert(TimePoint time) {
@@ -81,7 +80,7 @@ std::vector<TimeSpan> Coverage::intervals(Seconds usual) const {
 }
 
 std::vector<TimeSpan> unite(std::vector<TimeSpan> intervals) {
-  std::sort(intervals.begin(), intervals.end());
+  std::ranges::sort(intervals);
   std::vector<TimeSpan> united;
   for (const TimeSpan& i : intervals) {
     if (i.length() <= Seconds{}) continue;
@@ -114,53 +113,42 @@ Seconds total(const std::vector<TimeSpan>& intervals) {
   return sum;
 }
 
-namespace {
-
-// The begin (+1) or end (-1) of an owner's interval, or of an interval of `within`.
-struct Event {
-  TimePoint time;
-  int change = 0;
-  std::size_t owner = 0;
-};
-
-}  // namespace
-
-std::vector<Seconds> share_time(const std::vector<OwnedSpan>& intervals, const std::vector<TimeSpan>& within,
-                                std::size_t owners, std::size_t unowned) {
-  // A sweep over all begins and ends: between two of them nothing changes, and the time is shared by all who are
-  // present.
-  const std::size_t counts = owners;  // stands for `within`
-  std::vector<Event> events;
-  events.reserve(2 * (intervals.size() + within.size()));
-  auto add = [&](const TimeSpan& time, std::size_t owner) {
-    if (time.length() <= Seconds{}) return;
-    events.push_back({time.from, +1, owner});
-    events.push_back({time.until, -1, owner});
-  };
-  for (const OwnedSpan& i : intervals) add(i.time, i.owner);
-  for (const TimeSpan& i : within) add(i, counts);
-  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
-
-  std::vector<Seconds> shares(owners);
-  std::vector<int> open(owners + 1, 0);
-  std::vector<std::size_t> present;  // owners with an open interval
-  TimePoint before = events.empty() ? TimePoint{} : events.front().time;
-  for (const Event& event : events) {
-    if (const Seconds moment = event.time - before; moment > Seconds{} && open[counts] > 0 && !present.empty()) {
-      const bool only_unowned = present.size() == 1 && present.front() == unowned;
-      const bool unowned_too = std::find(present.begin(), present.end(), unowned) != present.end();
-      const auto sharing = static_cast<double>(present.size() - (unowned_too && !only_unowned ? 1 : 0));
-      for (std::size_t owner : present) {
-        if (owner != unowned || only_unowned) shares[owner] += moment / sharing;
-      }
-    }
-    before = event.time;
-    int& now = open[event.owner];
-    now += event.change;
-    if (event.owner == counts) continue;
-    if (event.change > 0 && now == 1) present.push_back(event.owner);
-    if (event.change < 0 && now == 0) std::erase(present, event.owner);
+void for_each_period(const std::vector<OwnedSpan>& spans, const VisitPeriod& visit) {
+  std::vector<std::tuple<TimePoint, int, std::size_t>>
+      edges;  // when, +1 for a begin and -1 for an end, and of which owner
+  edges.reserve(2 * spans.size());
+  for (const auto& [time, owner] : spans) {
+    if (time.length() <= Seconds{}) continue;
+    edges.emplace_back(time.from, +1, owner);
+    edges.emplace_back(time.until, -1, owner);
   }
+  std::ranges::sort(edges);
+  std::map<std::size_t, int> open;
+  std::set<std::size_t> present;
+  TimePoint before;
+  for (const auto& [time, change, owner] : edges) {
+    if (!present.empty() && time > before) visit(time - before, present);
+    before = time;
+    const int now = open[owner] += change;
+    if (now > 0) present.insert(owner);
+    if (now == 0) present.erase(owner);
+  }
+}
+
+std::vector<Seconds> share_time(std::vector<OwnedSpan> spans, const std::vector<TimeSpan>& within, std::size_t owners,
+                                std::size_t unowned) {
+  std::vector<Seconds> shares(owners);
+  const std::size_t counts = owners;  // stands for `within`
+  for (const TimeSpan& time : within) spans.push_back({time, counts});
+  for_each_period(spans, [&](Seconds length, const std::set<std::size_t>& present) {
+    if (!present.contains(counts)) return;
+    const std::size_t others = unowned < owners ? 1 + present.count(unowned) : 1;
+    const auto named = static_cast<double>(present.size() - others);
+    for (std::size_t owner : present) {
+      if (owner == counts || (owner == unowned && named > 0)) continue;
+      shares[owner] += length / std::max(1.0, named);
+    }
+  });
   return shares;
 }
 

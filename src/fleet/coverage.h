@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <set>
 #include <vector>
 
 #include "base/usage_units.h"
@@ -70,6 +72,7 @@ std::vector<TimeSpan> unite(std::vector<TimeSpan> intervals);
 // The part of `a` that is not in `b`; both as returned by unite().
 std::vector<TimeSpan> subtract(const std::vector<TimeSpan>& a, const std::vector<TimeSpan>& b);
 Seconds total(const std::vector<TimeSpan>& intervals);
+Seconds median(std::vector<Seconds> values);  // 0 without any
 
 // An interval of one owner. Owners are numbers from 0.
 struct OwnedSpan {
@@ -77,9 +80,13 @@ struct OwnedSpan {
   std::size_t owner = 0;
 };
 
+// Calls visit(length, present) for every period in which the same owners are present, at least one, in order.
+using VisitPeriod = std::function<void(Seconds length, const std::set<std::size_t>& present)>;
+void for_each_period(const std::vector<OwnedSpan>& spans, const VisitPeriod& visit);
+
 // Time per owner. Owners present at the same moment get equal parts of it; `unowned` (an owner's number) counts only
 // while no other is present. Only time in `within` counts, which is as returned by unite().
-std::vector<Seconds> share_time(const std::vector<OwnedSpan>& intervals, const std::vector<TimeSpan>& within,
-                                std::size_t owners, std::size_t unowned);
+std::vector<Seconds> share_time(std::vector<OwnedSpan> spans, const std::vector<TimeSpan>& within, std::size_t owners,
+                                std::size_t unowned);
 
 }  // namespace rightsize::fleet

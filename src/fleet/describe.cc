@@ -14,48 +14,51 @@ namespace {
 // Templates by kind of remedy. {who} is the owner, {now} and {then} the GPUs before and after, {count} how many are
 // involved, {keeps} how many replicas stay, {gpu} the new GPU, {load} the forecast, {level} the risk it implies.
 struct ActionText {
-  RemedyKind kind;
+  RemedyKind remedy;
+  ActionKind kind;
   const char *what, *from, *to, *risk, *check, *rollback;
 };
 constexpr ActionText kTexts[] = {
-    {RemedyKind::kStop, "stop what holds {now} without working ({who})", "{now}", "none",
+    {RemedyKind::kStop, ActionKind::kStop, "stop what holds {now} without working ({who})", "{now}", "none",
      "low: nothing ran there for {min_age} or longer; data kept only in GPU memory is lost",
      "ask the owner; save notebooks and caches first", "start the workload again"},
-    {RemedyKind::kGiveBack, "release {now} that nothing uses", "{now}", "none",
+    {RemedyKind::kGiveBack, ActionKind::kStop, "release {now} that nothing uses", "{now}", "none",
      "low: no process holds memory; queued jobs may wait longer at a peak",
      "no job was pending for these GPUs in the window; drain the node and watch the queue for a day",
      "leave the machine in service"},
-    {RemedyKind::kPark, "park {now} of {who} while idle for {park_after} or longer", "always on",
+    {RemedyKind::kPark, ActionKind::kStop, "park {now} of {who} while idle for {park_after} or longer", "always on",
      "scaled to zero when idle", "medium: the first request after a pause waits for a cold start (image, weights)",
      "the idle hours repeat next week; measure a cold start", "restore the minimum number of replicas"},
-    {RemedyKind::kReplicas, "run {keeps} of {who} instead of {count}", "{now}", "{then}",
+    {RemedyKind::kReplicas, ActionKind::kConsolidate, "run {keeps} of {who} instead of {count}", "{now}", "{then}",
      "{level}: {load}; only for replicas that share requests, not for the workers of one training job",
      "remove one replica, watch latency, repeat", "scale the workload back up"},
-    {RemedyKind::kBatch, "batch the requests of {who}: {keeps} instead of {count}", "{now}", "{then}",
-     "{level}: {load}; only for replicas that share requests, not for the workers of one training job",
+    {RemedyKind::kBatch, ActionKind::kBatch, "batch the requests of {who}: {keeps} instead of {count}", "{now}",
+     "{then}", "{level}: {load}; only for replicas that share requests, not for the workers of one training job",
      "'rightsize batch' shows the delay that batching adds; remove one replica, watch latency, repeat",
      "scale the workload back up"},
-    {RemedyKind::kSideBySide, "run the jobs of {who} side by side on {then} instead of {now}", "{now}", "{then}",
-     "{level}: jobs on one GPU share its faults; {load}",
+    {RemedyKind::kSideBySide, ActionKind::kConsolidate, "run the jobs of {who} side by side on {then} instead of {now}",
+     "{now}", "{then}", "{level}: jobs on one GPU share its faults; {load}",
      "memory peaks add up below the limit in this window; watch latency for a day with two jobs on one GPU",
      "remove sharing from the device plugin's configuration"},
-    {RemedyKind::kMig, "split {then} into MIG slices for the {count} jobs of {who}", "{now}", "{then}",
-     "{level}: slices are isolated, but cannot borrow at a peak and have no NVLink; {load}",
+    {RemedyKind::kMig, ActionKind::kMig, "split {then} into MIG slices for the {count} jobs of {who}", "{now}",
+     "{then}", "{level}: slices are isolated, but cannot borrow at a peak and have no NVLink; {load}",
      "run one job in its slice for a day and compare latency and memory",
      "drain the node, destroy the instances (nvidia-smi mig -dci; -dgi) and set MIG mode to 0"},
-    {RemedyKind::kDownsize, "move {who} from {now} to {gpu}", "{now}", "{count} {place}", "{level}: {load}",
-     "run the workload on one {gpu} for a day: latency, memory peak, errors, number formats",
+    {RemedyKind::kDownsize, ActionKind::kDownsize, "move {who} from {now} to {gpu}", "{now}", "{count} {place}",
+     "{level}: {load}", "run the workload on one {gpu} for a day: latency, memory peak, errors, number formats",
      "keep one {old} node for a week; move back by node selector"},
-    {RemedyKind::kQuantize, "quantize {who} to 8 bits, so that it fits {gpu}", "{now}",
+    {RemedyKind::kQuantize, ActionKind::kQuantize, "quantize {who} to 8 bits, so that it fits {gpu}", "{now}",
      "8-bit weights on {count} {place}", "{level}: {load}; answers change slightly: only for inference",
      "score the quantized model on your own evaluation set, and measure tokens/s on one GPU",
      "keep one {old} node for a week; move back by node selector"},
-    {RemedyKind::kCommit, "commit to {now} that were busy all the time", "on demand",
+    {RemedyKind::kCommit, ActionKind::kCommit, "commit to {now} that were busy all the time", "on demand",
      "1 year at {rate}/GPU-h ({offer})",
      "medium: paid for a year whether used or not; do the other actions first, then commit to what is left",
      "the load was as steady in the last three months as in this window",
      "not possible before the term ends; start with half of them"},
 };
+
+const ActionText& text_of(RemedyKind kind) { return *std::ranges::find(kTexts, kind, &ActionText::remedy); }
 
 std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
 
@@ -93,7 +96,7 @@ std::size_t replicas_of(const Owner& owner, const RemedyInput& input) {
 }
 
 // Scales workloads down by the pods that leave, and marks these pods, so that no other is removed.
-void scale_down(Action& action, const RemedyInput& input) {
+void scale_down(FleetAction& action, const RemedyInput& input) {
   std::map<Owner, std::set<std::string>> leaving;  // workload -> pods
   for (const Move& move : action.moves) {
     if (move.to != "none" || move.owner.empty()) continue;
@@ -104,23 +107,19 @@ void scale_down(Action& action, const RemedyInput& input) {
   for (const auto& [workload, pods] : leaving) {
     Owner owner = workload;
     owner.instance = *pods.begin();
-    const std::size_t now = replicas_of(owner, input);
-    const bool scales =
-        orchestrator_of(owner) == Orchestrator::kKubernetes && !kubernetes_object(owner).starts_with("pod/");
-    if (!scales) {
+    if (!is_scalable(owner)) {
       for (const std::string& pod : pods) {
         owner.instance = pod;
-        for (std::string& command : stop_commands(owner)) action.commands.push_back(std::move(command));
+        append(action.commands, stop_commands(owner));
       }
       continue;
     }
+    const std::size_t now = replicas_of(owner, input);
     for (const std::string& pod : pods) {
       if (pods.size() < now) action.commands.push_back(mark_for_removal(owner, pod));
     }
-    for (std::string& command : scale_commands(owner, now - std::min(now, pods.size()))) {
-      action.commands.push_back(std::move(command));
-    }
-    action.rollback = scale_back(owner, now);
+    action.commands.push_back(scale_command(owner, now - std::min(now, pods.size())));
+    action.rollback = scale_command(owner, now);
   }
 }
 
@@ -133,7 +132,7 @@ Orchestrator orchestrator_of_fleet(const RemedyInput& input) {
 }
 
 // A machine can be released if all of its GPUs are free.
-void drain_machines(Action& a, const RemedyInput& input) {
+void drain_machines(FleetAction& a, const RemedyInput& input) {
   const Orchestrator orchestrator = orchestrator_of_fleet(input);
   std::map<std::string, std::size_t> here, free;
   for (const GpuRow& gpu : input.gpus) ++here[gpu.use.device.host];
@@ -142,7 +141,7 @@ void drain_machines(Action& a, const RemedyInput& input) {
   for (const auto& [host, count] : free) {
     if (count < here[host]) continue;
     ++whole;
-    for (std::string& command : drain_commands(host, orchestrator)) a.commands.push_back(std::move(command));
+    append(a.commands, drain_commands(host, orchestrator));
     a.rollback = undrain(host, orchestrator);
   }
   if (whole < free.size()) {
@@ -150,7 +149,7 @@ void drain_machines(Action& a, const RemedyInput& input) {
   }
 }
 
-void share_gpus(Action& a) {
+void share_gpus(FleetAction& a) {
   if (a.manifest.empty()) return;
   a.commands.push_back(
       "kubectl create configmap gpu-sharing -n gpu-operator --from-file=shared=sharing.yaml   # the manifest");
@@ -161,7 +160,7 @@ void share_gpus(Action& a) {
   }
 }
 
-void move_workloads(Action& a, const Alternative& to) {
+void move_workloads(FleetAction& a, const Replacement& to) {
   if (to.moves_provider) {  // to another cluster: no command of this one does it
     a.risk += "; not at today's provider: data and network must move";
     return;
@@ -171,14 +170,13 @@ void move_workloads(Action& a, const Alternative& to) {
     const Owner whole = move.owner;
     if (orchestrator_of(whole) == Orchestrator::kKubernetes) move.owner.instance.clear();
     if (!workloads.insert(move.owner).second) continue;
-    for (std::string& command : reselect_commands(whole, to)) a.commands.push_back(std::move(command));
+    append(a.commands, reselect_commands(whole, to));
   }
 }
 
-void fill_texts(Action& a, const Remedy& first, std::size_t keeps, const Thresholds& thresholds) {
-  const ActionText& text =
-      *std::find_if(std::begin(kTexts), std::end(kTexts), [&](const ActionText& t) { return t.kind == first.kind; });
-  const std::optional<Alternative>& instead = first.instead;
+void fill_texts(FleetAction& a, const Remedy& first, std::size_t keeps, const Thresholds& thresholds) {
+  const ActionText& text = text_of(first.kind);
+  const std::optional<Replacement>& instead = first.instead;
   auto filled = [&](const char* pattern) {
     return fmt::format(
         fmt::runtime(pattern), fmt::arg("who", a.owner == kUnowned ? "the unlabelled work" : a.owner),
@@ -201,9 +199,11 @@ void fill_texts(Action& a, const Remedy& first, std::size_t keeps, const Thresho
 
 }  // namespace
 
-Action describe(const std::vector<const Remedy*>& remedies, const RemedyInput& input) {
+ActionKind kind_of(RemedyKind kind) { return text_of(kind).kind; }
+
+FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInput& input) {
   const Remedy& first = *remedies.front();
-  Action a;
+  FleetAction a;
   a.kind = kind_of(first.kind);
   a.owner = first.owner;
   std::size_t keeps = 0;
@@ -211,13 +211,13 @@ Action describe(const std::vector<const Remedy*>& remedies, const RemedyInput& i
   for (const Remedy* remedy : remedies) {
     a.saving += remedy->saving;
     a.confidence += remedy->confidence / static_cast<double>(remedies.size());
-    a.gpus.insert(a.gpus.end(), remedy->gpus.begin(), remedy->gpus.end());
-    a.moves.insert(a.moves.end(), remedy->moves.begin(), remedy->moves.end());
+    append(a.gpus, remedy->gpus);
+    append(a.moves, remedy->moves);
     if (remedy->forecast) a.forecast = a.forecast ? worse_of(*a.forecast, *remedy->forecast) : *remedy->forecast;
     if (manifests.insert(remedy->manifest).second) a.manifest += remedy->manifest;
     keeps += remedy->keeps;
   }
-  std::sort(a.gpus.begin(), a.gpus.end());
+  std::ranges::sort(a.gpus);
   for (std::size_t gpu : a.gpus) a.gpu_ids.push_back(input.gpus[gpu].use.device.key());
   fill_texts(a, first, keeps, input.thresholds);
   switch (first.kind) {

@@ -15,7 +15,7 @@ struct EmitInput {
   const FleetAnalysis& analysis;
 };
 
-// Recording and alerting rules as YAML: activity, idle and held GPUs, their dollars an hour, alerts on each.
+// Recording and alerting rules as YAML: activity, idle and held GPUs, their cost per hour, and alerts.
 std::string emit_rules(const EmitInput& input);
 
 // Verdicts and dollars as Prometheus's exposition text: what `rightsize exporter` publishes.

@@ -61,7 +61,6 @@ struct GpuRow {
   double share_of(Category category) const { return share[static_cast<std::size_t>(category)]; }
   double waste_share() const { return 1 - share_of(Category::kUseful) - share_of(Category::kUnknown); }
   void set_cost();  // gpu_time and spend, from `use` and `price`
-  std::optional<Usd> spend_on(Category category) const;
   std::optional<Usd> waste() const;
   UsdPerSecond spend_rate() const;  // with this presence; 0 without a price
   const Owner& owner() const;       // with the most time
@@ -128,6 +127,7 @@ struct JobLedger {
 };
 
 enum class ActionKind { kStop, kConsolidate, kMig, kBatch, kDownsize, kQuantize, kCommit };
+inline constexpr std::size_t kActionKinds = 7;
 std::string_view name_of(ActionKind kind);  // "stop", "consolidate", "mig", ...
 
 // Bounds on a share of time that is known only per step.
@@ -158,7 +158,7 @@ struct Move {
   std::string to;    // "node-4/0", "node-4/0 slice 2g.20gb at 4", "l4 (aws g6.xlarge)", "none"
 };
 
-struct Action {
+struct FleetAction {
   ActionKind kind = ActionKind::kStop;
   std::string what, from, to;
   UsdPerSecond saving;
@@ -177,10 +177,10 @@ struct Action {
 
 // The actions, and how much more any other choice could save.
 struct ActionPlan {
-  std::vector<Action> actions;  // the most dollars first
-  UsdPerSecond saving;          // of all of them
-  UsdPerSecond bound;           // no choice among the remedies saves more
-  std::size_t considered = 0;   // remedies
+  std::vector<FleetAction> actions;  // the most dollars first
+  UsdPerSecond saving;               // of all of them
+  UsdPerSecond bound;                // no choice among the remedies saves more
+  std::size_t considered = 0;        // remedies
 };
 
 // An owner's waste on GPUs without an action.
@@ -191,7 +191,7 @@ struct UnplannedWaste {
   diagnose::Verdict verdict = diagnose::Verdict::kUnknown;  // behind most of it
 };
 
-struct Totals {
+struct FleetTotals {
   std::size_t gpus = 0, priced = 0;
   GpuTime gpu_time, idle;
   Usd spend, waste;
@@ -206,23 +206,23 @@ struct Totals {
 
 struct FleetAnalysis {
   std::vector<GpuRow> gpus;
-  Totals totals;
-  std::vector<LedgerLine> ledger;  // by category, all of them; sums to the totals
-  std::vector<GroupLine> owners;   // the most waste first
-  std::optional<JobLedger> jobs;   // if a scheduler's accounting was read
-  std::vector<Action> actions;     // the most dollars first
+  FleetTotals totals;
+  std::vector<LedgerLine> ledger;    // by category, all of them; sums to the totals
+  std::vector<GroupLine> owners;     // the most waste first
+  std::optional<JobLedger> jobs;     // if a scheduler's accounting was read
+  std::vector<FleetAction> actions;  // the most dollars first
   std::vector<UnplannedWaste>
       unplanned;                   // the most dollars first; at least 5 % of all waste and 10 % of the owner's cost
   std::vector<std::string> notes;  // caveats
 };
 
-struct Assumptions {
+struct FleetAssumptions {
   const DevicePrices& prices;
   const perf::SpeedTable& speeds;  // of the same catalogue, with the user's own measurements
   Thresholds thresholds = {};
 };
 
-FleetAnalysis analyse(std::vector<GpuUse> gpus, const Assumptions& assumptions);
+FleetAnalysis analyse(std::vector<GpuUse> gpus, const FleetAssumptions& assumptions);
 
 // The stages of analyse(), for tests.
 std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const DevicePrices& prices);
@@ -230,10 +230,18 @@ std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const DevicePrices& prices);
 void settle_partitioned(std::vector<GpuRow>& gpus);
 void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& thresholds);
 std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus);
-ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const Assumptions& assumptions);
+ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const FleetAssumptions& assumptions);
 
-// GPU-hours and dollars by `key`; "" becomes kUnowned. The most waste
-// first; sums to the totals.
+// What limited a GPU in each period of the window, by the same rules as for the whole. Metrics without a curve, such as
+// tensor activity, are assumed to have been constant while the GPU was active. Empty without a profile.
+struct VerdictsOverTime {
+  Seconds width;                                           // of a period: a day, or a part of a shorter window
+  std::vector<std::optional<diagnose::Verdict>> verdicts;  // from the start of the profile; not set without readings
+};
+
+VerdictsOverTime verdicts_over_time(const GpuRow& gpu);
+
+// GPU-hours and dollars by `key`; "" becomes kUnowned. The most waste first; sums to the totals.
 using OwnerKey = std::function<std::string(const Owner& owner, const Device& device)>;
 std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerKey& key);
 std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus);  // by Owner::shown()

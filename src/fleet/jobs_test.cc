@@ -8,16 +8,16 @@
 namespace rightsize::fleet {
 namespace {
 
-using telemetry::Job;
 using telemetry::JobTable;
+using telemetry::SlurmJob;
 
-Job job(std::string id, std::string state, double start_h, double hours_long, int gpus, std::string host = "n1") {
-  Job j{.id = std::move(id),
-        .user = "ann",
-        .account = "vision",
-        .partition = "gpu",
-        .name = "train",
-        .state = std::move(state)};
+SlurmJob job(std::string id, std::string state, double start_h, double hours_long, int gpus, std::string host = "n1") {
+  SlurmJob j{.id = std::move(id),
+             .user = "ann",
+             .account = "vision",
+             .partition = "gpu",
+             .name = "train",
+             .state = std::move(state)};
   j.gpu_model = "a100";
   j.start = kStart + hours(start_h);
   j.end = j.start + hours(hours_long);
@@ -77,8 +77,8 @@ RC_GTEST_PROP(Jobs, GpuHoursEqualTheHoursOfJobs, ()) {
   JobTable table;
   double sum = 0, idle = 0;
   for (int i = *rc::gen::inRange(0, 40); i > 0; --i) {
-    Job j = job(std::to_string(i), "COMPLETED", *rc::gen::inRange(0, 200) / 10.0, *rc::gen::inRange(1, 100) / 10.0,
-                *rc::gen::inRange(1, 5), *rc::gen::element<std::string>("n1", "n2"));
+    SlurmJob j = job(std::to_string(i), "COMPLETED", *rc::gen::inRange(0, 200) / 10.0, *rc::gen::inRange(1, 100) / 10.0,
+                     *rc::gen::inRange(1, 5), *rc::gen::element<std::string>("n1", "n2"));
     const int percent = *rc::gen::element(-1, 0, 40);
     for (telemetry::JobGpu& gpu : j.gpus) {
       if (percent >= 0) gpu.utilization = Ratio::percent(percent);
@@ -125,7 +125,7 @@ TEST(Jobs, JobsAreClippedToTheWindow) {
 TEST(Jobs, OnlyRunningJobsAreStopped) {
   JobTable table;
   table.jobs = {job("7", "COMPLETED", 0, 20, 1), job("8", "RUNNING", 20, 40, 1, "n2")};
-  for (Job& j : table.jobs) j.gpus[0].utilization = Ratio::fraction(0);
+  for (SlurmJob& j : table.jobs) j.gpus[0].utilization = Ratio::fraction(0);
   const DevicePrices book(facts(), *market::parse_own_prices({"*=2"}, facts()));
   const FleetAnalysis a = analyse(gpus_of_jobs(table, {}), {book, speeds()});
   ASSERT_EQ(a.actions.size(), 1u);

@@ -132,7 +132,7 @@ void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& threshold
         sum[s] += std::isnan(curve[s]) ? 0.0 : static_cast<double>(curve[s]);
     }
     if (sum.empty()) continue;
-    const double peak = *std::max_element(sum.begin(), sum.end());
+    const double peak = *std::ranges::max_element(sum);
     const double needed = std::max(1.0, std::ceil(peak / thresholds.sharing_headroom));
     const double surplus = 1 - needed / static_cast<double>(members.size());
     if (surplus <= 0) continue;
@@ -147,43 +147,32 @@ void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& threshold
   }
 }
 
-std::string_view name_of(Category category) {
-  static constexpr std::string_view kNames[] = {"useful",          "idle",   "idle-held", "inefficient", "oversized",
-                                                "overprovisioned", "unknown"};
-  return kNames[static_cast<std::size_t>(category)];
-}
+namespace {
 
-std::string_view rule_of(Category category) {
-  static constexpr std::string_view kRules[] = {
-      "work at the rate the limiting resource allows",
-      "no activity, and no memory in use beyond the driver's own",
-      "no activity while a process held memory",
-      "active, but waiting for launches, input, copies or memory most of the time",
-      "active so little that a smaller GPU or a share of this one would be enough",
-      "replicas that are not needed even at the busiest moment of all of them",
-      "the source reported no activity: neither useful nor wasted",
-  };
-  return kRules[static_cast<std::size_t>(category)];
-}
+constexpr std::pair<std::string_view, std::string_view> kCategoryTexts[kCategories] = {
+    {"useful", "work at the rate the limiting resource allows"},
+    {"idle", "no activity, and no memory in use beyond the driver's own"},
+    {"idle-held", "no activity while a process held memory"},
+    {"inefficient", "active, but waiting for launches, input, copies or memory most of the time"},
+    {"oversized", "active so little that a smaller GPU or a share of this one would be enough"},
+    {"overprovisioned", "replicas that are not needed even at the busiest moment of all of them"},
+    {"unknown", "the source reported no activity: neither useful nor wasted"},
+};
+
+}  // namespace
+
+std::string_view name_of(Category category) { return kCategoryTexts[static_cast<std::size_t>(category)].first; }
+std::string_view rule_of(Category category) { return kCategoryTexts[static_cast<std::size_t>(category)].second; }
 
 void GpuRow::set_cost() {
   gpu_time = price.gpu_time(use.covered);
   spend = price.cost(use.covered);
 }
 
-std::optional<Usd> GpuRow::spend_on(Category category) const {
-  if (!spend) return std::nullopt;
-  return *spend * share_of(category);
-}
-
-std::optional<Usd> GpuRow::waste() const {
-  if (!spend) return std::nullopt;
-  return *spend * waste_share();
-}
+std::optional<Usd> GpuRow::waste() const { return spend ? std::optional(*spend * waste_share()) : std::nullopt; }
 
 UsdPerSecond GpuRow::spend_rate() const {
-  if (!price.rate) return {};
-  return *price.rate * gpus(price.share) * presence;
+  return price.rate ? *price.rate * gpus(price.share) * presence : UsdPerSecond{};
 }
 
 const Owner& GpuRow::owner() const {
@@ -199,6 +188,147 @@ Bytes GpuRow::memory_capacity() const {
 Bytes GpuRow::memory_peak() const {
   const std::optional<MetricUse>& used = use.metric(Metric::kMemoryUsed);
   return bytes(used ? used->max : 0);
+}
+
+// The shares of the parts of a partitioned GPU, which at every moment add up to one GPU.
+namespace {
+
+void set_share(GpuRow& row, double share) {
+  row.price.share = share;
+  row.set_cost();
+}
+
+void describe_free(GpuRow& row) {
+  row.verdict = diagnose::Verdict::kIdle;
+  row.confidence = 0.8;
+  row.evidence = {"no MIG instance uses this part of the GPU"};
+  row.share = {};
+  row.share[static_cast<std::size_t>(Category::kIdle)] = 1;
+}
+
+// The shares of instances that exist at the same time may exceed one GPU (4/7 + 1/2); they are then scaled down.
+void settle(GpuRow& free, std::map<std::string, GpuRow*>& instances) {
+  std::map<std::string, Seconds> whole;  // in time of a whole GPU
+  Seconds rest;
+  for (const MigPeriod& layout : free.use.layouts) {
+    double sum = 0;
+    for (const std::string& name : layout.instances) {
+      if (instances.contains(name)) sum += instances[name]->price.share;
+    }
+    rest += std::max(0.0, 1 - sum) * layout.time;
+    for (const std::string& name : layout.instances) {
+      if (instances.contains(name)) whole[name] += instances[name]->price.share / std::max(1.0, sum) * layout.time;
+    }
+  }
+  for (const auto& [name, row] : instances) {
+    if (row->use.covered > Seconds{} && whole.contains(name)) set_share(*row, whole[name] / row->use.covered);
+  }
+  set_share(free, free.use.covered > Seconds{} ? rest / free.use.covered : 0);
+  describe_free(free);
+}
+
+}  // namespace
+
+void settle_partitioned(std::vector<GpuRow>& gpus) {
+  std::map<std::string, std::map<std::string, GpuRow*>> instances;  // by GPU, then by instance
+  for (GpuRow& row : gpus) {
+    if (!row.use.device.mig_id.empty() && !row.use.is_free_part()) {
+      instances[whole_key(row.use.device)][instance_name(row.use.device)] = &row;
+    }
+  }
+  for (GpuRow& row : gpus) {
+    if (row.use.is_free_part()) settle(row, instances[whole_key(row.use.device)]);
+  }
+  constexpr double kRounding = 0.01;
+  std::erase_if(gpus, [&](const GpuRow& row) { return row.use.is_free_part() && row.price.share < kRounding; });
+}
+
+namespace {
+
+constexpr std::size_t kFewestParts = 12;  // of a window shorter than two days
+
+struct Means {
+  double mean = 0, max = 0;
+  std::size_t steps = 0;
+};
+
+Means means_of(const MetricCurve& curve, std::size_t from, std::size_t to) {
+  Means found;
+  for (std::size_t i = from; i < std::min(to, curve.mean.size()); ++i) {
+    if (std::isnan(curve.mean[i])) continue;
+    found.mean += static_cast<double>(curve.mean[i]);
+    found.max = std::max(found.max, static_cast<double>(i < curve.max.size() ? curve.max[i] : curve.mean[i]));
+    ++found.steps;
+  }
+  if (found.steps > 0) found.mean /= static_cast<double>(found.steps);
+  return found;
+}
+
+// Changes between idle and active from step to step; those within a step are not visible.
+double changes_between(const Profile& profile, std::size_t from, std::size_t to) {
+  double changes = 0;
+  std::optional<bool> before;
+  for (std::size_t i = from; i < std::min(to, profile.idle.size()); ++i) {
+    if (std::isnan(profile.idle[i])) continue;
+    const bool idle = profile.idle[i] > 0.5F;
+    if (before && *before != idle) ++changes;
+    before = idle;
+  }
+  return changes;
+}
+
+// The use of the GPU in these steps only.
+std::optional<GpuUse> part_of(const GpuRow& gpu, std::size_t from, std::size_t to) {
+  const Profile& profile = gpu.use.profile;
+  const std::optional<Metric> shown = gpu.use.activity();
+  const Means activity = means_of(profile.activity, from, to);
+  if (!shown || activity.steps == 0) return std::nullopt;
+  GpuUse part = gpu.use;
+  part.covered = profile.width * static_cast<double>(activity.steps);
+  part.known = part.covered;
+  const double whole = gpu.use.metric(*shown)->mean;
+  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
+    if (!part.metrics[i] || !telemetry::is_share(static_cast<Metric>(i))) continue;
+    const double scale = whole > 0 ? activity.mean / whole : 0;
+    part.metrics[i]->mean = std::min(1.0, part.metrics[i]->mean * scale);
+    part.metrics[i]->p50.reset(), part.metrics[i]->p95.reset();
+  }
+  const auto take = [&](Metric metric, const Means& found) {
+    if (found.steps > 0) part.metrics[static_cast<std::size_t>(metric)] = MetricUse{found.mean, {}, {}, found.max};
+  };
+  take(*shown, activity);
+  take(Metric::kDramActive, means_of(profile.dram, from, to));
+  take(Metric::kMemoryUsed, means_of(profile.memory, from, to));
+  MetricCurve idle;
+  idle.mean = profile.idle;
+  part.idle_share = means_of(idle, from, to).mean;
+  part.changes = changes_between(profile, from, to);
+  return part;
+}
+
+std::size_t steps_per_part(const Profile& profile) {
+  const double day = hours(24) / profile.width;
+  const auto steps = static_cast<double>(profile.steps());
+  if (steps >= 2 * day && day >= 1) return static_cast<std::size_t>(std::llround(day));
+  return std::max<std::size_t>(1, profile.steps() / kFewestParts);
+}
+
+}  // namespace
+
+VerdictsOverTime verdicts_over_time(const GpuRow& gpu) {
+  const Profile& profile = gpu.use.profile;
+  VerdictsOverTime found;
+  if (profile.steps() == 0) return found;
+  const std::size_t together = steps_per_part(profile);
+  found.width = profile.width * static_cast<double>(together);
+  const diagnose::Hardware hardware =
+      gpu.price.gpu != nullptr ? diagnose::hardware_of(*gpu.price.gpu) : diagnose::Hardware{};
+  for (std::size_t from = 0; from < profile.steps(); from += together) {
+    const std::optional<GpuUse> part = part_of(gpu, from, from + together);
+    found.verdicts.push_back(part ? std::optional(diagnose::classify(summary_of(*part), hardware).verdict)
+                                  : std::nullopt);
+  }
+  return found;
 }
 
 }  // namespace rightsize::fleet

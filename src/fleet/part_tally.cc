@@ -42,13 +42,13 @@ constexpr auto kKinds = [] {
 
 const MetricKind& kind_of(Metric metric) { return kKinds[static_cast<std::size_t>(metric)]; }
 
-void Cell::halve() {
+void CurveCell::halve() {
   sum /= 2;
   count /= 2;
   idle /= 2;
 }
 
-void Cell::merge(Cell other) {
+void CurveCell::merge(CurveCell other) {
   if (other.count == 0) return;
   while (count + other.count > std::numeric_limits<std::uint16_t>::max()) {
     halve();
@@ -66,14 +66,15 @@ double Tally::mean() const {
   return (sum + loose_sum * each) / (in_seconds(weight) + static_cast<double>(loose) * each);
 }
 
-double Tally::quantile(double share) const {
+double quantile_of(std::span<const float> histogram, double share, double most) {
   double all = 0, below = 0;
   for (float bucket : histogram) all += static_cast<double>(bucket);
-  for (std::size_t i = 0; i < kBuckets; ++i) {
+  for (std::size_t i = 0; i < histogram.size(); ++i) {
     below += static_cast<double>(histogram[i]);
-    if (below >= share * all) return std::min((static_cast<double>(i) + 0.5) / kBuckets, max);
+    if (below >= share * all)
+      return std::min((static_cast<double>(i) + 0.5) / static_cast<double>(histogram.size()), most);
   }
-  return max;
+  return most;
 }
 
 // Merges neighbouring steps; steps stay aligned with the clock.
@@ -82,9 +83,9 @@ void CurveRows::coarsen() {
   const auto factor = static_cast<std::int64_t>(std::llround(wider / width_));
   const auto ahead = static_cast<std::size_t>(origin_ - origin_ / factor * factor);  // of the first step in its new one
   const auto by = static_cast<std::size_t>(factor);
-  for (std::vector<Cell>& row : rows_) {
+  for (std::vector<CurveCell>& row : rows_) {
     if (row.empty()) continue;
-    std::vector<Cell> wide((row.size() + ahead + by - 1) / by);
+    std::vector<CurveCell> wide((row.size() + ahead + by - 1) / by);
     for (std::size_t i = 0; i < row.size(); ++i) wide[(i + ahead) / by].merge(row[i]);
     row = std::move(wide);
   }
@@ -94,8 +95,8 @@ void CurveRows::coarsen() {
 }
 
 void CurveRows::extend_front(std::size_t by) {
-  for (std::vector<Cell>& row : rows_) {
-    if (!row.empty()) row.insert(row.begin(), by, Cell{});
+  for (std::vector<CurveCell>& row : rows_) {
+    if (!row.empty()) row.insert(row.begin(), by, CurveCell{});
   }
   origin_ -= static_cast<std::int64_t>(by);
   steps_ += by;
@@ -136,9 +137,9 @@ std::size_t CurveRows::find_step(TimePoint time) {
   return at;
 }
 
-Cell& CurveRows::cell(std::size_t row, TimePoint time, TimeSpan& reach) {
+CurveCell& CurveRows::cell(std::size_t row, TimePoint time, TimeSpan& reach) {
   const std::size_t step = find_step(time);
-  std::vector<Cell>& cells = rows_[row];
+  std::vector<CurveCell>& cells = rows_[row];
   if (cells.size() <= step) {
     // Grow by a few steps at a time; doubling would leave a third unused.
     constexpr std::size_t kGrowth = 32;
@@ -149,8 +150,8 @@ Cell& CurveRows::cell(std::size_t row, TimePoint time, TimeSpan& reach) {
   return cells[step];
 }
 
-const Cell* CurveRows::at(std::size_t row, std::size_t step) const {
-  const std::vector<Cell>& cells = rows_[row];
+const CurveCell* CurveRows::at(std::size_t row, std::size_t step) const {
+  const std::vector<CurveCell>& cells = rows_[row];
   return step < cells.size() && cells[step].count > 0 ? &cells[step] : nullptr;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "fleet/coverage.h"
@@ -27,7 +28,7 @@ struct MetricKind {
 const MetricKind& kind_of(Metric metric);
 
 // One step of one curve. When a count reaches 2^16, all sums are halved, which preserves the means.
-struct Cell {
+struct CurveCell {
   float sum = 0, max = 0;
   std::uint16_t count = 0, idle = 0;
 
@@ -39,10 +40,13 @@ struct Cell {
     idle = static_cast<std::uint16_t>(idle + (is_idle ? 1 : 0));
   }
   void halve();
-  void merge(Cell other);
+  void merge(CurveCell other);
   float mean() const { return sum / static_cast<float>(count); }
   double idle_share() const { return static_cast<double>(idle) / static_cast<double>(count); }
 };
+
+// A quantile of shares from equal buckets of 0 to 1: the middle of the bucket in which it falls, at most `most`.
+double quantile_of(std::span<const float> histogram, double share, double most);
 
 // All readings of one metric, each weighted by the time since the one before, because intervals may change.
 struct Tally {
@@ -75,8 +79,6 @@ struct Tally {
   // The mean time between readings in order; 0 if there are none.
   Seconds usual_interval() const { return count > loose ? weight / static_cast<double>(count - loose) : Seconds{}; }
   double mean() const;
-  // The middle of the bucket in which the quantile falls.
-  double quantile(double share) const;
 
   static constexpr Seconds kInOrder = seconds(300);
 };
@@ -88,7 +90,7 @@ class CurveRows {
   static constexpr std::size_t kMostSteps = 340;
 
   // The cell of a row for a moment, and the time it spans.
-  Cell& cell(std::size_t row, TimePoint time, TimeSpan& reach);
+  CurveCell& cell(std::size_t row, TimePoint time, TimeSpan& reach);
   void coarsen();
   std::size_t steps() const { return steps_; }
   Seconds width() const { return width_; }
@@ -96,7 +98,7 @@ class CurveRows {
     return TimePoint(static_cast<double>(origin_ + static_cast<std::int64_t>(step)) * width_);
   }
   // Null for a step without readings.
-  const Cell* at(std::size_t row, std::size_t step) const;
+  const CurveCell* at(std::size_t row, std::size_t step) const;
   // The step that holds a time within the curves.
   std::size_t step_of(TimePoint time) const;
 
@@ -105,7 +107,7 @@ class CurveRows {
   std::size_t find_step(TimePoint time);
   void extend_front(std::size_t by);
 
-  std::array<std::vector<Cell>, kRows> rows_;
+  std::array<std::vector<CurveCell>, kRows> rows_;
   std::int64_t origin_ = 0;  // of the first step, in steps since 1970
   std::size_t steps_ = 0;
   Seconds width_ = seconds(1);

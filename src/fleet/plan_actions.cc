@@ -32,7 +32,7 @@ using ActionKey = std::tuple<RemedyKind, std::string, std::string, std::string>;
 ActionKey key_of(const Remedy& remedy) { return {remedy.kind, remedy.owner, remedy.gpu, remedy.to}; }
 
 // For each other kind of remedy, the most it would have saved on the GPUs of an action.
-void note_others(Action& action, const std::vector<Remedy>& remedies, const std::set<std::size_t>& taken,
+void note_others(FleetAction& action, const std::vector<Remedy>& remedies, const std::set<std::size_t>& taken,
                  const std::map<std::size_t, std::vector<std::size_t>>& of_gpu) {
   std::map<ActionKind, UsdPerSecond> saved;
   std::set<std::size_t> counted;
@@ -48,7 +48,7 @@ void note_others(Action& action, const std::vector<Remedy>& remedies, const std:
   }
   std::vector<std::pair<UsdPerSecond, ActionKind>> order;
   for (const auto& [kind, all] : saved) order.emplace_back(-all, kind);
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   for (std::size_t i = 0; i < std::min(kMostOther, order.size()); ++i) {
     action.instead_of.push_back(fmt::format("{}: at most {}/month for these GPUs", name_of(order[i].second),
                                             format_usd(-order[i].first * kMonth)));
@@ -64,10 +64,9 @@ std::vector<Running> all_running(const std::vector<GpuRow>& gpus, const Threshol
   return running;
 }
 
-ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const Assumptions& assumptions) {
-  const auto& [prices, speeds, thresholds] = assumptions;
-  const std::vector<Running> running = all_running(gpus, thresholds);
-  const RemedyInput input{gpus, running, prices, thresholds, speeds};
+ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const FleetAssumptions& assumptions) {
+  const std::vector<Running> running = all_running(gpus, assumptions.thresholds);
+  const RemedyInput input{gpus, running, assumptions.prices, assumptions.thresholds, assumptions.speeds};
   const std::vector<Remedy> remedies = find_all(input);
   const Choice choice = choose_remedies(remedies, gpus.size());
 
@@ -83,13 +82,12 @@ ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const Assumptions& assu
     plan.actions.push_back(describe(parts, input));
     note_others(plan.actions.back(), remedies, taken, of_gpu);
   }
-  std::stable_sort(plan.actions.begin(), plan.actions.end(),
-                   [](const Action& a, const Action& b) { return a.saving > b.saving; });
+  std::ranges::stable_sort(plan.actions, std::ranges::greater(), &FleetAction::saving);
   for (std::size_t i = 0; i < plan.actions.size(); ++i) plan.actions[i].rank = i + 1;
   return plan;
 }
 
-Forecast forecast_on(const Place& place, const GpuRow& gpu, const Running& running) {
+Forecast forecast_on(const RelativeLoad& place, const GpuRow& gpu, const Running& running) {
   LoadCurve load = activity_curve(gpu, running), dram = dram_curve(gpu, running);
   load.scale(place.growth);
   dram.scale(place.traffic);
@@ -132,37 +130,9 @@ std::string place_of(const GpuRow& gpu) {
   return device.mig_id.empty() ? place : place + " MIG " + device.mig_id;
 }
 
-std::string count_of(std::size_t count, std::string_view thing) {
-  if (thing == "GPU") return fmt::format("{} GPU{}", format_count(static_cast<double>(count)), count == 1 ? "" : "s");
-  return fmt::format("{} {}", format_count(static_cast<double>(count)), thing);
-}
-
 std::string gpu_name(const GpuRow& gpu) {
   if (gpu.price.gpu != nullptr) return gpu.price.gpu->name;
   return gpu.use.device.name.empty() ? "GPU" : gpu.use.device.name;
-}
-
-ActionKind kind_of(RemedyKind kind) {
-  switch (kind) {
-    case RemedyKind::kStop:
-    case RemedyKind::kGiveBack:
-    case RemedyKind::kPark:
-      return ActionKind::kStop;
-    case RemedyKind::kReplicas:
-    case RemedyKind::kSideBySide:
-      return ActionKind::kConsolidate;
-    case RemedyKind::kBatch:
-      return ActionKind::kBatch;
-    case RemedyKind::kMig:
-      return ActionKind::kMig;
-    case RemedyKind::kDownsize:
-      return ActionKind::kDownsize;
-    case RemedyKind::kQuantize:
-      return ActionKind::kQuantize;
-    case RemedyKind::kCommit:
-      break;
-  }
-  return ActionKind::kCommit;
 }
 
 std::string_view name_of(ActionKind kind) {

@@ -10,6 +10,13 @@ namespace {
 
 using catalog::Purchase;
 
+// The instance type, under any of the names exporters and clouds use; empty if there is none.
+std::string machine_label(const telemetry::Device& device) {
+  return first_label(device,
+                     {"instance_type", "InstanceType", "node_kubernetes_io_instance_type",
+                      "label_node_kubernetes_io_instance_type", "beta_kubernetes_io_instance_type", "machine_type"});
+}
+
 std::string region_label(const telemetry::Device& device) {
   std::string region =
       first_label(device, {"region", "topology_kubernetes_io_region", "label_topology_kubernetes_io_region"});
@@ -64,12 +71,6 @@ std::optional<Usd> GpuPrice::cost(Seconds time) const {
   return *rate * gpu_time(time);
 }
 
-std::string machine_label(const telemetry::Device& device) {
-  return first_label(device,
-                     {"instance_type", "InstanceType", "node_kubernetes_io_instance_type",
-                      "label_node_kubernetes_io_instance_type", "beta_kubernetes_io_instance_type", "machine_type"});
-}
-
 DevicePrices::DevicePrices(const catalog::Catalog& catalog, market::OwnPrices own, market::OfferFilter filter)
     : book_(catalog, std::move(own)), filter_(std::move(filter)) {
   for (const market::Offer& offer : market::list_offers(catalog)) {
@@ -117,44 +118,43 @@ bool DevicePrices::is_cheaper_kind(const catalog::Gpu& other, const catalog::Gpu
   return a && b && *a < *b;
 }
 
-std::optional<Alternative> DevicePrices::cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const {
+std::optional<Replacement> DevicePrices::cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const {
   if (const auto own = book_.gpu(gpu, Purchase::kOnDemand); own && own->is_own()) {
-    return Alternative{&gpu, own->rate, own->source(), nullptr, false};
+    return Replacement{&gpu, own->rate, own->source(), nullptr, false};
   }
   // The provider of an assumed price is not where the GPU is.
   const std::string home = now.machine != nullptr              ? now.machine->provider
                            : now.basis == PriceBasis::kAssumed ? ""
                                                                : now.provider;
-  std::optional<Alternative> best;
+  std::optional<Replacement> best;
   for (const market::Offer& offer : on_demand_) {
     if (offer.gpu != &gpu || !filter_.lets_through(offer)) continue;
     const std::string& provider = offer.price->provider;
     if (filter_.providers.empty() && !home.empty() && provider != home) continue;
     if (best && best->rate <= offer.rate_per_gpu()) continue;
     if (filter_.providers.empty() && home.empty() && !is_cheaper_kind(gpu, *now.gpu, provider)) continue;
-    best = Alternative{&gpu, offer.rate_per_gpu(), market::describe(offer), offer.machine, provider != home};
+    best = Replacement{&gpu, offer.rate_per_gpu(), market::describe(offer), offer.machine, provider != home};
   }
   return best;
 }
 
-std::vector<Alternative> DevicePrices::cheaper_than(const GpuPrice& now) const {
-  std::vector<Alternative> found;
+std::vector<Replacement> DevicePrices::cheaper_than(const GpuPrice& now) const {
+  std::vector<Replacement> found;
   if (now.gpu == nullptr || !now.rate) return found;
   for (const catalog::Gpu& gpu : catalog().gpus) {
     if (gpu.name == now.gpu->name || gpu.vendor != now.gpu->vendor) continue;
     if (is_consumer(gpu) && !is_consumer(*now.gpu)) continue;
-    const std::optional<Alternative> offer = cheapest(gpu, now);
+    const std::optional<Replacement> offer = cheapest(gpu, now);
     // A saving below 5 % is not worth a migration.
     if (offer && offer->rate < *now.rate * 0.95) found.push_back(*offer);
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Alternative& a, const Alternative& b) { return a.rate < b.rate; });
+  std::ranges::stable_sort(found, {}, &Replacement::rate);
   return found;
 }
 
-std::optional<Alternative> DevicePrices::commitment_for(const GpuPrice& now) const {
+std::optional<Replacement> DevicePrices::commitment_for(const GpuPrice& now) const {
   if (now.gpu == nullptr || !now.rate || now.purchase != Purchase::kOnDemand) return std::nullopt;
-  std::optional<Alternative> best;
+  std::optional<Replacement> best;
   for (const market::Offer& offer : committed_) {
     if (offer.gpu != now.gpu || offer.rate_per_gpu() >= *now.rate) continue;
     const bool same_place = !now.provider.empty() && offer.price->provider == now.provider &&
@@ -163,7 +163,7 @@ std::optional<Alternative> DevicePrices::commitment_for(const GpuPrice& now) con
     const bool fits = now.machine != nullptr ? offer.machine == now.machine && (same_place || now.provider.empty())
                                              : same_place || named;
     if (!fits || (best && best->rate <= offer.rate_per_gpu())) continue;
-    best = Alternative{now.gpu, offer.rate_per_gpu(), market::describe(offer), offer.machine, false};
+    best = Replacement{now.gpu, offer.rate_per_gpu(), market::describe(offer), offer.machine, false};
   }
   return best;
 }

@@ -40,7 +40,7 @@ struct GpuPrice {
 };
 
 // What can replace a GPU, or a commitment for it.
-struct Alternative {
+struct Replacement {
   const catalog::Gpu* gpu = nullptr;
   UsdPerGpuSecond rate;
   std::string source;                         // "aws g6.xlarge, us-east-1, on-demand"
@@ -61,17 +61,17 @@ class DevicePrices {
   // Cheaper GPUs of the same vendor, each at its lowest price: the user's own, else of the allowed providers and
   // regions, else of the GPU's own provider. If that is unknown, of any provider that also sells the GPU in question
   // and charges less for the other: a difference between GPUs, not between providers. Without peer-hosted machines.
-  std::vector<Alternative> cheaper_than(const GpuPrice& now) const;
+  std::vector<Replacement> cheaper_than(const GpuPrice& now) const;
 
   // A one-year commitment for this GPU: the offer of its provider for the same machine or, if the price is the
   // user's own, of a provider they allow. Never the discount of one provider applied to the price of another.
-  std::optional<Alternative> commitment_for(const GpuPrice& now) const;
+  std::optional<Replacement> commitment_for(const GpuPrice& now) const;
 
   const market::PriceBook& prices() const { return book_; }
   const catalog::Catalog& catalog() const { return book_.catalog(); }
 
  private:
-  std::optional<Alternative> cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const;
+  std::optional<Replacement> cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const;
   bool is_cheaper_kind(const catalog::Gpu& other, const catalog::Gpu& now, const std::string& provider) const;
 
   market::PriceBook book_;
@@ -79,8 +79,5 @@ class DevicePrices {
   std::vector<market::Offer> on_demand_, committed_;  // list prices of machines on sale, none peer-hosted
   std::unordered_map<std::string, const catalog::Machine*> machines_;  // by instance type in lower case
 };
-
-// The instance type in a device's labels, under any of the names exporters and clouds use; empty if there is none.
-std::string machine_label(const telemetry::Device& device);
 
 }  // namespace rightsize::fleet

@@ -50,7 +50,7 @@ TEST(Prices, SlurmGpuTypesArePricedByFamily) {
 TEST(Prices, AlternativesAreRealOffersOfTheSameProvider) {
   const DevicePrices book(facts(), *market::parse_own_prices({"h100-sxm=2.5"}, facts()));
   const GpuPrice own = book.price({.name = "NVIDIA H100 80GB HBM3"});
-  for (const Alternative& other : book.cheaper_than(own)) {
+  for (const Replacement& other : book.cheaper_than(own)) {
     ASSERT_NE(other.machine, nullptr);
     EXPECT_LT(in_usd_per_gpu_hour(other.rate), 2.5 * 0.95) << other.source;
     EXPECT_FALSE(other.machine->instance.ends_with("_COMMUNITY")) << other.source;
@@ -58,9 +58,9 @@ TEST(Prices, AlternativesAreRealOffersOfTheSameProvider) {
   }
   const DevicePrices list(facts(), {});
   const GpuPrice at_aws = list.price({.labels = {{"instance_type", "p4d.24xlarge"}, {"region", "us-east-1"}}});
-  const std::vector<Alternative> of_aws = list.cheaper_than(at_aws);
+  const std::vector<Replacement> of_aws = list.cheaper_than(at_aws);
   ASSERT_FALSE(of_aws.empty());
-  for (const Alternative& other : of_aws) EXPECT_EQ(other.machine->provider, "aws");
+  for (const Replacement& other : of_aws) EXPECT_EQ(other.machine->provider, "aws");
   // Cheapest first.
   for (std::size_t i = 1; i < of_aws.size(); ++i) EXPECT_LE(of_aws[i - 1].rate, of_aws[i].rate);
 }
@@ -69,7 +69,7 @@ TEST(Prices, AlternativesUseOwnPricesAndNamedProviders) {
   const DevicePrices book(facts(), *market::parse_own_prices({"h100-sxm=2.5", "l4=0.3"}, facts()),
                           {.providers = {"gcp"}});
   bool seen = false;
-  for (const Alternative& other : book.cheaper_than(book.price({.name = "h100-sxm"}))) {
+  for (const Replacement& other : book.cheaper_than(book.price({.name = "h100-sxm"}))) {
     if (other.gpu->name == "l4") {
       seen = true;
       EXPECT_EQ(other.machine, nullptr);
@@ -87,7 +87,7 @@ TEST(Prices, NoAlternativeIsPeerHosted) {
   std::size_t seen = 0;
   for (const catalog::Machine& machine : facts().machines) {
     const GpuPrice price = list.price({.labels = {{"instance_type", machine.instance}}});
-    for (const Alternative& other : list.cheaper_than(price)) {
+    for (const Replacement& other : list.cheaper_than(price)) {
       ++seen;
       ASSERT_TRUE(other.machine == nullptr || !other.machine->community) << other.machine->instance;
     }
@@ -100,7 +100,7 @@ TEST(Prices, AnAssumedPriceIsAtNoProvider) {
   const DevicePrices list(facts(), {});
   const GpuPrice assumed = list.price({.name = "h100-sxm"});
   ASSERT_EQ(assumed.basis, PriceBasis::kAssumed);
-  for (const Alternative& other : list.cheaper_than(assumed)) EXPECT_TRUE(other.moves_provider) << other.source;
+  for (const Replacement& other : list.cheaper_than(assumed)) EXPECT_TRUE(other.moves_provider) << other.source;
 }
 
 // A commitment is an offer for this GPU in dollars, never the discount of one provider on the price of another.
@@ -110,13 +110,13 @@ TEST(Prices, CommitmentsAreOffersInDollars) {
   const DevicePrices named(facts(), *market::parse_own_prices({"h100-sxm=2.5"}, facts()), {.providers = {"gcp"}});
   EXPECT_FALSE(named.commitment_for(named.price({.name = "h100-sxm"})));  // gcp charges $7.67
   const DevicePrices expensive(facts(), *market::parse_own_prices({"h100-sxm=11"}, facts()), {.providers = {"gcp"}});
-  const std::optional<Alternative> offer = expensive.commitment_for(expensive.price({.name = "h100-sxm"}));
+  const std::optional<Replacement> offer = expensive.commitment_for(expensive.price({.name = "h100-sxm"}));
   ASSERT_TRUE(offer);
   EXPECT_EQ(offer->machine->provider, "gcp");
   EXPECT_LT(in_usd_per_gpu_hour(offer->rate), 11);
   const DevicePrices list(facts(), {});
   const GpuPrice machine = list.price({.labels = {{"instance_type", "a3-highgpu-8g"}, {"region", "us-central1"}}});
-  const std::optional<Alternative> same = list.commitment_for(machine);
+  const std::optional<Replacement> same = list.commitment_for(machine);
   ASSERT_TRUE(same);
   EXPECT_EQ(same->machine, machine.machine);
   EXPECT_LT(same->rate, *machine.rate);

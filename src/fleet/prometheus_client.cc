@@ -37,16 +37,11 @@ std::uint64_t hash_of(std::string_view text) {
 std::string words_of(const std::string& body) {
   std::unique_ptr<ByteSource> source = bytes_of(body);
   JsonReader json(*source, "answer");
-  std::string name, text, message;
-  if (json.peek() == '{') {
-    for (json.enter_object(); json.next_member(name);) {
-      if ((name == "error" || name == "message") && json.peek() == '"') {
-        if (json.read_string(text)) message = text;
-      } else {
-        json.skip();
-      }
-    }
-  }
+  std::string text, message;
+  json.each_member([&](const std::string& name) {
+    if ((name != "error" && name != "message") || json.peek() != '"') return json.skip();
+    if (json.read_string(text)) message = text;
+  });
   if (message.empty()) message = std::string(trim(std::string_view(body).substr(0, body.find('\n'))));
   return message.substr(0, 300);
 }
@@ -118,7 +113,7 @@ Answered<std::vector<RangeRow>> PrometheusClient::ask_series(const std::string& 
   }
   partial_ = partial_ || report->partial;
   for (const std::string& warning : report->warnings) {
-    if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end() && warnings_.size() < 10) {
+    if (std::ranges::find(warnings_, warning) == warnings_.end() && warnings_.size() < 10) {
       warnings_.push_back(warning);
     }
   }
@@ -154,13 +149,13 @@ Result<std::vector<std::string>> PrometheusClient::list(const std::string& path,
   std::vector<std::string> items;
   std::string name, text;
   for (json.enter_object(); json.next_member(name);) {
-    if (name == "data" && json.peek() == '[') {
-      for (json.enter_array(); json.next_item();) {
-        if (json.read_string(text)) items.push_back(text);
-      }
-    } else {
+    if (name != "data") {
       json.skip();
+      continue;
     }
+    json.each_item([&] {
+      if (json.read_string(text)) items.push_back(text);
+    });
   }
   if (json.failed()) {
     return fail(unreadable(json.error().message).with_hint("is this the address of a Prometheus-compatible server?"));

@@ -10,21 +10,16 @@ namespace rightsize::fleet {
 std::string escape_quoted(std::string_view text) {
   std::string out;
   for (char c : text) {
-    if (c == '\\' || c == '"') out.push_back('\\');
-    if (c == '\n') {
-      out += "\\n";
-      continue;
-    }
-    out.push_back(c);
+    if (c == '\\' || c == '"' || c == '\n') out.push_back('\\');
+    out.push_back(c == '\n' ? 'n' : c);
   }
   return out;
 }
 
 std::string escape_regex(std::string_view text) {
-  static constexpr std::string_view kSpecial = "\\.+*?()|[]{}^$";
   std::string out;
   for (char c : text) {
-    if (kSpecial.find(c) != std::string_view::npos) out.push_back('\\');
+    if (std::string_view("\\.+*?()|[]{}^$").find(c) != std::string_view::npos) out.push_back('\\');
     out.push_back(c);
   }
   return out;
@@ -51,9 +46,9 @@ std::string selector(std::string_view name, std::string_view matchers, const Sha
     if (!matcher.empty()) all.append(all.empty() ? "" : ",").append(matcher);
   };
   if (!shard.label.empty()) {
-    std::string values;
-    for (const std::string& value : shard.values) values += (values.empty() ? "" : "|") + escape_regex(value);
-    add(fmt::format("{}=~\"{}\"", shard.label, escape_quoted(values)));
+    std::vector<std::string> values;
+    for (const std::string& value : shard.values) values.push_back(escape_regex(value));
+    add(fmt::format("{}=~\"{}\"", shard.label, escape_quoted(fmt::format("{}", fmt::join(values, "|")))));
   }
   add(shard.only);
   return all.empty() ? std::string(name) : fmt::format("{}{{{}}}", name, all);
@@ -66,35 +61,40 @@ LabelList joined(LabelList a, const LabelList& b) {
   return a;
 }
 
+namespace {
+
+// One expression per source; the first that has a value counts.
+template <class Source, class Write>
+std::string first_of(const std::vector<Source>& sources, const Write& write) {
+  std::vector<std::string> parts;
+  for (const Source& source : sources) parts.push_back(write(source));
+  return fmt::format("({})", fmt::join(parts, " or "));
+}
+
+}  // namespace
+
 std::string present(const std::vector<std::string>& selectors, Seconds range, const LabelList& labels) {
-  std::string text;
-  for (const std::string& one : selectors) {
-    text += fmt::format("{}count {} (count_over_time({}[{}]))", text.empty() ? "" : " or ", by(labels), one,
-                        duration_text(range));
-  }
-  return "(" + text + ")";
+  return first_of(selectors, [&](const std::string& one) {
+    return fmt::format("count {} (count_over_time({}[{}]))", by(labels), one, duration_text(range));
+  });
 }
 
 std::string activity(const std::vector<Gauge>& sources, const Grain& grain, const LabelList& labels) {
-  std::string text;
-  for (const Gauge& source : sources) {
+  return first_of(sources, [&](const Gauge& source) {
     std::string last = fmt::format("last_over_time({}[{}])", source.selector, duration_text(grain.lookback));
     if (grain.dirty) last = fmt::format("(({} >= 0) <= {})", last, source.most / source.scale);
     const std::string scaled = source.scale == 1 ? "" : fmt::format(" * {}", source.scale);
-    text += fmt::format("{}max {} ({}){}", text.empty() ? "" : " or ", by(labels), last, scaled);
-  }
-  return "(" + text + ")";
+    return fmt::format("max {} ({}){}", by(labels), last, scaled);
+  });
 }
 
 // At least one of the readings is not too large and one is not negative; they are assumed to be the same.
 std::string plausible(const std::vector<Gauge>& sources, Seconds range, const LabelList& labels) {
-  std::string text;
-  for (const Gauge& source : sources) {
-    text += fmt::format("{}count {} ((min_over_time({}[{}]) <= {}) and (max_over_time({}[{}]) >= 0))",
-                        text.empty() ? "" : " or ", by(labels), source.selector, duration_text(range),
-                        source.most / source.scale, source.selector, duration_text(range));
-  }
-  return "(" + text + ")";
+  return first_of(sources, [&](const Gauge& source) {
+    return fmt::format("count {} ((min_over_time({}[{}]) <= {}) and (max_over_time({}[{}]) >= 0))", by(labels),
+                       source.selector, duration_text(range), source.most / source.scale, source.selector,
+                       duration_text(range));
+  });
 }
 
 // Grouped by `part` alone, a row has exactly the labels of the row without an owner, which "unless" removes.

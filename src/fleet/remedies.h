@@ -35,7 +35,7 @@ struct Remedy {
   std::size_t keeps = 0;  // GPUs that stay
   std::vector<Move> moves = {};
   std::optional<Forecast> forecast = {};
-  std::optional<Alternative> instead = {};  // what is paid for afterwards, if not the same
+  std::optional<Replacement> instead = {};  // what is paid for afterwards, if not the same
   std::string manifest = {};
 };
 
@@ -64,7 +64,7 @@ struct Choice {
 Choice choose_remedies(const std::vector<Remedy>& remedies, std::size_t gpus);
 
 // Remedies of one action, in words.
-Action describe(const std::vector<const Remedy*>& remedies, const RemedyInput& input);
+FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInput& input);
 
 // The statistics that diagnose needs.
 diagnose::Summary summary_of(const GpuUse& use);
@@ -78,20 +78,19 @@ bool is_paced(
     const GpuRow& gpu);  // requests arrive at their own pace: a slower GPU does the same work with higher latency
 
 // The work on another GPU, relative to today.
-struct Place {
+struct RelativeLoad {
   double growth = 1;   // of the active time
   double traffic = 1;  // of the share of bandwidth
   double latency = 1;  // of a request when alone
 };
-Forecast forecast_on(const Place& place, const GpuRow& gpu, const Running& running);
+Forecast forecast_on(const RelativeLoad& place, const GpuRow& gpu, const Running& running);
 
 // Everything that runs on a GPU now moves to `to`.
 std::vector<Move> moves_of(const RemedyInput& input, std::size_t gpu, const std::string& to);
 
 inline constexpr const char* kSeveralTeams = "several teams";
 
-std::string place_of(const GpuRow& gpu);                          // "node-1/3"
-std::string count_of(std::size_t count, std::string_view thing);  // "1 GPU", "3 GPUs", "3 l4"
+std::string place_of(const GpuRow& gpu);  // "node-1/3"
 std::string gpu_name(const GpuRow& gpu);
 
 }  // namespace rightsize::fleet

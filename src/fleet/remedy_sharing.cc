@@ -53,23 +53,20 @@ Groups group(const RemedyInput& input, AddKey add_key) {
   return groups;
 }
 
-// The price of a GPU that stays: the highest of all, so that the saving does not depend on which one leaves.
-UsdPerSecond highest_price(const RemedyInput& input, const std::vector<std::size_t>& rows) {
-  UsdPerSecond most;
-  for (std::size_t i : rows) most = std::max(most, input.gpus[i].spend_rate());
-  return most;
-}
-
-UsdPerSecond all_of(const RemedyInput& input, const std::vector<std::size_t>& rows) {
-  UsdPerSecond sum;
-  for (std::size_t i : rows) sum += input.gpus[i].spend_rate();
-  return sum;
-}
-
-double mean_confidence(const RemedyInput& input, const std::vector<std::size_t>& rows) {
-  double sum = 0;
-  for (std::size_t i : rows) sum += input.gpus[i].confidence;
-  return sum / static_cast<double>(rows.size());
+// A remedy after which `keeps` of the GPUs stay. Each of them counts at the highest price of all, so that the saving
+// does not depend on which one leaves. `certainty` is relative to the verdicts.
+Remedy shared_remedy(RemedyKind kind, const RemedyInput& input, std::vector<std::size_t> rows, std::size_t keeps,
+                     double certainty) {
+  Remedy remedy{.kind = kind, .gpus = std::move(rows), .keeps = keeps};
+  UsdPerSecond all, highest;
+  for (std::size_t i : remedy.gpus) {
+    all += input.gpus[i].spend_rate();
+    highest = std::max(highest, input.gpus[i].spend_rate());
+    remedy.confidence += input.gpus[i].confidence * certainty / static_cast<double>(remedy.gpus.size());
+  }
+  remedy.saving = all - highest * static_cast<double>(keeps);
+  remedy.gpu = gpu_name(input.gpus[remedy.gpus.front()]);
+  return remedy;
 }
 
 // Maxima of a curve in at most `steps` equal pieces of the common time axis; missing steps count as 0.
@@ -139,15 +136,19 @@ std::set<std::vector<std::size_t>> sets_that_fit(const std::vector<std::vector<d
 
 // The GPU that stays: the one with the most memory in use, so that the least is moved.
 std::size_t host_of(const RemedyInput& input, const std::vector<std::size_t>& rows) {
-  return *std::max_element(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
-    return input.running[a].memory_peak < input.running[b].memory_peak;
-  });
+  return *std::ranges::max_element(
+      rows, [&](std::size_t a, std::size_t b) { return input.running[a].memory_peak < input.running[b].memory_peak; });
+}
+
+Seconds longest_interval(const RemedyInput& input, const std::vector<std::size_t>& rows) {
+  Seconds longest;
+  for (std::size_t i : rows) longest = std::max(longest, input.gpus[i].use.interval);
+  return longest;
 }
 
 Forecast shared_forecast(const RemedyInput& input, const std::vector<std::size_t>& rows) {
   LoadCurve load;
   double p95 = 0, lightest_p95 = 1, lightest_peak = 1;
-  Seconds interval;
   for (std::size_t i : rows) {
     const Running& running = input.running[i];
     LoadCurve one = activity_curve(input.gpus[i], running);
@@ -156,7 +157,6 @@ Forecast shared_forecast(const RemedyInput& input, const std::vector<std::size_t
     p95 += std::max(running.busy_p95, running.dram_p95);
     lightest_p95 = std::min(lightest_p95, running.busy_p95);
     lightest_peak = std::min(lightest_peak, running.busy_peak);
-    interval = std::max(interval, input.gpus[i].use.interval);
   }
   const double peak = load.peak();
   // Percentiles do not add up: the sum's is at most the sum of theirs, and no step was above the peak.
@@ -164,20 +164,14 @@ Forecast shared_forecast(const RemedyInput& input, const std::vector<std::size_t
                               .peak = peak,
                               .now_p95 = lightest_p95,  // the workload with the lightest load notices it most
                               .now_peak = lightest_peak,
-                              .reading = interval});
+                              .reading = longest_interval(input, rows)});
 }
 
 Remedy side_by_side(const RemedyInput& input, const GroupKey& key, std::vector<std::size_t> rows) {
-  Remedy remedy{.kind = RemedyKind::kSideBySide, .gpus = std::move(rows)};
+  Remedy remedy = shared_remedy(RemedyKind::kSideBySide, input, std::move(rows), 1, key.team.empty() ? 0.5 : 0.7);
   const std::size_t host = host_of(input, remedy.gpus);
-  remedy.saving = all_of(input, remedy.gpus) - highest_price(input, remedy.gpus);
-  remedy.confidence = mean_confidence(input, remedy.gpus) * (key.team.empty() ? 0.5 : 0.7);
   remedy.owner = key.team.empty() ? kSeveralTeams : key.team;
-  remedy.gpu = key.gpu;
-  remedy.keeps = 1;
-  for (std::size_t i : remedy.gpus) {
-    for (Move& move : moves_of(input, i, place_of(input.gpus[host]))) remedy.moves.push_back(std::move(move));
-  }
+  for (std::size_t i : remedy.gpus) append(remedy.moves, moves_of(input, i, place_of(input.gpus[host])));
   remedy.forecast = shared_forecast(input, remedy.gpus);
   remedy.manifest = orchestrator_of(input.running[host].owner()) == Orchestrator::kKubernetes
                         ? time_slicing_config(remedy.gpus.size())
@@ -236,38 +230,32 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
   for (const auto& [key, rows] : groups) {
     LoadCurve all;
     double p95 = 0;
-    Seconds interval;
     for (std::size_t i : rows) {
       all.add(activity_curve(input.gpus[i], input.running[i]));
       p95 += input.running[i].busy_p95;
-      interval = std::max(interval, input.gpus[i].use.interval);
     }
     const double peak = all.peak();
     const auto keep =
         std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(peak / input.thresholds.sharing_headroom)));
     if (keep >= rows.size()) continue;
-    const bool batching = std::any_of(rows.begin(), rows.end(),
-                                      [&](std::size_t i) { return input.gpus[i].verdict == Verdict::kLaunchBound; });
-    Remedy remedy{.kind = batching ? RemedyKind::kBatch : RemedyKind::kReplicas, .gpus = rows};
-    const auto many = static_cast<double>(rows.size()), few = static_cast<double>(keep);
-    remedy.saving = all_of(input, rows) - highest_price(input, rows) * few;
+    const bool batching =
+        std::ranges::any_of(rows, [&](std::size_t i) { return input.gpus[i].verdict == Verdict::kLaunchBound; });
+    Remedy remedy =
+        shared_remedy(batching ? RemedyKind::kBatch : RemedyKind::kReplicas, input, rows, keep, batching ? 0.5 : 0.7);
     if (remedy.saving <= UsdPerSecond{}) continue;
-    remedy.confidence = mean_confidence(input, rows) * (batching ? 0.5 : 0.7);
+    const auto many = static_cast<double>(rows.size()), few = static_cast<double>(keep);
     remedy.owner = input.running[rows[0]].owner().shown();
-    remedy.gpu = key.gpu;
     remedy.to = fmt::format("{} replica{}", keep, keep == 1 ? "" : "s");
-    remedy.keeps = keep;
     for (std::size_t r = 0; r < rows.size(); ++r) {
       // The first stay where they are.
-      for (Move& move : moves_of(input, rows[r], r < keep ? place_of(input.gpus[rows[r]]) : "none"))
-        remedy.moves.push_back(std::move(move));
+      append(remedy.moves, moves_of(input, rows[r], r < keep ? place_of(input.gpus[rows[r]]) : "none"));
     }
     all.scale(1 / few);
     remedy.forecast = make_forecast(all, {.p95 = std::min(p95, peak) / few,
                                           .peak = peak / few,
                                           .now_p95 = p95 / many,
                                           .now_peak = peak / many,
-                                          .reading = interval});
+                                          .reading = longest_interval(input, rows)});
     found.push_back(std::move(remedy));
   }
   return found;
@@ -303,13 +291,15 @@ Forecast slice_forecast(const RemedyInput& input, std::size_t row, const mig::Ge
   return forecast_on({sms, bandwidth, latency}, input.gpus[row], input.running[row]);
 }
 
-Remedy cut_into_slices(const RemedyInput& input, const std::vector<std::size_t>& members,
-                       const mig::PlannedGpu& planned, const mig::GpuType& type) {
-  Remedy remedy{.kind = RemedyKind::kMig};
+// Empty where fewer than two workloads share the GPU.
+std::optional<Remedy> cut_into_slices(const RemedyInput& input, const std::vector<std::size_t>& members,
+                                      const mig::PlannedGpu& planned, const mig::GpuType& type) {
+  std::vector<std::size_t> rows;
   for (const mig::PlannedInstance& instance : planned.instances) {
-    for (const mig::ReplicaId& replica : instance.replicas) remedy.gpus.push_back(members[replica.workload]);
+    for (const mig::ReplicaId& replica : instance.replicas) rows.push_back(members[replica.workload]);
   }
-  if (remedy.gpus.empty()) return remedy;
+  if (rows.size() < 2) return std::nullopt;
+  Remedy remedy = shared_remedy(RemedyKind::kMig, input, std::move(rows), 1, 0.8);
   const std::size_t host = host_of(input, remedy.gpus);
   mig::Layout layout;
   for (const mig::PlannedInstance& instance : planned.instances) {
@@ -319,18 +309,14 @@ Remedy cut_into_slices(const RemedyInput& input, const std::vector<std::size_t>&
       const std::string slice =
           fmt::format("{} slice {} at {}", place_of(input.gpus[host]),
                       type.geometry->profile(instance.where.profile).profile, instance.where.start);
-      for (Move& move : moves_of(input, row, slice)) remedy.moves.push_back(std::move(move));
+      append(remedy.moves, moves_of(input, row, slice));
       const Forecast forecast = slice_forecast(input, row, *type.geometry, instance.where.profile);
       remedy.forecast = remedy.forecast ? worse_of(*remedy.forecast, forecast) : forecast;
     }
   }
-  remedy.saving = all_of(input, remedy.gpus) - highest_price(input, remedy.gpus);
-  remedy.confidence = mean_confidence(input, remedy.gpus) * 0.8;
   std::set<std::string> owners;
   for (std::size_t i : remedy.gpus) owners.insert(input.running[i].owner().team);
   remedy.owner = owners.size() > 1 ? kSeveralTeams : owners.begin()->empty() ? kUnowned : *owners.begin();
-  remedy.gpu = type.gpu->name;
-  remedy.keeps = 1;
   const std::size_t device = static_cast<std::size_t>(std::max(0, input.gpus[host].use.device.index));
   remedy.manifest = fmt::format("# on {}\nnvidia-smi -i {} -mig 1\n{}\n", input.gpus[host].use.device.host, device,
                                 mig::create_command(*type.geometry, layout, device));
@@ -356,8 +342,8 @@ void partition(const RemedyInput& input, const std::vector<std::size_t>& rows, c
       mig::plan_slices(file, {type}, input.speeds, {.share = false, .limit = seconds(2)});
   if (!plan || !plan->unplaceable.empty()) return;
   for (const mig::PlannedGpu& planned : plan->gpus) {
-    Remedy remedy = cut_into_slices(input, members, planned, type);
-    if (remedy.gpus.size() > 1) found.push_back(std::move(remedy));
+    if (std::optional<Remedy> remedy = cut_into_slices(input, members, planned, type))
+      found.push_back(*std::move(remedy));
   }
 }
 

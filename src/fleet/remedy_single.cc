@@ -82,8 +82,8 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   return park;
 }
 
-std::optional<Place> place_on(const catalog::Gpu& now, const catalog::Gpu& other, double traffic_factor,
-                              const perf::SpeedTable& speeds, const std::map<std::string, double>& projected) {
+std::optional<RelativeLoad> place_on(const catalog::Gpu& now, const catalog::Gpu& other, double traffic_factor,
+                                     const perf::SpeedTable& speeds, const std::map<std::string, double>& projected) {
   const perf::SustainedRates *here = speeds.find(now), *there = speeds.find(other);
   if (here == nullptr || there == nullptr) return std::nullopt;
   const auto slow = perf::slowdown(*here, *there, catalog::NumberFormat::kBf16);
@@ -91,42 +91,35 @@ std::optional<Place> place_on(const catalog::Gpu& now, const catalog::Gpu& other
   // Busy time is arithmetic, memory traffic or both. It grows by at most the larger of the two ratios, and by less if
   // the counters show how much is which.
   const double traffic = slow->memory * traffic_factor;
-  Place place{std::max(slow->arithmetic, traffic), traffic, 0};
+  RelativeLoad place{std::max(slow->arithmetic, traffic), traffic, 0};
   if (const auto known = projected.find(other.name); known != projected.end())
     place.growth = std::min(place.growth, known->second);
   place.latency = place.growth;
   return place;
 }
 
-// What depends only on the kind and price of a GPU, computed once for each.
+// What an offer for a GPU depends on, so that it is searched for once per kind and price.
+auto price_key(const GpuPrice& price) {
+  return std::tuple(price.gpu, price.machine, price.provider + price.region, *price.rate);
+}
 template <class Value>
-class PerPrice {
- public:
-  template <class Make>
-  const Value& get(const GpuPrice& price, const Make& make) {
-    const auto [known, is_new] =
-        known_.try_emplace({price.gpu, price.machine, price.provider + price.region, *price.rate});
-    if (is_new) known->second = make(price);
-    return known->second;
-  }
-
- private:
-  std::map<std::tuple<const catalog::Gpu*, const catalog::Machine*, std::string, UsdPerGpuSecond>, Value> known_;
-};
-using Alternatives = PerPrice<std::vector<Alternative>>;
+using PerPrice = std::map<decltype(price_key(GpuPrice{})), Value>;
 
 // The cheapest GPU that is sufficient for the work with this share of its memory and traffic.
 std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std::size_t row,
-                                  Alternatives& alternatives, double memory_factor, double traffic_factor) {
+                                  PerPrice<std::vector<Replacement>>& cheaper, double memory_factor,
+                                  double traffic_factor) {
   const GpuRow& gpu = input.gpus[row];
   const Running& running = input.running[row];
   if (gpu.price.gpu == nullptr || !gpu.price.rate || gpu.price.share < 1 || running.memory_peak <= Bytes{})
     return std::nullopt;
   const std::map<std::string, double> projected = projected_growth(gpu, input.speeds);
-  for (const Alternative& other :
-       alternatives.get(gpu.price, [&](const GpuPrice& price) { return input.prices.cheaper_than(price); })) {
+  const auto [others, is_new] = cheaper.try_emplace(price_key(gpu.price));
+  if (is_new) others->second = input.prices.cheaper_than(gpu.price);
+  for (const Replacement& other : others->second) {
     if (running.memory_peak * memory_factor > other.gpu->capacity() * input.thresholds.memory_headroom) continue;
-    const std::optional<Place> place = place_on(*gpu.price.gpu, *other.gpu, traffic_factor, input.speeds, projected);
+    const std::optional<RelativeLoad> place =
+        place_on(*gpu.price.gpu, *other.gpu, traffic_factor, input.speeds, projected);
     if (!place) continue;
     const Forecast forecast = forecast_on(*place, gpu, running);
     if (forecast.load_p95 > input.thresholds.target_activity) continue;
@@ -138,7 +131,7 @@ std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std
     remedy.confidence = gpu.confidence * (kind == RemedyKind::kDownsize ? 0.7 : 0.5);
     remedy.forecast = forecast;
     remedy.instead = other;
-    return remedy;  // alternatives come cheapest first
+    return remedy;  // the cheapest comes first
   }
   return std::nullopt;
 }
@@ -172,9 +165,9 @@ std::map<std::string, double> projected_growth(const GpuRow& gpu, const perf::Sp
 
 std::vector<Remedy> find_downsizes(const RemedyInput& input) {
   std::vector<Remedy> found;
-  Alternatives alternatives;
+  PerPrice<std::vector<Replacement>> cheaper;
   auto add = [&](RemedyKind kind, std::size_t row, double memory, double traffic) {
-    if (auto remedy = smaller_gpu(kind, input, row, alternatives, memory, traffic)) found.push_back(*std::move(remedy));
+    if (auto remedy = smaller_gpu(kind, input, row, cheaper, memory, traffic)) found.push_back(*std::move(remedy));
   };
   for (std::size_t i = 0; i < input.gpus.size(); ++i) {
     const GpuRow& gpu = input.gpus[i];
@@ -189,14 +182,15 @@ std::vector<Remedy> find_downsizes(const RemedyInput& input) {
 
 std::vector<Remedy> find_commitments(const RemedyInput& input) {
   std::vector<Remedy> found;
-  PerPrice<std::optional<Alternative>> offers;
+  PerPrice<std::optional<Replacement>> offers;
   for (std::size_t i = 0; i < input.gpus.size(); ++i) {
     const GpuRow& gpu = input.gpus[i];
     const bool stable = gpu.presence >= input.thresholds.stable_share && gpu.use.activity() && gpu.use.idle_share < 0.5;
     if (!input.running[i].actionable() || !stable || gpu.price.share < 1 || !gpu.price.rate || gpu.use.from_job_log)
       continue;
-    const std::optional<Alternative>& offer =
-        offers.get(gpu.price, [&](const GpuPrice& price) { return input.prices.commitment_for(price); });
+    const auto [known, is_new] = offers.try_emplace(price_key(gpu.price));
+    if (is_new) known->second = input.prices.commitment_for(gpu.price);
+    const std::optional<Replacement>& offer = known->second;
     if (!offer) continue;
     Remedy remedy = remedy_for(RemedyKind::kCommit, input, i, "1 year: " + offer->source);
     remedy.owner.clear();  // a commitment is for the whole fleet

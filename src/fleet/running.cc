@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 namespace rightsize::fleet {
 namespace {
@@ -37,7 +39,7 @@ void find_owners(Running& running, const GpuRow& gpu) {
 
 // p95 and peak of one metric since `first_step`: from single readings if the owners were there all the time, otherwise
 // from the curve, whose means hide anything shorter than a step.
-void find_level(const Curve& curve, std::size_t first_step, const std::optional<MetricUse>& whole, bool all_time,
+void find_level(const MetricCurve& curve, std::size_t first_step, const std::optional<MetricUse>& whole, bool all_time,
                 double& p95, double& peak) {
   std::vector<double> means;
   double most = 0;
@@ -88,7 +90,7 @@ void find_idleness(Running& running, const GpuRow& gpu, const Thresholds& thresh
   running.quiet = running.idle_share >= 0.999;
 }
 
-LoadCurve curve_since(const GpuRow& gpu, const Running& running, const Curve& curve) {
+LoadCurve curve_since(const GpuRow& gpu, const Running& running, const MetricCurve& curve) {
   LoadCurve load{gpu.use.profile.start, gpu.use.profile.width, {}, {}};
   for (std::size_t i = 0; i < curve.mean.size(); ++i) {
     const bool theirs = i >= running.first_step;
@@ -98,14 +100,12 @@ LoadCurve curve_since(const GpuRow& gpu, const Running& running, const Curve& cu
   return load;
 }
 
-double add_known(double a, double b) {
-  if (std::isnan(a)) return b;
-  return std::isnan(b) ? a : a + b;
-}
-
-double larger_known(double a, double b) {
-  if (std::isnan(a)) return b;
-  return std::isnan(b) ? a : std::max(a, b);
+// Joins `from` into `to` step by step; a step that only one of them knows keeps its value.
+template <class Join>
+void join_known(std::vector<double>& to, const std::vector<double>& from, const Join& join) {
+  for (std::size_t i = 0; i < std::min(to.size(), from.size()); ++i) {
+    if (!std::isnan(from[i])) to[i] = std::isnan(to[i]) ? from[i] : join(to[i], from[i]);
+  }
 }
 
 std::optional<double> latency(double now, double there, const ForecastInput& input) {
@@ -129,14 +129,6 @@ TimeSpan window_of(const std::vector<GpuRow>& gpus) {
 const Owner& Running::owner() const {
   static const Owner kNone;
   return owners.empty() ? kNone : owners.front()->owner;
-}
-
-std::string Running::instances() const {
-  std::string list;
-  for (const Tenancy* owner : owners) {
-    if (!owner->owner.instance.empty()) list += (list.empty() ? "" : ", ") + owner->owner.instance;
-  }
-  return list;
 }
 
 Running running_on(const GpuRow& gpu, const TimeSpan& window, const Thresholds& thresholds) {
@@ -177,10 +169,8 @@ void LoadCurve::add(const LoadCurve& other) {
     *this = other;
     return;
   }
-  for (std::size_t i = 0; i < std::min(mean.size(), other.mean.size()); ++i) {
-    mean[i] = add_known(mean[i], other.mean[i]);
-    max[i] = add_known(max[i], other.max[i]);
-  }
+  join_known(mean, other.mean, std::plus());
+  join_known(max, other.max, std::plus());
 }
 
 void LoadCurve::scale(double factor) {
@@ -195,10 +185,9 @@ double LoadCurve::peak() const {
 }
 
 void LoadCurve::at_least(const LoadCurve& other) {
-  for (std::size_t i = 0; i < std::min(mean.size(), other.mean.size()); ++i) {
-    mean[i] = larger_known(mean[i], other.mean[i]);
-    max[i] = larger_known(max[i], other.max[i]);
-  }
+  const auto larger = [](double a, double b) { return std::max(a, b); };
+  join_known(mean, other.mean, larger);
+  join_known(max, other.max, larger);
 }
 
 LoadCurve activity_curve(const GpuRow& gpu, const Running& running) {
@@ -241,10 +230,9 @@ Forecast make_forecast(const LoadCurve& load, const ForecastInput& input) {
   forecast.latency_p95 = latency(input.now_p95, input.p95, input);
   forecast.latency_peak = latency(input.now_peak, input.peak, input);
   forecast.too_small = time_above(load, 1, input.reading, input.p95);
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < load.max.size(); ++i) {
-    if (!std::isnan(load.max[i])) order.push_back(i);
-  }
+  std::vector<std::size_t> order(load.max.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::erase_if(order, [&](std::size_t i) { return std::isnan(load.max[i]); });
   const std::size_t shown = std::min<std::size_t>(3, order.size());
   std::partial_sort(
       order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),

@@ -29,7 +29,6 @@ struct Running {
   bool actionable() const { return here && old_enough; }
   // The owner with the longest time; may be empty.
   const Owner& owner() const;
-  std::string instances() const;  // "chat-0, chat-1": pods or jobs there now
 };
 
 Running running_on(const GpuRow& gpu, const TimeSpan& window, const Thresholds& thresholds);

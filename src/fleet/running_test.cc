@@ -90,7 +90,7 @@ TEST(Running, FindsCurrentOwnersAndSinceWhen) {
     }
     EXPECT_TRUE(now.actionable());
     ASSERT_EQ(now.owners.size(), 1u);
-    EXPECT_EQ(now.instances(), "new-0");
+    EXPECT_EQ(now.owner().instance, "new-0");
     EXPECT_NEAR(in_days(now.since - kStart), 2, 0.002);
     EXPECT_NEAR(now.busy_p95, 0.08, 0.02);  // not the 98 % of the one before
     Thresholds two_days;

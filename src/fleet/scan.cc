@@ -62,7 +62,7 @@ LabelList owner_labels(const std::vector<std::string>& present, const telemetry:
   for (const std::span<const char* const> labels :
        {std::span<const char* const>(kTeamLabels), {kUserLabels}, {kPodLabels}, {kJobLabels}, {kJobNameLabels}}) {
     for (const char* name : labels) {
-      if (std::find(present.begin(), present.end(), name) != present.end()) found.emplace_back(name);
+      if (std::ranges::find(present, name) != present.end()) found.emplace_back(name);
     }
   }
   for (const char* word : {"namespace", "pod", "user", "account", "job"}) {
@@ -142,13 +142,11 @@ class Scanner {
     axis_.width = width;
     axis_.count = static_cast<std::size_t>(std::ceil(options_.window / width));
     axis_.from = until - width * static_cast<double>(axis_.count);
-    scan_.until = until;
-    scan_.from = axis_.from;
   }
 
   http::Form period() const {
-    return {{"start", fmt::format("{:.0f}", in_unix_seconds(scan_.from))},
-            {"end", fmt::format("{:.0f}", in_unix_seconds(scan_.until))}};
+    return {{"start", fmt::format("{:.0f}", in_unix_seconds(axis_.from))},
+            {"end", fmt::format("{:.0f}", in_unix_seconds(axis_.until()))}};
   }
 
   Result<> discover(PrometheusClient& client) {
@@ -168,7 +166,7 @@ class Scanner {
               .with_hint("give your own with --name gpu_util=MY_METRIC*0.01, or look further back with --window"));
     }
     note_missing();
-    settle_scales(client, scan_.sources, options_.names, options_.matchers, scan_.until);
+    settle_scales(client, scan_.sources, options_.names, options_.matchers, axis_.until());
     return {};
   }
 
@@ -200,14 +198,14 @@ class Scanner {
     RIGHTSIZE_TRY(std::vector<std::string> values, client.list("/api/v1/label/" + label + "/values", form));
     std::erase(values, "");
     if (values.size() > kMostValues) return fail(too_many(label, values.size()));
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     return values;
   }
 
   Result<bool> has_series(PrometheusClient& client, const std::string& only) {
     const std::vector<std::string> selectors = signs_of_life(only);
     Answered<std::vector<VectorRow>> rows =
-        client.instant(fmt::format("count({})", present(selectors, options_.window, {})), scan_.until);
+        client.instant(fmt::format("count({})", present(selectors, options_.window, {})), axis_.until());
     if (!rows) return fail(std::move(rows).error().error);
     return !rows->empty() && rows->front().value > 0;
   }
@@ -276,13 +274,7 @@ class Scanner {
   void work_shards() {
     PrometheusClient client(http::Client(options_.auth, options_.policy, &traffic_), base_, kept_answers());
     while (std::optional<Task> task = next_task()) {
-      Answered<ShardAnswer> answer = scan_shard(client, task->shard,
-                                                {.sources = scan_.sources,
-                                                 .names = options_.names,
-                                                 .matchers = options_.matchers,
-                                                 .axis = axis_,
-                                                 .interval = options_.interval,
-                                                 .idle = options_.idle});
+      Answered<ShardAnswer> answer = scan_shard(client, task->shard, {options_, scan_.sources, axis_});
       const std::lock_guard lock(mutex_);
       --running_;
       changed_.notify_all();
@@ -410,9 +402,14 @@ class Scanner {
 }  // namespace
 
 LabelNames label_names(const std::vector<std::string>& present, const telemetry::NameMap& names) {
-  LabelNames found{telemetry::host_label(present, names), telemetry::gpu_label(present, names)};
-  if (const std::string model = telemetry::model_label(present, names); !model.empty()) found.model = model;
-  return found;
+  const auto first = [&](std::initializer_list<const char*> words, std::string otherwise) {
+    for (const char* word : words) {
+      const std::vector<std::string> labels = telemetry::labels_of_word(present, word, names);
+      if (!labels.empty()) return labels.front();
+    }
+    return otherwise;
+  };
+  return {first({"host"}, ""), first({"uuid", "index"}, ""), first({"model"}, LabelNames().model)};
 }
 
 Result<Scan> scan_server(const ServerOptions& options) { return Scanner(options).run(); }

@@ -48,7 +48,6 @@ struct Scan {
   std::vector<GpuUse> gpus;
   Sources sources;
   LabelNames labels;
-  TimePoint from, until;
   std::vector<std::string> notes;     // caveats: missing metrics, clock skew, duplicates
   std::vector<std::string> failures;  // shards that could not be read, and why
   double share_read = 1;              // of the GPUs the server lists

@@ -2,15 +2,128 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "fleet/part_tally.h"
-#include "fleet/shard_series.h"
 
 namespace rightsize::fleet {
 namespace {
+
+std::string part_name(const Device& device) { return device.mig_id.empty() ? "" : instance_name(device); }
+
+// The series of a shard's GPUs, how often they are read, and which GPU a row of an answer is about.
+class ShardSeries {
+ public:
+  // The names must outlive it.
+  explicit ShardSeries(const telemetry::NameMap& names) : names_(names) {}
+
+  struct Place {
+    GpuCells* gpu = nullptr;
+    PartCells* part = nullptr;
+    OwnerCells* owner = nullptr;
+    Device device;
+  };
+  // Answers grouped by fewer labels than a series has are about a whole GPU or part; the other pointers are then null.
+  // All are null for GPUs that are unknown or not in `wanted` (null: all GPUs are wanted).
+  Place place_of(const telemetry::Labels& labels, const std::set<std::string>* wanted);
+
+  // Registers a series and how many readings it has.
+  void add(Metric metric, const VectorRow& row, const std::string& shard_label);
+
+  std::map<std::string, GpuCells> gpus;  // by Device::key() of the whole GPU
+  std::set<std::string> heard;           // values of the shard's label that have series
+
+ private:
+  using Readings = std::map<std::pair<Owner, std::string>, double>;  // by owner and host
+
+  const telemetry::NameMap& names_;
+  std::map<std::tuple<const GpuCells*, const PartCells*, Metric>, Readings> readings_;
+};
+
+ShardSeries::Place ShardSeries::place_of(const telemetry::Labels& labels, const std::set<std::string>* wanted) {
+  Place place;
+  place.device = telemetry::device_of(labels, names_);
+  const std::string key = whole_key(place.device);
+  const auto gpu = gpus.find(key);
+  if (gpu == gpus.end() || (wanted != nullptr && !wanted->contains(key))) return place;
+  place.gpu = &gpu->second;
+  const auto part = place.gpu->parts.find(part_name(place.device));
+  if (part == place.gpu->parts.end()) return place;
+  place.part = &part->second;
+  const auto owner = place.part->owners.find(owner_of(place.device));
+  if (owner != place.part->owners.end()) place.owner = &owner->second;
+  return place;
+}
+
+void ShardSeries::add(Metric metric, const VectorRow& row, const std::string& shard_label) {
+  const Device found = telemetry::device_of(row.labels, names_);
+  gpus[whole_key(found)].parts[part_name(found)].owners[owner_of(found)];
+  const Place place = place_of(row.labels, nullptr);
+  if (const auto value = row.labels.find(shard_label); value != row.labels.end()) heard.insert(value->second);
+  Device& device = place.part->device;
+  if (device.labels.empty()) device = place.device;
+  if (device.host.empty()) device.host = place.device.host;
+  device.labels.insert(place.device.labels.begin(), place.device.labels.end());
+  // Two series with the same owner are copies: replicas of the server, or two scrape jobs.
+  Readings& by_owner = readings_[std::tuple(place.gpu, place.part, metric)];
+  double& readings = by_owner[{owner_of(place.device), place.device.host}];
+  if (readings > 0) place.gpu->duplicated = true;
+  if (is_activity(metric)) place.gpu->has_activity = true;
+  readings = std::max(readings, row.value);
+  double all = 0;
+  for (const auto& [who, count] : by_owner) all += count;
+  place.gpu->readings = std::max(place.gpu->readings, all);
+}
+
+// GPUs that are read about equally often and need the same questions.
+struct GpuClass {
+  Grain grain;
+  std::set<std::string> gpus;  // keys of ShardSeries::gpus
+};
+
+Seconds rounded_up(Seconds time, Seconds unit) { return std::ceil(time / unit) * unit; }
+
+// As many moments as readings, within bounds.
+Grain grain_for(Seconds interval, Seconds longest, bool dirty) {
+  Grain grain;
+  grain.dirty = dirty;
+  for (double step : {15.0, 20.0, 30.0, 60.0}) {
+    if (interval >= seconds(step)) grain.step = seconds(step);
+  }
+  grain.connected = std::max(grain.connected, rounded_up(gap_limit(interval), seconds(60)));
+  // Half an interval longer than one, so that a reading that is slightly late leaves no gap.
+  grain.lookback =
+      std::min(grain.connected, std::max(rounded_up(1.5 * std::max(interval, longest), seconds(1)), 1.5 * grain.step));
+  return grain;
+}
+
+std::vector<GpuClass> classes_of(ShardSeries& series, const Shard& shard) {
+  const bool by_gpu = shard.gpu.size() == 1 && shard.gpu.front() == shard.label;
+  Seconds shortest, longest;
+  bool any_dirty = false;
+  for (auto& [key, gpu] : series.gpus) {
+    if (gpu.interval <= Seconds{}) gpu.interval = seconds(60);
+    shortest = shortest > Seconds{} ? std::min(shortest, gpu.interval) : gpu.interval;
+    longest = std::max(longest, gpu.longest_interval);
+    any_dirty = any_dirty || gpu.dirty;
+  }
+  std::vector<GpuClass> classes;
+  std::map<std::tuple<Seconds, Seconds, bool, bool>, std::size_t> index;
+  for (const auto& [key, gpu] : series.gpus) {
+    // GPUs can only be asked about one by one if a single label identifies them.
+    const Grain grain =
+        by_gpu ? grain_for(gpu.interval, gpu.longest_interval, gpu.dirty) : grain_for(shortest, longest, any_dirty);
+    const auto [at, added] =
+        index.try_emplace({grain.step, grain.lookback, grain.dirty, by_gpu && gpu.is_partitioned()}, classes.size());
+    if (added) classes.push_back({grain, {}});
+    classes[at->second].gpus.insert(key);
+  }
+  return classes;
+}
 
 using Place = ShardSeries::Place;
 
@@ -20,7 +133,7 @@ constexpr double kMostMoments = 20'000;  // of one series in one question; Victo
 bool is_useful(Metric metric) {
   constexpr Metric kIgnored[] = {Metric::kEnergy,      Metric::kSmClock,  Metric::kMemoryClock,
                                  Metric::kTemperature, Metric::kThrottle, Metric::kPowerLimit};
-  return std::find(std::begin(kIgnored), std::end(kIgnored), metric) == std::end(kIgnored);
+  return std::ranges::find(kIgnored, metric) == std::end(kIgnored);
 }
 
 Cells* cells_at(const Place& place, Cells GpuCells::*cells) { return &(place.gpu->*cells); }
@@ -29,6 +142,14 @@ Cells* cells_at(const Place& place, Cells PartCells::*cells) {
 }
 Cells* cells_at(const Place& place, Cells OwnerCells::*cells) {
   return place.owner != nullptr ? &(place.owner->*cells) : nullptr;
+}
+
+// Calls `ask` again if the answer is empty: in a cluster an answer can be lost without an error.
+template <class Ask>
+auto ask_twice(const Ask& ask) {
+  auto rows = ask();
+  if (rows && rows->empty()) rows = ask();
+  return rows;
 }
 
 double weight_of(const OwnerCells& owner) {
@@ -41,10 +162,12 @@ double weight_of(const OwnerCells& owner) {
 class ShardScan {
  public:
   ShardScan(PrometheusClient& client, const Shard& shard, const ShardFrame& frame)
-      : client_(client), shard_(shard), frame_(frame), series_(frame.names) {}
+      : client_(client), shard_(shard), frame_(frame), series_(frame.options.names) {}
 
   Answered<ShardAnswer> run() {
-    RIGHTSIZE_CHECK(discover(client_, shard_, frame_, series_));
+    for (const auto& [metric, source] : frame_.sources) {
+      if (is_activity(metric) || metric == Metric::kMemoryUsed) RIGHTSIZE_CHECK(discover(metric, source));
+    }
     ShardAnswer answer;
     for (const std::string& value : shard_.values) {
       if (!series_.heard.contains(value)) answer.silent.push_back(value);
@@ -54,7 +177,7 @@ class ShardScan {
       wanted_ = &similar.gpus;
       RIGHTSIZE_CHECK(ask_all());
       for (const std::string& key : similar.gpus) {
-        for (GpuUse& use : account(series_.gpus.at(key), frame_.axis, grain_, frame_.idle)) {
+        for (GpuUse& use : account(series_.gpus.at(key), frame_.axis, grain_, frame_.options.idle)) {
           answer.gpus.push_back(std::move(use));
         }
       }
@@ -67,6 +190,66 @@ class ShardScan {
   static bool always(const GpuCells&) { return true; }
   static bool never(const GpuCells&) { return false; }
   static bool reports_activity(const GpuCells& gpu) { return gpu.has_activity; }
+
+  // Which series there are, how often they are read, and whether some of their values are impossible.
+  Answered<> discover(Metric metric, const MetricSource& source) {
+    const std::string series = selector(source.name, frame_.options.matchers, shard_);
+    RIGHTSIZE_TRY(const std::vector<VectorRow> counts, ask_window(over_time("count_over_time", series, window())));
+    for (const VectorRow& row : counts) series_.add(metric, row, shard_.label);
+    if (counts.empty()) return {};
+    const bool all_known =
+        std::ranges::all_of(series_.gpus, [](const auto& gpu) { return gpu.second.interval > Seconds{}; });
+    if (is_activity(metric) || !all_known) RIGHTSIZE_CHECK(find_intervals(series, counts));
+    return find_impossible(metric, source, series, counts);
+  }
+
+  // From the number of readings in ten minutes, in the slowest quarter of the time. Series of a few minutes count for
+  // the shortest interval only, because they do not fill ten minutes.
+  Answered<> find_intervals(const std::string& series, const std::vector<VectorRow>& counts) {
+    constexpr Seconds kLasting = hours(3);
+    std::map<telemetry::Labels, double> readings;
+    for (const VectorRow& row : counts) readings[row.labels] = row.value;
+    RIGHTSIZE_TRY(const std::vector<VectorRow> rows,
+                  ask_window(fmt::format("quantile_over_time(0.25, count_over_time({}[10m])[{}:10m])", series,
+                                         duration_text(window()))));
+    for (const VectorRow& row : rows) {
+      GpuCells* gpu = series_.place_of(row.labels, nullptr).gpu;
+      if (gpu == nullptr || row.value <= 0) continue;
+      const Seconds interval = frame_.options.interval.value_or(seconds(600 / row.value));
+      gpu->interval = gpu->interval > Seconds{} ? std::min(gpu->interval, interval) : interval;
+      if (readings[row.labels] * interval >= kLasting)
+        gpu->longest_interval = std::max(gpu->longest_interval, interval);
+    }
+    return {};
+  }
+
+  // Values out of bounds show in the largest and the smallest. A NaN makes the mean NaN, and such rows are missing.
+  Answered<> find_impossible(Metric metric, const MetricSource& source, const std::string& series,
+                             const std::vector<VectorRow>& counts) {
+    const std::string largest = over_time("max_over_time", series, window());
+    const std::string smallest = fmt::format("{} + 0 * {}", over_time("min_over_time", series, window()),
+                                             over_time("avg_over_time", series, window()));
+    std::map<const GpuCells*, int> missing;
+    for (const VectorRow& row : counts) missing[series_.place_of(row.labels, nullptr).gpu] += 2;
+    for (const bool is_largest : {true, false}) {
+      RIGHTSIZE_TRY(const std::vector<VectorRow> rows, ask_window(is_largest ? largest : smallest));
+      for (const VectorRow& row : rows) {
+        const ShardSeries::Place place = series_.place_of(row.labels, nullptr);
+        if (place.owner == nullptr) continue;
+        --missing[place.gpu];
+        const double value = row.value * source.scale;
+        if (value > kind_of(metric).most || value < 0) {
+          place.gpu->dirty = true;
+        } else if (is_largest && is_activity(metric)) {
+          place.owner->peak = std::max(place.owner->peak, value);
+        } else if (is_largest) {
+          place.owner->memory_peak = std::max(place.owner->memory_peak, bytes(value));
+        }
+      }
+    }
+    for (auto& [key, gpu] : series_.gpus) gpu.dirty = gpu.dirty || (missing.contains(&gpu) && missing[&gpu] > 0);
+    return {};
+  }
 
   // About the GPUs of one class.
   Answered<> ask_all() {
@@ -90,19 +273,19 @@ class ShardScan {
     const double full = frame_.axis.width / grain_.step;
     with_memory_ = false;
     auto readings_within = [&](Seconds range) { return present(signs_of_life(), range, shard_.gpu); };
-    RIGHTSIZE_CHECK(count_moments(readings_within(grain_.connected), &GpuCells::present, reports_activity));
+    RIGHTSIZE_CHECK(ask_moments(readings_within(grain_.connected), &GpuCells::present, reports_activity));
     for (const std::string& key : *wanted_) series_.gpus.at(key).active = series_.gpus.at(key).present;
     auto incomplete = [&](const GpuCells& gpu) {
-      return gpu.present.empty() || std::any_of(gpu.present.begin(), gpu.present.end(),
-                                                [&](float m) { return static_cast<double>(m) < full; });
+      return gpu.present.empty() ||
+             std::ranges::any_of(gpu.present, [&](float m) { return static_cast<double>(m) < full; });
     };
     if (frame_.sources.contains(Metric::kMemoryUsed) && any_wanted(incomplete)) {
       with_memory_ = true;
-      RIGHTSIZE_CHECK(count_moments(readings_within(grain_.connected), &GpuCells::present, always));
+      RIGHTSIZE_CHECK(ask_moments(readings_within(grain_.connected), &GpuCells::present, always));
     }
     if (!any_wanted([&](const GpuCells& gpu) { return has_breaks(gpu, frame_.axis, grain_); })) return {};
     // A lookback that is one step longer adds one moment after every stretch that ended.
-    RIGHTSIZE_CHECK(count_moments(readings_within(grain_.connected + grain_.step), &GpuCells::ends, always));
+    RIGHTSIZE_CHECK(ask_moments(readings_within(grain_.connected + grain_.step), &GpuCells::ends, always));
     for (const std::string& key : *wanted_) {
       GpuCells& gpu = series_.gpus.at(key);
       gpu.ends.resize(frame_.axis.count, 0);
@@ -115,15 +298,15 @@ class ShardScan {
   Answered<> ask_ownership() {
     const LabelList part = joined(shard_.gpu, shard_.part);
     if (any_wanted([](const GpuCells& gpu) { return gpu.is_partitioned(); })) {
-      RIGHTSIZE_CHECK(count_moments(seen_by(shard_.gpu), &GpuCells::seen, always));
-      RIGHTSIZE_CHECK(count_moments(seen_by(part), &PartCells::seen, always));
+      RIGHTSIZE_CHECK(ask_moments(seen_by(shard_.gpu), &GpuCells::seen, always));
+      RIGHTSIZE_CHECK(ask_moments(seen_by(part), &PartCells::seen, always));
       asked_.only = fmt::format("{}{}{}!=\"\"", shard_.only, shard_.only.empty() ? "" : ",", shard_.part.front());
       const std::string instances = seen_by(shard_.gpu);
       asked_.only = shard_.only;
-      RIGHTSIZE_CHECK(count_moments(instances, &GpuCells::partitioned, never));
+      RIGHTSIZE_CHECK(ask_moments(instances, &GpuCells::partitioned, never));
     }
     const std::string owners = seen_by(owner_labels());
-    RIGHTSIZE_CHECK(count_moments(owners, &OwnerCells::seen, always));
+    RIGHTSIZE_CHECK(ask_moments(owners, &OwnerCells::seen, always));
     if (!any_wanted([&](const GpuCells& gpu) { return has_overlaps(gpu, frame_.axis, grain_); })) return {};
     const std::string query = over_moments(OfMoments::kSum, shares(owners, part), frame_.axis.width, grain_.step);
     return ask_steps(query, grain_.step, [&](const Place& place, std::size_t step, double value) {
@@ -136,14 +319,14 @@ class ShardScan {
 
   Answered<> ask_activity() {
     const std::string active = activity(activity_gauges(), grain_, owner_labels());
-    const std::string idle = fmt::format("({} <= bool {})", active, frame_.idle.active_above);
+    const std::string idle = fmt::format("({} <= bool {})", active, frame_.options.idle.active_above);
     const Expects expects = grain_.dirty ? never : reports_activity;
-    RIGHTSIZE_CHECK(count_moments(active, &OwnerCells::known, expects));
-    RIGHTSIZE_CHECK(ask_moments(OfMoments::kSum, idle, &OwnerCells::idle, expects));
+    RIGHTSIZE_CHECK(ask_moments(active, &OwnerCells::known, expects));
+    RIGHTSIZE_CHECK(ask_moments(idle, &OwnerCells::idle, expects, OfMoments::kSum));
     if (grain_.dirty) {
       for (const std::string& key : *wanted_) series_.gpus.at(key).active.clear();
       RIGHTSIZE_CHECK(
-          count_moments(plausible(activity_gauges(), grain_.connected, shard_.gpu), &GpuCells::active, never));
+          ask_moments(plausible(activity_gauges(), grain_.connected, shard_.gpu), &GpuCells::active, never));
     }
     // Changes between idle and active are only shown, so one look per minute is enough.
     const std::string changes =
@@ -234,17 +417,14 @@ class ShardScan {
   }
 
   Answered<std::vector<VectorRow>> ask_window(const std::string& query) {
-    return ask_twice([&] { return client_.instant(query, frame_.axis.until()); });
-  }
-
-  template <class Level>
-  Answered<> count_moments(const std::string& inner, Cells Level::*into, Expects expects) {
-    return ask_moments(OfMoments::kCount, inner, into, expects);
+    auto once = [&] { return client_.instant(query, frame_.axis.until()); };
+    return series_.gpus.empty() ? once() : ask_twice(once);
   }
 
   // Moments per step of a GPU, a part or an owner. Several rows for the same one are copies of each other.
   template <class Level>
-  Answered<> ask_moments(OfMoments what, const std::string& inner, Cells Level::*into, Expects expects) {
+  Answered<> ask_moments(const std::string& inner, Cells Level::*into, Expects expects,
+                         OfMoments what = OfMoments::kCount) {
     const std::string query = over_moments(what, inner, frame_.axis.width, grain_.step);
     for (int attempt = 1; attempt <= 2; ++attempt) {
       std::set<const GpuCells*> answered;
@@ -298,7 +478,9 @@ class ShardScan {
   }
 
   Seconds window() const { return frame_.axis.until() - frame_.axis.from; }
-  std::string select(const MetricSource& source) const { return selector(source.name, frame_.matchers, asked_); }
+  std::string select(const MetricSource& source) const {
+    return selector(source.name, frame_.options.matchers, asked_);
+  }
   std::string seen_by(const LabelList& labels) const { return present(signs_of_life(), grain_.lookback, labels); }
   LabelList owner_labels() const { return joined(joined(shard_.gpu, shard_.part), shard_.owner); }
 
@@ -322,8 +504,7 @@ class ShardScan {
 
   template <class Test>
   bool any_wanted(const Test& test) const {
-    return std::any_of(wanted_->begin(), wanted_->end(),
-                       [&](const std::string& key) { return test(series_.gpus.at(key)); });
+    return std::ranges::any_of(*wanted_, [&](const std::string& key) { return test(series_.gpus.at(key)); });
   }
 
   PrometheusClient& client_;

@@ -6,6 +6,10 @@
 #include <string_view>
 #include <tuple>
 
+#include <fmt/format.h>
+
+#include "base/format.h"
+
 namespace rightsize::fleet {
 namespace {
 
@@ -59,7 +63,7 @@ void move_profile(Profile& profile, TimePoint start, Seconds width, std::size_t 
   const TimePoint coarse = whole_steps(profile.start, width);
   const auto skip = static_cast<std::size_t>(std::llround((profile.start - coarse) / profile.width));
   const auto lead = static_cast<std::size_t>(std::llround((coarse - start) / width));
-  for (Curve* curve : {&profile.activity, &profile.dram, &profile.memory}) {
+  for (MetricCurve* curve : {&profile.activity, &profile.dram, &profile.memory}) {
     curve->mean = resample(curve->mean, skip, factor, lead, steps, false);
     curve->max = resample(curve->max, skip, factor, lead, steps, true);
   }
@@ -101,10 +105,15 @@ Seconds step_at_least(Seconds width) {
   return step;
 }
 
+std::string whole_key(Device device) {
+  device.mig_id.clear();
+  return device.key();
+}
+
 std::string instance_name(const Device& device) { return device.mig_id + "/" + device.mig_profile; }
 
 void sort_by_place(std::vector<GpuUse>& gpus) {
-  std::sort(gpus.begin(), gpus.end(), [](const GpuUse& a, const GpuUse& b) {
+  std::ranges::sort(gpus, [](const GpuUse& a, const GpuUse& b) {
     return std::tie(a.device.host, a.device.index, a.device.uuid, a.device.mig_id, a.device.mig_profile) <
            std::tie(b.device.host, b.device.index, b.device.uuid, b.device.mig_id, b.device.mig_profile);
   });
@@ -126,6 +135,11 @@ void align(std::vector<GpuUse>& gpus) {
   for (GpuUse& gpu : gpus) {
     if (gpu.profile.steps() > 0) move_profile(gpu.profile, start, width, steps);
   }
+}
+
+std::string count_of(std::size_t count, std::string_view thing) {
+  if (thing == "GPU") return fmt::format("{} GPU{}", format_count(static_cast<double>(count)), count == 1 ? "" : "s");
+  return fmt::format("{} {}", format_count(static_cast<double>(count)), thing);
 }
 
 std::string short_host(const std::string& host) { return host.substr(0, host.find('.')); }

@@ -35,7 +35,7 @@ struct MetricUse {
 
 // A metric over time in steps of equal width, in its canonical unit; NaN in steps without readings. After align() the
 // steps are the same for all GPUs of a fleet.
-struct Curve {
+struct MetricCurve {
   std::vector<float> mean, max;
 
   bool empty() const { return mean.empty(); }
@@ -45,12 +45,12 @@ struct Curve {
 inline constexpr float kUnknownStep = std::numeric_limits<float>::quiet_NaN();
 
 struct Profile {
-  TimePoint start;          // of the first step, a multiple of the width
-  Seconds width;            // of a step
-  Curve activity;           // the best evidence available: sm_active, graphics_active or gpu_util
-  Curve dram;               // share of peak bandwidth
-  Curve memory;             // bytes used
-  std::vector<float> idle;  // share of the step without activity
+  TimePoint start = {};          // of the first step, a multiple of the width
+  Seconds width = {};            // of a step
+  MetricCurve activity = {};     // the best evidence available: sm_active, graphics_active or gpu_util
+  MetricCurve dram = {};         // share of peak bandwidth
+  MetricCurve memory = {};       // bytes used
+  std::vector<float> idle = {};  // share of the step without activity
 
   std::size_t steps() const { return activity.mean.size(); }
   TimePoint begin_of(std::size_t step) const { return start + width * static_cast<double>(step); }
@@ -72,14 +72,6 @@ struct Owner {
   bool empty() const { return team.empty() && workload.empty() && user.empty() && instance.empty(); }
 };
 
-// One of the busiest steps of a profile.
-struct BusyStep {
-  TimePoint begin;
-  Seconds length;
-  double activity = 0;  // the highest reading in it
-  std::optional<Bytes> memory;
-};
-
 // One owner's time on a GPU. The tenancies of a GPU add up to its observed time: owners present at the same moment get
 // equal parts of it, and the rest belongs to the empty owner.
 struct Tenancy {
@@ -88,12 +80,11 @@ struct Tenancy {
   Seconds idle = {};                // without activity; unknown activity is not idle
   TimePoint first = {}, last = {};  // first reading, and the end of the time covered
   std::optional<double> activity_p95 = {}, activity_peak = {};
-  std::optional<Bytes> memory_p95 = {}, memory_peak = {};
-  std::vector<BusyStep> worst = {};  // its busiest steps, at most three
+  std::optional<Bytes> memory_peak = {};
 };
 
 // How long a partitioned GPU had one set of MIG instances at the same time.
-struct MigLayout {
+struct MigPeriod {
   std::vector<std::string> instances;  // instance_name() of each
   Seconds time;
 };
@@ -118,7 +109,7 @@ struct GpuUse {
   bool from_job_log = false;  // from a scheduler's accounting: no readings, no profile
   Profile profile;
   std::vector<Tenancy> tenancies;  // longest first
-  std::vector<MigLayout> layouts;  // only if is_free_part(): how the GPU was partitioned
+  std::vector<MigPeriod> layouts;  // only if is_free_part(): how the GPU was partitioned
 
   TimePoint end() const { return last + interval; }  // of the observed time
   bool is_free_part() const { return device.mig_id == kFreePart; }
@@ -131,7 +122,7 @@ struct GpuUse {
 // The metrics that show activity, the best first.
 inline constexpr Metric kActivityMetrics[] = {Metric::kSmActive, Metric::kGraphicsActive, Metric::kGpuUtil};
 constexpr bool is_activity(Metric metric) {
-  return std::find(std::begin(kActivityMetrics), std::end(kActivityMetrics), metric) != std::end(kActivityMetrics);
+  return std::ranges::find(kActivityMetrics, metric) != std::end(kActivityMetrics);
 }
 
 // Readings further apart than this are not connected: five minutes or 2.5 usual intervals, whichever is longer.
@@ -148,6 +139,8 @@ struct IdleRule {
 Seconds wider_step(Seconds width);
 Seconds step_at_least(Seconds width);
 
+// Device::key() of the GPU that a MIG instance is part of.
+std::string whole_key(Device device);
 // Identifies a MIG instance of a GPU, even if its ID was reused for another profile: "3/1g.10gb".
 std::string instance_name(const Device& device);
 
@@ -166,6 +159,13 @@ void align(std::vector<GpuUse>& gpus);
 
 // "n1.cluster.local" -> "n1".
 std::string short_host(const std::string& host);
+
+template <class Value>
+void append(std::vector<Value>& to, std::vector<Value> more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+std::string count_of(std::size_t count, std::string_view thing);  // "1 GPU", "3 GPUs", "3 l4"
 
 // The first of these labels that the device has; empty if it has none.
 std::string first_label(const Device& device, std::span<const char* const> names);

@@ -1,7 +1,6 @@
-#include "fleet/verdicts_over_time.h"
-
 #include <gtest/gtest.h>
 
+#include "fleet/fleet.h"
 #include "fleet/test_fleet.h"
 
 namespace rightsize::fleet {

@@ -78,7 +78,7 @@ struct Packed {
 
   explicit Packed(const Model& model) {
     std::vector<Model::Entry> entries = model.entries();
-    std::sort(entries.begin(), entries.end(), [](const Model::Entry& a, const Model::Entry& b) {
+    std::ranges::sort(entries, [](const Model::Entry& a, const Model::Entry& b) {
       return a.column != b.column ? a.column < b.column : a.row < b.row;
     });
     std::size_t at = 0;
@@ -102,6 +102,14 @@ struct Packed {
       row_lower.push_back(row.lower);
       row_upper.push_back(row.upper);
     }
+  }
+
+  // Loads it into a model of CBC or Clp, whose functions for this have the same arguments.
+  template <class Library, class Solver>
+  void load_into(const Library& library, Solver* solver) const {
+    library.loadProblem(solver, static_cast<int>(cost.size()), static_cast<int>(row_lower.size()), starts.data(),
+                        rows.data(), values.data(), column_lower.data(), column_upper.data(), cost.data(),
+                        row_lower.data(), row_upper.data());
   }
 };
 
@@ -159,16 +167,13 @@ Result<> check_ready(const Model& model, const LazyLibrary& library, std::size_t
 
 }  // namespace
 
-Result<Solution> solve(const Model& model, const Limits& limits) {
-  constexpr std::size_t kMemory = 128 << 20;  // of CBC for models of ours, its code included
+Result<Solution> solve(const Model& model, const SolverLimits& limits) {
+  constexpr std::size_t kMemory = 128 << 20;  // what CBC needs for our models, including its code
   if (Result<> ready = check_ready(model, cbc(), kMemory); !ready) return fail(std::move(ready).error());
   if (model.columns().empty() || model.entries().empty()) return trivial(model);
   const std::unique_ptr<Cbc_Model, void (*)(Cbc_Model*)> solver(cbc().newModel(),
                                                                 [](Cbc_Model* m) { cbc().deleteModel(m); });
-  const Packed packed(model);
-  cbc().loadProblem(solver.get(), static_cast<int>(model.columns().size()), static_cast<int>(model.rows().size()),
-                    packed.starts.data(), packed.rows.data(), packed.values.data(), packed.column_lower.data(),
-                    packed.column_upper.data(), packed.cost.data(), packed.row_lower.data(), packed.row_upper.data());
+  Packed(model).load_into(cbc(), solver.get());
   for (std::size_t i = 0; i < model.columns().size(); ++i) {
     if (model.columns()[i].integer) cbc().setInteger(solver.get(), static_cast<int>(i));
   }
@@ -212,10 +217,7 @@ Result<Solution> solve_relaxation(const Model& model) {
   const std::unique_ptr<Clp_Simplex, void (*)(Clp_Simplex*)> solver(clp().newModel(),
                                                                     [](Clp_Simplex* m) { clp().deleteModel(m); });
   clp().setLogLevel(solver.get(), 0);
-  const Packed packed(model);
-  clp().loadProblem(solver.get(), static_cast<int>(model.columns().size()), static_cast<int>(model.rows().size()),
-                    packed.starts.data(), packed.rows.data(), packed.values.data(), packed.column_lower.data(),
-                    packed.column_upper.data(), packed.cost.data(), packed.row_lower.data(), packed.row_upper.data());
+  Packed(model).load_into(clp(), solver.get());
   clp().primal(solver.get(), 0);
   const int status = clp().status(solver.get());
   Solution solution;

@@ -51,7 +51,7 @@ class Model {
   std::vector<Entry> entries_;
 };
 
-struct Limits {
+struct SolverLimits {
   int nodes = 20'000;              // of the search tree; then the best answer so far is returned with its bound
   double seconds = 60;             // of wall time; an answer that was cut off by it depends on the machine
   double relative_gap = 0;         // stop when within this share of the bound
@@ -60,7 +60,7 @@ struct Limits {
 
 enum class Status {
   kOptimal,     // proved
-  kFeasible,    // a limit was reached first: `bound` says how far the answer may be from the optimum
+  kFeasible,    // a limit was reached first: `bound` limits how far the answer may be from the optimum
   kInfeasible,  // proved: no answer satisfies the rows
   kUnknown,     // a limit was reached before any answer was found; `bound` still holds
 };
@@ -75,7 +75,7 @@ struct Solution {
 
 // The cheapest answer. Both functions fail with kBadInput on a coefficient out of range, and with kUnreadableSource
 // where the solver cannot be loaded or there is too little memory for it.
-Result<Solution> solve(const Model& model, const Limits& limits);
+Result<Solution> solve(const Model& model, const SolverLimits& limits);
 
 // The linear relaxation, in which integer columns may be fractions: kOptimal, kInfeasible or kUnknown.
 Result<Solution> solve_relaxation(const Model& model);

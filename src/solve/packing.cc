@@ -69,7 +69,7 @@ std::vector<std::size_t> order_by_size(const std::vector<Item>& items, const std
   std::vector<double> size(items.size());
   for (std::size_t i : chosen) size[i] = cheapest_share(items[i], bins, largest);
   std::vector<std::size_t> order = chosen;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size[a] > size[b]; });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return size[a] > size[b]; });
   return order;
 }
 
@@ -93,8 +93,7 @@ std::vector<OpenBin> first_fit(const std::vector<Item>& items, const std::vector
                                const std::vector<std::size_t>& order, std::size_t preferred) {
   std::vector<OpenBin> opened;
   for (std::size_t i : order) {
-    auto place =
-        std::find_if(opened.begin(), opened.end(), [&](const OpenBin& bin) { return fits(bin, items[i], bins); });
+    auto place = std::ranges::find_if(opened, [&](const OpenBin& bin) { return fits(bin, items[i], bins); });
     if (place == opened.end()) {
       const std::size_t type = type_for(items[i], bins, preferred);
       place = opened.insert(opened.end(), open(type, bins[type]));
@@ -203,7 +202,7 @@ std::size_t largest_apart(const std::vector<Item>& items, const std::vector<std:
   return most;
 }
 
-// The relaxation in which items may be cut up. With one type of bin it is the fullest total.
+// The relaxation in which items may be split. With one type of bin it is the fullest total.
 Result<double> relaxed_bound(const std::vector<Item>& items, const std::vector<BinType>& bins,
                              const std::vector<std::size_t>& chosen) {
   const bool many = chosen.size() > kMany;
@@ -217,7 +216,7 @@ Result<double> relaxed_bound(const std::vector<Item>& items, const std::vector<B
       totals.resize(loads.size(), 0);
       for (std::size_t d = 0; d < loads.size(); ++d) totals[d] += number * loads[d];
     }
-    const double fullest = totals.empty() ? 0 : *std::max_element(totals.begin(), totals.end());
+    const double fullest = totals.empty() ? 0 : *std::ranges::max_element(totals);
     return std::max(least_bins, fullest * (1 - kSlack)) * bins[0].cost;
   }
   // With few items the numbers of bins are integers, which prices that differ otherwise blur.
@@ -267,7 +266,7 @@ Result<Packing> pack(const std::vector<Item>& items, const std::vector<BinType>&
   if (chosen.empty()) return packing;
   for (OpenBin& bin : best_heuristic(items, bins, chosen)) {
     packing.cost += bins[bin.type].cost;
-    std::sort(bin.items.begin(), bin.items.end());
+    std::ranges::sort(bin.items);
     packing.bins.push_back({bin.type, std::move(bin.items)});
   }
   RIGHTSIZE_TRY(const double bound, relaxed_bound(items, bins, chosen));

@@ -11,7 +11,7 @@
 namespace rightsize::telemetry {
 namespace {
 
-struct Table {
+struct NameTable {
   std::vector<MetricName> rows[kVocabularies];
   std::unordered_map<std::string, MetricSpec> by_name[kVocabularies];
 };
@@ -22,10 +22,7 @@ bool is_exact(Vocabulary vocabulary) { return vocabulary == Vocabulary::kExporte
 std::optional<Metric> metric_called(std::string_view name) {
   if (name == "memory_free") return kMemoryFree;
   if (name == "memory_reserved") return kMemoryReserved;
-  for (std::size_t i = 0; i < kMetrics; ++i) {
-    if (name_of(static_cast<Metric>(i)) == name) return static_cast<Metric>(i);
-  }
-  return std::nullopt;
+  return metric_named(name);
 }
 
 double scale_of(std::string_view unit) {
@@ -38,11 +35,11 @@ double scale_of(std::string_view unit) {
 }
 
 // data/metric_names.csv, which a test reads row by row.
-const Table& table() {
-  static const Table kTable = [] {
+const NameTable& table() {
+  static const NameTable kTable = [] {
     static constexpr std::string_view kSources[kVocabularies] = {"recording", "nvidia-smi", "dmon", "dcgmi",
                                                                  "xml",       "exporter",   "store"};
-    Table all;
+    NameTable all;
     const Csv csv = *Csv::parse("data/metric_names.csv", std::string(embedded_file("metric_names.csv")));
     for (const CsvRow& row : csv.rows()) {
       const auto source = std::ranges::find(kSources, csv.cell(row, "source")) - std::begin(kSources);

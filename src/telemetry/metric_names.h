@@ -1,5 +1,5 @@
-// Every name a source has for a metric, its unit, and which of its values mean "nothing was read". The names are facts
-// in data/metric_names.csv.
+// The names that sources use for metrics, their units, and the values that mean "no reading". The names are in
+// data/metric_names.csv.
 //
 //   auto spec = find_metric(Vocabulary::kExporter, "DCGM_FI_PROF_SM_ACTIVE");
 //   if (auto value = canonical(*spec, raw)) sample.set(spec->metric, *value);
@@ -41,7 +41,7 @@ struct MetricName {
   MetricSpec spec;
 };
 
-// The metric of a name, or nothing for names we do not use. Case matters only in exporters and stores.
+// The metric of a name; empty for names we do not use. Case matters only in exporters and stores.
 std::optional<MetricSpec> find_metric(Vocabulary vocabulary, std::string_view name);
 // All names, in the order of the table.
 const std::vector<MetricName>& metric_names(Vocabulary vocabulary);
@@ -52,7 +52,7 @@ bool is_blank(double raw);
 // "N/A", "[N/A]", "[Not Supported]", "-", "", "[Unknown Error]", "[GPU is lost]" ...: anything in brackets, too.
 bool is_blank(std::string_view text);
 
-// The value in our unit, or nothing for blanks, for negative values and for shares that cannot be (above 1.05).
+// The value in our unit; empty for blanks, negative values and impossible shares (above 1.05).
 std::optional<double> canonical(const MetricSpec& spec, double raw);
 
 // Decides from the values whether a share is written 0-1 or 0-100. A lone 1 means 1 % or 100 %: it is left out until

@@ -1,6 +1,7 @@
 #include "telemetry/read.h"
 
 #include <bit>
+#include <charconv>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -35,44 +36,45 @@ bool names_metric(std::string_view line) {
   return line[end] == '{' || line.starts_with("nvidia_") || line.starts_with("DCGM_");
 }
 
-Format format_of_line(std::string_view line) {
+SampleFormat format_of_line(std::string_view line) {
   const std::string lower = to_lower(line);
   if (line.front() == '#') {
-    if (lower.find("entity") != std::string::npos) return Format::kDcgmiDmon;
-    if (line.starts_with("# HELP") || line.starts_with("# TYPE")) return Format::kExposition;
-    if (lower.find("gpu") != std::string::npos && lower.find("pid") == std::string::npos) return Format::kSmiDmon;
-    return Format::kUnknown;
+    if (lower.find("entity") != std::string::npos) return SampleFormat::kDcgmiDmon;
+    if (line.starts_with("# HELP") || line.starts_with("# TYPE")) return SampleFormat::kExposition;
+    if (lower.find("gpu") != std::string::npos && lower.find("pid") == std::string::npos) return SampleFormat::kSmiDmon;
+    return SampleFormat::kUnknown;
   }
-  if (names_metric(line)) return Format::kExposition;
-  if (line.find(',') == std::string_view::npos) return Format::kUnknown;
+  if (names_metric(line)) return SampleFormat::kExposition;
+  if (line.find(',') == std::string_view::npos) return SampleFormat::kUnknown;
   const std::string framed = "," + lower;
-  if (framed.find(",t_s,") != std::string::npos || lower.find("_pct") != std::string::npos) return Format::kRecording;
+  if (framed.find(",t_s,") != std::string::npos || lower.find("_pct") != std::string::npos)
+    return SampleFormat::kRecording;
   for (std::string_view known : {"utilization.", "memory.used", "power.draw", "clocks."}) {
-    if (lower.find(known) != std::string::npos) return Format::kSmiQuery;
+    if (lower.find(known) != std::string::npos) return SampleFormat::kSmiQuery;
   }
-  return Format::kUnknown;
+  return SampleFormat::kUnknown;
 }
 
-std::unique_ptr<LineReader> make_reader(Format format, Intake& intake) {
+std::unique_ptr<LineReader> make_reader(SampleFormat format, Intake& intake) {
   switch (format) {
-    case Format::kRecording:
+    case SampleFormat::kRecording:
       return make_csv_reader(intake, true);
-    case Format::kSmiQuery:
+    case SampleFormat::kSmiQuery:
       return make_csv_reader(intake, false);
-    case Format::kSmiDmon:
-    case Format::kDcgmiDmon:
-      return make_dmon_reader(intake, format == Format::kDcgmiDmon);
-    case Format::kSmiXml:
+    case SampleFormat::kSmiDmon:
+    case SampleFormat::kDcgmiDmon:
+      return make_dmon_reader(intake, format == SampleFormat::kDcgmiDmon);
+    case SampleFormat::kSmiXml:
       return make_xml_reader(intake);
-    case Format::kExposition:
+    case SampleFormat::kExposition:
       return make_exposition_reader(intake);
     default:
       return nullptr;
   }
 }
 
-Error cannot_read(std::string_view name, Format format) {
-  if (format == Format::kJson) {
+Error cannot_read(std::string_view name, SampleFormat format) {
+  if (format == SampleFormat::kJson) {
     return bad_input(fmt::format("'{}' is JSON from a monitoring API, not samples in text", name))
         .with_hint("'rightsize fleet --from FILE' reads such files");
   }
@@ -87,28 +89,25 @@ class Buffer {
  public:
   explicit Buffer(ByteSource& source) : source_(source), bytes_(kCapacity + kSlack) {}
 
-  // More bytes behind those not yet dropped; false at the end.
+  // Reads more bytes after those not yet dropped; false at the end.
   Result<bool> fill() {
     std::memmove(bytes_.data(), bytes_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
     RIGHTSIZE_TRY(const std::size_t got, source_.read(bytes_.from(end_, kCapacity - end_)));
     end_ += got;
-    total_ += got;
     return got > 0;
   }
 
   std::string_view pending() const { return {bytes_.data() + begin_, end_ - begin_}; }
   bool full() const { return end_ - begin_ == kCapacity; }
   void drop(std::size_t size) { begin_ += size; }
-  std::uint64_t total() const { return total_; }
 
  private:
   static constexpr std::size_t kCapacity = 2 * kChunk;
   ByteSource& source_;
   RawBytes bytes_;
   std::size_t begin_ = 0, end_ = 0;
-  std::uint64_t total_ = 0;
 };
 
 Result<> read_lines(Buffer& buffer, Intake& intake, LineReader& reader, ReadSummary& summary) {
@@ -142,23 +141,23 @@ Result<> read_lines(Buffer& buffer, Intake& intake, LineReader& reader, ReadSumm
 
 }  // namespace
 
-std::string_view name_of(Format format) {
+std::string_view name_of(SampleFormat format) {
   static constexpr std::string_view kNames[] = {"unknown",        "recording",  "nvidia-smi csv",  "nvidia-smi dmon",
                                                 "nvidia-smi xml", "dcgmi dmon", "exposition text", "JSON"};
   return kNames[static_cast<std::size_t>(format)];
 }
 
-Format detect_format(std::string_view beginning) {
+SampleFormat detect_format(std::string_view beginning) {
   if (beginning.starts_with("\xEF\xBB\xBF")) beginning.remove_prefix(3);
   while (!beginning.empty()) {
     const std::string_view line = trim(line_of(beginning));
     if (line.empty()) continue;
-    if (line.front() == '{' || line.front() == '[') return Format::kJson;
-    if (line.front() == '<') return Format::kSmiXml;
-    if (const Format format = format_of_line(line); format != Format::kUnknown) return format;
-    if (line.front() != '#') return Format::kUnknown;  // a first row that is not a header
+    if (line.front() == '{' || line.front() == '[') return SampleFormat::kJson;
+    if (line.front() == '<') return SampleFormat::kSmiXml;
+    if (const SampleFormat format = format_of_line(line); format != SampleFormat::kUnknown) return format;
+    if (line.front() != '#') return SampleFormat::kUnknown;  // a first row that is not a header
   }
-  return Format::kUnknown;
+  return SampleFormat::kUnknown;
 }
 
 int Intake::open(const Device& device) {
@@ -172,7 +171,10 @@ int Intake::open(const Device& device) {
 int Intake::open_series(const Device& device) {
   if (opened_ >= kMostDevices) return -1;
   ++opened_;
-  return sink_.open(device);
+  if (!device.host.empty() || options_.host.empty()) return sink_.open(device);
+  Device named = device;
+  named.host = options_.host;
+  return sink_.open(named);
 }
 
 TimePoint Intake::untimed(int device) {
@@ -204,29 +206,70 @@ void Intake::refuse(std::string_view line, std::string_view what, std::string me
   summary_.reasons.push_back(bad_input(std::move(message)).at(std::move(place)));
 }
 
+namespace {
+
+// What plain_number() does not read: exponents, many digits, "inf", hexadecimal.
+std::optional<double> slow_number(const char* begin, const char* last, const char*& end) {
+  if (last - begin > 2 && begin[0] == '0' && (begin[1] == 'x' || begin[1] == 'X')) {
+    std::uint64_t bits = 0;
+    auto [stop, failed] = std::from_chars(begin + 2, last, bits, 16);
+    if (failed != std::errc()) return std::nullopt;
+    end = stop;
+    return static_cast<double>(bits);
+  }
+  double value = 0;
+  auto [stop, failed] = std::from_chars(begin, last, value);
+  if (failed != std::errc()) return std::nullopt;
+  end = stop;
+  return value;
+}
+
+}  // namespace
+
+std::optional<double> leading_number(const char* begin, const char* last, const char*& end) {
+  while (begin != last && *begin == ' ') ++begin;
+  double value = 0;
+  if (const char* behind = plain_number(begin, last, value)) {
+    end = behind;
+    return value;
+  }
+  return slow_number(begin, last, end);
+}
+
+std::optional<double> leading_number(std::string_view text) {
+  const char* end = nullptr;
+  return leading_number(text.data(), text.data() + text.size(), end);
+}
+
+void set_metric(const MetricSpec& spec, std::string_view text, Sample& sample) {
+  if (is_blank(text)) return;
+  const std::optional<double> raw = leading_number(text);
+  const std::optional<double> value = raw ? canonical(spec, *raw) : std::nullopt;
+  if (value) sample.set(spec.metric, *value);
+}
+
 Result<ReadSummary> read_samples(std::string_view name, ByteSource& source, SampleSink& sink,
-                                 const ReadOptions& options) {
+                                 const SampleReadOptions& options) {
   ReadSummary summary;
   Buffer buffer(source);
   summary.format = options.format;
-  while (summary.format == Format::kUnknown) {
+  while (summary.format == SampleFormat::kUnknown) {
     RIGHTSIZE_TRY(const bool more, buffer.fill());
     const std::string_view head = buffer.pending();
-    // A line cut in two could be taken for something else.
+    // The first part of a line could look like another format.
     if (!more || head.size() >= kEnoughToDetect || head.find('\n') != std::string_view::npos) {
       summary.format = detect_format(head);
       if (!more || head.size() >= kEnoughToDetect) break;
     }
   }
   if (buffer.pending().starts_with("\xEF\xBB\xBF")) buffer.drop(3);
-  Intake intake(name, sink, summary, options.interval);
+  Intake intake(name, sink, summary, options);
   std::unique_ptr<LineReader> reader = make_reader(summary.format, intake);
   if (reader == nullptr) {
     if (trim(buffer.pending()).empty()) return fail(bad_input(fmt::format("'{}' is empty", name)));
     return fail(cannot_read(name, summary.format));
   }
   if (Result<> done = read_lines(buffer, intake, *reader, summary); !done) return fail(std::move(done).error());
-  summary.bytes = buffer.total();
   if (summary.samples > 0) return summary;
   if (!summary.reasons.empty()) return fail(summary.reasons.front());
   return fail(bad_input(fmt::format("'{}' ({}) has no samples", name, name_of(summary.format))));

@@ -3,9 +3,9 @@
 //   RIGHTSIZE_TRY(auto source, open_bytes("gpu.csv"));                    // "-" is standard input
 //   RIGHTSIZE_TRY(ReadSummary summary, read_samples("gpu.csv", *source, sink));
 //
-// The format is found from the first bytes. Memory is bounded whatever the length of the input: a sample is handed to
-// the sink as soon as it is complete. Lines that make no sense are refused one by one, counted, and the first of them
-// explained; what could be read is kept.
+// The format is detected from the first bytes. Memory is bounded whatever the length of the input, because each sample
+// goes to the sink as soon as it is complete. Lines that cannot be read are skipped and counted, and the first few are
+// reported with their reason.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace rightsize::telemetry {
 
-enum class Format {
+enum class SampleFormat {
   kUnknown,
   kRecording,   // our CSV, see recording.h
   kSmiQuery,    // nvidia-smi --query-gpu=... --format=csv
@@ -29,19 +29,19 @@ enum class Format {
   kExposition,  // dcgm-exporter's text and that of others, one scrape or many after each other
   kJson,        // an API answer: not read here
 };
-std::string_view name_of(Format format);
+std::string_view name_of(SampleFormat format);
 
 // What the first bytes of a text look like. A few kilobytes are enough; fewer may give kUnknown.
-Format detect_format(std::string_view beginning);
+SampleFormat detect_format(std::string_view beginning);
 
-struct ReadOptions {
-  Format format = Format::kUnknown;  // unknown: detect it
-  Seconds interval = seconds(1);     // between scrapes and rows that carry no time
+struct SampleReadOptions {
+  SampleFormat format = SampleFormat::kUnknown;  // unknown: detect it
+  Seconds interval = seconds(1);                 // between scrapes and rows that carry no time
+  std::string host = {};                         // of devices for which the text names none
 };
 
 struct ReadSummary {
-  Format format = Format::kUnknown;
-  std::uint64_t bytes = 0;
+  SampleFormat format = SampleFormat::kUnknown;
   std::uint64_t lines = 0;
   std::uint64_t samples = 0;
   std::uint64_t refused = 0;  // lines that were not understood
@@ -49,8 +49,9 @@ struct ReadSummary {
 };
 
 // Reads everything. Fails when the source cannot be read, when the format is unknown or JSON, and when not one sample
-// was found; then the error says why, with the place of the first refusal. `name` is used in places only.
+// was found; then the error gives the reason and the place of the first line that could not be read. `name` is used in
+// errors only.
 Result<ReadSummary> read_samples(std::string_view name, ByteSource& source, SampleSink& sink,
-                                 const ReadOptions& options = {});
+                                 const SampleReadOptions& options = {});
 
 }  // namespace rightsize::telemetry

@@ -47,7 +47,7 @@ double value(const Reading& reading, std::size_t sample, Metric metric) {
 TEST(ReadSamples, RecordingColumnsMayBeInAnyOrderAndUnknownOnesAreIgnored) {
   auto reading = read("gpu,t_s,reserved8_pct,sm_pct,fb_used_mib,pcie_rx_mibs\n0,0.1,9,45.5,1024,2\n1,0.1,9,,2048,0\n");
   ASSERT_TRUE(reading.summary);
-  EXPECT_EQ(reading.summary->format, Format::kRecording);
+  EXPECT_EQ(reading.summary->format, SampleFormat::kRecording);
   ASSERT_EQ(reading.got.samples.size(), 2u);
   EXPECT_EQ(reading.got.devices[1].index, 1);
   EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kSmActive), 0.455);
@@ -88,7 +88,7 @@ TEST(ReadSamples, ReadsNvidiaSmiQueryCsv) {
       "2026/01/02 00:00:01.500, 3, GPU-ab, NVIDIA L4, 97 %, 23034 MiB, 512 MiB, 71.50 W, [N/A], 0x0000000000000004\n"
       "2026/01/02 00:00:02.500, 3, GPU-ab, NVIDIA L4, [Unknown Error], [GPU is lost], 512 MiB, 70 W, 900 MHz, 0x0\n");
   ASSERT_TRUE(reading.summary);
-  EXPECT_EQ(reading.summary->format, Format::kSmiQuery);
+  EXPECT_EQ(reading.summary->format, SampleFormat::kSmiQuery);
   ASSERT_EQ(reading.got.devices.size(), 1u);
   EXPECT_EQ(reading.got.devices[0].uuid, "GPU-ab");
   EXPECT_EQ(reading.got.devices[0].name, "NVIDIA L4");
@@ -109,7 +109,7 @@ TEST(ReadSamples, DmonByColumnNamesWithGpmColumnsAndRepeatedHeaders) {
       "# Idx      W      C      %      %     MB      GPM:%      GPM:%\n"
       "    0    691     66    100     24   1011         96         17\n");
   ASSERT_TRUE(reading.summary);
-  EXPECT_EQ(reading.summary->format, Format::kSmiDmon);
+  EXPECT_EQ(reading.summary->format, SampleFormat::kSmiDmon);
   ASSERT_EQ(reading.got.samples.size(), 2u);
   EXPECT_FALSE(reading.got.samples[0].second.has(Metric::kSmActive));
   EXPECT_DOUBLE_EQ(value(reading, 1, Metric::kSmActive), 0.96);
@@ -137,7 +137,7 @@ TEST(ReadSamples, ReadsDcgmiDmon) {
       "GPU 0     0.984        0.930        0.000        0.252        300.0\n"
       "GPU-I 3   0.100        0.050        0.000        0.010        N/A\n");
   ASSERT_TRUE(reading.summary);
-  EXPECT_EQ(reading.summary->format, Format::kDcgmiDmon);
+  EXPECT_EQ(reading.summary->format, SampleFormat::kDcgmiDmon);
   ASSERT_EQ(reading.got.devices.size(), 3u);
   EXPECT_EQ(reading.got.devices[2].mig_id, "3");
   EXPECT_EQ(reading.got.devices[2].index, 0);
@@ -164,7 +164,7 @@ constexpr const char* kScrape =
 TEST(ReadSamples, ExpositionGivesOneSamplePerDeviceAndScrape) {
   auto reading = read(std::string(kScrape) + kScrape);
   ASSERT_TRUE(reading.summary) << describe(reading.summary.error());
-  EXPECT_EQ(reading.summary->format, Format::kExposition);
+  EXPECT_EQ(reading.summary->format, SampleFormat::kExposition);
   EXPECT_EQ(reading.summary->refused, 0u);
   ASSERT_EQ(reading.got.samples.size(), 4u);
   ASSERT_EQ(reading.got.devices.size(), 3u) << "one without the pod, whose metrics go with the pod's";
@@ -313,11 +313,11 @@ TEST(ReadSamples, LinesLongerThanTheBufferAreRefusedOnce) {
 TEST(ReadSamples, ReadsRealCaptures) {
   const std::filesystem::path folder = std::filesystem::path(RIGHTSIZE_SOURCE_DIR) / "../shared/captures";
   if (!std::filesystem::exists(folder)) GTEST_SKIP();
-  const std::pair<const char*, Format> files[] = {{"nvidia-smi-query.csv", Format::kSmiQuery},
-                                                  {"nvidia-smi-dmon.txt", Format::kSmiDmon},
-                                                  {"nvidia-smi-dmon-gpm.txt", Format::kSmiDmon},
-                                                  {"nvidia-smi-q.xml", Format::kSmiXml},
-                                                  {"gpm/compute-gemm-bf16.csv", Format::kRecording}};
+  const std::pair<const char*, SampleFormat> files[] = {{"nvidia-smi-query.csv", SampleFormat::kSmiQuery},
+                                                        {"nvidia-smi-dmon.txt", SampleFormat::kSmiDmon},
+                                                        {"nvidia-smi-dmon-gpm.txt", SampleFormat::kSmiDmon},
+                                                        {"nvidia-smi-q.xml", SampleFormat::kSmiXml},
+                                                        {"gpm/compute-gemm-bf16.csv", SampleFormat::kRecording}};
   for (const auto& [file, format] : files) {
     auto source = open_bytes((folder / file).string());
     ASSERT_TRUE(source);

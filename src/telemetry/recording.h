@@ -3,8 +3,10 @@
 // The first 21 columns are fixed (docs/profile.md); others may be added. A cell is empty where the source had no value.
 #pragma once
 
+#include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "telemetry/sample.h"
@@ -26,9 +28,14 @@ class RecordingWriter final : public SampleSink {
   Result<> finish();
 
  private:
-  struct State;
-  explicit RecordingWriter(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  RecordingWriter(std::FILE* file, std::string path) : file_(file), path_(std::move(path)) {}
+  void write(const std::string& text);
+
+  std::FILE* file_;
+  std::string path_;
+  bool failed_ = false;
+  std::vector<Device> devices_;
+  std::string row_;
 };
 
 }  // namespace rightsize::telemetry

@@ -1,40 +1,48 @@
 #include "telemetry/sample.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace rightsize::telemetry {
 
-std::string_view name_of(Metric metric) {
-  static constexpr std::string_view kNames[kMetrics] = {
-      "gpu_util",
-      "memory_util",
-      "memory_used_bytes",
-      "memory_total_bytes",
-      "power_watts",
-      "power_limit_watts",
-      "energy_joules",
-      "sm_clock_hertz",
-      "memory_clock_hertz",
-      "temperature_celsius",
-      "throttle_reasons",
-      "graphics_active",
-      "sm_active",
-      "sm_occupancy",
-      "tensor_active",
-      "dram_active",
-      "fp64_active",
-      "fp32_active",
-      "fp16_active",
-      "integer_active",
-      "hmma_active",
-      "imma_active",
-      "dfma_active",
-      "pcie_rx_bytes_per_second",
-      "pcie_tx_bytes_per_second",
-      "nvlink_rx_bytes_per_second",
-      "nvlink_tx_bytes_per_second",
-  };
-  return kNames[static_cast<std::size_t>(metric)];
+namespace {
+
+constexpr std::string_view kNames[kMetrics] = {"gpu_util",
+                                               "memory_util",
+                                               "memory_used_bytes",
+                                               "memory_total_bytes",
+                                               "power_watts",
+                                               "power_limit_watts",
+                                               "energy_joules",
+                                               "sm_clock_hertz",
+                                               "memory_clock_hertz",
+                                               "temperature_celsius",
+                                               "throttle_reasons",
+                                               "graphics_active",
+                                               "sm_active",
+                                               "sm_occupancy",
+                                               "tensor_active",
+                                               "dram_active",
+                                               "fp64_active",
+                                               "fp32_active",
+                                               "fp16_active",
+                                               "integer_active",
+                                               "hmma_active",
+                                               "imma_active",
+                                               "dfma_active",
+                                               "pcie_rx_bytes_per_second",
+                                               "pcie_tx_bytes_per_second",
+                                               "nvlink_rx_bytes_per_second",
+                                               "nvlink_tx_bytes_per_second"};
+
+}  // namespace
+
+std::string_view name_of(Metric metric) { return kNames[static_cast<std::size_t>(metric)]; }
+
+std::optional<Metric> metric_named(std::string_view name) {
+  const auto found = std::ranges::find(kNames, name);
+  return found == std::end(kNames) ? std::nullopt : std::optional(static_cast<Metric>(found - std::begin(kNames)));
 }
 
 std::string Device::key() const {

@@ -59,6 +59,9 @@ inline constexpr double kMostShare = 1.05;  // counters read over a slightly wro
 // The name in JSON and in recordings' documentation: "sm_active", "memory_used_bytes".
 std::string_view name_of(Metric metric);
 
+// The inverse of name_of().
+std::optional<Metric> metric_named(std::string_view name);
+
 // One reading.
 struct Sample {
   TimePoint time;
@@ -73,7 +76,7 @@ struct Sample {
   }
   void clear(Metric metric) { present_ &= ~(1U << index(metric)); }
   bool empty() const { return present_ == 0; }
-  // Bit i: the metric with number i is there.
+  // Bit i is set if the metric with number i is present.
   std::uint32_t present() const { return present_; }
 
  private:
@@ -95,7 +98,7 @@ struct Point {
 struct Device {
   int index = 0;
   std::string uuid = {};
-  std::string name = {};                           // as the driver says: "NVIDIA H200"
+  std::string name = {};                           // as the driver reports it: "NVIDIA H200"
   std::string host = {};                           // host name, instance id
   std::string mig_profile = {};                    // "1g.10gb" when this is an instance
   std::string mig_id = {};                         // GPU_I_ID
@@ -105,7 +108,7 @@ struct Device {
   std::string key() const;
 };
 
-// Receives samples as they are read. A reader interns a device once (open) and then names it by the number it got; the
+// Receives samples as they are read. A reader opens each device once and then refers to it by the number returned. The
 // samples of one device arrive in file order, which need not be time order.
 class SampleSink {
  public:
@@ -114,7 +117,7 @@ class SampleSink {
   virtual void add(int device, const Sample& sample) = 0;
   // Readings of one metric in canonical units. The default adds one sample per reading; a sink may do it faster.
   virtual void add_points(int device, Metric metric, std::span<const Point> points);
-  // A reading without a usable value: the device was seen, nothing more.
+  // A reading without a usable value; it only shows that the device was present.
   virtual void add_unusable(int /*device*/, Metric /*metric*/, TimePoint /*time*/) {}
 };
 

@@ -1,4 +1,4 @@
-// Times as monitoring tools write them. Those of NVIDIA's tools are taken for UTC: none of them names its zone.
+// Times as monitoring tools write them. NVIDIA's tools do not write a time zone; their times are read as UTC.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace rightsize::telemetry {
 
-// Each returns nothing for text of another form and for days and hours that do not exist.
+// Each returns an empty optional for text of another form and for dates or hours that do not exist.
 std::optional<TimePoint> parse_smi_time(std::string_view text);                          // "2026/11/15 00:35:40.211"
 std::optional<TimePoint> parse_dmon_time(std::string_view date, std::string_view time);  // "20261115", "00:35:43"
 std::optional<TimePoint> parse_xml_time(std::string_view text);                          // "Sun Nov 15 00:35:47 2026"

@@ -6,10 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "base/parse_units.h"
+#include "base/format.h"
 #include "fleet/emit.h"
 #include "fleet/metrics_page.h"
 #include "http_server/server.h"
+#include "report/fields.h"
 #include "rightsize/fleet/read.h"
 #include "rightsize/service/report.h"
 
@@ -18,10 +19,21 @@ namespace {
 
 struct Flags {
   FleetFlags fleet;
-  std::string listen = "127.0.0.1:9477", every = "15min", stale_after;
+  std::string listen, slo;
+  Seconds every;
+  std::optional<Seconds> stale_after;
   bool once = false, services = false;
-  std::string slo;
 };
+
+struct ExporterView {
+  std::string metrics, address;
+};
+const report::Fields<ExporterView> kExporterFields = {
+    {"metrics?", "with --once: the metrics in Prometheus' text format", &ExporterView::metrics},
+    {"address?", "the address that was served", &ExporterView::address},
+};
+const report::Document<ExporterView> kExporterDocument("exporter", "Metrics of a GPU fleet for Prometheus",
+                                                       kExporterFields);
 
 TimePoint now() {
   return unix_seconds(std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
@@ -88,19 +100,16 @@ std::vector<http_server::Route> routes_of(const fleet::MetricsPage& page) {
 
 Checked<Outcome> run(const Flags& flags) {
   if (!flags.slo.empty() && !flags.services) return fail(bad_input("--slo needs --services"));
-  RIGHTSIZE_TRY(const Seconds every, parse_duration(flags.every));
-  RIGHTSIZE_TRY(const Seconds stale,
-                flags.stale_after.empty() ? Result<Seconds>(every * 3) : parse_duration(flags.stale_after));
   RIGHTSIZE_TRY(const auto address, http_server::parse_listen(flags.listen));
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.fleet.catalog));
   Outcome outcome;
   if (flags.once) {
     RIGHTSIZE_TRY(const std::string text, measure(flags, facts));
     outcome.report.blocks.emplace_back(report::Verbatim{"", text});
-    outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"metrics", text}};
+    outcome.report.document = kExporterDocument.of({text, {}});
     return outcome;
   }
-  fleet::MetricsPage page(stale);
+  fleet::MetricsPage page(flags.stale_after.value_or(flags.every * 3));
   // A source that is down may come back; a wrong flag stays wrong.
   if (Errors first = update(page, flags, facts); !first.empty() && first.front().code == ErrorCode::kBadInput) {
     return fail(std::move(first));
@@ -108,11 +117,13 @@ Checked<Outcome> run(const Flags& flags) {
   http_server::Server server({.address = address.first, .port = address.second, .obey_signals = true}, routes_of(page),
                              [](const std::string& line) { std::fputs(line.c_str(), stderr); });
   RIGHTSIZE_TRY(const std::string bound, server.listen());
-  std::fputs(fmt::format("metrics at http://{}/metrics, measured every {}\n", bound, flags.every).c_str(), stderr);
+  std::fputs(
+      fmt::format("metrics at http://{}/metrics, measured every {}\n", bound, format_duration(flags.every)).c_str(),
+      stderr);
   const std::jthread measuring([&](const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any stopping;
-    const auto pause = std::chrono::duration<double>(in_seconds(every));
+    const auto pause = std::chrono::duration<double>(in_seconds(flags.every));
     while (!stop.stop_requested()) {
       std::unique_lock lock(mutex);
       stopping.wait_for(lock, stop, pause, [] { return false; });
@@ -120,7 +131,7 @@ Checked<Outcome> run(const Flags& flags) {
     }
   });
   server.run();
-  outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"address", bound}};
+  outcome.report.document = kExporterDocument.of({{}, bound});
   return outcome;
 }
 
@@ -129,15 +140,12 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_exporter(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_fleet_flags(command, flags->fleet);
-  command.add_option("--listen", flags->listen, "address and port; port 0 takes a free one")
-      ->default_str("127.0.0.1:9477");
-  command.add_option("--every", flags->every, "time between two measurements")->default_str("15min");
-  command.add_option("--stale-after", flags->stale_after,
-                     "withdraw the fleet's values and answer 503 on /healthz if no measurement succeeded for this "
-                     "long; default: three times --every");
-  command.add_flag("--services", flags->services, "also export the LLM services that 'rightsize service' finds");
-  command.add_option("--slo", flags->slo, "limits for --services: ttft=0.5s,tpot=25ms");
-  command.add_flag("--once", flags->once, "measure once, print the metrics and exit (for a textfile collector)");
+  command.add("listen", flags->listen)->or_else("127.0.0.1:9477");
+  command.add("every", flags->every);
+  command.add("stale-after", flags->stale_after);
+  command.add("services", flags->services);
+  command.add("slo", flags->slo)->meaning("limits for --services: ttft=0.5s,tpot=25ms");
+  command.add("once", flags->once)->meaning("measure once, print the metrics and exit (for a textfile collector)");
   return [flags] { return run(*flags); };
 }
 

@@ -1,18 +1,16 @@
-#include "rightsize/fleet/fields.h"
-
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/date.h"
 #include "base/format.h"
-#include "fleet/verdicts_over_time.h"
 #include "rightsize/fleet/report.h"
 
 namespace rightsize::app {
 namespace {
 
-using fleet::Action;
+using fleet::FleetAction;
+using fleet::FleetTotals;
 using fleet::Forecast;
 using fleet::GpuRow;
 using fleet::GroupLine;
@@ -20,7 +18,6 @@ using fleet::JobExample;
 using fleet::JobIssueLine;
 using fleet::JobLedger;
 using fleet::LedgerLine;
-using fleet::Totals;
 using report::Fields;
 using report::kTableOnly;
 using report::when;
@@ -28,11 +25,8 @@ using report::when;
 template <class Value>
 using Named = std::vector<std::pair<std::string_view, Value>>;
 
-std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
 // A confidence is a judgement, so it is shown without decimals.
 std::string whole_percent(double share) { return fmt::format("{:.0f} %", share * 100); }
-// Sums may be off by fractions of a cent.
-std::string dollars(Usd value) { return format_usd(std::abs(in_usd(value)) < 0.005 ? Usd{} : value); }
 std::string hours(GpuTime time) { return format_number(in_gpu_hours(time)); }
 std::optional<std::string> not_empty(const std::string& text) { return when(!text.empty(), text); }
 
@@ -126,20 +120,20 @@ const Fields<JobLedger> kJobFields = {
     {"issues", "GPU-hours without a result, by reason", kJobIssueFields, &JobLedger::issues},
 };
 
-const Fields<Totals> kTotalsFields = {
-    {"gpus", "GPUs and MIG instances", &Totals::gpus},
-    {"gpus_priced", "of them with a known price", &Totals::priced},
-    {"gpu_hours", "hours of whole GPUs", &Totals::gpu_time},
-    {"spend_usd", "cost of the window", &Totals::spend},
-    {"waste_usd", "of it wasted", &Totals::waste},
-    {"waste_share", "wasted share of the cost", &Totals::waste_share},
-    {"idle_gpu_hours", "GPU-hours without activity", &Totals::idle},
-    {"usd_per_month", "cost at the current rate", &Totals::spend_rate},
-    {"savings_usd_per_month", "saved by all actions", &Totals::saving},
-    {"savings_bound_usd_per_month", "the most any choice among the remedies saves", &Totals::saving_bound},
-    {"remedies_considered", "remedies found", &Totals::remedies},
-    {"window_seconds", "from the first reading to the last", &Totals::window},
-    {"share_read", "share of the GPUs or files that could be read", &Totals::share_read},
+const Fields<FleetTotals> kTotalsFields = {
+    {"gpus", "GPUs and MIG instances", &FleetTotals::gpus},
+    {"gpus_priced", "of them with a known price", &FleetTotals::priced},
+    {"gpu_hours", "hours of whole GPUs", &FleetTotals::gpu_time},
+    {"spend_usd", "cost of the window", &FleetTotals::spend},
+    {"waste_usd", "of it wasted", &FleetTotals::waste},
+    {"waste_share", "wasted share of the cost", &FleetTotals::waste_share},
+    {"idle_gpu_hours", "GPU-hours without activity", &FleetTotals::idle},
+    {"usd_per_month", "cost at the current rate", &FleetTotals::spend_rate},
+    {"savings_usd_per_month", "saved by all actions", &FleetTotals::saving},
+    {"savings_bound_usd_per_month", "the most any choice among the remedies saves", &FleetTotals::saving_bound},
+    {"remedies_considered", "remedies found", &FleetTotals::remedies},
+    {"window_seconds", "from the first reading to the last", &FleetTotals::window},
+    {"share_read", "share of the GPUs or files that could be read", &FleetTotals::share_read},
 };
 
 const Fields<fleet::UnplannedWaste> kUnplannedFields = {
@@ -162,15 +156,6 @@ const Fields<GroupLine> kOwnerFields = {
 template <Lines JobLedger::*kLines>
 Lines of_jobs(const FleetResult& result) {
   return result.analysis.jobs ? (*result.analysis.jobs).*kLines : Lines();
-}
-
-Lines group_of(const FleetResult& result, std::string_view title) {
-  const auto found = result.groups.find(std::string(title));
-  return found == result.groups.end() ? Lines() : found->second;
-}
-
-Lines users(const FleetResult& result) {
-  return result.analysis.jobs ? result.analysis.jobs->users : group_of(result, "users");
 }
 
 Named<std::string> metrics_found(const FleetResult& result) {
@@ -217,12 +202,12 @@ const Fields<FleetResult> kFleetFields = {
      [](const FleetResult& r) { return std::span(r.analysis.owners); }},
     {"jobs?", "from Slurm's accounting", kJobFields,
      [](const FleetResult& r) { return r.analysis.jobs ? &*r.analysis.jobs : nullptr; }},
-    {"users?", "by user", kGroupFields, users},
+    {"users?", "by user", kGroupFields, &FleetResult::users},
     {"accounts?", "by Slurm account", kGroupFields, of_jobs<&JobLedger::accounts>},
     {"partitions?", "by Slurm partition", kGroupFields, of_jobs<&JobLedger::partitions>},
     {"states?", "by final state of the job", kGroupFields, of_jobs<&JobLedger::states>},
-    {"namespaces?", "by namespace", kGroupFields, [](const FleetResult& r) { return group_of(r, "namespaces"); }},
-    {"workloads?", "by workload", kGroupFields, [](const FleetResult& r) { return group_of(r, "workloads"); }},
+    {"namespaces?", "by namespace", kGroupFields, &FleetResult::namespaces},
+    {"workloads?", "by workload", kGroupFields, &FleetResult::workloads},
     {"labels?", "by each label of --by", kGroupFields, &FleetResult::labels_asked},
     {"actions", "what to do, the largest saving first; savings add up", kActionFields,
      [](const FleetResult& r) { return std::span(r.analysis.actions); }},
@@ -254,26 +239,26 @@ const Fields<LedgerLine> kLedgerFields = {
      [](const LedgerLine& line) { return when(line.gpus > 0, line.confidence); }, whole_percent},
 };
 
-const Fields<Action> kActionFields = {
-    {"rank", "#", "place in the list", &Action::rank, kTableOnly},
-    {"kind", "kind", "kind of action", &Action::kind,
+const Fields<FleetAction> kActionFields = {
+    {"rank", "#", "place in the list", &FleetAction::rank, kTableOnly},
+    {"kind", "kind", "kind of action", &FleetAction::kind,
      report::one_of({"stop", "consolidate", "mig", "batch", "downsize", "quantize", "commit"})},
-    {"what", "what", "one sentence", &Action::what},
-    {"from", "today", &Action::from},
-    {"to", "afterwards", &Action::to},
-    {"saving_usd_per_month", "$/month", "saving", &Action::saving,
+    {"what", "what", "one sentence", &FleetAction::what},
+    {"from", "today", &FleetAction::from},
+    {"to", "afterwards", &FleetAction::to},
+    {"saving_usd_per_month", "$/month", "saving", &FleetAction::saving,
      [](UsdPerSecond saving) { return dollars(saving * kMonth); }},
-    {"owner", "whose work it is", &Action::owner},
-    {"risk", "what may go wrong", &Action::risk},
-    {"forecast", "the recorded load on the new GPU; null: no work moves", kForecastFields, &Action::forecast},
-    {"check", "what to check first", &Action::check},
-    {"commands", "commands that do it", &Action::commands},
-    {"manifest", "file for the commands", [](const Action& action) { return not_empty(action.manifest); }},
-    {"rollback", "how to undo it", &Action::rollback},
-    {"confidence", "confidence", "0 to 1", &Action::confidence, whole_percent},
-    {"gpus", "IDs of its GPUs", &Action::gpu_ids},
-    {"moves", "which workload goes where", kMoveFields, &Action::moves},
-    {"instead_of", "other remedies for the same GPUs that save less", &Action::instead_of},
+    {"owner", "whose work it is", &FleetAction::owner},
+    {"risk", "what may go wrong", &FleetAction::risk},
+    {"forecast", "the recorded load on the new GPU; null: no work moves", kForecastFields, &FleetAction::forecast},
+    {"check", "what to check first", &FleetAction::check},
+    {"commands", "commands that do it", &FleetAction::commands},
+    {"manifest", "file for the commands", [](const FleetAction& action) { return not_empty(action.manifest); }},
+    {"rollback", "how to undo it", &FleetAction::rollback},
+    {"confidence", "confidence", "0 to 1", &FleetAction::confidence, whole_percent},
+    {"gpus", "IDs of its GPUs", &FleetAction::gpu_ids},
+    {"moves", "which workload goes where", kMoveFields, &FleetAction::moves},
+    {"instead_of", "other remedies for the same GPUs that save less", &FleetAction::instead_of},
 };
 
 const Fields<GroupLine> kGroupFields = {

@@ -78,12 +78,11 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_fleet(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_fleet_flags(command, flags->fleet);
-  command.add_option("--top", flags->top, "rows of each table shown as text")->default_str("10");
-  command.add_flag("--timeline", flags->timeline, "with --format json: what each GPU did over time");
-  command.add_option("--emit", flags->emit,
-                     "write Prometheus rules (rules) or a dashboard (grafana) instead of the report");
-  command.add_option("--fail-on", flags->fail_on,
-                     "exit with code 4 if exceeded: 'waste>30%', 'waste_usd>5000'; can be repeated");
+  command.add("top", flags->top)->meaning("rows of each table shown as text")->or_else("10");
+  command.add("timeline", flags->timeline);
+  command.add("emit", flags->emit)
+      ->meaning("write Prometheus rules (rules) or a dashboard (grafana) instead of the report");
+  command.add("fail-on", flags->fail_on);
   return [flags] { return run(*flags); };
 }
 

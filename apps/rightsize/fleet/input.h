@@ -14,15 +14,12 @@
 namespace rightsize::app {
 
 struct FleetFlags : ServerFlags {
-  std::vector<std::string> from, prices, names;
-  std::string jobs, step, resume;
+  std::vector<std::string> from, prices, names, providers, regions, by_labels;
+  std::string jobs, resume, catalog;
+  std::optional<Seconds> step;
   std::size_t shard = 96;
   int parallel = 2;
-  std::string idle_below = "0.5%", held_above = "1GiB", target = "85%", sharing = "80%", memory_headroom = "90%";
-  std::string stop_above = "90%", park_after = "4h", min_age = "24h", max_overload = "1%";
-  std::vector<std::string> providers, regions, by_labels;
-  bool across_teams = false;
-  std::string catalog;
+  fleet::Thresholds thresholds;
 };
 
 // Declares the flags above.
@@ -30,21 +27,17 @@ void add_fleet_flags(FlagSet& command, FleetFlags& flags);
 
 struct FleetRequest {
   std::vector<std::string> from;  // files; empty: use the server
-  fleet::ServerOptions server;
-  std::string jobs;  // a file of Slurm's accounting; may be empty
-  Seconds window;
-  std::optional<TimePoint> end;     // of the window; not set: now, or everything in the files
-  std::optional<Seconds> interval;  // between readings; not set: determined from the readings
+  std::string jobs;               // a file of Slurm's accounting; may be empty
+  fleet::ServerOptions server;    // its window, names and interval apply to files, too
   std::vector<std::string> by_labels;
   fleet::Thresholds thresholds;
-  telemetry::NameMap names;
   market::OwnPrices prices;
   market::OfferFilter where;  // providers and regions of alternatives
   bool show_progress = false;
 
   // The time in files that counts; not set: all of it.
   std::optional<fleet::TimeSpan> cut() const {
-    return end ? std::optional(fleet::TimeSpan{*end - window, *end}) : std::nullopt;
+    return server.end ? std::optional(fleet::TimeSpan{*server.end - server.window, *server.end}) : std::nullopt;
   }
 };
 

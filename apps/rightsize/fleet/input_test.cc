@@ -43,23 +43,37 @@ TEST(FleetInput, WithoutAnEndFilesCountWhole) {
 }
 
 TEST(FleetInput, ThresholdsAreSharesOrPercent) {
-  FleetFlags flags = from_file();
-  flags.idle_below = "2%";
-  flags.target = "0.7";
-  flags.held_above = "2GiB";
+  FleetFlags flags;
+  FlagSet command;
+  add_fleet_flags(command, flags);
+  ASSERT_TRUE(command.parse({"--from", "gpus.csv", "--idle-below", "2%", "--target", "0.7", "--held-above", "2GiB"}));
   const fleet::Thresholds t = read_request(flags, facts())->thresholds;
   EXPECT_DOUBLE_EQ(t.idle.active_above, 0.02);
   EXPECT_DOUBLE_EQ(t.target_activity, 0.7);
   EXPECT_EQ(t.idle.held_above, gib(2));
 }
 
+TEST(FleetInput, DefaultThresholdsAreThoseOfTheModule) {
+  FleetFlags flags;
+  FlagSet command;
+  add_fleet_flags(command, flags);
+  const fleet::Thresholds set = flags.thresholds, expected;
+  EXPECT_EQ(std::tuple(set.idle.active_above, set.idle.held_above, set.target_activity, set.memory_headroom),
+            std::tuple(expected.idle.active_above, expected.idle.held_above, expected.target_activity,
+                       expected.memory_headroom));
+  EXPECT_EQ(std::tuple(set.sharing_headroom, set.stop_idle_share, set.park_after, set.min_age, set.most_overload),
+            std::tuple(expected.sharing_headroom, expected.stop_idle_share, expected.park_after, expected.min_age,
+                       expected.most_overload));
+}
+
 TEST(FleetInput, EveryWrongThresholdIsReported) {
-  FleetFlags flags = from_file();
-  flags.idle_below = "200%";
-  flags.sharing = "x";
-  flags.park_after = "soon";
-  const std::string errors = error_of(flags);
-  EXPECT_THAT(errors, testing::AllOf(HasSubstr("--idle-below"), HasSubstr("--sharing"), HasSubstr("soon")));
+  FleetFlags flags;
+  FlagSet command;
+  add_fleet_flags(command, flags);
+  const auto parsed = command.parse({"--idle-below", "200%", "--sharing", "x", "--park-after", "soon"});
+  ASSERT_FALSE(parsed);
+  EXPECT_THAT(describe(parsed.error()),
+              testing::AllOf(HasSubstr("--idle-below"), HasSubstr("--sharing"), HasSubstr("soon")));
 }
 
 TEST(FleetInput, UnknownProvidersGetASuggestion) {

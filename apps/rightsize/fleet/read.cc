@@ -12,7 +12,6 @@
 #include "base/format.h"
 #include "base/long_work.h"
 #include "fleet/accumulate.h"
-#include "fleet/attribute.h"
 #include "fleet/jobs.h"
 #include "rightsize/input/size_of.h"
 #include "telemetry/feeds/read_feed.h"
@@ -44,22 +43,24 @@ Checked<FleetResult> read_server(const FleetRequest& request, Telemetry& into) {
   result.failures = scan.failures;
   result.analysis.totals.share_read = scan.share_read;
   result.read.push_back(fmt::format("{}: {}, {} requests, {} asked again", http::shown_url(options.url),
-                                    format_duration(request.window), scan.traffic.requests, scan.traffic.retries));
+                                    format_duration(options.window), scan.traffic.requests, scan.traffic.retries));
   into.notes = scan.notes;
   into.gpus = std::move(scan.gpus);
   return result;
 }
 
 Checked<FleetResult> read_files(const FleetRequest& request, Telemetry& into) {
-  fleet::UseAccumulator sum({.idle = request.thresholds.idle, .interval = request.interval, .window = request.cut()});
-  RIGHTSIZE_TRY(telemetry::FeedOutcome outcome,
-                telemetry::read_feeds(request.from, {request.names, request.interval.value_or(seconds(30))}, sum));
+  fleet::UseAccumulator sum(
+      {.idle = request.thresholds.idle, .interval = request.server.interval, .window = request.cut()});
+  RIGHTSIZE_TRY(
+      telemetry::FeedOutcome outcome,
+      telemetry::read_feeds(request.from, {request.server.names, request.server.interval.value_or(seconds(30))}, sum));
   into.jobs = std::move(outcome.jobs);
   into.notes = outcome.notes;
   FleetResult result;
   result.failures = outcome.failures;
   for (const auto& [name, metric] : outcome.metrics) {
-    const std::optional<telemetry::MetricSpec> meaning = telemetry::meaning_of(name, {}, request.names);
+    const std::optional<telemetry::MetricSpec> meaning = telemetry::meaning_of(name, {}, request.server.names);
     result.sources.try_emplace(metric, fleet::MetricSource{name, meaning ? meaning->scale : 1});
   }
   const std::size_t all = outcome.files + outcome.failures.size();
@@ -77,7 +78,7 @@ Checked<FleetResult> read_files(const FleetRequest& request, Telemetry& into) {
   if (!into.gpus.empty()) {
     std::vector<std::string> present;
     for (const auto& [name, value] : into.gpus.front().device.labels) present.push_back(name);
-    result.labels = fleet::label_names(present, request.names);
+    result.labels = fleet::label_names(present, request.server.names);
   }
   return result;
 }
@@ -112,13 +113,13 @@ void group_owners(const std::vector<std::string>& labels, FleetResult& result) {
   using telemetry::Device;
   auto grouped = [&](const fleet::OwnerKey& key) {
     std::vector<fleet::GroupLine> lines = fleet::make_owners(result.analysis.gpus, key);
-    const bool any =
-        std::any_of(lines.begin(), lines.end(), [](const auto& line) { return line.name != fleet::kUnowned; });
+    const bool any = std::ranges::any_of(lines, [](const auto& line) { return line.name != fleet::kUnowned; });
     return any ? lines : std::vector<fleet::GroupLine>();
   };
-  result.groups["namespaces"] = grouped([](const Owner& owner, const Device&) { return owner.team; });
-  result.groups["workloads"] = grouped([](const Owner& owner, const Device&) { return owner.workload; });
-  result.groups["users"] = grouped([](const Owner& owner, const Device&) { return owner.user; });
+  result.namespaces = grouped([](const Owner& owner, const Device&) { return owner.team; });
+  result.workloads = grouped([](const Owner& owner, const Device&) { return owner.workload; });
+  result.users = result.analysis.jobs ? result.analysis.jobs->users
+                                      : grouped([](const Owner& owner, const Device&) { return owner.user; });
   for (const std::string& label : labels) {
     std::vector<fleet::GroupLine> lines =
         grouped([&](const Owner&, const Device& device) { return fleet::first_label(device, {label.c_str()}); });

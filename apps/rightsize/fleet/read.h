@@ -1,7 +1,6 @@
 // Reads and judges the telemetry of a fleet, for `fleet` and `exporter`.
 #pragma once
 
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +18,7 @@ struct FleetResult {
   fleet::LabelNames labels;
   std::vector<std::string> read;      // "Prometheus at http://..., 120 requests", "3 files: nvidia-smi csv"
   std::vector<std::string> failures;  // what could not be read
-  std::map<std::string, std::vector<fleet::GroupLine>> groups;                      // namespaces, workloads, users
+  std::vector<fleet::GroupLine> namespaces, workloads, users;
   std::vector<std::pair<std::string, std::vector<fleet::GroupLine>>> labels_asked;  // by each label of --by
   std::vector<std::string> misleading;  // why the totals are not those of the whole fleet; usually empty
   fleet::Thresholds thresholds;

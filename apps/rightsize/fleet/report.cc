@@ -7,24 +7,18 @@
 #include <fmt/ranges.h>
 
 #include "base/format.h"
-#include "rightsize/fleet/fields.h"
 
 namespace rightsize::app {
 namespace {
 
 using diagnose::Verdict;
-using fleet::Action;
+using fleet::FleetAction;
 using fleet::FleetAnalysis;
 using fleet::GpuRow;
 using report::cut;
 using report::renamed;
 
-std::string dollars(Usd value) { return format_usd(std::abs(in_usd(value)) < 0.005 ? Usd{} : value); }
 std::string monthly(UsdPerSecond rate) { return dollars(rate * kMonth) + "/month"; }
-std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
-std::string gpu_count(std::size_t count) {
-  return fmt::format("{} GPU{}", format_count(static_cast<double>(count)), count == 1 ? "" : "s");
-}
 
 report::Table titled(std::string title, report::Table table, std::size_t top) {
   table.title = std::move(title);
@@ -70,8 +64,7 @@ report::Table gpus_table(const FleetAnalysis& a, std::size_t top) {
   };
   std::vector<const GpuRow*> rows;
   for (const GpuRow& gpu : a.gpus) rows.push_back(&gpu);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const GpuRow* x, const GpuRow* y) { return waste_of(*x) > waste_of(*y); });
+  std::ranges::stable_sort(rows, [&](const GpuRow* x, const GpuRow* y) { return waste_of(*x) > waste_of(*y); });
   return titled("GPUs with the most waste",
                 table_of(kGpuRowFields, rows,
                          {cut("id", 18), cut("name", 14), cut("owner", 22), "verdict", "activity", "idle_share",
@@ -99,7 +92,7 @@ void add_jobs(report::Report& report, const fleet::JobLedger& jobs, std::size_t 
 }
 
 // Which workload goes where, what to expect, how to do it and how to undo it.
-std::string details_of(const Action& action) {
+std::string details_of(const FleetAction& action) {
   constexpr std::size_t kMoves = 4, kCommands = 3;
   std::string text =
       fmt::format("{}. {}. From {} to {}. Risk: {}.", action.rank, action.what, action.from, action.to, action.risk);
@@ -124,16 +117,16 @@ std::string details_of(const Action& action) {
 }
 
 std::string headline(const FleetAnalysis& a) {
-  const fleet::Totals& t = a.totals;
-  const bool measured = std::any_of(a.gpus.begin(), a.gpus.end(), [](const GpuRow& g) { return g.use.activity(); });
+  const fleet::FleetTotals& t = a.totals;
+  const bool measured = std::ranges::any_of(a.gpus, [](const GpuRow& g) { return g.use.activity().has_value(); });
   const std::string waste = measured ? fmt::format("{} of it wasted ({})", dollars(t.waste), percent(t.waste_share()))
                                      : std::string("waste unknown: the source has no GPU utilization");
-  std::string text = fmt::format("{}, {} GPU-hours in {}: {} spent, {}. At this rate {}", gpu_count(t.gpus),
-                                 format_number(in_gpu_hours(t.gpu_time)), format_duration(t.window), dollars(t.spend),
-                                 waste, monthly(t.spend_rate));
+  std::string text = fmt::format("{}, {} GPU-hours in {}: {} spent, {}. At this rate {}",
+                                 fleet::count_of(t.gpus, "GPU"), format_number(in_gpu_hours(t.gpu_time)),
+                                 format_duration(t.window), dollars(t.spend), waste, monthly(t.spend_rate));
   if (a.actions.empty()) return text + ".";
-  const auto [least, most] = std::minmax_element(
-      a.actions.begin(), a.actions.end(), [](const Action& x, const Action& y) { return x.confidence < y.confidence; });
+  const auto [least, most] = std::ranges::minmax_element(
+      a.actions, [](const FleetAction& x, const FleetAction& y) { return x.confidence < y.confidence; });
   const std::string low = fmt::format("{:.0f}", least->confidence * 100);
   const std::string high = fmt::format("{:.0f}", most->confidence * 100);
   return text + fmt::format("; the actions below save {} (confidence {} %).", monthly(t.saving),
@@ -141,7 +134,7 @@ std::string headline(const FleetAnalysis& a) {
 }
 
 // How good the plan is, in dollars.
-std::string savings_note(const fleet::Totals& t) {
+std::string savings_note(const fleet::FleetTotals& t) {
   if (t.remedies == 0) return "";
   const bool proved = t.saving_bound <= t.saving * (1 + 1e-6) + usd_per_month(0.01);
   return "Savings add up: each GPU appears in one action." +
@@ -149,6 +142,9 @@ std::string savings_note(const fleet::Totals& t) {
 }
 
 }  // namespace
+
+std::string dollars(Usd value) { return format_usd(std::abs(in_usd(value)) < 0.005 ? Usd{} : value); }
+std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
 
 std::string next_step(Verdict verdict) {
   switch (verdict) {
@@ -183,7 +179,7 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   }
   // The first screen: what the fleet costs, what to do about it, and what to doubt.
   say(headline(a));
-  const bool only_jobs = std::all_of(a.gpus.begin(), a.gpus.end(), [](const GpuRow& g) { return g.use.from_job_log; });
+  const bool only_jobs = std::ranges::all_of(a.gpus, [](const GpuRow& g) { return g.use.from_job_log; });
   if (!a.notes.empty()) say("Caveat: " + a.notes.front() + ".");
   if (!a.actions.empty() || !only_jobs) {
     report.blocks.emplace_back(titled(
@@ -193,7 +189,7 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   }
   for (const fleet::UnplannedWaste& waste : a.unplanned) {
     say(fmt::format("No action found for {}, which wastes {} on {} ({}): {}.", waste.owner, monthly(waste.rate),
-                    gpu_count(waste.gpus), diagnose::name_of(waste.verdict), next_step(waste.verdict)));
+                    fleet::count_of(waste.gpus, "GPU"), diagnose::name_of(waste.verdict), next_step(waste.verdict)));
   }
   if (a.totals.spend > Usd{}) report.blocks.emplace_back(bar_of(a));
   report.blocks.emplace_back(ledger_table(a));

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/parse_units.h"
 #include "rightsize/profile/child.h"
 
 namespace rightsize::app {
@@ -10,27 +9,20 @@ namespace rightsize::app {
 Result<> check(const ProfileFlags& flags) {
   const int ways = (flags.replay.empty() ? 0 : 1) + (flags.command.empty() ? 0 : 1) + (flags.pid == 0 ? 0 : 1);
   if (ways > 1) return fail(bad_input("use only one of --replay, --pid and a command"));
-  if (!(flags.hertz >= 1 && flags.hertz <= 100)) {
-    return fail(bad_input(fmt::format("--hz must be between 1 and 100, not {}", flags.hertz)));
-  }
   if (flags.pid != 0 && !process_exists(flags.pid)) return fail(bad_input(fmt::format("no process {}", flags.pid)));
   return {};
 }
 
 Checked<std::optional<KnownWork>> known_work(const ProfileFlags& flags, const perf::Constants& constants) {
   if (flags.job.model.empty()) {
-    if (flags.job.settings.empty() && flags.step_time.empty()) return std::nullopt;
-    const std::string flag = flags.step_time.empty() ? flags.job.settings.begin()->first : "step-time";
+    if (flags.job.settings.empty() && !flags.step_time) return std::nullopt;
+    const std::string flag = flags.step_time ? "step-time" : flags.job.settings.begin()->first;
     return fail(
         bad_input(fmt::format("--{} needs --model", flag)).with_hint("add --model NAME, e.g. --model llama-3.1-8b"));
   }
   RIGHTSIZE_TRY(ModelAndJob input, read_job(flags.job));
-  KnownWork known{{&constants, std::move(input.model), input.job}, {}, {}};
-  known.described = describe_job(known.job.model, known.job.job);
-  if (!flags.step_time.empty()) {
-    RIGHTSIZE_TRY(known.step, parse_duration(flags.step_time));
-  }
-  return known;
+  std::string described = describe_job(input.model, input.job);
+  return KnownWork{{&constants, std::move(input.model), input.job}, std::move(described), flags.step_time};
 }
 
 }  // namespace rightsize::app

@@ -13,8 +13,10 @@ namespace rightsize::app {
 
 struct ProfileFlags {
   std::vector<std::string> command;
-  std::string replay, record, catalog, duration, step_time;
-  JobFlags job;  // the job, if the user describes it; its GPU is the observed one
+  std::string replay, record, catalog;
+  std::optional<Seconds> duration;
+  std::optional<Seconds> step_time;  // of an optimizer step, an output token or a batch
+  JobFlags job;                      // the job, if the user describes it; its GPU is the observed one
   PriceFlag price;
   unsigned pid = 0;
   double hertz = 10;

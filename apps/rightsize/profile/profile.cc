@@ -31,7 +31,7 @@ Checked<Outcome> run(ProfileFlags flags) {
   }
   RIGHTSIZE_TRY(const std::optional<KnownWork> known, known_work(flags, facts.constants));
   diagnose::Observer observer;
-  RIGHTSIZE_TRY(const Watched watched, flags.live() ? watch(flags, observer) : replay(flags, observer));
+  RIGHTSIZE_TRY(const ProfileRun watched, flags.live() ? watch(flags, observer) : replay(flags, observer));
   std::vector<diagnose::GpuProfile> gpus;
   for (std::size_t i = 0; i < observer.gpus().size(); ++i) {
     if (!watched.used[i]) continue;
@@ -48,21 +48,16 @@ Run add_profile(FlagSet& command) {
   auto flags = std::make_shared<ProfileFlags>();
   flags->all = &command;
   command.add("COMMAND", flags->command);
-  command.add_option("--pid", flags->pid, "observe a running process until it ends");
-  command.add_option(
-      "--replay", flags->replay,
-      "read a recording, nvidia-smi csv, dmon or xml, dcgmi dmon or dcgm-exporter text, plain or compressed; - is "
-      "standard input");
-  command.add_option("--record", flags->record, "write every sample to this CSV file");
-  command.add_option("--hz", flags->hertz, "samples per second, 1 to 100")->default_str("10");
-  command.add_option("--duration", flags->duration,
-                     "how long to observe without a command, e.g. 30s; default: until Ctrl-C");
+  command.add("pid", flags->pid);
+  command.add("replay", flags->replay);
+  command.add("record", flags->record);
+  command.add("hz", flags->hertz);
+  command.add("duration", flags->duration);
   add_job_flags(command, flags->job);
-  command.find("--model")->required(false)->help(
+  command.find("--model")->required(false)->meaning(
       "the model that runs, with its settings; speeds on other GPUs are then estimates for it");
-  command.find("--gpu")->help("the GPU, if the source does not name it");
-  command.add_option("--step-time", flags->step_time,
-                     "with --model: measured time of an optimizer step, an output token or a batch, e.g. 410ms");
+  command.find("--gpu")->meaning("the GPU, if the source does not name it");
+  command.add("step-time", flags->step_time);
   add_price_flag(command, flags->price);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };

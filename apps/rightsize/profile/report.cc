@@ -241,19 +241,31 @@ constexpr ShownMetric kShown[] = {
 };
 
 // A metric per row, each with its own format.
+struct MetricRow {
+  const ShownMetric& shown;
+  const MetricStatistics& statistics;
+  operator const MetricStatistics&() const { return statistics; }
+};
+template <double MetricStatistics::*kValue>
+std::string show(const MetricRow& row) {
+  return row.shown.show(row.statistics.*kValue);
+}
+const Fields<MetricRow> kMetricFields = {
+    {"metric", "the metric", [](const MetricRow& row) { return row.shown.title; }},
+    {"mean", "mean", &MetricStatistics::mean, show<&MetricStatistics::mean>},
+    {"p50", "median", &MetricStatistics::p50, show<&MetricStatistics::p50>},
+    {"p95", "95th percentile", &MetricStatistics::p95, show<&MetricStatistics::p95>},
+    {"max", "maximum", &MetricStatistics::max, show<&MetricStatistics::max>},
+};
+
 report::Table metrics_table(const GpuProfile& gpu) {
-  report::Table table;
-  using report::Align;
-  table.columns = {{"metric", "metric", Align::kLeft}};
-  for (const char* name : {"mean", "p50", "p95", "max"}) table.columns.push_back({name, name, Align::kRight});
+  std::vector<MetricRow> rows;
   for (const ShownMetric& shown : kShown) {
-    const auto& s = gpu.whole.of(shown.metric);
-    if (!s || (shown.metric == Metric::kNvlinkRx && s->max == 0)) continue;
-    std::vector<report::Cell> row = {report::text_cell(shown.title)};
-    for (double v : {s->mean, s->p50, s->p95, s->max}) row.push_back(report::number_cell(shown.show(v), v));
-    table.rows.push_back(std::move(row));
+    const auto& statistics = gpu.whole.of(shown.metric);
+    if (!statistics || (shown.metric == Metric::kNvlinkRx && statistics->max == 0)) continue;
+    rows.push_back({shown, *statistics});
   }
-  return table;
+  return table_of(kMetricFields, rows, {"metric", "mean", "p50", "p95", "max"});
 }
 
 report::StackedBar shares_bar(const TimeShares& shares) {
@@ -318,11 +330,10 @@ std::string first_screen(const GpuView& view) {
 void describe_gpu(report::Report& out, const GpuView& view) {
   const auto& [gpu, projections, price] = view;
   const Diagnosis& found = gpu.diagnosis;
-  auto say = [&](std::string text) { out.blocks.emplace_back(report::Paragraph{std::move(text)}); };
   auto list = [&](const char* title, const std::vector<std::string>& lines) {
-    if (!lines.empty()) say(fmt::format("{}\n  {}", title, fmt::join(lines, "\n  ")));
+    if (!lines.empty()) out.say(fmt::format("{}\n  {}", title, fmt::join(lines, "\n  ")));
   };
-  say(first_screen(view));
+  out.say(first_screen(view));
   if (found.verdict != Verdict::kIdle && found.verdict != Verdict::kIdleHeld && found.verdict != Verdict::kUnknown &&
       gpu.steady.of(Metric::kDramActive)) {
     out.blocks.emplace_back(shares_bar(found.shares));
@@ -335,14 +346,14 @@ void describe_gpu(report::Report& out, const GpuView& view) {
   out.blocks.emplace_back(metrics_table(gpu));
   if (gpu.phases.size() > 1) {
     report::Table phases = table_of(kPhaseFields, gpu.phases, {"phase", "begin_seconds", "end_seconds", "activity"});
-    phases.title = "Phases";
     phases.most_shown = 12;
-    out.blocks.emplace_back(std::move(phases));
+    out.show("Phases", std::move(phases));
   }
   if (gpu.whole.energy && gpu.whole.duration > Seconds{}) {
-    say(fmt::format("{} samples over {}: {} kJ, {} on average.", format_count(static_cast<double>(gpu.whole.samples)),
-                    format_duration(gpu.whole.duration), format_number(in_joules(*gpu.whole.energy) / 1e3),
-                    format_power(*gpu.whole.energy / gpu.whole.duration)));
+    out.say(fmt::format("{} samples over {}: {} kJ, {} on average.",
+                        format_count(static_cast<double>(gpu.whole.samples)), format_duration(gpu.whole.duration),
+                        format_number(in_joules(*gpu.whole.energy) / 1e3),
+                        format_power(*gpu.whole.energy / gpu.whole.duration)));
   }
   if (projections.empty()) return;
   std::vector<const Projection*> fitting;
@@ -352,9 +363,8 @@ void describe_gpu(report::Report& out, const GpuView& view) {
   report::Table table =
       table_of(kProjectionFields, fitting,
                {"gpu", "speed", "speed_low", spare("basis"), spare("busy"), "usd_per_gpu_hour", "cost_ratio", "offer"});
-  table.title = "The same work elsewhere";
   table.most_shown = 10;
-  out.blocks.emplace_back(std::move(table));
+  out.show("The same work elsewhere", std::move(table));
 }
 
 // How a measurement corrects the estimates, and the resulting step times on other GPUs.
@@ -375,7 +385,7 @@ KnownView describe_known(report::Report& out, const KnownWork& known, const GpuV
       correction.elsewhere.emplace_back(p.gpu->name, *known.step / p.speed.likely);
     described.correction = std::move(correction);
   }
-  out.blocks.emplace_back(report::Paragraph{std::move(text)});
+  out.say(std::move(text));
   return described;
 }
 
@@ -392,7 +402,7 @@ void describe_source(report::Report& out, const ProfileSource& source) {
                                 format_count(static_cast<double>(source.lines)), source.reasons.front().place.line,
                                 source.reasons.front().message));
   }
-  if (!lines.empty()) out.blocks.emplace_back(report::Paragraph{fmt::format("{}", fmt::join(lines, "\n"))});
+  out.say(fmt::format("{}", fmt::join(lines, "\n")));
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/parse_units.h"
 #include "rightsize/profile/child.h"
 #include "telemetry/feeds/read_feed.h"
 #include "telemetry/read.h"
@@ -87,7 +86,7 @@ std::vector<bool> used_gpus(const telemetry::SamplerReport& report, const std::s
 
 }  // namespace
 
-Result<Watched> replay(const ProfileFlags& flags, diagnose::Observer& observer) {
+Result<ProfileRun> replay(const ProfileFlags& flags, diagnose::Observer& observer) {
   RIGHTSIZE_TRY(Tee tee, Tee::create(observer, flags.record));
   RIGHTSIZE_TRY(auto bytes, open_bytes(flags.replay));
   RIGHTSIZE_TRY(telemetry::ReadSummary summary, telemetry::read_samples(flags.replay, *bytes, tee));
@@ -98,19 +97,15 @@ Result<Watched> replay(const ProfileFlags& flags, diagnose::Observer& observer) 
   source.lines = summary.lines;
   source.refused = summary.refused;
   source.reasons = std::move(summary.reasons);
-  return Watched{std::move(source), std::vector<bool>(observer.gpus().size(), true)};
+  return ProfileRun{std::move(source), std::vector<bool>(observer.gpus().size(), true)};
 }
 
-Result<Watched> watch(const ProfileFlags& flags, diagnose::Observer& observer) {
-  std::optional<Seconds> limit;
-  if (!flags.duration.empty()) {
-    RIGHTSIZE_TRY(limit, parse_duration(flags.duration));
-  }
+Result<ProfileRun> watch(const ProfileFlags& flags, diagnose::Observer& observer) {
   RIGHTSIZE_TRY(auto nvml, telemetry::open_nvml());
   RIGHTSIZE_TRY(Tee tee, Tee::create(observer, flags.record));
   InterruptGuard guard;
   unsigned root = flags.pid;
-  Watched watched;
+  ProfileRun watched;
   telemetry::Sampler sampler(*nvml, tee, seconds(1 / flags.hertz));
   TreeWatch tree(root);
   sampler.start();
@@ -118,7 +113,7 @@ Result<Watched> watch(const ProfileFlags& flags, diagnose::Observer& observer) {
   if (!flags.command.empty()) {
     status = run_command(flags.command, !flags.text() || flags.record == "-", root);
   } else {
-    wait_for(flags.pid, limit);
+    wait_for(flags.pid, flags.duration);
   }
   const telemetry::SamplerReport report = sampler.stop();
   const std::set<unsigned> processes = tree.stop();

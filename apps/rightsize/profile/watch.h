@@ -22,13 +22,13 @@ struct ProfileSource {
   std::string command;
 };
 
-struct Watched {
+struct ProfileRun {
   ProfileSource source;
   std::vector<bool> used;  // by GPU of the observer: whether the work ran on it
 };
 
 // Fill the observer, and the file of --record.
-Result<Watched> replay(const ProfileFlags& flags, diagnose::Observer& observer);
-Result<Watched> watch(const ProfileFlags& flags, diagnose::Observer& observer);
+Result<ProfileRun> replay(const ProfileFlags& flags, diagnose::Observer& observer);
+Result<ProfileRun> watch(const ProfileFlags& flags, diagnose::Observer& observer);
 
 }  // namespace rightsize::app

@@ -1,12 +1,10 @@
 // rightsize top: every GPU of this machine, live, with what limits it and what it costs.
 #include <chrono>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 
 #include <unistd.h>
 
-#include "base/parse_units.h"
 #include "rightsize/command.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/price_flag.h"
@@ -22,7 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 struct Flags {
   bool once = false;
-  std::string replay, gpu, catalog, interval = "1s";
+  std::string replay, gpu, catalog;
+  Seconds interval;
   double speed = 1, hertz = 10;
   PriceFlag price;
 };
@@ -52,14 +51,6 @@ TopScreen watch(TopFeed& feed, const std::function<void(TopScreen&)>& judge, Sec
   return screen;
 }
 
-Result<Seconds> parse_interval(const std::string& text) {
-  RIGHTSIZE_TRY(const Seconds interval, parse_duration(text));
-  if (interval < milliseconds(100) || interval > seconds(60)) {
-    return fail(bad_input("--interval must be between 100ms and 60s"));
-  }
-  return interval;
-}
-
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
   RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(catalog, flags.price));
@@ -67,21 +58,13 @@ Checked<Outcome> run(const Flags& flags) {
   if (!flags.gpu.empty()) {
     RIGHTSIZE_TRY(gpu, named_gpu(catalog, flags.gpu));
   }
-  RIGHTSIZE_TRY(const Seconds interval, parse_interval(flags.interval));
-  if (!(flags.speed > 0) || !(flags.hertz >= 1 && flags.hertz <= 100)) {
-    return fail(bad_input("--speed must be greater than 0, and --hz between 1 and 100"));
-  }
   RIGHTSIZE_TRY(const std::unique_ptr<TopFeed> feed, flags.replay.empty()
                                                          ? open_live_feed(seconds(1 / flags.hertz))
                                                          : open_replay_feed(flags.replay, flags.speed));
   const auto judge = [&](TopScreen& screen) { judge_gpus(screen.gpus, prices, gpu); };
   InterruptGuard guard;
-  const char* kind = std::getenv("TERM");
-  const bool full_screen =
-      isatty(STDOUT_FILENO) != 0 && isatty(STDIN_FILENO) != 0 && kind != nullptr && kind != std::string_view("dumb");
-  if (!flags.once && full_screen) {
-    return last_picture(watch(*feed, judge, interval));
-  }
+  if (!flags.once && takes_escape_codes(STDOUT_FILENO) && isatty(STDIN_FILENO) != 0)
+    return last_picture(watch(*feed, judge, flags.interval));
   const Seconds settle = feed->settle();
   if (flags.replay.empty()) wait_for(0, settle);
   TopScreen screen;
@@ -94,13 +77,13 @@ Checked<Outcome> run(const Flags& flags) {
 
 Run add_top(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  command.add_flag("--once", flags->once, "print one screen and exit; the default if the output is not a terminal");
-  command.add_option("--replay", flags->replay, "replay a recording or the log of a monitoring tool");
-  command.add_option("--speed", flags->speed, "speed of the replay")->default_str("1");
-  command.add_option("--interval", flags->interval, "time between updates")->default_str("1s");
-  command.add_option("--hz", flags->hertz, "samples per second, 1 to 100")->default_str("10");
+  command.add("once", flags->once)->meaning("print one screen and exit; the default if the output is not a terminal");
+  command.add("replay", flags->replay)->meaning("replay a recording or the log of a monitoring tool");
+  command.add("speed", flags->speed);
+  command.add("interval", flags->interval);
+  command.add("hz", flags->hertz);
   add_price_flag(command, flags->price);
-  command.add_option("--gpu", flags->gpu, "the GPU, if the source does not name it");
+  command.add("gpu", flags->gpu)->one_value()->meaning("the GPU, if the source does not name it");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

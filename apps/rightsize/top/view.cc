@@ -18,13 +18,13 @@ using telemetry::Sample;
 std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
 
 // Text in pieces, so that it can be cut to a width without cutting colour codes.
-class Line {
+class ScreenLine {
  public:
-  Line& add(std::string text, const char* colour = "") {
+  ScreenLine& add(std::string text, const char* colour = "") {
     pieces_.push_back({std::move(text), colour});
     return *this;
   }
-  Line& pad_to(std::size_t column) {
+  ScreenLine& pad_to(std::size_t column) {
     std::size_t width = 0;
     for (const Piece& piece : pieces_) width += display_width(piece.text);
     return add(std::string(column > width ? column - width : 1, ' '));
@@ -78,7 +78,7 @@ const char* colour_of(diagnose::Verdict verdict) {
   }
 }
 
-Line headline(const TopScreen& screen) {
+ScreenLine headline(const TopScreen& screen) {
   UsdPerSecond spent, lost;
   double whole = 0;
   bool priced = false;
@@ -92,7 +92,7 @@ Line headline(const TopScreen& screen) {
   const auto count = static_cast<std::size_t>(std::ceil(whole - 0.01));
   const auto instances = std::count_if(screen.gpus.begin(), screen.gpus.end(),
                                        [](const TopGpu& gpu) { return !gpu.device.mig_id.empty(); });
-  Line line;
+  ScreenLine line;
   line.add("rightsize top", kBold).add(fmt::format("  {}  {} GPU{}", screen.title, count, count == 1 ? "" : "s"));
   if (instances > 0) line.add(fmt::format(" ({} MIG instance{})", instances, instances == 1 ? "" : "s"));
   if (priced) {
@@ -102,8 +102,8 @@ Line headline(const TopScreen& screen) {
   return line;
 }
 
-Line gpu_line(const TopGpu& gpu) {
-  Line line;
+ScreenLine gpu_line(const TopGpu& gpu) {
+  ScreenLine line;
   std::string name = fmt::format("GPU {}", gpu.device.index);
   if (!gpu.device.mig_id.empty()) name += fmt::format(".{}", gpu.device.mig_id);
   if (!gpu.device.host.empty()) name = gpu.device.host + " " + name;
@@ -119,14 +119,14 @@ Line gpu_line(const TopGpu& gpu) {
   return line;
 }
 
-struct Curve {
+struct Sparkline {
   const char* label;
   std::vector<std::optional<double>> values;
   std::string now;
 };
 
-Curve curve_of(const TopGpu& gpu, const char* label, Metric metric, double full, std::string (*show)(double)) {
-  Curve curve{label, {}, "-"};
+Sparkline curve_of(const TopGpu& gpu, const char* label, Metric metric, double full, std::string (*show)(double)) {
+  Sparkline curve{label, {}, "-"};
   for (const Sample& sample : gpu.recent) {
     auto value = sample.get(metric);
     curve.values.push_back(value ? std::optional(std::clamp(*value / full, 0.0, 1.0)) : std::nullopt);
@@ -147,8 +147,8 @@ bool has(const TopGpu& gpu, Metric metric) {
 }
 
 // Four curves; utilization replaces the counters a source does not have.
-std::vector<Curve> curves_of(const TopGpu& gpu) {
-  std::vector<Curve> curves;
+std::vector<Sparkline> curves_of(const TopGpu& gpu) {
+  std::vector<Sparkline> curves;
   if (has(gpu, Metric::kSmActive)) {
     curves.push_back(curve_of(gpu, "SM", Metric::kSmActive, 1, percent));
   } else if (has(gpu, Metric::kGraphicsActive)) {
@@ -164,13 +164,13 @@ std::vector<Curve> curves_of(const TopGpu& gpu) {
   return curves;
 }
 
-void curve_lines(std::vector<Line>& lines, const TopGpu& gpu, const TopSize& size) {
+void curve_lines(std::vector<ScreenLine>& lines, const TopGpu& gpu, const TopSize& size) {
   constexpr std::size_t kLabel = 9, kValue = 9;
   const auto columns = static_cast<std::size_t>(std::max(1, size.columns));
   const std::size_t each = columns >= 80 ? columns / 2 : columns;
   const std::size_t width = each > kLabel + kValue + 4 ? each - kLabel - kValue - 3 : 4;
-  const std::vector<Curve> curves = curves_of(gpu);
-  Line line;
+  const std::vector<Sparkline> curves = curves_of(gpu);
+  ScreenLine line;
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const std::size_t column = (i % 2) * each;
     if (i % 2 == 1 && each < columns) {
@@ -193,7 +193,7 @@ std::string latest(const TopGpu& gpu, Metric metric, std::string (*show)(double)
   return "";
 }
 
-Line details(const TopGpu& gpu) {
+ScreenLine details(const TopGpu& gpu) {
   std::string text;
   auto add = [&](const std::string& part) {
     if (!part.empty()) text += (text.empty() ? "  " : "   ") + part;
@@ -206,13 +206,13 @@ Line details(const TopGpu& gpu) {
   add(latest(gpu, Metric::kTemperature, [](double v) { return fmt::format("{:.0f} C", v); }));
   add(latest(gpu, Metric::kPcieRx, [](double v) { return "PCIe in " + format_bandwidth(bytes_per_s(v)); }));
   add(latest(gpu, Metric::kPcieTx, [](double v) { return "out " + format_bandwidth(bytes_per_s(v)); }));
-  Line line;
+  ScreenLine line;
   line.add(text);
   return line;
 }
 
-std::vector<Line> gpu_lines(const TopGpu& gpu, const TopSize& size) {
-  std::vector<Line> lines = {gpu_line(gpu)};
+std::vector<ScreenLine> gpu_lines(const TopGpu& gpu, const TopSize& size) {
+  std::vector<ScreenLine> lines = {gpu_line(gpu)};
   curve_lines(lines, gpu, size);
   lines.push_back(details(gpu));
   if (!gpu.diagnosis.evidence.empty()) {
@@ -251,13 +251,13 @@ std::string draw_top(const TopScreen& screen, const TopSize& size) {
   const auto rows = static_cast<std::size_t>(std::max(2, size.rows));
   std::size_t used = 1, drawn = 0;
   for (const TopGpu& gpu : screen.gpus) {
-    const std::vector<Line> lines = gpu_lines(gpu, size);
+    const std::vector<ScreenLine> lines = gpu_lines(gpu, size);
     const bool last = drawn + 1 == screen.gpus.size();
     const std::size_t spare = last ? 0 : 1;  // for the line that counts the others
     if (used + 1 + lines.size() + spare > rows && drawn > 0) break;
     out += "\n";
     ++used;
-    for (const Line& line : lines) {
+    for (const ScreenLine& line : lines) {
       if (used + spare >= rows) break;
       out += line.render(size);
       ++used;
@@ -265,7 +265,7 @@ std::string draw_top(const TopScreen& screen, const TopSize& size) {
     ++drawn;
   }
   if (drawn < screen.gpus.size() && used < rows) {
-    Line rest;
+    ScreenLine rest;
     rest.add(fmt::format("... and {} more; enlarge the window to see them", screen.gpus.size() - drawn), kDim);
     out += rest.render(size);
   }

@@ -17,7 +17,7 @@ namespace rightsize::app {
 struct TopGpu {
   telemetry::Device device;
   const catalog::Gpu* gpu = nullptr;
-  std::deque<telemetry::Sample> recent;
+  std::deque<telemetry::Sample> recent;  // oldest first
   diagnose::Diagnosis diagnosis;
   double share = 1;  // of a whole GPU; less for a MIG instance
   std::optional<UsdPerSecond> price;

@@ -1,9 +1,8 @@
 // Exports of metrics stores as JSON: Prometheus and everything that answers like it, Amazon CloudWatch, Google Cloud
 // Monitoring, Azure Monitor.
 //
-// All of them hold named series of points. They are handed on unchanged, one series at a time, so that a document of
-// any length needs the memory of one series; interpret.h says what a name and its labels mean (which GPU, metric,
-// unit).
+// All of them contain named series of points. Series are passed on unchanged, one at a time, so that a document of any
+// length needs the memory of one series. interpret.h determines the GPU, the metric and the unit of a series.
 //
 // Damaged text is an Error; points that are not numbers (NaN, staleness markers, blanks) are left out and counted.
 #pragma once
@@ -48,16 +47,16 @@ class SeriesSink {
   virtual void close() = 0;
 };
 
-// What a feed said about itself.
+// What was read, and what the store reported about it.
 struct FeedReport {
   std::size_t series = 0;
   std::size_t points = 0;
   std::size_t missing = 0;            // points without a number
-  bool partial = false;               // the store says that its answer is not complete
+  bool partial = false;               // the store reported an incomplete answer
   std::vector<std::string> warnings;  // the store's own words, each once
 };
 
-// CloudWatch names its results by query id only: the query file (MetricDataQueries) says what they are.
+// CloudWatch identifies its results only by query ID; the query file (MetricDataQueries) maps IDs to metrics.
 struct CloudWatchQueries {
   std::map<std::string, SeriesHead> by_id;
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <initializer_list>
 
 #include <fmt/format.h>
 
@@ -25,8 +24,8 @@ std::string_view unwrapped(std::string_view name) {
 
 // For each part of a device, its labels in the stores, the most specific first.
 struct LabelWord {
-  const char* word;
-  std::initializer_list<const char*> names;
+  std::string_view word;
+  std::vector<std::string> names = {};
 };
 const LabelWord kLabelWords[] = {
     {"host",
@@ -37,34 +36,29 @@ const LabelWord kLabelWords[] = {
     {"model", {"modelName", "model_name", "gpu_model", "model", "name", "accelerator_type", "gpu_name"}},
     {"mig_profile", {"GPU_I_PROFILE", "gpu_i_profile", "mig_profile"}},
     {"mig_id", {"GPU_I_ID", "gpu_i_id", "gpu_instance_id"}},
-    {"namespace", {}},
-    {"pod", {}},
-    {"container", {}},
-    {"job", {}},
-    {"user", {}},
-    {"account", {}},
-    {"instance_type", {}},
-    {"provider", {}},
-    {"region", {}},
+    {"namespace"},
+    {"pod"},
+    {"container"},
+    {"job"},
+    {"user"},
+    {"account"},
+    {"instance_type"},
+    {"provider"},
+    {"region"},
 };
 
-const std::string* find_label(const Labels& labels, const char* word, const NameMap& map) {
-  if (const auto named = map.labels.find(word); named != map.labels.end()) {
-    const auto found = labels.find(named->second);
-    return found != labels.end() ? &found->second : nullptr;
-  }
-  for (const LabelWord& row : kLabelWords) {
-    if (std::string_view(row.word) != word) continue;
-    for (const char* name : row.names) {
-      if (const auto found = labels.find(name); found != labels.end() && !found->second.empty()) return &found->second;
-    }
-  }
-  return nullptr;
+// The labels that may hold a word: the user's own name for it, or those of the stores.
+std::vector<std::string> names_of(std::string_view word, const NameMap& map) {
+  if (const auto named = map.labels.find(std::string(word)); named != map.labels.end()) return {named->second};
+  const auto row = std::ranges::find(kLabelWords, word, &LabelWord::word);
+  return row == std::end(kLabelWords) ? std::vector<std::string>() : std::vector<std::string>(row->names);
 }
 
-std::string text_of(const Labels& labels, const char* word, const NameMap& map) {
-  const std::string* text = find_label(labels, word, map);
-  return text != nullptr ? *text : std::string();
+std::string text_of(const Labels& labels, std::string_view word, const NameMap& map) {
+  for (const std::string& name : names_of(word, map)) {
+    if (const auto found = labels.find(name); found != labels.end() && !found->second.empty()) return found->second;
+  }
+  return {};
 }
 
 // "0", "nvidia3", "gpu-2": the digits at the end; -1 when there are none.
@@ -76,25 +70,6 @@ int number_at_end(std::string_view text) {
   return value;
 }
 
-std::string chosen_label(const std::vector<std::string>& present, const char* word, const NameMap& map) {
-  if (const auto named = map.labels.find(word); named != map.labels.end()) return named->second;
-  for (const LabelWord& row : kLabelWords) {
-    if (std::string_view(row.word) != word) continue;
-    for (const char* name : row.names) {
-      if (std::find(present.begin(), present.end(), name) != present.end()) return name;
-    }
-  }
-  return {};
-}
-
-// A metric by our name for it: "gpu_util", "memory_used_bytes".
-std::optional<Metric> metric_of_word(std::string_view word) {
-  for (std::size_t i = 0; i < kMetrics; ++i) {
-    if (name_of(static_cast<Metric>(i)) == word) return static_cast<Metric>(i);
-  }
-  return std::nullopt;
-}
-
 Result<> add_name(NameMap& map, const std::string& flag) {
   const std::size_t equals = flag.find('=');
   if (equals == std::string::npos || equals + 1 == flag.size()) {
@@ -103,14 +78,14 @@ Result<> add_name(NameMap& map, const std::string& flag) {
   }
   const std::string word = flag.substr(0, equals);
   std::string theirs = flag.substr(equals + 1);
-  const std::vector<std::string>& labels = label_words();
-  if (std::find(labels.begin(), labels.end(), word) != labels.end()) {
+  if (std::ranges::find(kLabelWords, word, &LabelWord::word) != std::end(kLabelWords)) {
     map.labels[word] = theirs;
     return {};
   }
-  const std::optional<Metric> metric = metric_of_word(word);
+  const std::optional<Metric> metric = metric_named(word);
   if (!metric) {
-    std::vector<std::string> words = labels;
+    std::vector<std::string> words;
+    for (const LabelWord& row : kLabelWords) words.emplace_back(row.word);
     for (std::size_t i = 0; i < kMetrics; ++i) words.emplace_back(name_of(static_cast<Metric>(i)));
     return fail(bad_input(fmt::format("--name '{}': unknown metric or label '{}'", flag, word))
                     .with_hint(did_you_mean(word, words)));
@@ -128,15 +103,6 @@ Result<> add_name(NameMap& map, const std::string& flag) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& label_words() {
-  static const std::vector<std::string> kWords = [] {
-    std::vector<std::string> all;
-    for (const LabelWord& row : kLabelWords) all.emplace_back(row.word);
-    return all;
-  }();
-  return kWords;
-}
 
 Checked<NameMap> parse_name_map(const std::vector<std::string>& flags) {
   NameMap map;
@@ -167,7 +133,7 @@ Device device_of(const Labels& labels, const NameMap& map) {
   device.name = text_of(labels, "model", map);
   device.mig_profile = text_of(labels, "mig_profile", map);
   device.mig_id = text_of(labels, "mig_id", map);
-  if (const std::string* index = find_label(labels, "index", map)) device.index = std::max(0, number_at_end(*index));
+  device.index = std::max(0, number_at_end(text_of(labels, "index", map)));
   device.labels = labels;
   for (const auto& [word, theirs] : map.labels) {
     if (const auto found = labels.find(theirs); found != labels.end())
@@ -176,30 +142,13 @@ Device device_of(const Labels& labels, const NameMap& map) {
   return device;
 }
 
-std::string host_label(const std::vector<std::string>& present, const NameMap& map) {
-  return chosen_label(present, "host", map);
-}
-
-std::string gpu_label(const std::vector<std::string>& present, const NameMap& map) {
-  const std::string uuid = chosen_label(present, "uuid", map);
-  return uuid.empty() ? chosen_label(present, "index", map) : uuid;
-}
-
-std::string model_label(const std::vector<std::string>& present, const NameMap& map) {
-  return chosen_label(present, "model", map);
-}
-
 std::vector<std::string> labels_of_word(const std::vector<std::string>& present, std::string_view word,
                                         const NameMap& map) {
-  if (const auto named = map.labels.find(std::string(word)); named != map.labels.end()) return {named->second};
-  std::vector<std::string> found;
-  for (const LabelWord& row : kLabelWords) {
-    if (row.word != word) continue;
-    for (const char* name : row.names) {
-      if (std::find(present.begin(), present.end(), name) != present.end()) found.emplace_back(name);
-    }
-  }
-  return found;
+  std::vector<std::string> names = names_of(word, map);
+  const bool own = map.labels.contains(std::string(word));
+  std::erase_if(names,
+                [&](const std::string& name) { return !own && std::ranges::find(present, name) == present.end(); });
+  return names;
 }
 
 bool SeriesToSamples::open(const SeriesHead& head) {
@@ -242,18 +191,18 @@ void SeriesToSamples::points(std::span<const Point> several) {
 
 void SeriesToSamples::close() {
   if (meaning_.counter) {
-    std::sort(held_back_.begin(), held_back_.end());
+    std::ranges::sort(held_back_);
     std::vector<Point> rates;
     for (std::size_t i = 1; i < held_back_.size(); ++i) {
       const auto& [before, low] = held_back_[i - 1];
       const auto& [after, high] = held_back_[i];
       if (after > before && high >= low)
-        rates.push_back({after, (high - low) / in_seconds(after - before)});  // smaller: anew
+        rates.push_back(
+            {after, (high - low) / in_seconds(after - before)});  // a smaller total means that the counter was reset
     }
     give(rates);
   } else if (meaning_.unsure) {
-    const bool percent =
-        std::any_of(held_back_.begin(), held_back_.end(), [](const Point& p) { return p.value > kMostShare; });
+    const bool percent = std::ranges::any_of(held_back_, [](const Point& p) { return p.value > kMostShare; });
     if (percent) meaning_.scale *= 0.01;
     give(held_back_);
   }

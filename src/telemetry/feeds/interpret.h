@@ -18,7 +18,7 @@
 namespace rightsize::telemetry {
 
 // The user's own names. `metrics`: the store's name -> our metric and the factor to its canonical unit. `labels`: one
-// of label_words() -> the store's label.
+// of kLabelWords (host, uuid, pod, ...) -> the store's label.
 struct NameMap {
   std::map<std::string, MetricSpec> metrics;
   std::map<std::string, std::string> labels;
@@ -28,10 +28,6 @@ struct NameMap {
 // words get a suggestion.
 Checked<NameMap> parse_name_map(const std::vector<std::string>& flags);
 
-// The words that a label can be given for: host, uuid, index, model, namespace, pod, container, job, user, account,
-// instance_type, provider, region, mig_profile, mig_id.
-const std::vector<std::string>& label_words();
-
 // Nothing for an unknown name. Labels matter where a store uses one name for several metrics, as Google does for used
 // and free memory.
 std::optional<MetricSpec> meaning_of(const std::string& name, const Labels& labels, const NameMap& map);
@@ -40,11 +36,7 @@ std::optional<MetricSpec> meaning_of(const std::string& name, const Labels& labe
 // our names.
 Device device_of(const Labels& labels, const NameMap& map);
 
-// Which label of `present` tells hosts (or GPUs) apart on this store; empty when none does.
-std::string host_label(const std::vector<std::string>& present, const NameMap& map);
-std::string gpu_label(const std::vector<std::string>& present, const NameMap& map);
-std::string model_label(const std::vector<std::string>& present, const NameMap& map);
-// All labels of `present` that device_of() looks at for one of label_words().
+// The labels of `present` that device_of() looks at for a word such as "host", the most specific first.
 std::vector<std::string> labels_of_word(const std::vector<std::string>& present, std::string_view word,
                                         const NameMap& map);
 

@@ -12,27 +12,6 @@ namespace {
 
 constexpr std::size_t kLook = 64U << 10;
 
-// Logs of nvidia-smi do not say which machine they are of: the file's name does, where there are several.
-class NamedHost : public SampleSink {
- public:
-  NamedHost(SampleSink& sink, std::string host) : sink_(sink), host_(std::move(host)) {}
-  int open(const Device& device) override {
-    if (!device.host.empty() || host_.empty()) return sink_.open(device);
-    Device named = device;
-    named.host = host_;
-    return sink_.open(named);
-  }
-  void add(int device, const Sample& sample) override { sink_.add(device, sample); }
-  void add_points(int device, Metric metric, std::span<const Point> points) override {
-    sink_.add_points(device, metric, points);
-  }
-  void add_unusable(int device, Metric metric, TimePoint time) override { sink_.add_unusable(device, metric, time); }
-
- private:
-  SampleSink& sink_;
-  std::string host_;
-};
-
 // "logs/node-7.csv.gz" -> "node-7"
 std::string stem_of(const std::string& path) {
   std::filesystem::path name = std::filesystem::path(path).filename();
@@ -47,7 +26,7 @@ bool looks_like_sacct(std::string_view beginning) {
 
 class Reading {
  public:
-  Reading(const FeedOptions& options, SampleSink& sink, bool several)
+  Reading(const ReadFeedsOptions& options, SampleSink& sink, bool several)
       : options_(options), sink_(sink), several_(several) {}
 
   void read(const std::string& path) {
@@ -111,9 +90,10 @@ class Reading {
   }
 
   Result<> read_text(const std::string& path, ByteSource& source) {
-    NamedHost sink(sink_, several_ ? stem_of(path) : "");
+    // Logs of nvidia-smi do not say which machine they are of: the file's name does, where there are several.
     RIGHTSIZE_TRY(const ReadSummary summary,
-                  read_samples(path, source, sink, {.format = Format::kUnknown, .interval = options_.interval}));
+                  read_samples(path, source, sink_,
+                               {.interval = options_.interval, .host = several_ ? stem_of(path) : std::string()}));
     kind(std::string(name_of(summary.format)));
     outcome_.readings += summary.samples;
     if (summary.refused > 0) note(fmt::format("{}: {} lines were not understood", path, summary.refused));
@@ -124,7 +104,6 @@ class Reading {
     SeriesToSamples series(sink_, options_.names);
     kind(std::string(name_of(feed)));
     RIGHTSIZE_TRY(const FeedReport report, read_store_json(feed, source, path, series, queries_));
-    outcome_.missing += report.missing;
     outcome_.metrics.insert(series.known().begin(), series.known().end());
     if (series.known().empty()) {
       return fail(bad_input(fmt::format("none of its {} series is a GPU metric", report.series))
@@ -137,17 +116,17 @@ class Reading {
   }
 
   void kind(std::string name) {
-    if (std::find(outcome_.kinds.begin(), outcome_.kinds.end(), name) == outcome_.kinds.end()) {
+    if (std::ranges::find(outcome_.kinds, name) == outcome_.kinds.end()) {
       outcome_.kinds.push_back(std::move(name));
     }
   }
   void note(std::string text) {
-    if (std::find(outcome_.notes.begin(), outcome_.notes.end(), text) == outcome_.notes.end()) {
+    if (std::ranges::find(outcome_.notes, text) == outcome_.notes.end()) {
       outcome_.notes.push_back(std::move(text));
     }
   }
 
-  const FeedOptions& options_;
+  const ReadFeedsOptions& options_;
   SampleSink& sink_;
   bool several_;
   CloudWatchQueries queries_;
@@ -157,7 +136,8 @@ class Reading {
 
 }  // namespace
 
-Result<FeedOutcome> read_feeds(const std::vector<std::string>& paths, const FeedOptions& options, SampleSink& sink) {
+Result<FeedOutcome> read_feeds(const std::vector<std::string>& paths, const ReadFeedsOptions& options,
+                               SampleSink& sink) {
   Reading reading(options, sink, paths.size() > 1);
   std::vector<std::string> rest;
   for (const std::string& path : paths) {

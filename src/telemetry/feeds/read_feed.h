@@ -17,15 +17,15 @@
 
 namespace rightsize::telemetry {
 
-struct FeedOptions {
+struct ReadFeedsOptions {
   NameMap names;
   Seconds interval = seconds(30);  // between readings of texts that carry no time
 };
 
 // What was read and what could not be.
 struct FeedOutcome {
-  std::size_t files = 0;                  // that could be read
-  std::size_t readings = 0, missing = 0;  // numbers, and places where one was expected
+  std::size_t files = 0;  // that could be read
+  std::size_t readings = 0;
   std::vector<std::string> kinds;         // of the files, each once: "Prometheus JSON", "nvidia-smi csv"
   std::vector<std::string> notes;         // partial pages, unknown names, refused lines
   std::vector<std::string> failures;      // files that could not be read, and why
@@ -35,6 +35,7 @@ struct FeedOutcome {
 
 // Reads every path ("-" is standard input) into the sink. Fails only when not one file gave a reading; the first
 // failure is then the error.
-Result<FeedOutcome> read_feeds(const std::vector<std::string>& paths, const FeedOptions& options, SampleSink& sink);
+Result<FeedOutcome> read_feeds(const std::vector<std::string>& paths, const ReadFeedsOptions& options,
+                               SampleSink& sink);
 
 }  // namespace rightsize::telemetry

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "base/raw_bytes.h"
 #include "base/parse_units.h"
+#include "base/raw_bytes.h"
 #include "base/slurm_time.h"
 #include "base/text.h"
 #include "telemetry/feeds/feeds.h"
@@ -21,7 +21,7 @@ constexpr std::size_t kMostHosts = 10'000;
 constexpr std::size_t kLongestLine = 64U << 20;
 
 // GPU usage of a job or a step as Slurm measured it.
-struct Usage {
+struct SlurmUsage {
   std::optional<Ratio> utilization;
   std::optional<Bytes> memory;
 };
@@ -30,11 +30,11 @@ struct Usage {
 struct StepUsage {
   std::optional<TimePoint> start;
   Seconds elapsed;
-  Usage usage;
+  SlurmUsage usage;
 };
 
 // One line as its cells by column name.
-struct Row {
+struct SacctRow {
   const std::vector<std::string>& names;
   std::vector<std::string_view> cells;
 
@@ -122,8 +122,8 @@ Allocation allocation_of(std::string_view list) {
   return found;
 }
 
-Usage usage_of(const Row& row, double gpus_per_node) {
-  Usage usage;
+SlurmUsage usage_of(const SacctRow& row, double gpus_per_node) {
+  SlurmUsage usage;
   // Slurm adds up the GPUs of a task: two that are fully busy read 200.
   if (std::optional<double> busy = tres(row["TRESUsageInAve"], "gres/gpuutil"); busy && *busy >= 0) {
     if (*busy > 100 && gpus_per_node > 1) *busy /= gpus_per_node;
@@ -144,10 +144,9 @@ std::vector<JobGpu> spread_over(const std::vector<std::string>& hosts, std::size
   return gpus;
 }
 
-std::optional<Seconds> elapsed_of(const Row& row) {
+std::optional<Seconds> elapsed_of(const SacctRow& row) {
   if (const std::optional<double> raw = number_of(row["ElapsedRaw"])) return seconds(*raw);
-  const std::optional<Seconds> elapsed = parse_slurm_time(row["Elapsed"]);
-  return elapsed ? std::optional(*elapsed) : std::nullopt;
+  return parse_slurm_time(row["Elapsed"]);
 }
 
 class JobReader {
@@ -158,7 +157,7 @@ class JobReader {
     while (line.ends_with('\r')) line.remove_suffix(1);
     if (trim(line).empty()) return true;
     if (names_.empty()) return take_header(line);
-    const Row row{names_, split_cells(line)};
+    const SacctRow row{names_, split_cells(line)};
     if (row.cells.size() != names_.size()) {
       refuse("the number of columns differs from the header");
     } else if (row["JobID"].find('.') != std::string_view::npos) {
@@ -172,7 +171,7 @@ class JobReader {
   bool has_header() const { return !names_.empty(); }
 
   JobTable finish() {
-    for (Job& job : table_.jobs) {
+    for (SlurmJob& job : table_.jobs) {
       if (!job.measured()) add_steps(job);
     }
     return std::move(table_);
@@ -181,7 +180,7 @@ class JobReader {
  private:
   bool take_header(std::string_view line) {
     for (std::string_view name : split_cells(line)) names_.emplace_back(trim(name));
-    auto has = [&](std::string_view name) { return std::find(names_.begin(), names_.end(), name) != names_.end(); };
+    auto has = [&](std::string_view name) { return std::ranges::find(names_, name) != names_.end(); };
     return has("JobID") && has("Start") && has("AllocTRES");
   }
 
@@ -189,8 +188,8 @@ class JobReader {
     if (table_.refused++ == 0) table_.first_refused = fmt::format("line {}: {}", line_, why);
   }
 
-  void take_job(const Row& row) {
-    Job job;
+  void take_job(const SacctRow& row) {
+    SlurmJob job;
     job.id = row["JobID"];
     if (job.id.empty()) return refuse("no JobID");
     const Allocation allocation = allocation_of(row["AllocTRES"]);
@@ -211,7 +210,7 @@ class JobReader {
     table_.jobs.push_back(std::move(job));
   }
 
-  static void describe(Job& job, const Row& row, const Allocation& allocation) {
+  static void describe(SlurmJob& job, const SacctRow& row, const Allocation& allocation) {
     job.user = row["User"];
     job.account = row["Account"];
     job.partition = row["Partition"];
@@ -236,16 +235,16 @@ class JobReader {
     set_usage(job, usage_of(row, allocation.count / static_cast<double>(std::max<std::size_t>(1, hosts.size()))));
   }
 
-  static void set_usage(Job& job, const Usage& usage) {
+  static void set_usage(SlurmJob& job, const SlurmUsage& usage) {
     for (JobGpu& gpu : job.gpus) {
       if (!gpu.utilization) gpu.utilization = usage.utilization;
       if (!gpu.used) gpu.used = usage.memory;
     }
   }
 
-  void take_step(const Row& row) {
+  void take_step(const SacctRow& row) {
     const Allocation allocation = allocation_of(row["AllocTRES"]);
-    const Usage usage = usage_of(row, std::max(1.0, allocation.count));
+    const SlurmUsage usage = usage_of(row, std::max(1.0, allocation.count));
     if (!usage.utilization && !usage.memory) return;
     const std::optional<Seconds> elapsed = elapsed_of(row);
     const std::string_view id = row["JobID"];
@@ -254,11 +253,11 @@ class JobReader {
   }
 
   // A job's utilization is its steps' by their time; batch and extern steps, which see none, carry no value.
-  void add_steps(Job& job) {
+  void add_steps(SlurmJob& job) {
     const auto found = steps_.find(job.id);
     if (found == steps_.end()) return;
     double weight = 0, busy = 0;
-    Usage usage;
+    SlurmUsage usage;
     for (const StepUsage& step : found->second) {
       // A requeued job's runs share the id: a step belongs to the run it began in.
       if (step.start && (*step.start < job.start || *step.start > job.end)) continue;
@@ -294,15 +293,14 @@ void expand_range(std::string_view before, std::string_view part, std::string_vi
 
 }  // namespace
 
-bool Job::measured() const {
-  return !gpus.empty() &&
-         std::all_of(gpus.begin(), gpus.end(), [](const JobGpu& g) { return g.utilization.has_value(); });
+bool SlurmJob::measured() const {
+  return !gpus.empty() && std::ranges::all_of(gpus, [](const JobGpu& g) { return g.utilization.has_value(); });
 }
 
 void JobTable::append(JobTable&& other) {
   std::set<std::pair<std::string, TimePoint>> known;
-  for (const Job& job : jobs) known.insert({job.id, job.start});
-  for (Job& job : other.jobs) {
+  for (const SlurmJob& job : jobs) known.insert({job.id, job.start});
+  for (SlurmJob& job : other.jobs) {
     if (known.contains({job.id, job.start})) {
       ++repeated;
     } else {

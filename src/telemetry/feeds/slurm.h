@@ -29,7 +29,7 @@ struct JobGpu {
   std::optional<Bytes> used = {}, total = {};  // largest, capacity
 };
 
-struct Job {
+struct SlurmJob {
   std::string id = {};  // "4001", "4001_3" (a task of an array), "4001+0" (a part of a heterogeneous job)
   std::string user = {}, account = {}, partition = {}, name = {};
   std::string state = {};          // "COMPLETED", "CANCELLED" (without who did it), ...; empty: not in the table
@@ -37,7 +37,7 @@ struct Job {
   std::string mig_profile = {};    // "3g.20gb" where the type names one
   TimePoint start = {}, end = {};  // the end of a running job is when the log was made
   Seconds elapsed = {};            // what is paid for: suspended time is not in it
-  std::optional<Seconds> time_limit = {};  // nothing: none, or not in the table
+  std::optional<Seconds> time_limit = {};  // not set: unlimited, or not in the table
   std::vector<JobGpu> gpus = {};           // as many as were allocated
 
   bool running() const { return state == "RUNNING" || state == "SUSPENDED" || state == "COMPLETING"; }
@@ -46,7 +46,7 @@ struct Job {
 };
 
 struct JobTable {
-  std::vector<Job> jobs;          // those with GPUs that ran; each run of a requeued job is one
+  std::vector<SlurmJob> jobs;     // those with GPUs that ran; each run of a requeued job is one
   std::size_t without_gpu = 0;    // CPU jobs
   std::size_t never_started = 0;  // pending, or cancelled before they began
   std::size_t repeated = 0;       // duplicate rows of a run
@@ -57,19 +57,19 @@ struct JobTable {
   bool empty() const { return jobs.empty() && without_gpu + never_started + refused == 0; }
 };
 
-// At most 64 MiB a line, any number of lines.
+// Lines may be up to 64 MiB long.
 Result<JobTable> read_jobs(ByteSource& source, const std::string& file);
 
 // "node[01-03,07],login1" -> its hosts; at most 10,000.
 std::vector<std::string> expand_hosts(std::string_view list);
 
-// jobstats' "JS1:..." comment as the JSON inside; nothing when there is none or it is damaged.
+// The JSON inside jobstats' "JS1:..." comment; empty if there is none or it is damaged.
 std::optional<std::string> unpack_jobstats(std::string_view comment);
 
 // The GPUs of that JSON, by host and index.
 std::vector<JobGpu> gpus_of_jobstats(const std::string& json);
 
-// The largest number of GPUs one job can have here; a row that says more is refused.
+// A row with more GPUs for one job is refused.
 inline constexpr std::size_t kMostJobGpus = 100'000;
 
 }  // namespace rightsize::telemetry

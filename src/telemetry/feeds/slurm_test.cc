@@ -39,7 +39,7 @@ TEST(Slurm, ReadsJobsWithTheirGpus) {
   EXPECT_EQ(table.without_gpu, 1u);
   EXPECT_EQ(table.never_started, 1u);
   EXPECT_EQ(table.refused, 0u);
-  const Job& job = table.jobs[0];
+  const SlurmJob& job = table.jobs[0];
   EXPECT_EQ(job.gpu_model, "a100");
   EXPECT_EQ(job.user, "ann");
   ASSERT_EQ(job.gpus.size(), 2u);
@@ -82,7 +82,7 @@ TEST(Slurm, ReadsStatesArraysStepsAndRequeues) {
       "15|COMPLETED|gpu|2026-01-01T02:00:00|2026-01-01T01:00:00||600|gres/gpu=1|n3|\n"
       "16|COMPLETED|with|bars|in it|x|y|z|a|b|c|d\n");
   ASSERT_EQ(table.jobs.size(), 4u);
-  const Job& array = table.jobs[0];
+  const SlurmJob& array = table.jobs[0];
   EXPECT_EQ(array.state, "CANCELLED");
   EXPECT_EQ(array.gpus.size(), 3u);  // two on one node, one on the other: none lost
   EXPECT_EQ(array.gpus[2].host, "n2");
@@ -90,7 +90,7 @@ TEST(Slurm, ReadsStatesArraysStepsAndRequeues) {
   EXPECT_DOUBLE_EQ(in_gib(*array.gpus[0].used), 8);
   EXPECT_DOUBLE_EQ(in_hours(*array.time_limit), 10);
   EXPECT_DOUBLE_EQ(in_gpu_hours(array.gpu_time()), 3);
-  const Job& slice = table.jobs[1];
+  const SlurmJob& slice = table.jobs[1];
   EXPECT_EQ(slice.gpu_model, "nvidia_a100");
   EXPECT_EQ(slice.mig_profile, "3g.20gb");
   EXPECT_DOUBLE_EQ(in_hours(slice.elapsed), 1);

@@ -78,7 +78,7 @@ class StoreReader {
 
   void give(std::span<Point> points) {
     const auto is_none = [](const Point& point) { return !point.is_number(); };
-    const auto first = std::find_if(points.begin(), points.end(), is_none);
+    const auto first = std::ranges::find_if(points, is_none);
     for (auto bad = first; open_ && bad != points.end(); ++bad) {
       if (is_none(*bad) && std::isfinite(in_unix_seconds(bad->time))) sink_.unusable(bad->time);
     }
@@ -135,34 +135,28 @@ class StoreReader {
 
   // projects.timeSeries.list; gcloud prints the bare list.
   void read_google() {
-    if (json_.peek() == '[') return (void)json_.each_item([&] { read_google_series(); });
+    const auto read_series = [&](const JsonValue& series) { read_google_series(series); };
+    if (json_.peek() == '[') return each_value(read_series);
     json_.each_member([&](const std::string& name) {
-      if (name == "timeSeries") return (void)json_.each_item([&] { read_google_series(); });
+      if (name == "timeSeries") return each_value(read_series);
       if (!json_.read_value(value_)) return;
       if (name == "nextPageToken" && !value_.text.empty())
         set_partial("a page has a nextPageToken: fetch the following pages too");
       if (name == "executionErrors" && value_.type == JsonType::kArray)
-        set_partial("the answer carries executionErrors");
+        set_partial("the answer contains executionErrors");
     });
   }
 
-  // Labels may come after the points, so a series is kept until it is whole.
-  void read_google_series() {
-    SeriesHead head;
+  void read_google_series(const JsonValue& series) {
+    SeriesHead head{text_at(series, "metric.type"), {}, text_at(series, "metricKind") == "CUMULATIVE"};
+    for (const char* part : {"metric.labels", "resource.labels"}) {
+      const JsonValue* labels = value_at(series, part);
+      if (labels == nullptr) continue;
+      for (const JsonMember& label : labels->members) head.labels.insert_or_assign(label.name, label.value.text);
+    }
     std::vector<Point> points;
-    json_.each_member([&](const std::string& name) {
-      if (name == "points") {
-        each_value([&](const JsonValue& p) {
-          points.push_back(point_of(p, "interval.endTime", {"value.doubleValue", "value.int64Value"}));
-        });
-      } else if (json_.read_value(value_)) {
-        if (name == "metric") head.metric = text_at(value_, "type");
-        if (name == "metricKind") head.cumulative = value_.text == "CUMULATIVE";
-        const JsonValue* labels = name == "metric" || name == "resource" ? value_at(value_, "labels") : nullptr;
-        if (labels == nullptr) return;
-        for (const JsonMember& label : labels->members) head.labels.insert_or_assign(label.name, label.value.text);
-      }
-    });
+    for (const JsonValue& p : items_at(series, "points"))
+      points.push_back(point_of(p, "interval.endTime", {"value.doubleValue", "value.int64Value"}));
     emit(head, std::move(points));
   }
 
@@ -185,7 +179,7 @@ class StoreReader {
     std::vector<std::pair<Labels, std::vector<Point>>> series;
     json_.each_member([&](const std::string& name) {
       if (name == "timeseries") {
-        json_.each_item([&] { read_azure_series(series.emplace_back()); });
+        each_value([&](const JsonValue& one) { series.push_back(azure_series(one)); });
       } else if (json_.read_value(value_)) {
         if (name == "name") metric = text_at(value_, "value");
         if (name == "id")
@@ -199,21 +193,15 @@ class StoreReader {
     }
   }
 
-  void read_azure_series(std::pair<Labels, std::vector<Point>>& series) {
-    json_.each_member([&](const std::string& name) {
-      if (name == "data") {
-        each_value([&](const JsonValue& p) {
-          series.second.push_back(point_of(p, "timeStamp", {"average", "total", "maximum"}));
-        });
-      } else if (name == "metadatavalues") {
-        each_value([&](const JsonValue& dimension) {
-          const std::string& key = text_at(dimension, "name.value");
-          if (!key.empty()) series.first.insert_or_assign(to_lower(key), text_at(dimension, "value"));
-        });
-      } else {
-        json_.skip();
-      }
-    });
+  static std::pair<Labels, std::vector<Point>> azure_series(const JsonValue& series) {
+    std::pair<Labels, std::vector<Point>> read;
+    for (const JsonValue& p : items_at(series, "data"))
+      read.second.push_back(point_of(p, "timeStamp", {"average", "total", "maximum"}));
+    for (const JsonValue& dimension : items_at(series, "metadatavalues")) {
+      const std::string& key = text_at(dimension, "name.value");
+      if (!key.empty()) read.first.insert_or_assign(to_lower(key), text_at(dimension, "value"));
+    }
+    return read;
   }
 
   // One answer of Prometheus's API, a bare list of series, or one line of VictoriaMetrics's export. Points go to the

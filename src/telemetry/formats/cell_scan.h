@@ -1,6 +1,6 @@
-// Cells of comma-separated text: the comma behind one is found eight characters at a time.
+// Cells of comma-separated text. Commas are searched for eight characters at a time.
 //
-// Words are loaded whole, so kSlack bytes behind a line must be readable; what is in them does not matter.
+// Eight bytes are loaded at once, so kSlack bytes after a line must be readable; their content does not matter.
 #pragma once
 
 #include <bit>

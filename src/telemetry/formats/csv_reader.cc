@@ -17,17 +17,25 @@ namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-enum class Role : std::uint8_t { kIgnored, kTime, kIndex, kUuid, kName, kHost, kMetric, kMemoryPart };
+struct RowState {
+  Sample sample;
+  std::uint32_t unusable = 0;  // metrics with impossible values
+  bool has_time = false;
+  std::string_view index, uuid, name, host;
+};
 
-struct Column {
-  Role role = Role::kIgnored;
+enum class ColumnRole : std::uint8_t { kText, kTime, kMetric };
+
+struct CsvColumn {
+  ColumnRole role = ColumnRole::kText;
+  std::string_view RowState::*text = nullptr;  // null: ignored
   MetricSpec spec = {};
   double most = -1;  // raw values up to this need no second look
   // The last short cell of this column and its value: clocks, limits and pipes at rest are the same row after row.
   std::uint64_t cell = 0;
   double value = 0;
 
-  bool is_number() const { return role == Role::kMetric || role == Role::kTime; }
+  bool is_number() const { return role != ColumnRole::kText; }
 };
 
 // Blanks begin above 2^31 - 16, and shares end at 1; larger values are checked one by one.
@@ -67,9 +75,9 @@ class SmiTimes {
   Seconds time_of_day_;
 };
 
-class CsvReader final : public LineReader {
+class SampleCsvReader final : public LineReader {
  public:
-  CsvReader(Intake& intake, bool recording) : intake_(intake), recording_(recording) {}
+  SampleCsvReader(Intake& intake, bool recording) : intake_(intake), recording_(recording) {}
 
   void line(std::string_view text) override {
     if (text.empty() || text.front() == '#') return;
@@ -87,13 +95,6 @@ class CsvReader final : public LineReader {
     std::string identity, host;
     int device = 0;
   };
-  struct RowState {
-    Sample sample;
-    std::uint32_t unusable = 0;  // metrics with impossible values
-    bool has_time = false;
-    std::string_view index, uuid, name, host;
-  };
-
   Vocabulary vocabulary() const { return recording_ ? Vocabulary::kRecording : Vocabulary::kSmiQuery; }
 
   // Several runs are often appended to one file: a header between rows starts over and may differ.
@@ -110,7 +111,7 @@ class CsvReader final : public LineReader {
     for (;;) {
       const std::size_t comma = rest.find(',');
       columns_.push_back(column(trim(rest.substr(0, comma))));
-      any = any || columns_.back().role == Role::kMetric;
+      any = any || columns_.back().role == ColumnRole::kMetric;
       if (comma == std::string_view::npos) break;
       rest.remove_prefix(comma + 1);
     }
@@ -120,16 +121,15 @@ class CsvReader final : public LineReader {
     }
   }
 
-  Column column(std::string_view name) const {
+  CsvColumn column(std::string_view name) const {
     if (auto spec = find_metric(vocabulary(), name)) {
-      return {.role = Role::kMetric, .spec = *spec, .most = plain_limit(*spec)};
+      return {.role = ColumnRole::kMetric, .spec = *spec, .most = plain_limit(*spec)};
     }
-    if (name == "t_s" || name == "timestamp") return {.role = Role::kTime};
-    if (name == "gpu" || name == "index") return {.role = Role::kIndex};
-    if (name == "uuid" || name == "gpu_uuid") return {.role = Role::kUuid};
-    if (name == "name" || name == "gpu_name") return {.role = Role::kName};
-    if (name == "host") return {.role = Role::kHost};
-    return {};
+    if (name == "t_s" || name == "timestamp") return {.role = ColumnRole::kTime};
+    if (name == "gpu" || name == "index") return {.text = &RowState::index};
+    if (name == "uuid" || name == "gpu_uuid") return {.text = &RowState::uuid};
+    if (name == "name" || name == "gpu_name") return {.text = &RowState::name};
+    return {.text = name == "host" ? &RowState::host : nullptr};
   }
 
   // Our recordings have plain numbers without spaces, read in one pass over the characters.
@@ -139,11 +139,11 @@ class CsvReader final : public LineReader {
     const char* last = at + text.size();
     std::size_t number = 0;
     for (; number < columns_.size(); ++number) {
-      Column& column = columns_[number];
+      CsvColumn& column = columns_[number];
       const char* cell = at;
       double value = kMissing;
       if (column.is_number()) {
-        const std::uint64_t key = column.role == Role::kMetric ? short_cell(at, last) : 0;
+        const std::uint64_t key = column.role == ColumnRole::kMetric ? short_cell(at, last) : 0;
         if (key != 0 && key == column.cell) {
           state.sample.set(column.spec.metric, column.value);
           at += short_cell_size(key);
@@ -151,7 +151,7 @@ class CsvReader final : public LineReader {
         }
         const char* behind = number_cell(at, last, value);
         // Nearly every other cell: a number in the usual range.
-        if (behind != nullptr && column.role == Role::kMetric && value <= column.most) {
+        if (behind != nullptr && column.role == ColumnRole::kMetric && value <= column.most) {
           column.cell = key;
           column.value = value * column.spec.scale;
           state.sample.set(column.spec.metric, column.value);
@@ -181,35 +181,21 @@ class CsvReader final : public LineReader {
     finish_row(text, number + 1, at != last, state);
   }
 
-  static bool take(const Column& column, std::string_view cell, double value, RowState& state) {
-    switch (column.role) {
-      case Role::kMetric:
-        if (auto known = canonical(column.spec, value)) {
-          state.sample.set(column.spec.metric, *known);
-        } else if (!std::isnan(value)) {
-          state.unusable |= 1U << static_cast<unsigned>(column.spec.metric);
-        }
-        return true;
-      case Role::kTime:
-        if (is_blank(value)) return false;
-        state.sample.time = unix_seconds(value);
-        state.has_time = true;
-        return true;
-      case Role::kIndex:
-        state.index = cell;
-        return true;
-      case Role::kUuid:
-        state.uuid = cell;
-        return true;
-      case Role::kName:
-        state.name = cell;
-        return true;
-      case Role::kHost:
-        state.host = cell;
-        return true;
-      default:
-        return true;
+  static bool take(const CsvColumn& column, std::string_view cell, double value, RowState& state) {
+    if (column.role == ColumnRole::kMetric) {
+      if (auto known = canonical(column.spec, value)) {
+        state.sample.set(column.spec.metric, *known);
+      } else if (!std::isnan(value)) {
+        state.unusable |= 1U << static_cast<unsigned>(column.spec.metric);
+      }
+    } else if (column.role == ColumnRole::kTime) {
+      if (is_blank(value)) return false;
+      state.sample.time = unix_seconds(value);
+      state.has_time = true;
+    } else if (column.text != nullptr) {
+      state.*column.text = cell;
     }
+    return true;
   }
 
   // nvidia-smi: ", " between cells, units after numbers, "[N/A]" for missing values.
@@ -220,10 +206,10 @@ class CsvReader final : public LineReader {
     std::size_t number = 0;
     bool more = true;
     for (; number < columns_.size() && more; ++number) {
-      const Column& column = columns_[number];
+      const CsvColumn& column = columns_[number];
       while (at != last && *at == ' ') ++at;
       double value = kMissing;
-      const char* behind = column.role == Role::kMetric ? plain_number(at, last, value) : nullptr;
+      const char* behind = column.role == ColumnRole::kMetric ? plain_number(at, last, value) : nullptr;
       const bool plain = behind != nullptr && value <= column.most;
       const char* end = find_comma(behind != nullptr ? behind : at, last);
       if (plain) {
@@ -231,8 +217,9 @@ class CsvReader final : public LineReader {
       } else {
         std::string_view cell(at, static_cast<std::size_t>(end - at));
         if (!cell.empty() && (cell.front() <= ' ' || cell.back() <= ' ')) cell = trim(cell);
-        if (column.role == Role::kMetric) value = padded_number(cell);
-        if (column.role == Role::kTime) value = in_unix_seconds(times_.read(cell).value_or(unix_seconds(kMissing)));
+        if (column.role == ColumnRole::kMetric) value = padded_number(cell);
+        if (column.role == ColumnRole::kTime)
+          value = in_unix_seconds(times_.read(cell).value_or(unix_seconds(kMissing)));
         if (!take(column, cell, value, state))
           return intake_.refuse(text, cell, "this is not a time that nvidia-smi writes");
       }
@@ -289,7 +276,7 @@ class CsvReader final : public LineReader {
   Intake& intake_;
   bool recording_;
   std::string header_;
-  std::vector<Column> columns_;
+  std::vector<CsvColumn> columns_;
   std::vector<DeviceCells> devices_;
   std::unordered_map<std::string, std::size_t> by_cells_;
   std::string key_;
@@ -300,7 +287,7 @@ class CsvReader final : public LineReader {
 }  // namespace
 
 std::unique_ptr<LineReader> make_csv_reader(Intake& intake, bool recording) {
-  return std::make_unique<CsvReader>(intake, recording);
+  return std::make_unique<SampleCsvReader>(intake, recording);
 }
 
 }  // namespace rightsize::telemetry

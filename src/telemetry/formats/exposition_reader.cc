@@ -1,6 +1,6 @@
-// Prometheus exposition text as dcgm-exporter writes it: one line a metric and device. The lines of one scrape make one
-// sample a device and owner (pods that share a GPU each carry its metrics). Where lines carry their time, the lines of
-// one time are a sample, in whatever order they come; else the next scrape begins when a metric comes round again.
+// Prometheus exposition text as dcgm-exporter writes it: one line per metric and device. The lines of one scrape form
+// one sample per device and owner (pods that share a GPU each report its metrics). If lines carry a time, the lines
+// with the same time form a sample, in any order; otherwise the next scrape begins when a metric occurs again.
 #include <bit>
 #include <limits>
 #include <utility>
@@ -49,7 +49,7 @@ class ExpositionReader final : public LineReader {
     if (text.front() == '#') return comment(text);
     const std::size_t name_end = text.find_first_of("{ ");
     if (name_end == std::string_view::npos) return intake_.refuse(text, text, "a metric without a value");
-    if (!select(text.substr(0, name_end))) return;  // not ours to read
+    if (!select(text.substr(0, name_end))) return;  // a metric we do not use
     value_line(text, name_end);
   }
 
@@ -58,7 +58,7 @@ class ExpositionReader final : public LineReader {
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  struct Series {  // one set of labels, as it stands in the text
+  struct Series {  // one set of labels, as written in the text
     std::string labels;
     std::size_t device = 0;
     std::size_t next = 0;  // the set that followed it last time
@@ -66,7 +66,7 @@ class ExpositionReader final : public LineReader {
   struct Pending {  // the sample of a device and owner in this scrape
     int device = 0;
     Sample sample = {};
-    std::uint32_t unusable = 0;  // metrics whose values cannot be
+    std::uint32_t unusable = 0;  // metrics with impossible values
     std::optional<double> free = {}, reserved = {};
     bool timed = false, repeated = false;
     bool owned = false;           // labels name an owner
@@ -92,7 +92,7 @@ class ExpositionReader final : public LineReader {
     }
   }
 
-  // Makes `name` the current metric; false when it is none of ours.
+  // Makes `name` the current metric; false if it is one we do not use.
   bool select(std::string_view name) {
     if (current_ >= names_.size() || names_[current_].text != name) {
       const std::size_t before = current_;
@@ -113,7 +113,7 @@ class ExpositionReader final : public LineReader {
     for (std::size_t i = 0; i < names_.size(); ++i) {
       if (names_[i].text == name) return i;
     }
-    constexpr std::size_t kMostNames = 4096;  // an exporter has some hundred; endless new names must not fill memory
+    constexpr std::size_t kMostNames = 4096;  // an exporter has a few hundred; endless new names must not fill memory
     if (names_.size() >= kMostNames) names_.clear();
     names_.push_back({std::string(name), find_metric(Vocabulary::kExporter, name), {}, 0, 0});
     return names_.size() - 1;
@@ -155,7 +155,7 @@ class ExpositionReader final : public LineReader {
     return close;
   }
 
-  // Milliseconds since the epoch behind the value: another time is another scrape.
+  // The time after the value, in milliseconds since 1970. A different time means a different scrape.
   void stamp(Pending& pending, std::string_view text) {
     auto milliseconds = leading_number(text);
     if (!milliseconds || is_blank(*milliseconds / 1e3)) return;
@@ -261,7 +261,7 @@ class ExpositionReader final : public LineReader {
   }
 
   // Exporters do not put the pod on every metric: what a device reports without an owner at the same time belongs to
-  // the owner's sample, as far as that does not have it.
+  // the owner's sample, unless it already has it.
   void join_sibling(Pending& pending) {
     if (pending.sibling == kNone) return;
     Pending& other = pending_[pending.sibling];

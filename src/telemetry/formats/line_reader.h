@@ -17,8 +17,8 @@ namespace rightsize::telemetry {
 // Receives what a reader found. Devices are identified by Device::key(); a text may name at most kMostDevices.
 class Intake {
  public:
-  Intake(std::string_view file, SampleSink& sink, ReadSummary& summary, Seconds interval)
-      : file_(file), sink_(sink), summary_(summary), interval_(interval) {}
+  Intake(std::string_view file, SampleSink& sink, ReadSummary& summary, const SampleReadOptions& options)
+      : file_(file), sink_(sink), summary_(summary), options_(options) {}
 
   static constexpr std::size_t kMostDevices = 200000;
   static constexpr std::size_t kReasons = 5;
@@ -32,7 +32,7 @@ class Intake {
   void add(int device, const Sample& sample, std::uint32_t unusable = 0);
   void refuse(std::string_view line, std::string_view what, std::string message);
   // The time of the scrape with this number, counted from 0, in a text without times.
-  TimePoint scrape(std::uint64_t number) const { return TimePoint(interval_ * static_cast<double>(number)); }
+  TimePoint scrape(std::uint64_t number) const { return TimePoint(options_.interval * static_cast<double>(number)); }
   // The time of the next row of a device: its rows are one interval apart.
   TimePoint untimed(int device);
 
@@ -40,7 +40,7 @@ class Intake {
   std::string_view file_;
   SampleSink& sink_;
   ReadSummary& summary_;
-  Seconds interval_;
+  const SampleReadOptions& options_;
   std::vector<std::uint64_t> untimed_rows_;  // by device
   std::unordered_map<std::string, int> devices_;
   std::size_t opened_ = 0;
@@ -49,7 +49,7 @@ class Intake {
 class LineReader {
  public:
   virtual ~LineReader() = default;
-  // Without its end; kSlack bytes (cell_scan.h) behind it are readable.
+  // Without the line end; kSlack bytes (cell_scan.h) after it are readable.
   virtual void line(std::string_view line) = 0;
   virtual void finish() {}
 };
@@ -59,8 +59,8 @@ std::unique_ptr<LineReader> make_dmon_reader(Intake& intake, bool dcgmi);
 std::unique_ptr<LineReader> make_exposition_reader(Intake& intake);
 std::unique_ptr<LineReader> make_xml_reader(Intake& intake);
 
-// The number `text` begins with, spaces before it skipped; `end` is set behind it. Nothing when there is none.
-// Hexadecimal with 0x in front is a number, too (nvidia-smi's event reasons).
+// The number at the beginning of the text, after spaces; `end` is set to the character after it. Empty without a
+// number. Hexadecimal numbers start with 0x (nvidia-smi's event reasons).
 std::optional<double> leading_number(const char* begin, const char* last, const char*& end);
 std::optional<double> leading_number(std::string_view text);
 

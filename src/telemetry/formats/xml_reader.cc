@@ -1,6 +1,8 @@
 // nvidia-smi -q -x: an element per line, once or repeated. Only elements named in data/metric_names.csv or below are
 // read, by their path inside <gpu>, so that other versions of the schema can be read, too.
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -14,20 +16,17 @@
 namespace rightsize::telemetry {
 namespace {
 
-struct Reason {
-  std::string_view element;  // behind "clocks_event_reason_" or "clocks_throttle_reason_"
-  unsigned bit;
-};
-constexpr Reason kReasons[] = {
-    {"gpu_idle", 0x1},
-    {"applications_clocks_setting", 0x2},
-    {"sw_power_cap", 0x4},
-    {"hw_slowdown", 0x8},
-    {"sync_boost", 0x10},
-    {"sw_thermal_slowdown", 0x20},
-    {"hw_thermal_slowdown", 0x40},
-    {"hw_power_brake_slowdown", 0x80},
-    {"display_clocks_setting", 0x100},
+// Names after "clocks_event_reason_" or "clocks_throttle_reason_", in the order of NVML's bits.
+constexpr std::string_view kReasons[] = {
+    "gpu_idle",
+    "applications_clocks_setting",
+    "sw_power_cap",
+    "hw_slowdown",
+    "sync_boost",
+    "sw_thermal_slowdown",
+    "hw_thermal_slowdown",
+    "hw_power_brake_slowdown",
+    "display_clocks_setting",
 };
 
 // Parses with expat, a line at a time. Logs follow one another, and one may be cut short by the next: every declaration
@@ -77,91 +76,72 @@ class XmlReader final : public LineReader {
     text_.clear();
     constexpr std::size_t kDeepest = 64;
     if (path_.size() > kDeepest) broken_ = XML_StopParser(parser_.get(), XML_FALSE) == XML_STATUS_OK;
-    if (name == "nvidia_smi_log") begin_log();
-    if (name == "gpu") begin_gpu();
-    if (name == "mig_device") begin_instance();
+    if (name == "nvidia_smi_log") {
+      gpu_.reset(), instance_.reset();
+      time_ = intake_.scrape(logs_++);
+      gpus_ = 0;
+    }
+    // nvidia-smi lists GPUs in order without numbers.
+    if (name == "gpu") {
+      gpu_ = {.device = {.index = gpus_}};
+      throttle_.reset();
+    }
+    if (name == "mig_device" && gpu_) instance_ = {.device = gpu_->device};
   }
 
   void closed(std::string_view name) {
     if (const std::string_view text = trim(text_); !text.empty()) content(text);
     text_.clear();
-    if (name == "gpu" && in_gpu_) end_gpu();
-    if (name == "mig_device" && in_instance_) end_instance();
+    if (name == "gpu" && gpu_) {
+      if (throttle_) gpu_->sample.set(Metric::kThrottle, *throttle_);
+      hand_over(gpu_);
+      ++gpus_;
+    }
+    if (name == "mig_device" && instance_) {
+      if (gpu_)
+        instance_->device.uuid = gpu_->device.uuid;  // empty where it comes after the instances; then the index decides
+      hand_over(instance_);
+    }
     path_.pop_back();
   }
 
-  void begin_log() {
-    in_gpu_ = in_instance_ = false;
-    time_ = intake_.scrape(logs_++);
-  }
+  // The GPU or MIG instance whose element is open.
+  struct Reading {
+    Device device;
+    Sample sample = {};
+  };
 
-  void begin_gpu() {
-    in_gpu_ = true;
-    device_ = {};
-    device_.index = index_in_log();
-    sample_ = {};
-    throttle_.reset();
-  }
-
-  void end_gpu() {
-    in_gpu_ = false;
-    if (throttle_) sample_.set(Metric::kThrottle, *throttle_);
-    sample_.time = time_;
-    if (const int opened = intake_.open(device_); opened >= 0) intake_.add(opened, sample_);
-    gpus_ = device_.index + 1;
-  }
-
-  void begin_instance() {
-    in_instance_ = true;
-    instance_ = device_;
-    instance_sample_ = {};
-  }
-
-  void end_instance() {
-    in_instance_ = false;
-    instance_.uuid = device_.uuid;  // comes after the instances in some versions, so it may be empty: the index holds
-    instance_sample_.time = time_;
-    if (const int opened = intake_.open(instance_); opened >= 0) intake_.add(opened, instance_sample_);
-  }
-
-  // nvidia-smi lists GPUs in order without numbers.
-  int index_in_log() {
-    if (logs_ != counted_log_) {
-      counted_log_ = logs_;
-      gpus_ = 0;
-    }
-    return gpus_;
+  void hand_over(std::optional<Reading>& reading) {
+    reading->sample.time = time_;
+    if (const int opened = intake_.open(reading->device); opened >= 0) intake_.add(opened, reading->sample);
+    reading.reset();
   }
 
   void content(std::string_view text) {
     if (path_.empty()) return;
     const std::string& leaf = path_.back();
-    if (!in_gpu_) {
-      if (leaf == "timestamp") {
-        if (auto time = parse_xml_time(text)) time_ = *time;
-      }
+    if (!gpu_) {
+      if (leaf == "timestamp") time_ = parse_xml_time(text).value_or(time_);
       return;
     }
-    if (in_instance_) return instance_content(leaf, text);
-    if (leaf == "uuid") device_.uuid = std::string(text);
-    if (leaf == "product_name") device_.name = std::string(text);
-    if (path_.size() < 2) return;
+    const std::string_view parent = path_.size() < 2 ? std::string_view() : std::string_view(path_[path_.size() - 2]);
+    if (instance_) {
+      if (leaf == "gpu_instance_id") instance_->device.mig_id = std::string(text);
+      if (leaf == "used" || leaf == "total") metric(parent, leaf, text, instance_->sample);
+      return;
+    }
+    if (leaf == "uuid") gpu_->device.uuid = std::string(text);
+    if (leaf == "product_name") gpu_->device.name = std::string(text);
     reason(leaf, text);
-    metric(path_[path_.size() - 2], leaf, text, sample_);
-  }
-
-  void instance_content(const std::string& leaf, std::string_view text) {
-    if (leaf == "gpu_instance_id") instance_.mig_id = std::string(text);
-    if (leaf == "used" || leaf == "total") metric(path_[path_.size() - 2], leaf, text, instance_sample_);
+    metric(parent, leaf, text, gpu_->sample);
   }
 
   void reason(std::string_view leaf, std::string_view text) {
     for (std::string_view prefix : {"clocks_event_reason_", "clocks_throttle_reason_"}) {
       if (!leaf.starts_with(prefix)) continue;
-      for (const Reason& reason : kReasons) {
-        if (leaf.substr(prefix.size()) != reason.element) continue;
-        throttle_ = throttle_.value_or(0) + (text == "Active" ? reason.bit : 0);
-      }
+      const auto found = std::ranges::find(kReasons, leaf.substr(prefix.size()));
+      if (found == std::end(kReasons)) continue;
+      throttle_ = throttle_.value_or(0) + (text == "Active" ? 1 << (found - std::begin(kReasons)) : 0);
     }
   }
 
@@ -173,16 +153,14 @@ class XmlReader final : public LineReader {
 
   Intake& intake_;
   std::unique_ptr<std::remove_pointer_t<XML_Parser>, FreeParser> parser_;
-  bool broken_ = false;            // until the next log begins
-  std::vector<std::string> path_;  // of open elements
-  std::string text_;               // of the element opened last
-  Device device_, instance_;
-  Sample sample_, instance_sample_;
+  bool broken_ = false;                    // until the next log begins
+  std::vector<std::string> path_;          // of open elements
+  std::string text_;                       // of the element opened last
+  std::optional<Reading> gpu_, instance_;  // while their elements are open
   std::optional<double> throttle_;
-  bool in_gpu_ = false, in_instance_ = false;
   TimePoint time_;
-  int gpus_ = 0;
-  std::uint64_t logs_ = 0, counted_log_ = 0;
+  int gpus_ = 0;  // of the log so far
+  std::uint64_t logs_ = 0;
 };
 
 }  // namespace

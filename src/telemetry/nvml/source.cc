@@ -11,8 +11,8 @@
 namespace rightsize::telemetry {
 namespace {
 
-using nvml::Api;
 using nvml::kSuccess;
+using nvml::Library;
 
 constexpr double kMiB = 1024.0 * 1024.0;
 constexpr Seconds kSlow = seconds(0.95);  // between the more expensive readings: once a second
@@ -37,7 +37,7 @@ constexpr Counter kCounters[] = {
 constexpr Counter kEngine[] = {{nvml::kGpmGraphics, Metric::kGraphicsActive, 0.01}};
 
 // One GPU or one MIG instance of it.
-struct Watched {
+struct NvmlDevice {
   nvml::Device gpu = nullptr;     // the whole GPU
   nvml::Device handle = nullptr;  // the instance, or the GPU
   std::optional<unsigned> instance = {};
@@ -47,21 +47,29 @@ struct Watched {
   TimePoint next_slow = {}, next_energy = {}, next_engine = {};  // when the more expensive readings are due
 };
 
-std::string text_of(nvml::Return (*get)(nvml::Device, char*, unsigned), nvml::Device device) {
-  char text[96] = {};
-  return get != nullptr && get(device, text, sizeof text) == kSuccess ? text : "";
+Device device_at(const Library& library, unsigned index, nvml::Device handle) {
+  const auto text = [handle](const auto& get) {
+    char found[96] = {};
+    return std::string(get(handle, found, sizeof found) == kSuccess ? found : "");
+  };
+  return {.index = static_cast<int>(index), .uuid = text(library.uuid), .name = text(library.name)};
+}
+
+bool is_partitioned(const Library& library, nvml::Device gpu) {
+  unsigned current = 0, pending = 0;
+  return library.mig_mode(gpu, &current, &pending) == kSuccess && current == 1;
 }
 
 class NvmlSource final : public LiveSource {
  public:
-  explicit NvmlSource(std::unique_ptr<nvml::Library> library) : library_(std::move(library)) {
+  explicit NvmlSource(std::unique_ptr<Library> library) : library_(std::move(library)) {
     for (unsigned i = 0; i < library_->device_count(); ++i) add_gpu(i);
   }
   ~NvmlSource() override {
-    for (Watched& watched : watched_) {
-      if (watched.before != nullptr) api().gpm_free(watched.before);
-      if (watched.now != nullptr) api().gpm_free(watched.now);
-      if (watched.second != nullptr) api().gpm_free(watched.second);
+    for (NvmlDevice& watched : watched_) {
+      for (nvml::GpmSample sample : {watched.before, watched.now, watched.second}) {
+        if (sample != nullptr) library_->gpm_free(sample);
+      }
     }
   }
   NvmlSource(const NvmlSource&) = delete;
@@ -70,13 +78,13 @@ class NvmlSource final : public LiveSource {
   const std::vector<Device>& devices() const override { return devices_; }
 
   Result<Sample> read(std::size_t device, TimePoint time) override {
-    Watched& watched = watched_[device];
+    NvmlDevice& watched = watched_[device];
     Sample sample;
     sample.time = time;
     const bool slow = time >= watched.next_slow;
     if (slow || watched.before == nullptr) {
       nvml::Memory memory{};
-      const nvml::Return code = api().memory(watched.handle, &memory);
+      const nvml::Return code = library_->memory(watched.handle, &memory);
       if (code == nvml::kGpuIsLost) {
         return fail(
             unreadable(fmt::format("GPU {} no longer answers: it has fallen off the bus", devices_[device].index))
@@ -94,16 +102,15 @@ class NvmlSource final : public LiveSource {
   }
 
   std::vector<GpuProcess> processes(std::size_t device) override {
-    const Watched& watched = watched_[device];
+    const NvmlDevice& watched = watched_[device];
     std::vector<GpuProcess> found;
-    if (api().processes == nullptr) return found;
     std::vector<nvml::ProcessInfo> infos(64);
     auto count = static_cast<unsigned>(infos.size());
-    nvml::Return code = api().processes(watched.handle, &count, infos.data());
+    nvml::Return code = library_->processes(watched.handle, &count, infos.data());
     if (code == nvml::kInsufficientSize) {
       infos.resize(count + 16);
       count = static_cast<unsigned>(infos.size());
-      code = api().processes(watched.handle, &count, infos.data());
+      code = library_->processes(watched.handle, &count, infos.data());
     }
     if (code != kSuccess) return found;
     for (unsigned i = 0; i < count; ++i) {
@@ -117,54 +124,46 @@ class NvmlSource final : public LiveSource {
 
   std::string describe() const override {
     bool gpm = false;
-    for (const Watched& watched : watched_) gpm = gpm || watched.before != nullptr;
+    for (const NvmlDevice& watched : watched_) gpm = gpm || watched.before != nullptr;
     return fmt::format("NVML, driver {}, {} GPM counters", library_->driver_version(), gpm ? "with" : "without");
   }
 
  private:
-  const Api& api() const { return library_->api(); }
-
   void add_gpu(unsigned index) {
     nvml::Device handle = nullptr;
-    if (api().handle(index, &handle) != kSuccess) return;
-    Device device;
-    device.index = static_cast<int>(index);
-    device.name = text_of(api().name, handle);
-    device.uuid = text_of(api().uuid, handle);
-    unsigned current = 0, pending = 0;
-    const bool cut =
-        api().mig_mode != nullptr && api().mig_mode(handle, &current, &pending) == kSuccess && current == 1;
-    if (!cut || !add_instances(device, handle)) watch(device, Watched{.gpu = handle, .handle = handle});
+    if (library_->handle(index, &handle) != kSuccess) return;
+    const Device device = device_at(*library_, index, handle);
+    if (!is_partitioned(*library_, handle) || !add_instances(device, handle))
+      watch(device, NvmlDevice{.gpu = handle, .handle = handle});
   }
 
   // False when the GPU is in MIG mode without instances.
   bool add_instances(const Device& device, nvml::Device gpu) {
     unsigned most = 0;
-    if (api().mig_count == nullptr || api().mig_count(gpu, &most) != kSuccess) return false;
+    if (library_->mig_count(gpu, &most) != kSuccess) return false;
     bool any = false;
     for (unsigned i = 0; i < most; ++i) {
       nvml::Device handle = nullptr;
       unsigned id = 0;
-      if (api().mig_handle(gpu, i, &handle) != kSuccess || api().mig_instance_id(handle, &id) != kSuccess) continue;
+      if (library_->mig_handle(gpu, i, &handle) != kSuccess || library_->mig_instance_id(handle, &id) != kSuccess)
+        continue;
       Device instance = device;
       instance.mig_id = std::to_string(id);
       // "NVIDIA H200 MIG 1g.18gb"
-      const std::string name = text_of(api().name, handle);
+      const std::string name = device_at(*library_, i, handle).name;
       if (const std::size_t at = name.find("MIG "); at != std::string::npos) instance.mig_profile = name.substr(at + 4);
-      watch(instance, Watched{.gpu = gpu, .handle = handle, .instance = id});
+      watch(instance, NvmlDevice{.gpu = gpu, .handle = handle, .instance = id});
       any = true;
     }
     return any;
   }
 
-  void watch(const Device& device, Watched watched) {
+  void watch(const Device& device, NvmlDevice watched) {
     nvml::GpmSupport support{nvml::kGpmVersion, 0};
-    const bool counters = api().gpm_support != nullptr && api().gpm_alloc != nullptr && api().gpm_metrics != nullptr &&
-                          api().gpm_support(watched.gpu, &support) == kSuccess && support.supported != 0;
-    if (counters) {
-      if (api().gpm_alloc(&watched.before) != kSuccess) watched.before = nullptr;
-      if (api().gpm_alloc(&watched.now) != kSuccess) watched.now = nullptr;
-      if (api().gpm_alloc(&watched.second) != kSuccess) watched.second = nullptr;
+    if (library_->gpm_support(watched.gpu, &support) == kSuccess && support.supported != 0) {
+      for (nvml::GpmSample* sample : {&watched.before, &watched.now, &watched.second}) {
+        if (library_->gpm_alloc(sample) != kSuccess) *sample = nullptr;
+      }
     }
     devices_.push_back(device);
     watched_.push_back(watched);
@@ -172,52 +171,43 @@ class NvmlSource final : public LiveSource {
 
   // NVML without GPM. MIG instances have no utilization; power and clocks are those of the whole GPU. Without GPM,
   // utilization is the only fine-grained metric.
-  void read_plain(Watched& watched, Sample& sample, bool slow) {
-    unsigned value = 0;
-    unsigned long long large = 0;
+  void read_plain(NvmlDevice& watched, Sample& sample, bool slow) {
+    const auto take = [&](const auto& call, Metric metric, auto value, double scale, auto... which) {
+      if (call(watched.gpu, which..., &value) != kSuccess) return false;
+      sample.set(metric, static_cast<double>(value) * scale);
+      return true;
+    };
     nvml::Utilization utilization{};
     const bool wanted = !watched.instance && (slow || watched.before == nullptr);
-    if (wanted && api().utilization != nullptr && api().utilization(watched.gpu, &utilization) == kSuccess) {
+    if (wanted && library_->utilization(watched.gpu, &utilization) == kSuccess) {
       sample.set(Metric::kGpuUtil, utilization.gpu / 100.0);
       sample.set(Metric::kMemoryUtil, utilization.memory / 100.0);
     }
-    if (api().power != nullptr && api().power(watched.gpu, &value) == kSuccess) sample.set(Metric::kPower, value / 1e3);
+    take(library_->power, Metric::kPower, 0U, 1e-3);
     if (!slow) return;
-    if (api().power_limit != nullptr && api().power_limit(watched.gpu, &value) == kSuccess) {
-      sample.set(Metric::kPowerLimit, value / 1e3);
-    }
+    take(library_->power_limit, Metric::kPowerLimit, 0U, 1e-3);
     // This call takes the driver 4 ms.
     constexpr Seconds kEnergy = seconds(10);
-    if (sample.time >= watched.next_energy && api().energy != nullptr &&
-        api().energy(watched.gpu, &large) == kSuccess) {
-      sample.set(Metric::kEnergy, static_cast<double>(large) / 1e3);
+    if (sample.time >= watched.next_energy && take(library_->energy, Metric::kEnergy, 0ULL, 1e-3))
       watched.next_energy = sample.time + kEnergy;
-    }
-    if (api().clock != nullptr) {
-      if (api().clock(watched.gpu, nvml::kClockSm, &value) == kSuccess) sample.set(Metric::kSmClock, value * 1e6);
-      if (api().clock(watched.gpu, nvml::kClockMemory, &value) == kSuccess)
-        sample.set(Metric::kMemoryClock, value * 1e6);
-    }
-    if (api().temperature != nullptr && api().temperature(watched.gpu, nvml::kTemperatureGpu, &value) == kSuccess) {
-      sample.set(Metric::kTemperature, value);
-    }
-    if (api().throttle != nullptr && api().throttle(watched.gpu, &large) == kSuccess) {
-      sample.set(Metric::kThrottle, static_cast<double>(large));
-    }
+    take(library_->clock, Metric::kSmClock, 0U, 1e6, nvml::kClockSm);
+    take(library_->clock, Metric::kMemoryClock, 0U, 1e6, nvml::kClockMemory);
+    take(library_->temperature, Metric::kTemperature, 0U, 1, nvml::kTemperatureGpu);
+    take(library_->throttle, Metric::kThrottle, 0ULL, 1);
     // Without GPM the driver measures the link for 20 ms in each of these calls.
-    if (watched.before != nullptr || api().pcie == nullptr) return;
-    if (api().pcie(watched.gpu, nvml::kPcieRx, &value) == kSuccess) sample.set(Metric::kPcieRx, value * 1e3);
-    if (api().pcie(watched.gpu, nvml::kPcieTx, &value) == kSuccess) sample.set(Metric::kPcieTx, value * 1e3);
+    if (watched.before != nullptr) return;
+    take(library_->pcie, Metric::kPcieRx, 0U, 1e3, nvml::kPcieRx);
+    take(library_->pcie, Metric::kPcieTx, 0U, 1e3, nvml::kPcieTx);
   }
 
-  nvml::Return take_gpm(const Watched& watched, nvml::GpmSample into) const {
-    return watched.instance ? api().gpm_mig_sample(watched.gpu, *watched.instance, into)
-                            : api().gpm_sample(watched.gpu, into);
+  nvml::Return take_gpm(const NvmlDevice& watched, nvml::GpmSample into) const {
+    return watched.instance ? library_->gpm_mig_sample(watched.gpu, *watched.instance, into)
+                            : library_->gpm_sample(watched.gpu, into);
   }
 
   // Counters between two of the driver's samples: all but one since the last reading, that one since the last second
   // (and soon after the start, so that a short run has it).
-  void read_counters(Watched& watched, Sample& sample) {
+  void read_counters(NvmlDevice& watched, Sample& sample) {
     if (watched.before == nullptr || watched.now == nullptr || watched.second == nullptr) return;
     if (take_gpm(watched, watched.now) != kSuccess) return;
     if (watched.has_before) ask(watched, watched.before, kCounters, sample);
@@ -229,13 +219,13 @@ class NvmlSource final : public LiveSource {
     std::swap(watched.before, watched.now);
   }
 
-  void ask(Watched& watched, nvml::GpmSample since, std::span<const Counter> counters, Sample& sample) {
+  void ask(NvmlDevice& watched, nvml::GpmSample since, std::span<const Counter> counters, Sample& sample) {
     request_.version = nvml::kGpmVersion;
     request_.first = since;
     request_.second = watched.now;
     request_.count = 0;
     for (const Counter& counter : counters) request_.metrics[request_.count++].id = counter.id;
-    if (api().gpm_metrics(&request_) != kSuccess) return;
+    if (library_->gpm_metrics(&request_) != kSuccess) return;
     for (std::size_t i = 0; i < counters.size(); ++i) {
       const nvml::GpmMetric& got = request_.metrics[i];
       if (got.status == kSuccess && got.value >= 0) sample.set(counters[i].metric, got.value * counters[i].scale);
@@ -249,18 +239,15 @@ class NvmlSource final : public LiveSource {
     return name;
   }
 
-  std::unique_ptr<nvml::Library> library_;
+  std::unique_ptr<Library> library_;
   std::vector<Device> devices_;
-  std::vector<Watched> watched_;
+  std::vector<NvmlDevice> watched_;
   nvml::GpmMetricsGet request_{};
 };
 
-MigLayout layout_of(const Api& api, nvml::Device handle, Device device) {
-  MigLayout layout;
-  layout.gpu = std::move(device);
-  unsigned current = 0, pending = 0;
-  layout.enabled = api.mig_mode != nullptr && api.mig_mode(handle, &current, &pending) == kSuccess && current == 1;
-  if (!layout.enabled || api.instance_profile == nullptr || api.instances == nullptr) return layout;
+MigLayout layout_of(const Library& api, nvml::Device handle, Device device) {
+  MigLayout layout{std::move(device), is_partitioned(api, handle), {}};
+  if (!layout.enabled) return layout;
   constexpr unsigned kProfiles = 32;  // more than there are kinds of instance
   for (unsigned kind = 0; kind < kProfiles; ++kind) {
     nvml::GpuInstanceProfile profile{};
@@ -284,24 +271,19 @@ MigLayout layout_of(const Api& api, nvml::Device handle, Device device) {
 }  // namespace
 
 Result<std::unique_ptr<LiveSource>> open_nvml() {
-  RIGHTSIZE_TRY(auto library, nvml::Library::load());
+  RIGHTSIZE_TRY(auto library, Library::load());
   auto source = std::make_unique<NvmlSource>(std::move(library));
   if (source->devices().empty()) return fail(unreadable("no GPU of this machine can be opened"));
   return source;
 }
 
 Result<std::vector<MigLayout>> read_mig_layout() {
-  RIGHTSIZE_TRY(auto library, nvml::Library::load());
-  const Api& api = library->api();
+  RIGHTSIZE_TRY(auto library, Library::load());
   std::vector<MigLayout> layouts;
   for (unsigned i = 0; i < library->device_count(); ++i) {
     nvml::Device handle = nullptr;
-    if (api.handle(i, &handle) != kSuccess) continue;
-    Device device;
-    device.index = static_cast<int>(i);
-    device.name = text_of(api.name, handle);
-    device.uuid = text_of(api.uuid, handle);
-    layouts.push_back(layout_of(api, handle, std::move(device)));
+    if (library->handle(i, &handle) != kSuccess) continue;
+    layouts.push_back(layout_of(*library, handle, device_at(*library, i, handle)));
   }
   return layouts;
 }
