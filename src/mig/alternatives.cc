@@ -17,24 +17,17 @@ void count_gpus(Alternative& alternative, const std::map<std::string, std::size_
     alternative.gpus.emplace_back(name, count);
     alternative.gpu_count += count;
   }
-  std::stable_sort(alternative.gpus.begin(), alternative.gpus.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(alternative.gpus, std::ranges::greater(), &std::pair<std::string, std::size_t>::second);
 }
 
-Alternative from_plan(std::string name, std::string what, std::string isolation, const SlicePlan& plan,
-                      const std::vector<GpuType>& types) {
-  Alternative alternative{std::move(name), std::move(what), plan.unplaceable.empty(), {}, {}, 0,
-                          plan.rate,       plan.least_rate, std::move(isolation)};
+Alternative from_plan(Alternative alternative, const SlicePlan& plan, const std::vector<GpuType>& types) {
+  alternative.feasible = plan.unplaceable.empty();
   if (!alternative.feasible) alternative.why_not = plan.unplaceable[0].reason;
+  alternative.rate = plan.rate;
+  alternative.least_rate = plan.least_rate;
   std::map<std::string, std::size_t> counts;
   for (const PlannedGpu& gpu : plan.gpus) ++counts[types[gpu.type].gpu->name];
   count_gpus(alternative, counts);
-  return alternative;
-}
-
-Alternative named(std::string name, std::string what, std::string isolation) {
-  Alternative alternative;
-  alternative.name = std::move(name), alternative.what = std::move(what), alternative.isolation = std::move(isolation);
   return alternative;
 }
 
@@ -73,9 +66,8 @@ Result<Alternative> shared_gpus(Alternative alternative, const WorkloadFile& fil
   return alternative;
 }
 
-Alternative one_each(std::string name, std::string what, const WorkloadFile& file, const std::vector<GpuType>& types,
+Alternative one_each(Alternative alternative, const WorkloadFile& file, const std::vector<GpuType>& types,
                      const perf::SpeedTable& speeds) {
-  Alternative alternative = named(std::move(name), std::move(what), "complete");
   std::map<std::string, std::size_t> counts;
   for (const Workload& workload : file.workloads) {
     const GpuType* best = nullptr;
@@ -110,7 +102,7 @@ WorkloadFile with_small_ones_sharing(const WorkloadFile& file, const std::vector
   return sharing;
 }
 
-// Loads without `measured-on` are shares of the allowed GPUs, which says nothing about other GPUs. There they are
+// Loads without `measured-on` are shares of the allowed GPUs, and are not valid for other GPUs. There they are
 // taken as shares of the fastest allowed one, so that no GPU looks faster than it may be.
 WorkloadFile measured_on_fastest(const WorkloadFile& file, const std::vector<GpuType>& types,
                                  const perf::SpeedTable& speeds) {
@@ -132,35 +124,42 @@ Result<std::vector<Alternative>> compare_alternatives(const WorkloadFile& file, 
                                                       const perf::SpeedTable& speeds, catalog::Purchase purchase,
                                                       const SlicePlan& mig, const PlanOptions& options) {
   std::vector<Alternative> all;
-  all.push_back(from_plan("mig", options.share ? "MIG, sharers in shared slices" : "MIG, a slice each",
-                          "memory, bandwidth, SMs and faults", mig, types));
+  all.push_back(from_plan({.name = "mig",
+                           .what = options.share ? "MIG, sharers in shared slices" : "MIG, a slice each",
+                           .isolation = "memory, bandwidth, SMs and faults"},
+                          mig, types));
   if (!options.share && mig.unplaceable.empty()) {
     PlanOptions sharing = options;
     sharing.share = true;
     const WorkloadFile eager = with_small_ones_sharing(file, types, speeds);
-    if (std::any_of(eager.workloads.begin(), eager.workloads.end(), [](const Workload& w) { return w.share; })) {
+    if (std::ranges::any_of(eager.workloads, &Workload::share)) {
       RIGHTSIZE_TRY(const SlicePlan plan, plan_slices(eager, types, speeds, sharing));
-      all.push_back(from_plan("mig+mps", "MIG, small workloads share slices by MPS",
-                              "as MIG between slices; none inside a shared slice", plan, types));
+      all.push_back(from_plan({.name = "mig+mps",
+                               .what = "MIG, small workloads share slices by MPS",
+                               .isolation = "as MIG between slices; none inside a shared slice"},
+                              plan, types));
     }
   }
-  RIGHTSIZE_TRY(Alternative mps,
-                shared_gpus(named("mps", "MPS on whole GPUs", "memory limits only; a fault can stop all"), file, types,
-                            speeds, false));
-  all.push_back(std::move(mps));
-  RIGHTSIZE_TRY(Alternative slicing, shared_gpus(named("time-slicing", "time-slicing; a GPU each for SLOs",
-                                                       "none: memory and time are shared"),
-                                                 file, types, speeds, true));
-  all.push_back(std::move(slicing));
-  all.push_back(one_each("gpu-each", "an allowed GPU each", file, types, speeds));
+  const Alternative mps{
+      .name = "mps", .what = "MPS on whole GPUs", .isolation = "memory limits only; a fault can stop all"};
+  const Alternative slicing{.name = "time-slicing",
+                            .what = "time-slicing; a GPU each for SLOs",
+                            .isolation = "none: memory and time are shared"};
+  for (const Alternative& way : {mps, slicing}) {
+    RIGHTSIZE_TRY(Alternative found, shared_gpus(way, file, types, speeds, way.name == slicing.name));
+    all.push_back(std::move(found));
+  }
+  all.push_back(
+      one_each({.name = "gpu-each", .what = "an allowed GPU each", .isolation = "complete"}, file, types, speeds));
   std::vector<GpuType> catalogue;
   for (const Gpu& gpu : speeds.catalog().gpus) {
     std::optional<GpuType> type =
         options.prices != nullptr ? priced_type(*options.prices, gpu, purchase) : std::nullopt;
     if (type) catalogue.push_back(*std::move(type));
   }
-  all.push_back(one_each("smaller-gpu-each", "the cheapest GPU each, from the whole catalogue",
-                         measured_on_fastest(file, types, speeds), catalogue, speeds));
+  all.push_back(one_each(
+      {.name = "smaller-gpu-each", .what = "the cheapest GPU each, from the whole catalogue", .isolation = "complete"},
+      measured_on_fastest(file, types, speeds), catalogue, speeds));
   return all;
 }
 

@@ -9,7 +9,7 @@ namespace rightsize::mig {
 namespace {
 
 // Units that may go into the same slices are one row of the model: a thousand replicas are a count.
-std::vector<UnitKind> kinds_of(const std::vector<Unit>& units) {
+std::vector<UnitKind> kinds_of(const std::vector<SliceUnit>& units) {
   std::map<Allowed, std::size_t> seen;
   std::vector<UnitKind> kinds;
   for (std::size_t u = 0; u < units.size(); ++u) {
@@ -21,9 +21,9 @@ std::vector<UnitKind> kinds_of(const std::vector<Unit>& units) {
 }
 
 // How many units have each `apart` number; they need as many GPUs.
-std::map<int, std::size_t> apart_sizes(const std::vector<Unit>& units) {
+std::map<int, std::size_t> apart_sizes(const std::vector<SliceUnit>& units) {
   std::map<int, std::size_t> sizes;
-  for (const Unit& unit : units) {
+  for (const SliceUnit& unit : units) {
     for (int id : unit.apart) ++sizes[id];
   }
   return sizes;
@@ -32,7 +32,7 @@ std::map<int, std::size_t> apart_sizes(const std::vector<Unit>& units) {
 struct OpenGpu {
   AssignedGpu assigned;
   std::vector<int> counts;  // slices in use, by plain profile
-  std::vector<int> layout;  // slices it is cut into; empty: any that fit
+  std::vector<int> layout;  // its slices; empty: any that fit
   std::set<int> apart = {};
   bool full = false;
 
@@ -45,14 +45,9 @@ struct OpenGpu {
 // GPUs being filled: first the layouts the exact model chose, then first fit for what is left.
 class Filling {
  public:
-  Filling(const std::vector<Unit>& units, const std::vector<GpuType>& types) : units_(units), types_(types) {
-    for (const GpuType& type : types) {
-      fitting_.emplace_back();
-      for (const Combination& combination : type.geometry->combinations()) fitting_.back().insert(combination.counts);
-    }
-  }
+  Filling(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types) : units_(units), types_(types) {}
 
-  // Fills these GPUs as the model has it, as far as the rules allow. Returns the units that are left.
+  // Fills these GPUs as the model chose, within the rules. Returns the units that could not be placed.
   std::vector<std::size_t> fill_layouts(const std::vector<UnitKind>& kinds, const LayoutsByType& layouts,
                                         const GpuCounts& counts,
                                         std::vector<std::vector<std::vector<int>>> slices_taken) {
@@ -98,7 +93,7 @@ class Filling {
       gpus_ = before;
       first_open_ = 0;
       const bool all =
-          std::all_of(jobs.begin(), jobs.end(), [&](const Job& job) { return place(job) || open_gpu(job, preferred); });
+          std::ranges::all_of(jobs, [&](const Job& job) { return place(job) || open_gpu(job, preferred); });
       if (!all) return false;
       if (best.empty() || cost_of(gpus_) < cost_of(best)) best = gpus_;
     }
@@ -108,7 +103,7 @@ class Filling {
 
   std::vector<std::size_t> all_units() const {
     std::vector<std::size_t> all(units_.size());
-    for (std::size_t u = 0; u < all.size(); ++u) all[u] = u;
+    std::iota(all.begin(), all.end(), std::size_t{0});
     return all;
   }
 
@@ -134,7 +129,7 @@ class Filling {
         jobs.push_back({largest_first({u}), {u}});
     }
     for (auto& [id, members] : groups) jobs.push_back({largest_first(members), std::move(members)});
-    std::stable_sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(jobs, std::ranges::greater(), &std::pair<decltype(largest_first(Job{})), Job>::first);
     std::vector<Job> ordered;
     for (auto& [key, job] : jobs) ordered.push_back(std::move(job));
     return ordered;
@@ -162,27 +157,20 @@ class Filling {
   bool has_slice(OpenGpu& gpu, std::size_t p) const {
     if (!gpu.layout.empty()) return gpu.counts[p] < gpu.layout[p];
     ++gpu.counts[p];
-    const bool fits = fitting_[gpu.assigned.type].contains(gpu.counts);
+    const bool fits = types_[gpu.assigned.type].geometry->fits(gpu.counts);
     --gpu.counts[p];
     return fits;
-  }
-
-  bool is_full(OpenGpu& gpu) const {
-    for (std::size_t p = 0; p < gpu.counts.size(); ++p) {
-      if (has_slice(gpu, p)) return false;
-    }
-    return true;
   }
 
   int& quota(std::size_t unit, const OpenGpu& gpu, std::size_t p) {
     return quota_[kind_of_[unit]][gpu.assigned.type][p];
   }
 
-  // The first slice from `p` on that the unit may take there; past the last where there is none.
+  // The first slice from `p` on that the unit may take there; the number of slices if there is none.
   std::size_t next_slice(OpenGpu& gpu, std::size_t unit, std::size_t p) {
     const std::vector<int>& apart = units_[unit].apart;
     const std::vector<bool>& allowed = units_[unit].allowed[gpu.assigned.type];
-    if (std::any_of(apart.begin(), apart.end(), [&](int id) { return gpu.apart.contains(id); })) return allowed.size();
+    if (std::ranges::any_of(apart, [&](int id) { return gpu.apart.contains(id); })) return allowed.size();
     while (p < allowed.size() && !(allowed[p] && (gpu.layout.empty() || quota(unit, gpu, p) > 0) && has_slice(gpu, p)))
       ++p;
     return p;
@@ -191,7 +179,7 @@ class Filling {
   // All units of the job or none; tries the slices of each in turn.
   bool put(OpenGpu& gpu, const Job& job, std::size_t at) {
     if (at == job.size()) return true;
-    const Unit& unit = units_[job[at]];
+    const SliceUnit& unit = units_[job[at]];
     const bool counted = !gpu.layout.empty();
     for (std::size_t p = 0; (p = next_slice(gpu, job[at], p)) < gpu.counts.size(); ++p) {
       const std::set<int> kept = gpu.apart;
@@ -208,8 +196,8 @@ class Filling {
     return false;
   }
 
-  // Units without rules fill GPU after GPU. In fixed layouts, those to be kept apart go where most is free, which keeps
-  // the choices of the others even.
+  // Units without rules fill GPU after GPU. In fixed layouts, units that must be kept apart go to the GPU with the most
+  // free slices, which keeps the choices of the others even.
   bool place(const Job& job) {
     while (first_open_ < gpus_.size() && gpus_[first_open_].full) ++first_open_;
     OpenGpu* freest = nullptr;
@@ -227,15 +215,16 @@ class Filling {
   }
 
   bool update_full(OpenGpu& gpu) const {
-    gpu.full = is_full(gpu);
+    gpu.full = true;
+    for (std::size_t p = 0; p < gpu.counts.size() && gpu.full; ++p) gpu.full = !has_slice(gpu, p);
     return true;
   }
 
   bool open_gpu(const Job& job, std::size_t preferred) {
     std::vector<std::size_t> order;
     for (std::size_t t = 0; t < types_.size(); ++t) order.push_back(t);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return types_[a].usd_per_hour() < types_[b].usd_per_hour(); });
+    std::ranges::stable_sort(
+        order, [&](std::size_t a, std::size_t b) { return types_[a].usd_per_hour() < types_[b].usd_per_hour(); });
     order.insert(order.begin(), preferred);
     for (std::size_t t : order) {
       OpenGpu gpu{{t, {}}, std::vector<int>(types_[t].geometry->plain_profiles().size(), 0), {}};
@@ -247,9 +236,8 @@ class Filling {
     return false;
   }
 
-  const std::vector<Unit>& units_;
+  const std::vector<SliceUnit>& units_;
   const std::vector<GpuType>& types_;
-  std::vector<std::set<std::vector<int>>> fitting_;   // [type]: counts of plain profiles that fit one GPU
   std::vector<std::vector<std::vector<int>>> quota_;  // [kind][type][plain profile]: what the model has them take
   std::vector<std::size_t> kind_of_;
   std::vector<OpenGpu> gpus_;
@@ -258,12 +246,13 @@ class Filling {
 
 }  // namespace
 
-Assignment assign_first_fit(const std::vector<Unit>& units, const std::vector<GpuType>& types) {
+Assignment assign_first_fit(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types) {
   Filling filling(units, types);
   return filling.first_fit(filling.all_units()) ? filling.take() : Assignment{};
 }
 
-Result<Assignment> assign(const std::vector<Unit>& units, const std::vector<GpuType>& types, const Effort& effort) {
+Result<Assignment> assign(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types,
+                          const SolverEffort& effort) {
   const std::vector<UnitKind> kinds = kinds_of(units);
   const LayoutsByType layouts = useful_layouts(kinds, types);
   std::size_t least_gpus = 1;
@@ -285,7 +274,7 @@ Result<Assignment> assign(const std::vector<Unit>& units, const std::vector<GpuT
     out_of_time = out_of_time || counts.out_of_time;
     if (counts.solved && too_expensive(counts.cost)) return Assignment{};
     if (!counts.solved || (best.feasible && counts.cost >= best.cost * (1 - 1e-9))) break;
-    SearchResult searched = search_assignment(units, types, counts.by_type());
+    UnitPlacement searched = search_assignment(units, types, counts.by_type());
     if (searched.found) {
       best = {true, std::move(searched.gpus), 0, 0, false};
       for (const AssignedGpu& gpu : best.gpus) best.cost += types[gpu.type].usd_per_hour();

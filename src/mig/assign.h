@@ -1,8 +1,8 @@
 // The optimization inside plan_slices(): units into slices, slices onto GPUs.
 //
-// The exact model (slice_model.h) says how many GPUs of each type are needed; a depth-first search then places the
-// units on them with every rule kept. Where the search proves that impossible, the model is solved again without that
-// answer. Too large an instance is filled by first fit instead, which then has the model's bound.
+// The exact model (slice_model.h) determines how many GPUs of each type are needed; a depth-first search then places
+// the units on them under all rules. If the search proves that impossible, the model is solved again without that
+// answer. Problems that are too large for the search are filled by first fit; the model's bound still holds.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 namespace rightsize::mig {
 
 // What goes into one slice: one replica, or several that share it.
-struct Unit {
+struct SliceUnit {
   std::vector<ReplicaId> replicas;
   Allowed allowed;
   std::vector<int> apart;  // units with a number in common never share a GPU
@@ -34,12 +34,13 @@ struct Assignment {
 
 // Every unit must be allowed somewhere. Not feasible when a group fits no GPU together, or when no answer can cost less
 // than the ceiling.
-Result<Assignment> assign(const std::vector<Unit>& units, const std::vector<GpuType>& types, const Effort& effort);
+Result<Assignment> assign(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types,
+                          const SolverEffort& effort);
 
-// First fit with every rule kept, for any size. Not feasible when a group fits no GPU together.
-Assignment assign_first_fit(const std::vector<Unit>& units, const std::vector<GpuType>& types);
+// First fit under all rules, for any size. Not feasible when a group fits no GPU together.
+Assignment assign_first_fit(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types);
 
-struct SearchResult {
+struct UnitPlacement {
   bool found = false;
   bool exhausted = false;  // not found, and proved that there is none
   std::vector<AssignedGpu> gpus;
@@ -47,7 +48,7 @@ struct SearchResult {
 
 // Places the units on this many GPUs of each type, in a bounded number of steps. The answer depends neither on how the
 // numbers were found nor on the machine.
-SearchResult search_assignment(const std::vector<Unit>& units, const std::vector<GpuType>& types,
-                               const std::vector<std::size_t>& gpus_by_type);
+UnitPlacement search_assignment(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types,
+                                const std::vector<std::size_t>& gpus_by_type);
 
 }  // namespace rightsize::mig

@@ -1,6 +1,5 @@
 // Which unit goes where when the number of GPUs of each type is given: depth first in a fixed order.
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -16,7 +15,7 @@ constexpr int kShare = 840;  // of a GPU: a unit in which the memory and compute
 struct Bundle {
   std::vector<std::size_t> units;
   int memory = 0, compute = 0;
-  bool like_previous = false;  // swapping it with the bundle before changes nothing
+  bool like_previous = false;  // equivalent to the bundle before it
 };
 
 struct PartlyFilled {
@@ -28,17 +27,11 @@ struct PartlyFilled {
   auto state() const { return std::tie(type, counts, apart); }
 };
 
-class Search {
+class UnitSearch {
  public:
-  Search(const std::vector<Unit>& units, const std::vector<GpuType>& types, const std::vector<std::size_t>& gpus)
+  UnitSearch(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types,
+             const std::vector<std::size_t>& gpus)
       : units_(units), types_(types) {
-    for (const GpuType& type : types) {
-      fits_.emplace_back();
-      for (const Combination& combination : type.geometry->combinations()) {
-        fits_.back().push_back(code(combination.counts));
-      }
-      std::sort(fits_.back().begin(), fits_.back().end());
-    }
     for (std::size_t t = 0; t < types.size(); ++t) {
       const std::vector<int> none(types[t].geometry->plain_profiles().size(), 0);
       gpus_.insert(gpus_.end(), gpus[t], {t, none, {}, {}});
@@ -46,8 +39,8 @@ class Search {
     make_bundles();
   }
 
-  SearchResult run() {
-    SearchResult result;
+  UnitPlacement run() {
+    UnitPlacement result;
     int memory = static_cast<int>(gpus_.size()) * kShare, compute = memory;
     for (const Bundle& bundle : bundles_) memory -= bundle.memory, compute -= bundle.compute;
     result.found = memory >= 0 && compute >= 0 && place(0, 0, memory, compute);
@@ -61,12 +54,6 @@ class Search {
  private:
   static constexpr int kMostSteps = 20'000;
 
-  static std::uint64_t code(const std::vector<int>& counts) {
-    std::uint64_t sum = 0;
-    for (int count : counts) sum = sum << 5 | static_cast<std::uint64_t>(count);
-    return sum;
-  }
-
   std::pair<int, int> share_of(std::size_t type, std::size_t p) const {
     const Geometry& geometry = *types_[type].geometry;
     const catalog::MigProfile& profile = geometry.profile(geometry.plain_profiles()[p]);
@@ -74,9 +61,9 @@ class Search {
             profile.compute_slices * kShare / geometry.compute_slices()};
   }
 
-  // Large before small, those with rules before those without, and alike ones beside each other.
+  // Large before small, those with rules before those without, and equivalent ones next to each other.
   auto rank(const Bundle& bundle) const {
-    const Unit& first = units_[bundle.units[0]];
+    const SliceUnit& first = units_[bundle.units[0]];
     return std::tuple(std::max(bundle.memory, bundle.compute), bundle.memory + bundle.compute, bundle.units.size(),
                       first.apart, first.allowed);
   }
@@ -97,17 +84,16 @@ class Search {
       }
       bundle.units.push_back(u), bundle.memory += memory, bundle.compute += compute;
     }
-    std::stable_sort(bundles_.begin(), bundles_.end(),
-                     [&](const Bundle& a, const Bundle& b) { return rank(a) > rank(b); });
+    std::ranges::stable_sort(bundles_, [&](const Bundle& a, const Bundle& b) { return rank(a) > rank(b); });
     for (std::size_t j = 1; j < bundles_.size(); ++j) {
-      const Unit &a = units_[bundles_[j - 1].units[0]], &b = units_[bundles_[j].units[0]];
+      const SliceUnit &a = units_[bundles_[j - 1].units[0]], &b = units_[bundles_[j].units[0]];
       bundles_[j].like_previous = a.together < 0 && b.together < 0 && a.allowed == b.allowed && a.apart == b.apart;
     }
   }
 
-  // Puts bundle j and all behind it onto the GPUs; `memory` and `compute` are what is left over when all are placed, so
-  // that a waste beyond them ends a branch at once. Of GPUs in the same state only the first is tried, and bundles
-  // alike are placed in order: neither loses an answer, and without them the tree is factorially wider.
+  // Places bundle j and all that follow. `memory` and `compute` are what remains unused when all are placed, so a
+  // branch that wastes more ends immediately. Of GPUs in the same state only the first is tried, and equivalent bundles
+  // are placed in order: neither rule loses an answer, and without them the tree is factorially wider.
   bool place(std::size_t j, std::size_t previous, int memory, int compute) {
     if (j == bundles_.size()) return true;
     for (std::size_t g = bundles_[j].like_previous ? previous : 0; g < gpus_.size(); ++g) {
@@ -119,14 +105,14 @@ class Search {
     return false;
   }
 
-  // The job's units from `at` on, each in its smallest slice first. `memory` and `compute` may be wasted yet.
+  // The bundle's units from `at` on, each in its smallest slice first. `memory` and `compute` may be wasted yet.
   bool put(std::size_t j, std::size_t at, std::size_t g, int memory, int compute) {
     const Bundle& bundle = bundles_[j];
     if (at == bundle.units.size()) return place(j + 1, g, memory + bundle.memory, compute + bundle.compute);
-    const Unit& unit = units_[bundle.units[at]];
+    const SliceUnit& unit = units_[bundle.units[at]];
     const PartlyFilled before = gpus_[g];
     for (int id : unit.apart) {
-      if (std::binary_search(before.apart.begin(), before.apart.end(), id)) return false;
+      if (std::ranges::binary_search(before.apart, id)) return false;
     }
     for (std::size_t p = 0; p < before.counts.size(); ++p) {
       const auto [more_memory, more_compute] = share_of(before.type, p);
@@ -135,9 +121,9 @@ class Search {
         continue;
       PartlyFilled& gpu = gpus_[g];
       ++gpu.counts[p];
-      if (std::binary_search(fits_[gpu.type].begin(), fits_[gpu.type].end(), code(gpu.counts))) {
+      if (types_[gpu.type].geometry->fits(gpu.counts)) {
         gpu.apart.insert(gpu.apart.end(), unit.apart.begin(), unit.apart.end());
-        std::sort(gpu.apart.begin(), gpu.apart.end());
+        std::ranges::sort(gpu.apart);
         gpu.slots.emplace_back(p, bundle.units[at]);
         if (put(j, at + 1, g, memory - more_memory, compute - more_compute)) return true;
       }
@@ -146,9 +132,8 @@ class Search {
     return false;
   }
 
-  const std::vector<Unit>& units_;
+  const std::vector<SliceUnit>& units_;
   const std::vector<GpuType>& types_;
-  std::vector<std::vector<std::uint64_t>> fits_;  // [type]: codes of the combinations, sorted
   std::vector<PartlyFilled> gpus_;
   std::vector<Bundle> bundles_;
   int steps_ = 0;
@@ -156,11 +141,11 @@ class Search {
 
 }  // namespace
 
-SearchResult search_assignment(const std::vector<Unit>& units, const std::vector<GpuType>& types,
-                               const std::vector<std::size_t>& gpus_by_type) {
+UnitPlacement search_assignment(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types,
+                                const std::vector<std::size_t>& gpus_by_type) {
   constexpr std::size_t kMostUnits = 150;  // beyond, this order rarely reaches the optimum within the steps
   if (units.size() > kMostUnits) return {};
-  return Search(units, types, gpus_by_type).run();
+  return UnitSearch(units, types, gpus_by_type).run();
 }
 
 }  // namespace rightsize::mig

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -21,29 +20,24 @@ Layout RunningGpu::layout() const {
 
 namespace {
 
-struct Line {
-  std::string_view text;
-  std::size_t offset = 0;
-};
+constexpr std::int64_t kMostSlices = 64;
 
-std::vector<Line> lines_of(std::string_view text) {
-  std::vector<Line> lines;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back({text.substr(begin, end - begin), begin});
-    begin = end + 1;
-  }
-  return lines;
+// The words of a line of nvidia-smi's tables, without the border.
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words = split_list(line, ' ');
+  std::erase(words, "|");
+  return words;
 }
 
-// The words of a table's row, without its border.
-std::vector<std::string_view> cells(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::string_view word : split_list(line, ' ')) {
-    if (word != "|") words.push_back(word);
-  }
-  return words;
+std::optional<int> number_up_to(std::string_view text, std::int64_t most) {
+  const Result<std::int64_t> number = parse_integer(text);
+  return number && *number >= 0 && *number <= most ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+// The parts before and after the first `separator`; the second is empty without one.
+std::pair<std::string_view, std::string_view> halves(std::string_view text, char separator) {
+  const std::size_t at = std::min(text.find(separator), text.size());
+  return {text.substr(0, at), text.substr(std::min(at + 1, text.size()))};
 }
 
 class CurrentReader {
@@ -68,19 +62,35 @@ class CurrentReader {
   }
 
  private:
-  Place at(std::size_t offset, std::size_t length) const { return place_in(file_, text_, offset, length); }
-  void mistake(const Place& place, std::string message, std::string hint = {}) {
-    errors_.push_back(bad_input(std::move(message)).with_hint(std::move(hint)).at(place));
+  // The place of a part of the text.
+  Place place(std::string_view part) const {
+    return place_in(file_, text_, static_cast<std::size_t>(part.data() - text_.data()), part.size());
+  }
+  void mistake(const Place& where, std::string message, std::string hint = {}) {
+    errors_.push_back(bad_input(std::move(message)).with_hint(std::move(hint)).at(where));
   }
 
-  void add(RunningGpu& gpu, int profile, int start, std::string workload, const Place& place) {
-    const Instance instance{profile, start};
-    const catalog::MigProfile& info = geometry_.profile(profile);
-    if (std::find(info.placements.begin(), info.placements.end(), start) == info.placements.end()) {
-      mistake(place, fmt::format("{} cannot start at slice {} on {}", info.profile, start, geometry_.gpu().name),
+  void read_instance(RunningGpu& gpu, std::string_view profile, std::string_view start, std::string workload,
+                     const Place& where) {
+    const Result<int> index = geometry_.find_profile(profile);
+    const std::optional<int> begins = number_up_to(start, kMostSlices);
+    if (!index) {
+      errors_.push_back(Error(index.error()).at(where));
+    } else if (!begins) {
+      mistake(where, fmt::format("'{}' is not a slice number", start));
+    } else {
+      add(gpu, {*index, *begins}, std::move(workload), where);
+    }
+  }
+
+  void add(RunningGpu& gpu, const Instance& instance, std::string workload, const Place& where) {
+    const catalog::MigProfile& info = geometry_.profile(instance.profile);
+    if (std::ranges::find(info.placements, instance.start) == info.placements.end()) {
+      mistake(where,
+              fmt::format("{} cannot start at slice {} on {}", info.profile, instance.start, geometry_.gpu().name),
               fmt::format("it may start at {}", fmt::join(info.placements, ", ")));
     } else if (!geometry_.may_join(gpu.layout(), instance)) {
-      mistake(place, fmt::format("{} at slice {} does not fit next to {}", info.profile, start,
+      mistake(where, fmt::format("{} at slice {} does not fit next to {}", info.profile, instance.start,
                                  describe_layout(gpu.layout(), geometry_)));
     } else {
       gpu.instances.push_back({instance, std::move(workload)});
@@ -89,55 +99,42 @@ class CurrentReader {
 
   // "|   0  MIG 1g.10gb          19        9          4:1     |"
   void read_table() {
-    std::map<std::string, std::size_t> by_name;
-    for (const Line& line : lines_of(text_)) {
-      const std::vector<std::string_view> words = cells(line.text);
-      const Place place = at(line.offset, line.text.size());
+    for (std::string_view line : split_list(text_, '\n')) {
+      const std::vector<std::string_view> words = words_of(line);
       if (words.size() < 6 || words[1] != "MIG") continue;
-      const Result<int> profile = geometry_.find_profile(words[2]);
-      const std::size_t colon = words[5].find(':');
-      const Result<std::int64_t> start = parse_integer(words[5].substr(0, std::min(colon, words[5].size())));
-      if (!profile) {
-        errors_.push_back(Error(profile.error()).at(place));
-      } else if (!start || *start > 64 || colon == std::string_view::npos) {
-        mistake(place, fmt::format("'{}' is not a placement", words[5]));
-      } else {
-        const std::string name(words[0]);
-        const auto [index, fresh] = by_name.try_emplace(name, fleet_.size());
-        if (fresh) fleet_.push_back({name, {}});
-        add(fleet_[index->second], *profile, static_cast<int>(*start), fmt::format("gpu{}-gi{}", name, words[4]),
-            place);
-      }
+      const auto [start, size] = halves(words[5], ':');
+      auto gpu = std::ranges::find(fleet_, words[0], &RunningGpu::name);
+      if (gpu == fleet_.end()) gpu = fleet_.insert(gpu, {std::string(words[0]), {}});
+      read_instance(*gpu, words[2], size.empty() ? words[5] : start, fmt::format("gpu{}-gi{}", words[0], words[4]),
+                    place(line));
     }
   }
 
   void read_lines() {
-    for (const Line& line : lines_of(text_)) {
-      std::string_view text = line.text.substr(0, std::min(line.text.find('#'), line.text.size()));
-      if (trim(text).empty()) continue;
+    for (std::string_view line : split_list(text_, '\n')) {
+      const std::string_view text = trim(halves(line, '#').first);
+      if (text.empty()) continue;
       RunningGpu gpu{std::to_string(fleet_.size()), {}};
-      if (trim(text) != "-") {  // a GPU with nothing on it
-        for (std::string_view word : split_list(text, ',')) read_word(gpu, word, at(offset_of(word), word.size()));
+      if (text != "-") {  // a GPU with nothing on it
+        for (std::string_view word : split_list(text, ',')) read_word(gpu, word, place(word));
       }
       fleet_.push_back(std::move(gpu));
     }
   }
-  std::size_t offset_of(std::string_view part) const { return static_cast<std::size_t>(part.data() - text_.data()); }
 
-  void read_word(RunningGpu& gpu, std::string_view word, const Place& place) {
-    const std::size_t equals = word.find('=');
-    const std::string workload(equals == std::string_view::npos ? "" : trim(word.substr(equals + 1)));
-    Checked<Layout> layout = parse_layout(trim(word.substr(0, std::min(equals, word.size()))), geometry_);
+  void read_word(RunningGpu& gpu, std::string_view word, const Place& where) {
+    const auto [slices, workload] = halves(word, '=');
+    Checked<Layout> layout = parse_layout(trim(slices), geometry_);
     if (!layout) {
-      for (Error& error : layout.error()) errors_.push_back(std::move(error).at(place));
+      for (Error& error : layout.error()) errors_.push_back(std::move(error).at(where));
       return;
     }
     for (const Instance& instance : *layout) {
       if (instance.start < 0) {
-        mistake(place, fmt::format("'{}' has no start", trim(word)),
+        mistake(where, fmt::format("'{}' has no start", trim(word)),
                 "write the first memory slice after '@': 1g.10gb@4");
       } else {
-        add(gpu, instance.profile, instance.start, workload, place);
+        add(gpu, instance, std::string(trim(workload)), where);
       }
     }
   }
@@ -171,15 +168,8 @@ class CurrentReader {
     if (profile == nullptr || start == nullptr) {
       return mistake(document.place(item), "an instance needs 'profile' and 'start'");
     }
-    const Result<int> index = geometry_.find_profile(profile->scalar);
-    const Result<std::int64_t> begins = parse_integer(start->scalar);
-    if (!index) {
-      errors_.push_back(Error(index.error()).at(document.place(*profile)));
-    } else if (!begins || *begins > 64) {
-      mistake(document.place(*start), fmt::format("'{}' is not a slice number", start->scalar));
-    } else {
-      add(gpu, *index, static_cast<int>(*begins), workload == nullptr ? "" : workload->scalar, document.place(item));
-    }
+    read_instance(gpu, profile->scalar, start->scalar, workload == nullptr ? "" : workload->scalar,
+                  document.place(item));
   }
 
   const std::string& file_;
@@ -189,22 +179,26 @@ class CurrentReader {
   Errors errors_;
 };
 
-// "{0,2,4}:2" -> starts and size.
-bool read_placements(std::string_view text, ListedProfile& profile) {
-  const std::size_t open = text.find('{'), close = text.find('}'),
-                    colon = text.find(':', close == std::string_view::npos ? 0 : close);
-  if (open == std::string_view::npos || close == std::string_view::npos || colon == std::string_view::npos ||
-      close < open)
-    return false;
-  for (std::string_view word : split_list(text.substr(open + 1, close - open - 1), ',')) {
-    const Result<std::int64_t> start = parse_integer(word);
-    if (!start || *start < 0 || *start > 64) return false;
-    profile.placements.push_back(static_cast<int>(*start));
+// "GPU  0 Profile ID 15 Placements: {0,2,4,6}:2"; false where it cannot be read.
+bool read_placements(std::string_view line, ListedProfile& profile) {
+  const auto [starts, rest] = halves(halves(line, '{').second, '}');
+  for (std::string_view word : split_list(starts, ',')) {
+    const std::optional<int> start = number_up_to(word, kMostSlices);
+    if (!start) return false;
+    profile.placements.push_back(*start);
   }
-  const Result<std::int64_t> size = parse_integer(trim(text.substr(colon + 1)));
-  if (!size || *size < 1 || *size > 64) return false;
-  profile.size = static_cast<int>(*size);
-  return true;
+  profile.size = number_up_to(trim(halves(rest, ':').second), kMostSlices).value_or(0);
+  return profile.size > 0;
+}
+
+// "|   0  MIG 1g.18gb         19     7/7        16.00      No     16     1     0   |"
+std::optional<ListedProfile> read_profile(const std::vector<std::string_view>& words) {
+  const auto [free, total] = halves(words[4], '/');
+  const std::optional<int> id = number_up_to(words[3], 10'000), sms = number_up_to(words[7], 10'000);
+  const std::optional<int> open = number_up_to(free, 100), all = number_up_to(total, 100);
+  const Result<double> memory = parse_number(words[5]);
+  if (!id || !sms || !open || !all || !memory) return std::nullopt;
+  return ListedProfile{std::string(words[2]), *id, *open, *all, gib(*memory), *sms, {}, 0};
 }
 
 }  // namespace
@@ -217,45 +211,27 @@ Checked<std::vector<ListedProfile>> read_profile_list(const std::string& file, c
   std::vector<ListedProfile> profiles;
   Errors errors;
   std::string gpu;  // only the first GPU of the text counts
-  for (const Line& line : lines_of(text)) {
-    const std::vector<std::string_view> words = cells(line.text);
+  for (std::string_view line : split_list(text, '\n')) {
+    const std::vector<std::string_view> words = words_of(line);
     auto mistake = [&](std::string what) {
-      errors.push_back(bad_input(std::move(what)).at(place_in(file, text, line.offset, line.text.size())));
+      const auto offset = static_cast<std::size_t>(line.data() - text.data());
+      errors.push_back(bad_input(std::move(what)).at(place_in(file, text, offset, line.size())));
     };
-    // "|   0  MIG 1g.18gb         19     7/7        16.00      No     16     1     0   |"
     if (words.size() >= 8 && words[1] == "MIG") {
       if (gpu.empty()) gpu = words[0];
       if (words[0] != gpu) continue;
-      const std::size_t slash = words[4].find('/');
-      const Result<std::int64_t> id = parse_integer(words[3]), sms = parse_integer(words[7]);
-      const Result<std::int64_t> free = parse_integer(words[4].substr(0, std::min(slash, words[4].size())));
-      const Result<std::int64_t> total =
-          parse_integer(slash == std::string_view::npos ? "" : words[4].substr(slash + 1));
-      const Result<double> memory = parse_number(words[5]);
-      const bool sane =
-          id && sms && free && total && memory && *id < 10'000 && *sms < 10'000 && *free < 100 && *total < 100;
-      if (!sane) {
+      if (std::optional<ListedProfile> profile = read_profile(words)) {
+        profiles.push_back(*std::move(profile));
+      } else {
         mistake("this row of the profile list cannot be read");
-        continue;
       }
-      profiles.push_back({std::string(words[2]),
-                          static_cast<int>(*id),
-                          static_cast<int>(*free),
-                          static_cast<int>(*total),
-                          gib(*memory),
-                          static_cast<int>(*sms),
-                          {},
-                          0});
     }
-    // "GPU  0 Profile ID 15 Placements: {0,2,4,6}:2"
     if (words.size() >= 6 && words[0] == "GPU" && words[2] == "Profile" && words[3] == "ID" &&
         (gpu.empty() || words[1] == gpu)) {
-      const Result<std::int64_t> id = parse_integer(words[4]);
-      auto profile =
-          std::find_if(profiles.begin(), profiles.end(), [&](const ListedProfile& p) { return id && p.id == *id; });
+      const auto profile = std::ranges::find(profiles, number_up_to(words[4], 10'000), &ListedProfile::id);
       if (profile == profiles.end()) {
         mistake("placements of a profile that is not listed above");
-      } else if (!profile->placements.empty() || !read_placements(line.text, *profile)) {
+      } else if (!profile->placements.empty() || !read_placements(line, *profile)) {
         mistake("these placements cannot be read");
       }
     }
@@ -310,15 +286,14 @@ Fragmentation fragmentation(const Geometry& geometry, const Layout& occupied) {
     result.free_compute_slices -= geometry.profile(instance.profile).compute_slices;
   }
   for (int profile : geometry.plain_profiles()) {
-    result.rows.push_back(
-        {profile, geometry.free_for(profile, occupied, false), geometry.free_for(profile, occupied, true)});
-    const Fragmentation::Row& row = result.rows.back();
+    const Fragmentation::Row& row = result.rows.emplace_back(
+        Fragmentation::Row{geometry.profile(profile).profile, geometry.free_for(profile, occupied, false),
+                           geometry.free_for(profile, occupied, true)});
     if (row.fits_repacked <= row.fits_now) continue;
-    const std::string& name = geometry.profile(profile).profile;
     result.sentence = fmt::format(
         "{} of {} memory slices and {} of {} compute slices are free, but {} {} fits; {} would if other slices moved.",
         result.free_memory_slices, geometry.memory_slices(), result.free_compute_slices, geometry.compute_slices(),
-        row.fits_now == 0 ? "no" : fmt::format("only {}", row.fits_now), name, row.fits_repacked);
+        row.fits_now == 0 ? "no" : fmt::format("only {}", row.fits_now), row.profile, row.fits_repacked);
   }
   return result;
 }

@@ -18,7 +18,7 @@ struct RunningInstance {
 };
 
 struct RunningGpu {
-  std::string name;  // "0", or what the file says
+  std::string name;  // "0", or the name given in the file
   std::vector<RunningInstance> instances;
 
   Layout layout() const;
@@ -53,7 +53,7 @@ struct Fragmentation {
   int free_memory_slices = 0;
   int free_compute_slices = 0;
   struct Row {
-    int profile = 0;
+    std::string profile;
     int fits_now = 0;
     int fits_repacked = 0;
   };

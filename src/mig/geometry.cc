@@ -39,6 +39,13 @@ bool overlap(const MigProfile& a, int a_start, const MigProfile& b, int b_start)
   return a_start < b_start + b.memory_slices && b_start < a_start + a.memory_slices;
 }
 
+// No GPU has room for 32 slices of one kind.
+std::uint64_t code_of(const std::vector<int>& counts) {
+  std::uint64_t code = 0;
+  for (int count : counts) code = code << 5 | static_cast<std::uint64_t>(count);
+  return code;
+}
+
 }  // namespace
 
 std::optional<Geometry> Geometry::of(const catalog::Catalog& catalog, const catalog::Gpu& gpu) {
@@ -47,7 +54,7 @@ std::optional<Geometry> Geometry::of(const catalog::Catalog& catalog, const cata
   for (const MigProfile& profile : catalog.mig) {
     if (profile.gpu == gpu.name) geometry.profiles_.push_back(profile);
   }
-  std::stable_sort(geometry.profiles_.begin(), geometry.profiles_.end(), [](const MigProfile& a, const MigProfile& b) {
+  std::ranges::stable_sort(geometry.profiles_, [](const MigProfile& a, const MigProfile& b) {
     return std::tie(a.memory_slices, a.compute_slices) < std::tie(b.memory_slices, b.compute_slices);
   });
   for (std::size_t i = 0; i < geometry.profiles_.size(); ++i) {
@@ -60,6 +67,8 @@ std::optional<Geometry> Geometry::of(const catalog::Catalog& catalog, const cata
   }
   if (geometry.plain_.empty()) return std::nullopt;
   geometry.combinations_ = geometry.find_combinations();
+  for (const SliceSet& set : geometry.combinations_) geometry.codes_.push_back(code_of(set.counts));
+  std::ranges::sort(geometry.codes_);
   return geometry;
 }
 
@@ -139,7 +148,7 @@ bool Geometry::extend(Layout& placed, std::vector<Instance>& rest) const {
     starts.emplace_back(-free_placements(placed), -start);
     placed.pop_back();
   }
-  std::sort(starts.begin(), starts.end());
+  std::ranges::sort(starts);
   for (const auto& [open, start] : starts) {
     placed.push_back({next.profile, -start});
     if (extend(placed, rest)) return true;
@@ -154,7 +163,7 @@ std::optional<Layout> Geometry::place(const Layout& wanted, const Layout& occupi
   // Fixed starts first, then large before small, so that dead ends show early.
   std::vector<std::size_t> order(wanted.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     const bool a_fixed = wanted[a].start >= 0, b_fixed = wanted[b].start >= 0;
     if (a_fixed != b_fixed) return b_fixed;
     return profile(wanted[a].profile).memory_slices < profile(wanted[b].profile).memory_slices;
@@ -201,7 +210,7 @@ bool Geometry::fits_together(const std::vector<int>& counts) const {
   return memory <= memory_slices_ && compute <= compute_slices_ && lie_beside(pieces, pieces.size(), 0);
 }
 
-std::vector<Combination> Geometry::find_combinations() const {
+std::vector<SliceSet> Geometry::find_combinations() const {
   // Grows every feasible multiset by one. Every subset of a feasible set is feasible, so none is missed.
   std::set<std::vector<int>, std::greater<>> known;  // largest profile last in plain_, so compare reversed
   std::vector<std::vector<int>> grow{std::vector<int>(plain_.size(), 0)};
@@ -224,11 +233,15 @@ std::vector<Combination> Geometry::find_combinations() const {
     }
     maximal[std::vector<int>(counts.rbegin(), counts.rend())] = !more;
   }
-  std::vector<Combination> combinations;
+  std::vector<SliceSet> combinations;
   for (const std::vector<int>& key : known) {
     combinations.push_back({std::vector<int>(key.rbegin(), key.rend()), maximal[key]});
   }
   return combinations;
+}
+
+bool Geometry::fits(const std::vector<int>& counts) const {
+  return std::ranges::binary_search(codes_, code_of(counts));
 }
 
 int Geometry::free_for(int index, const Layout& occupied, bool moved) const {
@@ -248,7 +261,7 @@ int Geometry::free_for(int index, const Layout& occupied, bool moved) const {
 
 Layout Geometry::creation_order(const Layout& layout) const {
   Layout order = layout;
-  std::stable_sort(order.begin(), order.end(), [&](const Instance& a, const Instance& b) {
+  std::ranges::stable_sort(order, [&](const Instance& a, const Instance& b) {
     const MigProfile &pa = profile(a.profile), &pb = profile(b.profile);
     if (pa.memory_slices != pb.memory_slices) return pa.memory_slices > pb.memory_slices;
     if (pa.compute_slices != pb.compute_slices) return pa.compute_slices > pb.compute_slices;

@@ -8,6 +8,7 @@
 // than the GPU. The profiles come from data/mig.csv.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,7 +31,7 @@ struct Instance {
 using Layout = std::vector<Instance>;
 
 // A multiset of profiles that can be placed together: `counts` by index of plain_profiles().
-struct Combination {
+struct SliceSet {
   std::vector<int> counts;
   bool maximal = false;  // no further instance of a plain profile fits, however the others are placed
 };
@@ -61,7 +62,10 @@ class Geometry {
   std::optional<Layout> place(const Layout& wanted, const Layout& occupied = {}) const;
 
   // Every non-empty multiset of plain profiles that fits an empty GPU, ordered by counts from the largest profile down.
-  const std::vector<Combination>& combinations() const { return combinations_; }
+  const std::vector<SliceSet>& combinations() const { return combinations_; }
+
+  // Whether these numbers of slices, by index of plain_profiles(), are one of them.
+  bool fits(const std::vector<int>& counts) const;
 
   // How many more of a profile fit next to `occupied`; with `moved`, if `occupied` may be rearranged.
   int free_for(int profile, const Layout& occupied, bool moved) const;
@@ -73,14 +77,15 @@ class Geometry {
   bool extend(Layout& placed, std::vector<Instance>& rest) const;
   int free_placements(const Layout& placed) const;
   bool fits_together(const std::vector<int>& counts) const;
-  std::vector<Combination> find_combinations() const;
+  std::vector<SliceSet> find_combinations() const;
 
   const catalog::Gpu* gpu_ = nullptr;
   std::vector<catalog::MigProfile> profiles_;
   std::vector<int> plain_;
   int memory_slices_ = 0;
   int compute_slices_ = 0;
-  std::vector<Combination> combinations_;
+  std::vector<SliceSet> combinations_;
+  std::vector<std::uint64_t> codes_;  // of combinations_, sorted
 };
 
 // "3g.40gb, 2x1g.10gb, 1g.10gb@4": names, counts ("2x1g.10gb", "1g.10gb*2", "1g.10gb: 2"), and starts after '@'.

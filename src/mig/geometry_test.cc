@@ -70,7 +70,7 @@ TEST(Geometry, CombinationsMatchExhaustiveSearchOnEveryGpu) {
     ++gpus;
     const Oracle oracle(*geometry);
     std::set<std::vector<int>> feasible, maximal;
-    for (const Combination& combination : geometry->combinations()) {
+    for (const SliceSet& combination : geometry->combinations()) {
       EXPECT_TRUE(feasible.insert(combination.counts).second);
       if (combination.maximal) maximal.insert(combination.counts);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -12,78 +13,76 @@ namespace {
 
 using hand_over::Facts;
 
-// What a GPU is cut into, without places: mig-parted knows no more.
-using Cut = std::map<std::string, int>;
-
-Layout layout_of(const PlannedGpu& gpu) {
-  Layout layout;
-  for (const PlannedInstance& instance : gpu.instances) layout.push_back(instance.where);
-  return layout;
-}
-
-Cut cut_of(const PlannedGpu& gpu, const Geometry& geometry) {
-  Cut cut;
-  for (const PlannedInstance& instance : gpu.instances) ++cut[geometry.profile(instance.where.profile).profile];
-  return cut;
-}
-
-// Nodes cut alike are configured alike: one configuration for all of them.
-struct Config {
-  std::string name;
-  std::vector<Cut> devices;
-  std::vector<std::string> nodes;
+// GPUs of one type that sit in one machine: indices of SlicePlan::gpus. The position is the device index there.
+struct PlannedNode {
+  std::string name;  // "node-0"
+  std::size_t type = 0;
+  std::vector<std::size_t> gpus = {};
 };
 
-std::vector<Config> configs_of(const SlicePlan& plan, const std::vector<Node>& nodes,
-                               const std::vector<GpuType>& types) {
-  std::vector<Config> configs;
-  for (const Node& node : nodes) {
-    std::vector<Cut> devices;
-    for (std::size_t g : node.gpus) devices.push_back(cut_of(plan.gpus[g], *types[node.type].geometry));
-    const auto same =
-        std::find_if(configs.begin(), configs.end(), [&](const Config& c) { return c.devices == devices; });
-    if (same != configs.end())
-      same->nodes.push_back(node.name);
-    else
-      configs.push_back({"", devices, {node.name}});
+std::vector<PlannedNode> nodes_of(const SlicePlan& plan, std::size_t gpus_per_node) {
+  std::vector<PlannedNode> nodes;
+  for (std::size_t g = 0; g < plan.gpus.size(); ++g) {
+    const bool fits = !nodes.empty() && nodes.back().type == plan.gpus[g].type &&
+                      nodes.back().gpus.size() < std::max<std::size_t>(1, gpus_per_node);
+    if (!fits) nodes.push_back({fmt::format("node-{}", nodes.size()), plan.gpus[g].type});
+    nodes.back().gpus.push_back(g);
   }
-  for (std::size_t i = 0; i < configs.size(); ++i) {
-    configs[i].name = configs.size() == 1 ? "planned" : fmt::format("planned-{}", i);
-  }
-  return configs;
+  return nodes;
 }
 
-std::vector<Facts> config_facts(const std::vector<Config>& configs) {
+// How many slices of each profile a GPU has; mig-parted does not take placements.
+using SliceCounts = std::map<std::string, int>;
+
+std::vector<Facts> device_facts(const std::vector<SliceCounts>& devices) {
+  std::map<SliceCounts, std::vector<std::size_t>> alike;
+  for (std::size_t d = 0; d < devices.size(); ++d) alike[devices[d]].push_back(d);
+  std::map<std::vector<std::size_t>, Facts> by_index;
+  for (const auto& [counts, indices] : alike) {
+    std::vector<Facts> slices;
+    for (const auto& [profile, count] : counts) slices.push_back(Facts().set("profile", profile).set("count", count));
+    by_index[indices].set("indices", fmt::format("{}", fmt::join(indices, ", "))).set("slices", slices);
+  }
   std::vector<Facts> all;
-  for (const Config& config : configs) {
-    std::map<Cut, std::vector<std::size_t>> alike;
-    for (std::size_t d = 0; d < config.devices.size(); ++d) alike[config.devices[d]].push_back(d);
-    std::vector<std::pair<std::vector<std::size_t>, const Cut*>> groups;
-    for (const auto& [cut, devices] : alike) groups.emplace_back(devices, &cut);
-    std::sort(groups.begin(), groups.end());
-    std::vector<Facts> devices, nodes;
-    for (const auto& [indices, cut] : groups) {
-      std::vector<Facts> slices;
-      for (const auto& [profile, count] : *cut) slices.push_back(Facts().set("profile", profile).set("count", count));
-      devices.push_back(Facts().set("indices", fmt::format("{}", fmt::join(indices, ", "))).set("slices", slices));
+  for (auto& [indices, facts] : by_index) all.push_back(std::move(facts));
+  return all;
+}
+
+// Nodes with the same slices share one configuration.
+std::vector<Facts> config_facts(const SlicePlan& plan, const std::vector<PlannedNode>& nodes,
+                                const std::vector<GpuType>& types) {
+  std::vector<std::pair<std::vector<SliceCounts>, std::vector<std::string>>> configs;  // devices, names of nodes
+  for (const PlannedNode& node : nodes) {
+    std::vector<SliceCounts> devices(node.gpus.size());
+    for (std::size_t d = 0; d < devices.size(); ++d) {
+      for (const PlannedInstance& instance : plan.gpus[node.gpus[d]].instances)
+        ++devices[d][types[node.type].geometry->profile(instance.where.profile).profile];
     }
-    for (const std::string& node : config.nodes) nodes.push_back(Facts().set("node", node));
+    auto same = std::ranges::find_if(configs, [&](const auto& config) { return config.first == devices; });
+    if (same == configs.end()) same = configs.insert(same, {devices, {}});
+    same->second.push_back(node.name);
+  }
+  std::vector<Facts> all;
+  for (const auto& [devices, names] : configs) {
+    std::vector<Facts> of_nodes;
+    for (const std::string& node : names) of_nodes.push_back(Facts().set("node", node));
     all.push_back(Facts()
-                      .set("config", config.name)
-                      .set("node_list", fmt::format("{}", fmt::join(config.nodes, ", ")))
-                      .set("devices", devices)
-                      .set("nodes", nodes));
+                      .set("config", configs.size() == 1 ? "planned" : fmt::format("planned-{}", all.size()))
+                      .set("node_list", fmt::format("{}", fmt::join(names, ", ")))
+                      .set("devices", device_facts(devices))
+                      .set("nodes", of_nodes));
   }
   return all;
 }
 
-std::vector<Facts> node_facts(const SlicePlan& plan, const std::vector<Node>& nodes,
+std::vector<Facts> node_facts(const SlicePlan& plan, const std::vector<PlannedNode>& nodes,
                               const std::vector<GpuType>& types) {
   std::vector<Facts> all;
-  for (const Node& node : nodes) {
+  for (const PlannedNode& node : nodes) {
     std::vector<Facts> devices;
     for (std::size_t d = 0; d < node.gpus.size(); ++d) {
-      const Layout layout = layout_of(plan.gpus[node.gpus[d]]);
+      Layout layout;
+      for (const PlannedInstance& instance : plan.gpus[node.gpus[d]].instances) layout.push_back(instance.where);
       devices.push_back(Facts().set("index", d).set("create", create_command(*types[node.type].geometry, layout, d)));
     }
     all.push_back(
@@ -92,72 +91,45 @@ std::vector<Facts> node_facts(const SlicePlan& plan, const std::vector<Node>& no
   return all;
 }
 
-// Replicas of one workload can sit in slices of different profiles: a row for each.
-struct Use {
-  std::size_t workload;
-  std::string profile, gpu;
-  int replicas = 0;
-  bool shared = false;
-};
-
-std::vector<Use> uses_of(const SlicePlan& plan, const std::vector<GpuType>& types) {
-  std::map<std::tuple<std::size_t, std::string, std::string>, Use> uses;
+// One entry per workload, profile and GPU type: replicas of one workload can sit in slices of different profiles.
+std::vector<Facts> use_facts(const SlicePlan& plan, const WorkloadFile& file, const std::vector<GpuType>& types) {
+  struct SliceUse {
+    int replicas = 0;
+    bool shared = false;
+  };
+  std::map<std::tuple<std::size_t, std::string, std::string>, SliceUse> uses;
   for (const PlannedGpu& gpu : plan.gpus) {
     for (const PlannedInstance& instance : gpu.instances) {
       const std::string& profile = types[gpu.type].geometry->profile(instance.where.profile).profile;
       for (const ReplicaId& replica : instance.replicas) {
-        Use& use = uses[{replica.workload, profile, types[gpu.type].gpu->name}];
-        use = {replica.workload, profile, types[gpu.type].gpu->name, use.replicas + 1,
-               use.shared || instance.replicas.size() > 1};
+        SliceUse& use = uses[{replica.workload, profile, types[gpu.type].gpu->name}];
+        ++use.replicas;
+        use.shared = use.shared || instance.replicas.size() > 1;
       }
     }
   }
-  std::vector<Use> list;
-  for (auto& [key, use] : uses) list.push_back(std::move(use));
-  return list;
-}
-
-// A Kubernetes name for a use: the workload's own unless it needs several.
-std::string object_name(const std::vector<Use>& uses, std::size_t i, const WorkloadFile& file) {
-  std::size_t same = 0, before = 0;
-  for (std::size_t k = 0; k < uses.size(); ++k) {
-    if (uses[k].workload != uses[i].workload) continue;
-    ++same;
-    before += k < i ? 1 : 0;
-  }
-  const std::string& name = file.workloads[uses[i].workload].name;
-  return same == 1 ? name : fmt::format("{}-{}", name, before);
-}
-
-std::vector<Facts> use_facts(const std::vector<Use>& uses, const WorkloadFile& file) {
+  std::vector<int> objects(file.workloads.size()), written(file.workloads.size());  // by workload
+  for (const auto& [key, use] : uses) ++objects[std::get<0>(key)];
   std::vector<Facts> all;
-  for (std::size_t i = 0; i < uses.size(); ++i) {
-    const std::string name = hand_over::object_name(object_name(uses, i, file));
+  for (const auto& [key, use] : uses) {
+    const auto& [w, profile, gpu] = key;
+    // The workload's own name, unless it needs several objects.
+    const std::string& own = file.workloads[w].name;
+    const std::string name = hand_over::object_name(objects[w] == 1 ? own : fmt::format("{}-{}", own, written[w]++));
     all.push_back(Facts()
                       .set("name", name)
                       .set("container", name)
-                      .set("replicas", uses[i].replicas)
-                      .set("profile", uses[i].profile)
-                      .set("resource", "nvidia.com/mig-" + uses[i].profile)
+                      .set("replicas", use.replicas)
+                      .set("profile", profile)
+                      .set("resource", "nvidia.com/mig-" + profile)
                       .set("pod_gpus", 1)
-                      .set("shared", uses[i].shared)
-                      .set("spread", file.workloads[uses[i].workload].spread));
+                      .set("shared", use.shared)
+                      .set("spread", file.workloads[w].spread));
   }
   return all;
 }
 
 }  // namespace
-
-std::vector<Node> nodes_of(const SlicePlan& plan, std::size_t gpus_per_node) {
-  std::vector<Node> nodes;
-  for (std::size_t g = 0; g < plan.gpus.size(); ++g) {
-    const bool fits = !nodes.empty() && nodes.back().type == plan.gpus[g].type &&
-                      nodes.back().gpus.size() < std::max<std::size_t>(1, gpus_per_node);
-    if (!fits) nodes.push_back({fmt::format("node-{}", nodes.size()), plan.gpus[g].type, {}});
-    nodes.back().gpus.push_back(g);
-  }
-  return nodes;
-}
 
 std::string create_command(const Geometry& geometry, const Layout& layout, std::size_t device) {
   std::vector<std::string> words;
@@ -169,15 +141,14 @@ std::string create_command(const Geometry& geometry, const Layout& layout, std::
 
 ToolFiles hand_over(const SlicePlan& plan, const WorkloadFile& file, const std::vector<GpuType>& types,
                     std::size_t gpus_per_node) {
-  const std::vector<Node> nodes = nodes_of(plan, gpus_per_node);
-  const std::vector<Config> configs = configs_of(plan, nodes, types);
+  const std::vector<PlannedNode> nodes = nodes_of(plan, gpus_per_node);
   std::vector<std::string> names;
-  for (const Node& node : nodes) names.push_back(node.name);
+  for (const PlannedNode& node : nodes) names.push_back(node.name);
   Facts facts;
-  facts.set("configs", config_facts(configs))
+  facts.set("configs", config_facts(plan, nodes, types))
       .set("nodes", node_facts(plan, nodes, types))
       .set("node_names", fmt::format("{}", fmt::join(names, " ")))
-      .set("uses", use_facts(uses_of(plan, types), file))
+      .set("uses", use_facts(plan, file, types))
       .set("patch", true);
   const auto written = [&](std::string_view name) { return hand_over::fill_in(name, facts); };
   return {written("mig/mig_parted.yaml"), written("mig/config_map.yaml"), written("mig/nvidia_smi.sh"),

@@ -49,7 +49,7 @@ Result<std::vector<Instance>> read_word(std::string_view text, const Geometry& g
   if (!word.start.empty()) {
     const Result<std::int64_t> start = parse_integer(word.start);
     const std::vector<int>& legal = geometry.profile(profile).placements;
-    if (!start || std::find(legal.begin(), legal.end(), *start) == legal.end()) {
+    if (!start || std::ranges::find(legal, *start) == legal.end()) {
       return fail(bad_input(fmt::format("{} cannot start at slice '{}'", geometry.profile(profile).profile, word.start))
                       .with_hint(fmt::format("it may start at {}", fmt::join(legal, ", "))));
     }

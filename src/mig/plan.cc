@@ -24,14 +24,17 @@ namespace {
 
 constexpr std::size_t kMany = 1000;  // replicas: beyond, proving an optimum costs more than it is worth
 constexpr int kNodes = 2'000;
-constexpr int kSharingNodes = 50;  // many sorts of slice are tried, and one bound holds for all
+constexpr int kSharingNodes = 50;  // many kinds of slice are tried, and one bound holds for all
 
-class Planner {
+class SlicePlanner {
  public:
-  Planner(const WorkloadFile& file, const std::vector<GpuType>& types, const perf::SpeedTable& speeds,
-          const PlanOptions& options)
+  SlicePlanner(const WorkloadFile& file, const std::vector<GpuType>& types, const perf::SpeedTable& speeds,
+               const PlanOptions& options)
       : file_(file), types_(types), speeds_(speeds), options_(options) {
+    std::map<std::string, int> groups;
     for (const Workload& workload : file.workloads) {
+      const int next = static_cast<int>(groups.size());
+      together_.push_back(workload.affinity.empty() ? -1 : groups.try_emplace(workload.affinity, next).first->second);
       allowed_.push_back(allowed_for(workload));
       needs_.emplace_back();
       for (const GpuType& type : types) needs_.back().push_back(need_on(workload, *type.gpu, speeds));
@@ -42,10 +45,9 @@ class Planner {
     SlicePlan plan;
     plan.unplaceable = unplaceable();
     if (!plan.unplaceable.empty() || file_.workloads.empty()) return plan;
-    number_groups();
-    const std::vector<Unit> units = exclusive_units();
+    const std::vector<SliceUnit> units = exclusive_units();
     RIGHTSIZE_TRY(Assignment best, assign(units, types_, {nodes(kNodes), options_.limit}));
-    std::vector<Unit> best_units = units;
+    std::vector<SliceUnit> best_units = units;
     if (options_.share) {
       if (Result<> tried = improve_by_sharing(best, best_units); !tried) return fail(std::move(tried).error());
     }
@@ -57,8 +59,7 @@ class Planner {
     plan.least_rate = usd_per_hour(best.bound);
     plan.out_of_time = best.out_of_time;
     for (const AssignedGpu& gpu : best.gpus) plan.gpus.push_back(place(gpu, best_units));
-    std::stable_sort(plan.gpus.begin(), plan.gpus.end(),
-                     [](const PlannedGpu& a, const PlannedGpu& b) { return a.type < b.type; });
+    std::ranges::stable_sort(plan.gpus, {}, &PlannedGpu::type);
     return plan;
   }
 
@@ -77,14 +78,12 @@ class Planner {
   std::vector<Unplaceable> unplaceable() const {
     std::vector<Unplaceable> found;
     for (std::size_t w = 0; w < file_.workloads.size(); ++w) {
-      if (std::any_of(allowed_[w].begin(), allowed_[w].end(), [](const std::vector<bool>& by_profile) {
-            return std::find(by_profile.begin(), by_profile.end(), true) != by_profile.end();
+      if (std::ranges::any_of(allowed_[w], [](const std::vector<bool>& by_profile) {
+            return std::ranges::find(by_profile, true) != by_profile.end();
           }))
         continue;
-      const GpuType* largest = &types_[0];
-      for (const GpuType& type : types_) {
-        if (type.gpu->capacity() > largest->gpu->capacity()) largest = &type;
-      }
+      const auto largest =
+          std::ranges::max_element(types_, {}, [](const GpuType& type) { return type.gpu->capacity(); });
       const int whole = largest->geometry->plain_profiles().back();
       found.push_back(
           {w,
@@ -107,25 +106,16 @@ class Planner {
     return fmt::format("a whole {} at {}/h", best->gpu->name, format_usd_per_hour(best->rate));
   }
 
-  void number_groups() {
-    std::map<std::string, int> numbers;
-    for (const Workload& workload : file_.workloads) {
-      together_.push_back(workload.affinity.empty()
-                              ? -1
-                              : numbers.try_emplace(workload.affinity, static_cast<int>(numbers.size())).first->second);
-    }
-  }
-
   int nodes(int usual) const { return file_.replicas() > kMany ? usual / 10 : usual; }
 
-  Unit unit_for(std::size_t w, int number) const {
-    Unit unit{{{w, number}}, allowed_[w], {}, together_[w]};
+  SliceUnit unit_for(std::size_t w, int number) const {
+    SliceUnit unit{{{w, number}}, allowed_[w], {}, together_[w]};
     if (spreads(w)) unit.apart.push_back(static_cast<int>(w));
     return unit;
   }
 
-  std::vector<Unit> exclusive_units() const {
-    std::vector<Unit> units;
+  std::vector<SliceUnit> exclusive_units() const {
+    std::vector<SliceUnit> units;
     for (std::size_t w = 0; w < file_.workloads.size(); ++w) {
       for (int r = 0; r < file_.workloads[w].replicas; ++r) units.push_back(unit_for(w, r));
     }
@@ -136,39 +126,35 @@ class Planner {
   bool shares(std::size_t w) const { return file_.workloads[w].share && together_[w] < 0; }
   bool spreads(std::size_t w) const { return file_.workloads[w].spread && file_.workloads[w].replicas > 1; }
 
-  // In two steps: for every sort of slice, the sharers that fit it are packed into as few as possible, and each filled
-  // slice becomes one unit of the exact model. The cheapest sort wins; the bound allows sharers to be cut up.
-  Result<> improve_by_sharing(Assignment& best, std::vector<Unit>& best_units) const {
+  // In two steps: for every kind of slice, the sharers that fit it are packed into as few as possible, and each filled
+  // slice becomes one unit of the exact model. The cheapest kind wins; the bound allows sharers to be split.
+  Result<> improve_by_sharing(Assignment& best, std::vector<SliceUnit>& best_units) const {
     bool any = false;
     for (std::size_t w = 0; w < file_.workloads.size(); ++w) any = any || shares(w);
     if (!any) return {};
-    const Result<double> bound = sharing_bound();
-    if (!bound) return fail(bound.error());
+    RIGHTSIZE_TRY(const double bound, sharing_bound());
     constexpr std::size_t kTriedOfMany = 2;  // with many replicas the small slices decide
     for (std::size_t t = 0; t < types_.size(); ++t) {
       const std::size_t profiles = types_[t].geometry->plain_profiles().size();
       for (std::size_t p = 0; p < (file_.replicas() > kMany ? std::min(kTriedOfMany, profiles) : profiles); ++p) {
-        Result<std::vector<Unit>> units = shared_units(t, p);
-        if (!units) return fail(std::move(units).error());
-        if (units->empty()) continue;
-        Effort effort{nodes(kSharingNodes), options_.limit};
+        RIGHTSIZE_TRY(std::vector<SliceUnit> units, shared_units(t, p));
+        if (units.empty()) continue;
+        SolverEffort effort{nodes(kSharingNodes), options_.limit};
         if (best.feasible) effort.ceiling = best.cost;
-        Result<Assignment> found = assign(*units, types_, effort);
-        if (!found) return fail(std::move(found).error());
-        best.out_of_time = best.out_of_time || found->out_of_time;
-        if (!found->feasible || (best.feasible && found->cost >= best.cost * (1 - 1e-9))) continue;
-        found->out_of_time = best.out_of_time;
-        best = *std::move(found);
-        best_units = *std::move(units);
+        RIGHTSIZE_TRY(Assignment found, assign(units, types_, effort));
+        found.out_of_time = best.out_of_time = best.out_of_time || found.out_of_time;
+        if (!found.feasible || (best.feasible && found.cost >= best.cost * (1 - 1e-9))) continue;
+        best = std::move(found);
+        best_units = std::move(units);
       }
     }
-    best.bound = *bound >= best.cost * (1 - 1e-8) ? best.cost : *bound;
+    best.bound = bound >= best.cost * (1 - 1e-8) ? best.cost : bound;
     return {};
   }
 
   // Empty where no sharer fits that slice.
-  Result<std::vector<Unit>> shared_units(std::size_t t, std::size_t position) const {
-    std::vector<Unit> units;
+  Result<std::vector<SliceUnit>> shared_units(std::size_t t, std::size_t position) const {
+    std::vector<SliceUnit> units;
     std::vector<solve::Item> items;
     std::vector<ReplicaId> sharers;
     for (std::size_t w = 0; w < file_.workloads.size(); ++w) {
@@ -182,7 +168,7 @@ class Planner {
         sharers.push_back({w, r});
       }
     }
-    if (items.empty()) return std::vector<Unit>{};
+    if (items.empty()) return std::vector<SliceUnit>{};
     const Resources capacity = capacity_of(*types_[t].geometry, types_[t].geometry->plain_profiles()[position]);
     RIGHTSIZE_TRY(const solve::Packing packing, solve::pack(items, {{1, capacity.amounts(), kMostMpsClients}}));
     for (const solve::Bin& filled : packing.bins) {
@@ -193,9 +179,9 @@ class Planner {
     return units;
   }
 
-  // Allowed wherever all of them fit at once, and each alone keeps its SLO.
-  Unit shared_unit(std::vector<ReplicaId> replicas) const {
-    Unit unit{std::move(replicas), {}, {}, -1};
+  // Allowed in slices that hold all of them together and in which each of them alone meets its SLO.
+  SliceUnit shared_unit(std::vector<ReplicaId> replicas) const {
+    SliceUnit unit{std::move(replicas), {}, {}, -1};
     for (const ReplicaId& replica : unit.replicas) {
       if (spreads(replica.workload)) unit.apart.push_back(static_cast<int>(replica.workload));
     }
@@ -208,8 +194,8 @@ class Planner {
       unit.allowed.emplace_back();
       const std::vector<int>& profiles = types_[t].geometry->plain_profiles();
       for (std::size_t p = 0; p < profiles.size(); ++p) {
-        const bool each = std::all_of(unit.replicas.begin(), unit.replicas.end(),
-                                      [&](const ReplicaId& r) { return allowed_[r.workload][t][p]; });
+        const bool each =
+            std::ranges::all_of(unit.replicas, [&](const ReplicaId& r) { return allowed_[r.workload][t][p]; });
         unit.allowed.back().push_back(each && capacity_of(*types_[t].geometry, profiles[p]).holds(sum));
       }
     }
@@ -259,8 +245,8 @@ class Planner {
 
   // The only remaining way to be infeasible: a group that fits no GPU together.
   void explain_group(SlicePlan& plan) const {
-    std::map<int, std::vector<Unit>> groups;
-    for (Unit& unit : exclusive_units()) {
+    std::map<int, std::vector<SliceUnit>> groups;
+    for (SliceUnit& unit : exclusive_units()) {
       if (unit.together >= 0) groups[unit.together].push_back(std::move(unit));
     }
     for (const auto& [id, members] : groups) {
@@ -273,7 +259,7 @@ class Planner {
     }
   }
 
-  PlannedGpu place(const AssignedGpu& gpu, const std::vector<Unit>& units) const {
+  PlannedGpu place(const AssignedGpu& gpu, const std::vector<SliceUnit>& units) const {
     const Geometry& geometry = *types_[gpu.type].geometry;
     // The model does not prefer small slices: each unit gets the smallest that holds it, which leaves the rest of the
     // GPU uncut for later.
@@ -293,11 +279,11 @@ class Planner {
     PlannedGpu planned{gpu.type, {}};
     for (std::size_t i = 0; i < gpu.slots.size(); ++i) {
       std::vector<ReplicaId> replicas = units[gpu.slots[i].second].replicas;
-      std::sort(replicas.begin(), replicas.end());
+      std::ranges::sort(replicas);
       planned.instances.push_back({placed ? (*placed)[i] : wanted[i], std::move(replicas)});
     }
-    std::sort(planned.instances.begin(), planned.instances.end(),
-              [](const PlannedInstance& a, const PlannedInstance& b) { return a.where.start < b.where.start; });
+    std::ranges::sort(planned.instances,
+                      [](const PlannedInstance& a, const PlannedInstance& b) { return a.where.start < b.where.start; });
     return planned;
   }
 
@@ -307,14 +293,14 @@ class Planner {
   const PlanOptions& options_;
   std::vector<Allowed> allowed_;               // [workload]
   std::vector<std::vector<Resources>> needs_;  // [workload][type]
-  std::vector<int> together_;
+  std::vector<int> together_;                  // [workload]: number of its affinity group, -1 without one
 };
 
 }  // namespace
 
 Result<SlicePlan> plan_slices(const WorkloadFile& file, const std::vector<GpuType>& types,
                               const perf::SpeedTable& speeds, const PlanOptions& options) {
-  return types.empty() ? SlicePlan{} : Planner(file, types, speeds, options).run();
+  return types.empty() ? SlicePlan{} : SlicePlanner(file, types, speeds, options).run();
 }
 
 }  // namespace rightsize::mig

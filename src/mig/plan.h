@@ -1,9 +1,10 @@
-// Which GPUs, cut how, with which workload in which slice, for the least money.
+// Finds the cheapest GPUs for workloads that run in MIG slices: how many of which type, how each is partitioned, and
+// which workload runs in which slice.
 //
 //   Result<SlicePlan> plan = plan_slices(file, types, speeds, {});
 //   bool optimal = plan->rate == plan->least_rate;       // proved
 //
-// assign.h says how.
+// assign.h describes the method.
 #pragma once
 
 #include <optional>
@@ -20,14 +21,14 @@ namespace rightsize::mig {
 // A GPU that may be bought.
 struct GpuType {
   const catalog::Gpu* gpu = nullptr;
-  std::optional<Geometry> geometry;  // nothing: cannot be cut
+  std::optional<Geometry> geometry;  // not set: it cannot be partitioned
   UsdPerGpuSecond rate;
-  std::string price_from;  // as the price book says it
+  std::string price_from;  // where the price comes from
 
   double usd_per_hour() const { return in_usd_per_gpu_hour(rate); }  // for solvers, whose costs are plain numbers
 };
 
-// The GPU at its price in the book; nothing when it has none on these terms.
+// The GPU at its price in the book; empty if it has none on these terms.
 std::optional<GpuType> priced_type(const market::PriceBook& prices, const catalog::Gpu& gpu,
                                    catalog::Purchase purchase);
 
@@ -80,14 +81,14 @@ Result<SlicePlan> plan_slices(const WorkloadFile& file, const std::vector<GpuTyp
 
 // A way to run the workloads, to compare the MIG plan with.
 struct Alternative {
-  std::string name;  // "mig", "mps", ...
-  std::string what;  // one line for people
-  bool feasible = false;
-  std::string why_not;                                    // when not feasible
-  std::vector<std::pair<std::string, std::size_t>> gpus;  // type and number, the most frequent first
-  std::size_t gpu_count = 0;
-  UsdPerSecond rate, least_rate;
+  std::string name;       // "mig", "mps", ...
+  std::string what;       // one line for people
   std::string isolation;  // what one workload can do to another
+  bool feasible = false;
+  std::string why_not = {};                                    // when not feasible
+  std::vector<std::pair<std::string, std::size_t>> gpus = {};  // type and number, the most frequent first
+  std::size_t gpu_count = 0;
+  UsdPerSecond rate = {}, least_rate = {};
 };
 
 // The plan `mig`, MIG with MPS in shared slices, MPS and time-slicing on whole GPUs, one allowed GPU per replica, and

@@ -158,10 +158,10 @@ TEST(Plan, ALatencySloCanRequireALargerSlice) {
 }
 
 // Every way to give the units to GPUs and slices.
-double brute_force(const std::vector<Unit>& units, const std::vector<GpuType>& types) {
+double brute_force(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types) {
   std::vector<std::set<std::vector<int>>> feasible(types.size());
   for (std::size_t t = 0; t < types.size(); ++t) {
-    for (const Combination& c : types[t].geometry->combinations()) feasible[t].insert(c.counts);
+    for (const SliceSet& c : types[t].geometry->combinations()) feasible[t].insert(c.counts);
   }
   struct Open {
     std::size_t type;
@@ -246,9 +246,9 @@ RC_GTEST_PROP(Plan, AgreesWithBruteForce, ()) {
   if (!plan.unplaceable.empty()) return;  // a group that fits nowhere
   expect_valid(plan, file, types);
   // The same units as the planner makes, from the public rules only.
-  std::vector<Unit> units;
+  std::vector<SliceUnit> units;
   for (std::size_t w = 0; w < file.workloads.size(); ++w) {
-    Unit unit{{{w, 0}}, {}, {}, file.workloads[w].affinity.empty() ? -1 : 0};
+    SliceUnit unit{{{w, 0}}, {}, {}, file.workloads[w].affinity.empty() ? -1 : 0};
     if (file.workloads[w].spread) unit.apart.push_back(static_cast<int>(w));
     for (const GpuType& type : types) {
       unit.allowed.emplace_back();
@@ -297,14 +297,14 @@ TEST(Plan, PlansAreDeterministic) {
 }
 
 // Three replicas to be kept apart and two workloads to be kept together: two GPUs do not do, three do.
-TEST(Search, KeepsSpreadAndAffinityOrProvesThatNothingDoes) {
+TEST(UnitSearch, KeepsSpreadAndAffinityOrProvesThatNothingDoes) {
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
   const std::vector<std::vector<bool>> anywhere{std::vector<bool>(types[0].geometry->plain_profiles().size(), true)};
-  std::vector<Unit> units;
+  std::vector<SliceUnit> units;
   for (int r = 0; r < 3; ++r) units.push_back({{{0, r}}, anywhere, {0}, -1});
   for (std::size_t w = 1; w < 3; ++w) units.push_back({{{w, 0}}, anywhere, {}, 0});
   EXPECT_TRUE(search_assignment(units, types, {2}).exhausted);  // three to be kept apart
-  const SearchResult found = search_assignment(units, types, {3});
+  const UnitPlacement found = search_assignment(units, types, {3});
   ASSERT_TRUE(found.found);
   std::size_t placed = 0, mates = 0;
   for (const AssignedGpu& gpu : found.gpus) {

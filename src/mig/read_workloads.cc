@@ -17,15 +17,10 @@ namespace rightsize::mig {
 namespace {
 
 // "10%" or "0.1"; at most a hundred whole GPUs.
-Result<Ratio> parse_share(std::string_view text) {
-  text = trim(text);
-  const bool percent = text.ends_with('%');
-  Result<double> number = parse_number(trim(percent ? text.substr(0, text.size() - 1) : text));
-  const double fraction = number ? (percent ? *number / 100 : *number) : -1;
-  if (!number || !(fraction >= 0) || fraction > 100) {
-    return fail(bad_input(fmt::format("'{}' is not a share", text)).with_hint("write 10% or 0.1"));
-  }
-  return Ratio::fraction(fraction);
+Result<Ratio> parse_part(std::string_view text) {
+  Result<Ratio> share = parse_share(text);
+  if (share && share->fraction() >= 0 && share->fraction() <= 100) return share;
+  return fail(bad_input(fmt::format("'{}' is not a share", text)).with_hint("write 10% or 0.1"));
 }
 
 Result<bool> parse_flag(std::string_view text) {
@@ -35,21 +30,27 @@ Result<bool> parse_flag(std::string_view text) {
   return fail(bad_input(fmt::format("'{}' is not true or false", text)));
 }
 
+Result<std::string> parse_word(std::string_view text) { return std::string(text); }
+
+Result<int> parse_replicas(std::string_view text) {
+  constexpr std::int64_t kMost = 10'000;
+  const Result<std::int64_t> number = parse_integer(text);
+  if (number && *number >= 1 && *number <= kMost) return static_cast<int>(*number);
+  return fail(bad_input(fmt::format("'{}' is not a number of replicas", text))
+                  .with_hint(fmt::format("write a whole number from 1 to {}", kMost)));
+}
+
 // Names end up in Kubernetes objects: lower-case letters, digits, '-' and '.', beginning and ending with a letter or
 // digit (RFC 1123).
 bool is_good_name(std::string_view name) {
   auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   return !name.empty() && name.size() <= 63 && letter(name.front()) && letter(name.back()) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || c == '-' || c == '.'; });
+         std::ranges::all_of(name, [&](char c) { return letter(c) || c == '-' || c == '.'; });
 }
 
-const std::vector<std::string> kOwnKeys{"name",     "model",    "memory",  "load",       "bandwidth",
-                                        "rate",     "service",  "latency", "replicas",   "spread",
-                                        "affinity", "headroom", "share",   "measured-on"};
-
-class Reader {
+class WorkloadReader {
  public:
-  Reader(const YamlDocument& document, const catalog::Catalog& catalog, Ratio headroom)
+  WorkloadReader(const YamlDocument& document, const catalog::Catalog& catalog, Ratio headroom)
       : document_(document), catalog_(catalog), headroom_(headroom) {}
 
   Checked<WorkloadFile> read() {
@@ -59,7 +60,7 @@ class Reader {
       return fail(std::move(errors_));
     }
     // Defaults first, wherever they are in the file.
-    if (const YamlValue* headroom = root.find("headroom")) take(*headroom, parse_share, headroom_);
+    if (const YamlValue* headroom = root.find("headroom")) take(*headroom, parse_part, headroom_);
     bool listed = false;
     for_each_entry(document_, root, errors_, [&](const YamlValue& key, const YamlValue& value) {
       if (key.scalar == "workloads")
@@ -102,14 +103,15 @@ class Reader {
     if (value.kind != YamlValue::Kind::kList) return mistake(value, "'gpus' is a list of GPU names");
     for (const YamlValue& entry : value.list) {
       std::string name;
-      take(
-          entry, [&](const std::string& text) { return known_gpu(text); }, name);
+      take_gpu(entry, name);
       if (!name.empty()) file_.gpus.push_back(name);
     }
   }
-  Result<std::string> known_gpu(const std::string& text) const {
-    RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog_.find_gpu(text));
-    return gpu->name;
+  void take_gpu(const YamlValue& value, std::string& name) {
+    const catalog::Gpu* gpu = nullptr;
+    take(
+        value, [this](const std::string& text) { return catalog_.find_gpu(text); }, gpu);
+    if (gpu != nullptr) name = gpu->name;
   }
 
   void read_list(const YamlValue& value) {
@@ -142,43 +144,42 @@ class Reader {
   }
 
   void read_entry(const YamlValue& key, const YamlValue& value, Workload& w, std::vector<model::Setting>& settings) {
-    const std::string& name = key.scalar;
-    auto word = [](const std::string& text) -> Result<std::string> { return text; };
-    if (name == "name") return take(value, word, w.name);
-    if (name == "model") return take(value, word, w.model);
-    if (name == "affinity") return take(value, word, w.affinity);
-    if (name == "memory") return take(value, parse_bytes, w.memory);
-    if (name == "load") return take(value, parse_share, w.load);
-    if (name == "bandwidth") return take(value, parse_share, w.bandwidth);
-    if (name == "headroom") return take(value, parse_share, w.headroom);
-    if (name == "rate") return take(value, parse_request_rate, w.rate);
-    if (name == "service") return take(value, parse_duration, w.service);
-    if (name == "latency") return take(value, parse_duration, w.latency);
-    if (name == "spread") return take(value, parse_flag, w.spread);
-    if (name == "share") return take(value, parse_flag, w.share);
-    if (name == "measured-on") {
-      return take(
-          value, [&](const std::string& text) { return known_gpu(text); }, w.measured_on);
+    using ReadKey = void (*)(WorkloadReader&, const YamlValue&, Workload&);
+    static const std::vector<std::pair<std::string, ReadKey>> kKeys = {
+        {"name", into<&Workload::name, parse_word>},
+        {"model", into<&Workload::model, parse_word>},
+        {"memory", into<&Workload::memory, parse_bytes>},
+        {"load", into<&Workload::load, parse_part>},
+        {"bandwidth", into<&Workload::bandwidth, parse_part>},
+        {"rate", into<&Workload::rate, parse_request_rate>},
+        {"service", into<&Workload::service, parse_duration>},
+        {"latency", into<&Workload::latency, parse_duration>},
+        {"replicas", into<&Workload::replicas, parse_replicas>},
+        {"spread", into<&Workload::spread, parse_flag>},
+        {"affinity", into<&Workload::affinity, parse_word>},
+        {"headroom", into<&Workload::headroom, parse_part>},
+        {"share", into<&Workload::share, parse_flag>},
+        {"measured-on",
+         [](WorkloadReader& reader, const YamlValue& gpu, Workload& of) { reader.take_gpu(gpu, of.measured_on); }},
+    };
+    std::vector<std::string> known;
+    for (const auto& [name, read] : kKeys) {
+      if (name == key.scalar) return read(*this, value, w);
+      known.push_back(name);
     }
-    if (name == "replicas") return take(value, parse_replicas, w.replicas);
     for (const model::SettingInfo& info : model::job_settings()) {
-      if (info.name != name) continue;
+      known.push_back(info.name);
+      if (info.name != key.scalar) continue;
       std::string text;
-      take(value, word, text);
-      settings.push_back({name, text, document_.place(value)});
+      take(value, parse_word, text);
+      settings.push_back({info.name, text, document_.place(value)});
       return;
     }
-    std::vector<std::string> known = kOwnKeys;
-    for (const model::SettingInfo& info : model::job_settings()) known.push_back(info.name);
     unknown(key, known);
   }
-
-  static Result<int> parse_replicas(const std::string& text) {
-    constexpr std::int64_t kMost = 10'000;
-    const Result<std::int64_t> number = parse_integer(text);
-    if (number && *number >= 1 && *number <= kMost) return static_cast<int>(*number);
-    return fail(bad_input(fmt::format("'{}' is not a number of replicas", text))
-                    .with_hint(fmt::format("write a whole number from 1 to {}", kMost)));
+  template <auto kMember, auto kParse>
+  static void into(WorkloadReader& reader, const YamlValue& value, Workload& w) {
+    reader.take(value, kParse, w.*kMember);
   }
 
   void check_name(const YamlValue& entry, const Workload& w) {
@@ -219,8 +220,7 @@ class Reader {
 
   // The upper end of the interval: in a slice that is too small, the workload fails under load.
   bool estimate(const YamlValue& entry, Workload& w, std::vector<model::Setting> settings) {
-    const bool says_job =
-        std::any_of(settings.begin(), settings.end(), [](const model::Setting& s) { return s.name == "job"; });
+    const bool says_job = std::ranges::any_of(settings, [](const model::Setting& s) { return s.name == "job"; });
     if (!says_job) settings.push_back({"job", "serve", {}});
     Checked<model::ModelShape> model = model::find_model(w.model);
     if (!model) return add_errors(std::move(model).error(), *entry.find("model"));
@@ -288,13 +288,8 @@ class Reader {
 
 Checked<WorkloadFile> read_workloads(const std::string& file, const std::string& text, const catalog::Catalog& catalog,
                                      Ratio headroom) {
-  Result<YamlDocument> document = YamlDocument::parse(file, text);
-  if (!document) {
-    Errors errors;
-    errors.push_back(std::move(document).error());
-    return fail(std::move(errors));
-  }
-  return Reader(*document, catalog, headroom).read();
+  RIGHTSIZE_TRY(const YamlDocument document, YamlDocument::parse(file, text));
+  return WorkloadReader(document, catalog, headroom).read();
 }
 
 }  // namespace rightsize::mig

@@ -28,13 +28,12 @@ class MoveModel {
     for (const Instance& wanted : goal.make_room) ++demand[wanted.profile];
     std::map<int, int> demand_rows;
     for (const auto& [profile, number] : demand) demand_rows[profile] = model_.add_row(number, number);
-    const bool fewer_gpus = goal.make_room.empty() && goal.free_gpus;
-    const double gpu_cost = fewer_gpus ? static_cast<double>(used.size()) + 1 : 0;
+    const double gpu_cost = goal.make_room.empty() ? static_cast<double>(used.size()) + 1 : 0;
     for (std::size_t g = 0; g < gpus; ++g) add_gpu(g, gpu_cost, demand_rows);
   }
 
   Result<solve::Solution> solve(Seconds limit) const {
-    solve::Limits limits;
+    solve::SolverLimits limits;
     limits.seconds = in_seconds(limit);
     return solve::solve(model_, limits);
   }
@@ -107,7 +106,7 @@ class Ordering {
   std::vector<RepackStep> run(std::vector<RepackStep> moves) {
     std::vector<RepackStep> order;
     while (!moves.empty()) {
-      auto ready = std::find_if(moves.begin(), moves.end(), [&](const RepackStep& step) { return is_free(step); });
+      auto ready = std::ranges::find_if(moves, [&](const RepackStep& step) { return is_free(step); });
       if (ready != moves.end()) {
         ready->temporary = false;
         carry_out(*ready, order);
@@ -132,7 +131,7 @@ class Ordering {
   }
   void leave(const RepackStep& step) {
     Layout& old = occupied_[step.from_gpu];
-    const auto at = std::find(old.begin(), old.end(), Instance{step.profile, step.from_start});
+    const auto at = std::ranges::find(old, Instance{step.profile, step.from_start});
     if (at != old.end()) old.erase(at);
   }
 
@@ -153,7 +152,7 @@ class Ordering {
         }
       }
     }
-    auto stop = std::find_if(moves.begin(), moves.end(), [](const RepackStep& step) { return step.from_start >= 0; });
+    auto stop = std::ranges::find_if(moves, [](const RepackStep& step) { return step.from_start >= 0; });
     if (stop == moves.end()) {  // all have stopped: the rest can start
       order.insert(order.end(), moves.begin(), moves.end());
       moves.clear();
@@ -172,7 +171,7 @@ class Ordering {
   // Whether moving aside to there would block another move.
   bool blocks(const std::vector<RepackStep>& moves, std::size_t gpu, int start, int profile) const {
     const int end = start + geometry_.profile(profile).memory_slices;
-    return std::any_of(moves.begin(), moves.end(), [&](const RepackStep& step) {
+    return std::ranges::any_of(moves, [&](const RepackStep& step) {
       return step.to_gpu == gpu && step.to_start < end &&
              start < step.to_start + geometry_.profile(step.profile).memory_slices;
     });
@@ -184,10 +183,15 @@ class Ordering {
 
 std::size_t in_use(const RunningGpus& fleet) {
   return static_cast<std::size_t>(
-      std::count_if(fleet.begin(), fleet.end(), [](const RunningGpu& gpu) { return !gpu.instances.empty(); }));
+      std::ranges::count_if(fleet, [](const RunningGpu& gpu) { return !gpu.instances.empty(); }));
 }
 
 }  // namespace
+
+std::string_view name_of(RepackStep::Kind kind) {
+  static constexpr std::string_view kNames[] = {"move", "remove", "create"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
 
 Result<Repacking> repack(const RunningGpus& fleet, const Geometry& geometry, const RepackGoal& goal) {
   Repacking result;
@@ -221,8 +225,7 @@ Result<Repacking> repack(const RunningGpus& fleet, const Geometry& geometry, con
       continue;
     }
     // Placements of a profile are interchangeable, so it takes the first.
-    const auto to =
-        std::find_if(begun.begin(), begun.end(), [&](const auto& b) { return b.second.profile == where.profile; });
+    const auto to = std::ranges::find_if(begun, [&](const auto& b) { return b.second.profile == where.profile; });
     if (to == begun.end()) continue;
     result.after[to->first].instances.push_back({to->second, used[i].running.workload});
     moves.push_back({RepackStep::Kind::kMove, used[i].running.workload, where.profile, used[i].gpu, to->first,

@@ -9,8 +9,7 @@
 namespace rightsize::mig {
 
 struct RepackGoal {
-  Layout make_room;       // slices that must fit afterwards; empty: free as many GPUs as possible
-  bool free_gpus = true;  // without make_room: fewest GPUs first, then fewest moves
+  Layout make_room;  // slices that must fit afterwards; empty: free as many GPUs as possible, with the fewest moves
   Seconds limit = seconds(60);
 };
 
@@ -25,6 +24,8 @@ struct RepackStep {
   bool temporary = false;   // a later step moves it again
   bool interrupts = false;  // it stops, others move, it starts again
 };
+
+std::string_view name_of(RepackStep::Kind kind);  // "move", "remove", "create"
 
 struct Repacking {
   bool feasible = false;

@@ -98,17 +98,17 @@ TEST(Repack, EmptiesAGpuWithOneMove) {
 
 TEST(Repack, MakesRoomWithTheFewestMoves) {
   const RunningGpus now = fleet("1g.10gb@1=a, 1g.10gb@5=b\n");
-  const Repacking result = *repack(now, h100(), {*parse_layout("3g.40gb", h100()), true, seconds(8)});
+  const Repacking result = *repack(now, h100(), {*parse_layout("3g.40gb", h100()), seconds(8)});
   ASSERT_TRUE(result.feasible);
   EXPECT_EQ(result.moves, 1u);
   ASSERT_EQ(result.room.size(), 1u);
   expect_safe(result, now);
-  EXPECT_FALSE(repack(now, h100(), {*parse_layout("7g.80gb", h100()), true, seconds(8)})->feasible);
+  EXPECT_FALSE(repack(now, h100(), {*parse_layout("7g.80gb", h100()), seconds(8)})->feasible);
 }
 
 TEST(Repack, UnusedInstancesAreRemovedFirst) {
   const RunningGpus now = fleet("1g.10gb@1, 1g.10gb@5=b\n");
-  const Repacking result = *repack(now, h100(), {*parse_layout("3g.40gb", h100()), true, seconds(8)});
+  const Repacking result = *repack(now, h100(), {*parse_layout("3g.40gb", h100()), seconds(8)});
   ASSERT_TRUE(result.feasible);
   EXPECT_EQ(result.moves, 0u);
   ASSERT_EQ(result.steps.size(), 1u);
@@ -119,7 +119,7 @@ TEST(Repack, UnusedInstancesAreRemovedFirst) {
 // A full GPU must let its 2g at 2 change places with nothing to spare: someone stops, and the plan says so.
 TEST(Repack, NamesWorkloadsThatMustStop) {
   const RunningGpus now = fleet("2g.20gb@2=a, 1g.10gb@0=b, 1g.10gb@1=c, 2g.20gb@4=d, 1g.10gb@6=e\n");
-  const Repacking result = *repack(now, h100(), {{}, true, seconds(8)});
+  const Repacking result = *repack(now, h100(), {{}, seconds(8)});
   EXPECT_EQ(result.moves, 0u);
   expect_safe(result, now);
 }

@@ -20,8 +20,7 @@ struct Cut {
 
 // Whether every kind that may use slice `p` of type `t` may use slice `q` of type `u`.
 bool as_good(const std::vector<UnitKind>& kinds, std::size_t t, std::size_t p, std::size_t u, std::size_t q) {
-  return std::all_of(kinds.begin(), kinds.end(),
-                     [&](const UnitKind& kind) { return !kind.allowed[t][p] || kind.allowed[u][q]; });
+  return std::ranges::all_of(kinds, [&](const UnitKind& kind) { return !kind.allowed[t][p] || kind.allowed[u][q]; });
 }
 
 // Whether `b` has a slice as good for every slice of `a`, each used once: bipartite matching by augmenting paths.
@@ -39,8 +38,8 @@ bool covers(const std::vector<UnitKind>& kinds, const Cut& a, const Cut& b) {
     return false;
   };
   for (std::size_t i = 0; i < a.slices.size(); ++i) {
-    const bool used = std::any_of(kinds.begin(), kinds.end(),
-                                  [&](const UnitKind& kind) { return kind.allowed[a.type][a.slices[i]]; });
+    const bool used =
+        std::ranges::any_of(kinds, [&](const UnitKind& kind) { return kind.allowed[a.type][a.slices[i]]; });
     tried.assign(b.slices.size(), false);
     if (used && !match(i)) return false;
   }
@@ -53,7 +52,7 @@ LayoutsByType maximal_layouts(const std::vector<GpuType>& types) {
   LayoutsByType layouts;
   for (const GpuType& type : types) {
     layouts.emplace_back();
-    for (const Combination& combination : type.geometry->combinations()) {
+    for (const SliceSet& combination : type.geometry->combinations()) {
       if (combination.maximal) layouts.back().push_back(combination.counts);
     }
   }
@@ -72,7 +71,7 @@ LayoutsByType useful_layouts(const std::vector<UnitKind>& kinds, const std::vect
       for (std::size_t p = 0; p < counts.size(); ++p)
         cut.slices.insert(cut.slices.end(), static_cast<std::size_t>(counts[p]), p);
       // Of two that cover each other the first stays: whatever is left out is covered by one that stays.
-      if (std::any_of(kept.begin(), kept.end(), [&](const Cut& other) { return beats(other, cut); })) continue;
+      if (std::ranges::any_of(kept, [&](const Cut& other) { return beats(other, cut); })) continue;
       std::erase_if(kept, [&](const Cut& other) { return beats(cut, other); });
       kept.push_back(std::move(cut));
     }
@@ -159,8 +158,8 @@ void SliceModel::exclude(const std::vector<std::size_t>& gpus_by_type) {
   }
 }
 
-Result<GpuCounts> SliceModel::solve(const Effort& effort) const {
-  solve::Limits limits;
+Result<GpuCounts> SliceModel::solve(const SolverEffort& effort) const {
+  solve::SolverLimits limits;
   limits.nodes = effort.nodes;
   limits.seconds = in_seconds(effort.limit);
   RIGHTSIZE_TRY(const solve::Solution solution, solve::solve(model_, limits));
@@ -184,8 +183,7 @@ Result<double> SliceModel::relaxed_bound() const {
   RIGHTSIZE_TRY(const solve::Solution relaxed, solve::solve_relaxation(model_));
   if (relaxed.status != solve::Status::kOptimal) return 0;
   const double bound = relaxed.objective * (1 - 1e-9), price = types_[0].usd_per_hour();
-  const bool one_price =
-      std::all_of(types_.begin(), types_.end(), [&](const GpuType& type) { return type.usd_per_hour() == price; });
+  const bool one_price = std::ranges::all_of(types_, [&](const GpuType& type) { return type.usd_per_hour() == price; });
   return one_price && price > 0 ? std::ceil(bound / price - 1e-6) * price : bound;
 }
 

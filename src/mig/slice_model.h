@@ -1,4 +1,4 @@
-// The exact model of plan_slices(): how many GPUs of each type are cut into which layout.
+// The exact model of plan_slices(): how many GPUs of each type get which layout.
 //
 //   SliceModel model(types, useful_layouts(kinds, types), 1);
 //   for (const UnitKind& kind : kinds) model.add_units(kind.allowed, kind.units.size());
@@ -36,7 +36,7 @@ LayoutsByType maximal_layouts(const std::vector<GpuType>& types);
 LayoutsByType useful_layouts(const std::vector<UnitKind>& kinds, const std::vector<GpuType>& types);
 
 // How hard to search.
-struct Effort {
+struct SolverEffort {
   int nodes = 2'000;                                         // of the search tree
   Seconds limit = seconds(60);                               // in case these take long
   double ceiling = std::numeric_limits<double>::infinity();  // only an answer that costs less is of use
@@ -57,12 +57,12 @@ class SliceModel {
 
   // Units that take a slice each.
   void add_units(const Allowed& allowed, std::size_t number);
-  // Units that may share slices; `need`: [type][resource] of one. They may be cut up, so the answer is a bound.
+  // Units that may share slices; `need`: [type][resource] of one. They may be split, so the answer is a bound.
   void add_sharers(const Allowed& allowed, std::size_t number, const std::vector<std::vector<double>>& need);
   // Some type must have more GPUs than this.
   void exclude(const std::vector<std::size_t>& gpus_by_type);
 
-  Result<GpuCounts> solve(const Effort& effort) const;
+  Result<GpuCounts> solve(const SolverEffort& effort) const;
   // A bound without a search.
   Result<double> relaxed_bound() const;
   // [kind in the order added][type][position in plain_profiles()]: how many units take which slices of these GPUs.

@@ -25,6 +25,22 @@ double slowdown(const Workload& workload, const Gpu& gpu, const perf::SpeedTable
   return slow ? slow->worst() : from->memory / to->memory;
 }
 
+// p99 latency of one replica: its service time, longer by the smaller share of SMs and bandwidth, plus the wait in a
+// queue with constant service (Kingman's exponential tail, exact in heavy traffic). Nothing without a service time;
+// infinite when requests arrive faster than they can be served.
+std::optional<Seconds> latency_in(const Workload& workload, const Resources& capacity, const Gpu& gpu,
+                                  const perf::SpeedTable& speeds) {
+  if (!workload.service) return std::nullopt;
+  const double share = std::min(capacity.sms, capacity.bandwidth);
+  const Seconds service = *workload.service * (slowdown(workload, gpu, speeds) / share);
+  if (!workload.rate) return service;
+  const double busy = *workload.rate / workload.replicas * service / requests(1);
+  if (busy >= 1) return seconds(INFINITY);
+  // P(wait > t) = busy * exp(-2 (1 - busy) t / service) for Poisson arrivals and constant service.
+  const double wait = busy <= 0.01 ? 0 : std::log(100 * busy) / (2 * (1 - busy));
+  return service * (1 + wait);
+}
+
 constexpr double kTolerance = 1e-9;  // 7 x 1/7 must fit
 
 }  // namespace
@@ -50,19 +66,6 @@ Resources capacity_of(const Geometry& geometry, int profile) {
 }
 
 Resources capacity_of(const Gpu& gpu) { return {gpu.capacity(), 1, 1}; }
-
-std::optional<Seconds> latency_in(const Workload& workload, const Resources& capacity, const Gpu& gpu,
-                                  const perf::SpeedTable& speeds) {
-  if (!workload.service) return std::nullopt;
-  const double share = std::min(capacity.sms, capacity.bandwidth);
-  const Seconds service = *workload.service * (slowdown(workload, gpu, speeds) / share);
-  if (!workload.rate) return service;
-  const double busy = *workload.rate / workload.replicas * service / requests(1);
-  if (busy >= 1) return seconds(INFINITY);
-  // P(wait > t) = busy * exp(-2 (1 - busy) t / service) for Poisson arrivals and constant service.
-  const double wait = busy <= 0.01 ? 0 : std::log(100 * busy) / (2 * (1 - busy));
-  return service * (1 + wait);
-}
 
 std::string misfit(const Workload& workload, const Resources& capacity, const Gpu& gpu,
                    const perf::SpeedTable& speeds) {

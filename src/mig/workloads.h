@@ -71,12 +71,6 @@ Resources capacity_of(const catalog::Gpu& gpu);
 // What one replica needs of a GPU of this type, headroom included.
 Resources need_on(const Workload& workload, const catalog::Gpu& gpu, const perf::SpeedTable& speeds);
 
-// p99 latency of one replica: its service time, longer by the smaller share of SMs and bandwidth, plus the wait in a
-// queue with constant service (Kingman's exponential tail, exact in heavy traffic). Nothing without a service time;
-// infinite when requests arrive faster than they can be served.
-std::optional<Seconds> latency_in(const Workload& workload, const Resources& capacity, const catalog::Gpu& gpu,
-                                  const perf::SpeedTable& speeds);
-
 // Empty when one replica fits, else the reason: "needs 12 GiB, the slice has 9.75 GiB".
 std::string misfit(const Workload& workload, const Resources& capacity, const catalog::Gpu& gpu,
                    const perf::SpeedTable& speeds);

@@ -25,7 +25,7 @@ Result<std::vector<const Gpu*>> named_gpus(const std::vector<std::string>& names
   for (const std::string& name : names) {
     RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(name));
     for (const Gpu* gpu : matched) {
-      if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
+      if (std::ranges::find(gpus, gpu) == gpus.end()) gpus.push_back(gpu);
     }
   }
   return gpus;
@@ -44,28 +44,31 @@ Error not_partitionable(const Gpu& gpu, const catalog::Catalog& catalog) {
       .with_hint(fmt::format("these do: {}", fmt::join(partitionable(catalog), ", ")));
 }
 
+// The GPUs of this machine in MIG mode.
+Result<std::vector<telemetry::MigLayout>> layouts_here() {
+  RIGHTSIZE_TRY(std::vector<telemetry::MigLayout> layouts, telemetry::read_mig_layout());
+  std::erase_if(layouts, [](const telemetry::MigLayout& layout) { return !layout.enabled; });
+  if (!layouts.empty()) return layouts;
+  return fail(unreadable("no GPU of this machine is in MIG mode").with_hint("'nvidia-smi -i 0 -mig 1' turns it on"));
+}
+
 Result<const Gpu*> chosen_gpu(const MigFlags& flags, const catalog::Catalog& catalog) {
   if (flags.gpus.size() == 1) return named_gpu(catalog, flags.gpus[0]);
   if (!flags.gpus.empty() || flags.current != "nvml") {
     return fail(bad_input("--gpu is missing").with_hint("for example --gpu h100-sxm"));
   }
-  RIGHTSIZE_TRY(const std::vector<telemetry::MigLayout> layouts, telemetry::read_mig_layout());
-  for (const telemetry::MigLayout& layout : layouts) {
-    if (!layout.enabled) continue;
-    if (const Gpu* gpu = diagnose::identify(catalog, layout.gpu)) return gpu;
-    return fail(bad_input(fmt::format("'{}' is not in the catalogue", layout.gpu.name))
-                    .with_hint("pass its name: --gpu h100-sxm"));
-  }
-  return fail(unreadable("no GPU of this machine is in MIG mode").with_hint("'nvidia-smi -i 0 -mig 1' turns it on"));
+  RIGHTSIZE_TRY(const std::vector<telemetry::MigLayout> layouts, layouts_here());
+  if (const Gpu* gpu = diagnose::identify(catalog, layouts.front().gpu)) return gpu;
+  return fail(bad_input(fmt::format("'{}' is not in the catalogue", layouts.front().gpu.name))
+                  .with_hint("pass its name: --gpu h100-sxm"));
 }
 
 // The GPUs of this machine. NVML does not report who uses an instance, so each counts as used, named as in the output
 // of `nvidia-smi mig -lgi`.
 Checked<RunningGpus> gpus_here(const Geometry& geometry) {
-  RIGHTSIZE_TRY(const std::vector<telemetry::MigLayout> layouts, telemetry::read_mig_layout());
+  RIGHTSIZE_TRY(const std::vector<telemetry::MigLayout> layouts, layouts_here());
   RunningGpus gpus;
   for (const telemetry::MigLayout& layout : layouts) {
-    if (!layout.enabled) continue;
     mig::RunningGpu gpu{std::to_string(layout.gpu.index), {}};
     for (const telemetry::MigInstance& instance : layout.instances) {
       RIGHTSIZE_TRY(const int profile, geometry.find_profile(instance.profile));
@@ -79,8 +82,7 @@ Checked<RunningGpus> gpus_here(const Geometry& geometry) {
     }
     gpus.push_back(std::move(gpu));
   }
-  if (!gpus.empty()) return gpus;
-  return fail(unreadable("no GPU of this machine is in MIG mode").with_hint("'nvidia-smi -i 0 -mig 1' turns it on"));
+  return gpus;
 }
 
 }  // namespace

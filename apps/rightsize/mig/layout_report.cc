@@ -2,9 +2,11 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/format.h"
-#include "rightsize/mig/document.h"
+#include "report/fields.h"
+#include "rightsize/mig/report.h"
 
 namespace rightsize::app {
 namespace {
@@ -17,21 +19,30 @@ using mig::RunningGpus;
 using report::Fields;
 using report::when;
 
-SliceRow slice_of(const Instance& instance, const Geometry& geometry, const std::string& workload = {}) {
-  const catalog::MigProfile& profile = geometry.profile(instance.profile);
-  return {profile.profile, instance.start, profile.memory_slices, workload};
-}
+struct SliceRow {
+  const Geometry* geometry;
+  Instance where;
+  std::string workload = {};
 
+  const catalog::MigProfile& profile() const { return geometry->profile(where.profile); }
+};
 const Fields<SliceRow> kSliceFields = {
-    {"profile", "MIG profile", &SliceRow::profile},
-    {"start", "first memory slice", &SliceRow::start},
-    {"size", "memory slices", &SliceRow::size},
+    {"profile", "MIG profile", [](const SliceRow& s) { return s.profile().profile; }},
+    {"start", "first memory slice", [](const SliceRow& s) { return s.where.start; }},
+    {"size", "memory slices", [](const SliceRow& s) { return s.profile().memory_slices; }},
 };
 const Fields<SliceRow> kUsedSliceFields = {
     {kSliceFields, [](const SliceRow& s) -> const SliceRow& { return s; }},
     {"workload", "who uses it; empty: unused", &SliceRow::workload},
 };
 
+struct LayoutRow {
+  std::vector<std::pair<std::string, int>> instances;  // by profile, largest first
+  std::string layout;
+  int compute = 0, memory_slices = 0, sms = 0;
+  Bytes memory;
+  bool maximal = false;
+};
 const Fields<LayoutRow> kLayoutFields = {
     {"instances", "number of slices by profile", &LayoutRow::instances},
     {"layout", "layout", "the slices in words", &LayoutRow::layout, report::kTableOnly},
@@ -41,11 +52,16 @@ const Fields<LayoutRow> kLayoutFields = {
     {"memory_bytes", "memory", "memory used", &LayoutRow::memory, report::kTableOnly},
     {"maximal", "maximal", "whether no further slice fits", &LayoutRow::maximal},
 };
-const Fields<LayoutsAnswer> kLayoutsFields = {
-    {"gpu", "GPU type", &LayoutsAnswer::gpu},
-    {"layouts", "every set of slices that fits one GPU", kLayoutFields, &LayoutsAnswer::layouts},
-};
 
+struct CheckedGpu {
+  std::size_t index = 0;
+  std::string name;
+  bool fits = false;
+  std::vector<SliceRow> create = {};  // in this order
+  std::string command = {};
+  std::optional<bool> fits_after_repacking = {};
+  std::string largest_part_that_fits = {};
+};
 const Fields<CheckedGpu> kCheckedGpuFields = {
     {"index", "number of the GPU", &CheckedGpu::index},
     {"name", "name of the GPU", &CheckedGpu::name},
@@ -55,108 +71,129 @@ const Fields<CheckedGpu> kCheckedGpuFields = {
     {"fits_after_repacking?", "whether it would fit if other slices moved", &CheckedGpu::fits_after_repacking},
     {"largest_part_that_fits?", "the part of the layout that fits", &CheckedGpu::largest_part_that_fits},
 };
-const Fields<CheckAnswer> kCheckFields = {
-    {"gpu", "GPU type", &CheckAnswer::gpu},
-    {"fits", "whether the layout fits any GPU", &CheckAnswer::fits},
-    {"gpus", "the GPUs", kCheckedGpuFields, &CheckAnswer::gpus},
-};
 
+using FreeRow = mig::Fragmentation::Row;
 const Fields<FreeRow> kFreeFields = {
     {"profile", "MIG profile", &FreeRow::profile},
-    {"fits_now", "how many more fit", &FreeRow::now},
-    {"fits_repacked", "how many more would fit if other slices moved", &FreeRow::repacked},
+    {"fits_now", "how many more fit", &FreeRow::fits_now},
+    {"fits_repacked", "how many more would fit if other slices moved", &FreeRow::fits_repacked},
+};
+struct CurrentGpu {
+  std::string name;
+  mig::Fragmentation free;
+  std::vector<SliceRow> instances;
 };
 const Fields<CurrentGpu> kCurrentGpuFields = {
-    {"free_memory_slices", "free memory slices", &CurrentGpu::memory_slices},
-    {"free_compute_slices", "free compute slices", &CurrentGpu::compute_slices},
-    {"profiles", "what still fits", kFreeFields, &CurrentGpu::profiles},
+    {"free_memory_slices", "free memory slices", [](const CurrentGpu& g) { return g.free.free_memory_slices; }},
+    {"free_compute_slices", "free compute slices", [](const CurrentGpu& g) { return g.free.free_compute_slices; }},
+    {"profiles", "what still fits", kFreeFields, [](const CurrentGpu& g) { return g.free.rows; }},
     {"name", "name of the GPU", &CurrentGpu::name},
     {"instances", "its slices", kUsedSliceFields, &CurrentGpu::instances},
-};
-const Fields<CurrentAnswer> kCurrentFields = {
-    {"gpu", "GPU type", &CurrentAnswer::gpu},
-    {"gpus", "the GPUs", kCurrentGpuFields, &CurrentAnswer::gpus},
 };
 
 struct StepRow {
   const RepackStep* step;
   const std::string* profile;
+
+  operator const RepackStep&() const { return *step; }
 };
 const Fields<StepRow> kStepFields = {
-    {"kind", "move, remove or create",
-     [](const StepRow& r) {
-       static constexpr const char* kKinds[] = {"move", "remove", "create"};
-       return kKinds[static_cast<int>(r.step->kind)];
-     }},
-    {"workload", "the workload; empty: the slice is unused", [](const StepRow& r) { return r.step->workload; }},
+    {"kind", "move, remove or create", &RepackStep::kind},
+    {"workload", "the workload; empty: the slice is unused", &RepackStep::workload},
     {"profile", "MIG profile", [](const StepRow& r) { return *r.profile; }},
-    {"from_gpu", "GPU it leaves", [](const StepRow& r) { return r.step->from_gpu; }},
+    {"from_gpu", "GPU it leaves", &RepackStep::from_gpu},
     {"from_start", "memory slice it leaves",
      [](const StepRow& r) { return when(r.step->from_start >= 0, r.step->from_start); }},
-    {"to_gpu", "GPU it moves to", [](const StepRow& r) { return r.step->to_gpu; }},
+    {"to_gpu", "GPU it moves to", &RepackStep::to_gpu},
     {"to_start", "memory slice it moves to",
      [](const StepRow& r) { return when(r.step->to_start >= 0, r.step->to_start); }},
-    {"temporary", "whether a later step moves it again", [](const StepRow& r) { return r.step->temporary; }},
-    {"interrupts", "whether the workload stops meanwhile", [](const StepRow& r) { return r.step->interrupts; }},
+    {"temporary", "whether a later step moves it again", &RepackStep::temporary},
+    {"interrupts", "whether the workload stops meanwhile", &RepackStep::interrupts},
+};
+struct RoomRow {
+  SliceRow slice;
+  std::size_t gpu = 0;
 };
 const Fields<RoomRow> kRoomFields = {
     {kSliceFields, &RoomRow::slice},
     {"gpu", "number of the GPU", &RoomRow::gpu},
 };
-const Fields<RepackAnswer> kRepackedFields = {
-    {"moves", "workloads that move", [](const RepackAnswer& a) { return a.result->moves; }},
-    {"proved_fewest", "whether no plan moves fewer", [](const RepackAnswer& a) { return a.result->proved; }},
-    {"gpus_before", "GPUs in use now", [](const RepackAnswer& a) { return a.result->gpus_before; }},
-    {"gpus_after", "GPUs in use afterwards", [](const RepackAnswer& a) { return a.result->gpus_after; }},
+
+// The answer to one question about a type of GPU; the parts of other questions are empty.
+struct GeometryAnswer {
+  const Geometry* geometry = nullptr;
+  std::vector<LayoutRow> layouts = {};
+  std::vector<CheckedGpu> checked = {};
+  std::vector<CurrentGpu> current = {};
+  const mig::Repacking* repacking = nullptr;
+  std::size_t listed_profiles = 0;
+  std::vector<std::string> differences = {};
+
+  bool fits() const { return std::ranges::any_of(checked, &CheckedGpu::fits); }
+};
+
+const report::Field<GeometryAnswer> kGpuTypeField = {"gpu", "GPU type",
+                                                     [](const GeometryAnswer& a) { return a.geometry->gpu().name; }};
+const Fields<GeometryAnswer> kLayoutsFields = {
+    kGpuTypeField,
+    {"layouts", "every set of slices that fits one GPU", kLayoutFields, &GeometryAnswer::layouts},
+};
+const Fields<GeometryAnswer> kCheckFields = {
+    kGpuTypeField,
+    {"fits", "whether the layout fits any GPU", &GeometryAnswer::fits},
+    {"gpus", "the GPUs", kCheckedGpuFields, &GeometryAnswer::checked},
+};
+const Fields<GeometryAnswer> kCurrentFields = {
+    kGpuTypeField,
+    {"gpus", "the GPUs", kCurrentGpuFields, &GeometryAnswer::current},
+};
+const Fields<GeometryAnswer> kRepackedFields = {
+    {"moves", "workloads that move", [](const GeometryAnswer& a) { return a.repacking->moves; }},
+    {"proved_fewest", "whether no plan moves fewer", [](const GeometryAnswer& a) { return a.repacking->proved; }},
+    {"gpus_before", "GPUs in use now", [](const GeometryAnswer& a) { return a.repacking->gpus_before; }},
+    {"gpus_after", "GPUs in use afterwards", [](const GeometryAnswer& a) { return a.repacking->gpus_after; }},
     {"steps", "what to do, in this order", kStepFields,
-     [](const RepackAnswer& a) {
+     [](const GeometryAnswer& a) {
        std::vector<StepRow> rows;
-       for (const RepackStep& step : a.result->steps)
+       for (const RepackStep& step : a.repacking->steps)
          rows.push_back({&step, &a.geometry->profile(step.profile).profile});
        return rows;
      }},
     {"room", "where the requested slices fit", kRoomFields,
-     [](const RepackAnswer& a) {
+     [](const GeometryAnswer& a) {
        std::vector<RoomRow> rows;
-       for (const auto& [gpu, instance] : a.result->room) rows.push_back({slice_of(instance, *a.geometry), gpu});
+       for (const auto& [gpu, instance] : a.repacking->room) rows.push_back({{a.geometry, instance}, gpu});
        return rows;
      }},
 };
-const Fields<RepackAnswer> kRepackFields = {
-    {"gpu", "GPU type", &RepackAnswer::gpu},
+const Fields<GeometryAnswer> kRepackFields = {
+    kGpuTypeField,
     {"feasible", "whether the requested slices can be made to fit",
-     [](const RepackAnswer& a) { return a.result->feasible; }},
-    {kRepackedFields, [](const RepackAnswer& a) { return a.result->feasible ? &a : nullptr; }},
+     [](const GeometryAnswer& a) { return a.repacking->feasible; }},
+    {kRepackedFields, [](const GeometryAnswer& a) { return a.repacking->feasible ? &a : nullptr; }},
+};
+const Fields<GeometryAnswer> kProfilesFields = {
+    kGpuTypeField,
+    {"profiles", "profiles in the driver's list", &GeometryAnswer::listed_profiles},
+    {"differences", "where it differs from our table", &GeometryAnswer::differences},
 };
 
-const Fields<ProfilesAnswer> kProfilesFields = {
-    {"gpu", "GPU type", &ProfilesAnswer::gpu},
-    {"profiles", "profiles in the driver's list", &ProfilesAnswer::profiles},
-    {"differences", "where it differs from our table", &ProfilesAnswer::differences},
+struct MigAnswer {
+  const PlannedSlices* plan = nullptr;
+  const Unplaceables* unplaceable = nullptr;
+  const GeometryAnswer* layouts = nullptr;
+  const GeometryAnswer* check = nullptr;
+  const GeometryAnswer* current = nullptr;
+  const GeometryAnswer* repack = nullptr;
+  const GeometryAnswer* profiles = nullptr;
 };
-
 const Fields<MigAnswer> kMigFields = {
     {kPlanFields, &MigAnswer::plan},         {kUnplaceableFields, &MigAnswer::unplaceable},
     {kLayoutsFields, &MigAnswer::layouts},   {kCheckFields, &MigAnswer::check},
     {kCurrentFields, &MigAnswer::current},   {kRepackFields, &MigAnswer::repack},
     {kProfilesFields, &MigAnswer::profiles},
 };
-
-report::Lanes picture(const RunningGpus& gpus, const Geometry& geometry, std::string title) {
-  report::Lanes lanes;
-  lanes.title = std::move(title);
-  lanes.units = geometry.memory_slices();
-  for (const mig::RunningGpu& gpu : gpus) {
-    report::Lanes::Lane lane{"GPU " + gpu.name, {}};
-    for (const mig::RunningInstance& instance : gpu.instances) {
-      const catalog::MigProfile& profile = geometry.profile(instance.where.profile);
-      lane.pieces.push_back({profile.profile, instance.workload, instance.where.start, profile.memory_slices});
-    }
-    std::sort(lane.pieces.begin(), lane.pieces.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
-    lanes.lanes.push_back(std::move(lane));
-  }
-  return lanes;
-}
+const report::Document<MigAnswer> kMigDocument("mig", "Workloads on MIG slices, or what fits a GPU", kMigFields);
 
 // As many of the wanted instances, in their order, as can be placed.
 Layout what_fits(const Geometry& geometry, const Layout& wanted, const Layout& occupied) {
@@ -170,11 +207,28 @@ Layout what_fits(const Geometry& geometry, const Layout& wanted, const Layout& o
 
 }  // namespace
 
-const report::Document<MigAnswer> kMigDocument("mig", "Workloads on MIG slices, or what fits a GPU", kMigFields);
+report::Lanes draw_slices(const RunningGpus& gpus, const Geometry& geometry, std::string title) {
+  report::Lanes lanes;
+  lanes.title = std::move(title);
+  lanes.units = geometry.memory_slices();
+  for (const mig::RunningGpu& gpu : gpus) {
+    report::Lanes::Lane lane{"GPU " + gpu.name, {}};
+    for (const mig::RunningInstance& instance : gpu.instances) {
+      const catalog::MigProfile& profile = geometry.profile(instance.where.profile);
+      lane.pieces.push_back({profile.profile, instance.workload, instance.where.start, profile.memory_slices});
+    }
+    std::ranges::sort(lane.pieces, {}, &report::Lanes::Piece::start);
+    lanes.lanes.push_back(std::move(lane));
+  }
+  return lanes;
+}
+
+report::Json plan_document(const PlannedSlices& plan) { return kMigDocument.of({.plan = &plan}); }
+report::Json unplaceable_document(const Unplaceables& found) { return kMigDocument.of({.unplaceable = &found}); }
 
 report::Report layouts_report(const Geometry& geometry) {
-  LayoutsAnswer answer{geometry.gpu().name, {}};
-  for (const mig::Combination& combination : geometry.combinations()) {
+  GeometryAnswer answer{&geometry};
+  for (const mig::SliceSet& combination : geometry.combinations()) {
     LayoutRow& row = answer.layouts.emplace_back();
     row.maximal = combination.maximal;
     Layout layout;
@@ -190,13 +244,13 @@ report::Report layouts_report(const Geometry& geometry) {
     row.layout = mig::describe_layout(layout, geometry);
   }
   report::Report shown;
-  shown.title = fmt::format("MIG layouts of {}", answer.gpu);
+  shown.title = fmt::format("MIG layouts of {}", geometry.gpu().name);
   shown.document = kMigDocument.of({.layouts = &answer});
   shown.blocks.emplace_back(report::Paragraph{fmt::format(
       "{} sets of slices fit on one {} ({} memory and {} compute slices); {} are maximal: nothing can be added. Media "
       "variants are left out.",
-      answer.layouts.size(), answer.gpu, geometry.memory_slices(), geometry.compute_slices(),
-      std::count_if(answer.layouts.begin(), answer.layouts.end(), [](const LayoutRow& row) { return row.maximal; }))});
+      answer.layouts.size(), geometry.gpu().name, geometry.memory_slices(), geometry.compute_slices(),
+      std::ranges::count_if(answer.layouts, &LayoutRow::maximal))});
   shown.blocks.emplace_back(table_of(kLayoutFields, answer.layouts,
                                      {"layout", "compute_slices", "memory_slices", "sms", "memory_bytes", "maximal"}));
   return shown;
@@ -205,25 +259,23 @@ report::Report layouts_report(const Geometry& geometry) {
 Outcome check_outcome(const Geometry& geometry, const Layout& wanted, const RunningGpus& gpus) {
   Outcome outcome;
   auto& blocks = outcome.report.blocks;
-  CheckAnswer answer{geometry.gpu().name, false, {}};
+  GeometryAnswer answer{&geometry};
   for (std::size_t g = 0; g < gpus.size(); ++g) {
     const Layout occupied = gpus[g].layout();
     const std::optional<Layout> placed = geometry.place(wanted, occupied);
-    CheckedGpu& checked = answer.gpus.emplace_back();
-    checked.index = g, checked.name = gpus[g].name, checked.fits = placed.has_value();
-    answer.fits = answer.fits || checked.fits;
+    CheckedGpu& checked = answer.checked.emplace_back(CheckedGpu{g, gpus[g].name, placed.has_value()});
     const std::string beside =
         occupied.empty() ? "" : fmt::format(" next to {}", mig::describe_layout(occupied, geometry));
     if (placed) {
       const Layout order = geometry.creation_order(*placed);
-      for (const Instance& instance : order) checked.create.push_back(slice_of(instance, geometry));
+      for (const Instance& instance : order) checked.create.push_back({&geometry, instance});
       checked.command = mig::create_command(geometry, *placed, g);
       blocks.emplace_back(
           report::Paragraph{fmt::format("GPU {}: fits{}. Create in this order: {}.\n  {}", gpus[g].name, beside,
                                         mig::describe_layout(order, geometry), checked.command)});
       RunningGpus drawn{gpus[g]};
       for (const Instance& instance : *placed) drawn[0].instances.push_back({instance, "new"});
-      blocks.emplace_back(picture(drawn, geometry, ""));
+      blocks.emplace_back(draw_slices(drawn, geometry, ""));
       continue;
     }
     Layout all = occupied;
@@ -236,14 +288,14 @@ Outcome check_outcome(const Geometry& geometry, const Layout& wanted, const Runn
                     *checked.fits_after_repacking ? " It would if other slices moved (--repack --make-room)." : "",
                     checked.largest_part_that_fits)});
   }
-  outcome.report.title = fmt::format("MIG layout on {}", answer.gpu);
+  outcome.report.title = fmt::format("MIG layout on {}", geometry.gpu().name);
   outcome.report.document = kMigDocument.of({.check = &answer});
-  outcome.exit_code = answer.fits ? kDone : kNoFeasibleAnswer;
+  outcome.exit_code = answer.fits() ? kDone : kNoFeasibleAnswer;
   return outcome;
 }
 
 report::Report current_report(const Geometry& geometry, const RunningGpus& gpus) {
-  CurrentAnswer answer{geometry.gpu().name, {}};
+  GeometryAnswer answer{&geometry};
   report::Table table;
   table.title = "What still fits (in brackets: if that GPU is repacked)";
   table.columns = {{"GPU", "gpu", report::Align::kLeft},
@@ -252,33 +304,28 @@ report::Report current_report(const Geometry& geometry, const RunningGpus& gpus)
   for (int profile : geometry.plain_profiles())
     table.columns.push_back(
         {geometry.profile(profile).profile, geometry.profile(profile).profile, report::Align::kRight});
-  std::string sentences;
+  std::vector<std::string> sentences;
   for (const mig::RunningGpu& gpu : gpus) {
-    const mig::Fragmentation f = mig::fragmentation(geometry, gpu.layout());
-    CurrentGpu& row = answer.gpus.emplace_back();
-    row.name = gpu.name, row.memory_slices = f.free_memory_slices, row.compute_slices = f.free_compute_slices;
+    CurrentGpu& row = answer.current.emplace_back(CurrentGpu{gpu.name, mig::fragmentation(geometry, gpu.layout()), {}});
     for (const mig::RunningInstance& instance : gpu.instances)
-      row.instances.push_back(slice_of(instance.where, geometry, instance.workload));
-    std::vector<report::Cell> cells{report::text_cell(gpu.name),
-                                    report::number_cell(std::to_string(f.free_memory_slices), f.free_memory_slices),
-                                    report::number_cell(std::to_string(f.free_compute_slices), f.free_compute_slices)};
-    for (const auto& r : f.rows) {
-      row.profiles.push_back({geometry.profile(r.profile).profile, r.fits_now, r.fits_repacked});
-      const bool more = r.fits_repacked > r.fits_now;
-      cells.push_back(report::number_cell(
-          fmt::format("{}{}", r.fits_now, more ? fmt::format(" ({})", r.fits_repacked) : ""), r.fits_now));
+      row.instances.push_back({&geometry, instance.where, instance.workload});
+    const auto number = [](int value) { return report::number_cell(std::to_string(value), value); };
+    std::vector<report::Cell> cells{report::text_cell(gpu.name), number(row.free.free_memory_slices),
+                                    number(row.free.free_compute_slices)};
+    for (const FreeRow& r : row.free.rows) {
+      const std::string more = r.fits_repacked > r.fits_now ? fmt::format(" ({})", r.fits_repacked) : "";
+      cells.push_back(report::number_cell(fmt::format("{}{}", r.fits_now, more), r.fits_now));
     }
     table.rows.push_back(std::move(cells));
-    if (!f.sentence.empty())
-      sentences += fmt::format("{}GPU {}: {}", sentences.empty() ? "" : "\n", gpu.name, f.sentence);
+    if (!row.free.sentence.empty()) sentences.push_back(fmt::format("GPU {}: {}", gpu.name, row.free.sentence));
   }
+  if (sentences.empty()) sentences.emplace_back("No capacity is lost to fragmentation.");
   report::Report shown;
-  shown.title = fmt::format("MIG instances on {}", answer.gpu);
+  shown.title = fmt::format("MIG instances on {}", geometry.gpu().name);
   shown.document = kMigDocument.of({.current = &answer});
-  shown.blocks.emplace_back(picture(gpus, geometry, ""));
+  shown.blocks.emplace_back(draw_slices(gpus, geometry, ""));
   shown.blocks.emplace_back(std::move(table));
-  shown.blocks.emplace_back(
-      report::Paragraph{sentences.empty() ? "No capacity is lost to fragmentation." : std::move(sentences)});
+  shown.blocks.emplace_back(report::Paragraph{fmt::format("{}", fmt::join(sentences, "\n"))});
   return shown;
 }
 
@@ -309,7 +356,7 @@ Outcome repack_outcome(const Geometry& geometry, const RunningGpus& gpus, const 
                        const std::string& make_room) {
   Outcome outcome;
   outcome.report.title = fmt::format("Repacking {}", geometry.gpu().name);
-  const RepackAnswer answer{geometry.gpu().name, &result, &geometry};
+  const GeometryAnswer answer{.geometry = &geometry, .repacking = &result};
   outcome.report.document = kMigDocument.of({.repack = &answer});
   auto& blocks = outcome.report.blocks;
   if (!result.feasible) {
@@ -325,8 +372,8 @@ Outcome repack_outcome(const Geometry& geometry, const RunningGpus& gpus, const 
     text += fmt::format(" {} fits on GPU {} at slice {}.", geometry.profile(instance.profile).profile, gpus[gpu].name,
                         instance.start);
   blocks.emplace_back(report::Paragraph{std::move(text)});
-  blocks.emplace_back(picture(gpus, geometry, "Now"));
-  blocks.emplace_back(picture(result.after, geometry, "Afterwards"));
+  blocks.emplace_back(draw_slices(gpus, geometry, "Now"));
+  blocks.emplace_back(draw_slices(result.after, geometry, "Afterwards"));
   std::string list;
   for (std::size_t i = 0; i < result.steps.size(); ++i)
     list += fmt::format("{}. {}\n", i + 1, describe(result.steps[i], gpus, geometry));
@@ -336,9 +383,10 @@ Outcome repack_outcome(const Geometry& geometry, const RunningGpus& gpus, const 
 
 Outcome verify_outcome(const Geometry& geometry, const std::string& file,
                        const std::vector<mig::ListedProfile>& listed) {
-  const ProfilesAnswer answer{geometry.gpu().name, listed.size(), mig::differences(listed, geometry)};
+  const GeometryAnswer answer{
+      .geometry = &geometry, .listed_profiles = listed.size(), .differences = mig::differences(listed, geometry)};
   Outcome outcome;
-  outcome.report.title = fmt::format("MIG profiles of {} against {}", answer.gpu, file);
+  outcome.report.title = fmt::format("MIG profiles of {} against {}", geometry.gpu().name, file);
   outcome.report.document = kMigDocument.of({.profiles = &answer});
   std::string text = answer.differences.empty() ? fmt::format("All {} profiles match our table.", listed.size())
                                                 : fmt::format("{} differences:", answer.differences.size());

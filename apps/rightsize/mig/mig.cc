@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "catalog/purchase_terms.h"
+#include "catalog/words.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/mig/input.h"
 #include "rightsize/mig/report.h"
@@ -119,8 +119,7 @@ Checked<Outcome> run(MigFlags flags) {
 
 Run add_mig(FlagSet& command) {
   auto flags = std::make_shared<MigFlags>();
-  command.add_option("WORKLOADS", flags->workloads,
-                     "the workloads to place, a YAML file ('-' for standard input; see examples/mig)");
+  command.add("WORKLOADS", flags->workloads);
   command.add("gpu", flags->gpus)
       ->meaning("GPUs that may be used, comma-separated")
       ->or_words("the file's, else all that support MIG")

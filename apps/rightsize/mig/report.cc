@@ -10,7 +10,6 @@
 
 #include "base/format.h"
 #include "base/usage_units.h"
-#include "rightsize/mig/document.h"
 
 namespace rightsize::app {
 namespace {
@@ -46,16 +45,13 @@ struct PlannedRow {
 
   const GpuType& type() const { return all->types[all->plan.gpus[gpu].type]; }
   const catalog::MigProfile& profile() const { return type().geometry->profile(instance->where.profile); }
-  const std::string& name_of(const ReplicaId& replica) const { return all->file.workloads[replica.workload].name; }
+  const mig::Workload& workload(const ReplicaId& replica) const { return all->file.workloads[replica.workload]; }
 };
 
-struct ReplicaRow {
-  std::string workload;
-  int replica;
-};
+using ReplicaRow = std::pair<const mig::Workload*, int>;
 const Fields<ReplicaRow> kReplicaFields = {
-    {"workload", "name of the workload", &ReplicaRow::workload},
-    {"replica", "which of its replicas, from 0", &ReplicaRow::replica},
+    {"workload", "name of the workload", [](const ReplicaRow& r) { return r.first->name; }},
+    {"replica", "which of its replicas, from 0", &ReplicaRow::second},
 };
 
 const Fields<PlannedRow> kPlannedFields = {
@@ -65,13 +61,13 @@ const Fields<PlannedRow> kPlannedFields = {
     {"start", "start", "first memory slice", [](const PlannedRow& r) { return r.instance->where.start; }},
     {"size", "size", "memory slices", [](const PlannedRow& r) { return r.profile().memory_slices; }},
     {"workload", "the workload, or the first of those that share the slice",
-     [](const PlannedRow& r) { return r.name_of(r.instance->replicas[0]); }},
+     [](const PlannedRow& r) { return r.workload(r.instance->replicas[0]).name; }},
     {"names", "workload", "everything in the slice",
      [](const PlannedRow& r) { return names_in(r.all->file, *r.instance); }, kTableOnly},
     {"workloads", "every replica in the slice", kReplicaFields,
      [](const PlannedRow& r) {
        std::vector<ReplicaRow> rows;
-       for (const ReplicaId& replica : r.instance->replicas) rows.push_back({r.name_of(replica), replica.number});
+       for (const ReplicaId& replica : r.instance->replicas) rows.push_back({&r.workload(replica), replica.number});
        return rows;
      }},
 };
@@ -82,14 +78,14 @@ std::vector<PlannedRow> rows_of(const PlannedSlices& p, std::size_t gpu) {
   return rows;
 }
 
-struct GpuRow {
+struct PlannedGpuRow {
   const PlannedSlices* all;
   std::size_t index;
 };
-const Fields<GpuRow> kGpuFields = {
-    {"index", "number of the GPU", &GpuRow::index},
-    {"gpu", "GPU type", [](const GpuRow& r) { return r.all->types[r.all->plan.gpus[r.index].type].gpu->name; }},
-    {"instances", "its slices", kPlannedFields, [](const GpuRow& r) { return rows_of(*r.all, r.index); }},
+const Fields<PlannedGpuRow> kGpuFields = {
+    {"index", "number of the GPU", &PlannedGpuRow::index},
+    {"gpu", "GPU type", [](const PlannedGpuRow& r) { return r.all->types[r.all->plan.gpus[r.index].type].gpu->name; }},
+    {"instances", "its slices", kPlannedFields, [](const PlannedGpuRow& r) { return rows_of(*r.all, r.index); }},
 };
 
 const Fields<GpuType> kPriceFields = {
@@ -127,7 +123,7 @@ const Fields<PlannedSlices> kPlanFields = {
     {"gpu_count", "number of GPUs", [](const PlannedSlices& p) { return p.plan.gpus.size(); }},
     {"gpus", "the GPUs and their slices", kGpuFields,
      [](const PlannedSlices& p) {
-       std::vector<GpuRow> rows;
+       std::vector<PlannedGpuRow> rows;
        for (std::size_t g = 0; g < p.plan.gpus.size(); ++g) rows.push_back({&p, g});
        return rows;
      }},
@@ -153,17 +149,18 @@ const Fields<PlannedSlices> kPlanFields = {
 namespace {
 
 const Fields<UnplaceableRow> kUnplaceableRowFields = {
-    {"workload", "name of the workload", &UnplaceableRow::workload},
-    {"line", "its line in the file", &UnplaceableRow::line},
-    {"reason", "why the largest slice does not hold it", &UnplaceableRow::reason},
-    {"would_fit", "the cheapest GPU that would hold it; empty: none", &UnplaceableRow::would_fit},
+    {"workload", "name of the workload", [](const UnplaceableRow& r) { return r.workload->name; }},
+    {"line", "its line in the file", [](const UnplaceableRow& r) { return r.workload->place.line; }},
+    {"reason", "why the largest slice does not hold it", [](const UnplaceableRow& r) { return r.found->reason; }},
+    {"would_fit", "the cheapest GPU that would hold it; empty: none",
+     [](const UnplaceableRow& r) { return r.found->would_fit; }},
 };
 
 }  // namespace
 
-const Fields<UnplaceableAnswer> kUnplaceableFields = {
-    {"gpu_count", "null: there is no plan", [](const UnplaceableAnswer&) { return std::optional<int>(); }},
-    {"unplaceable", "workloads that fit no slice of the allowed GPUs", kUnplaceableRowFields, &UnplaceableAnswer::rows},
+const Fields<Unplaceables> kUnplaceableFields = {
+    {"gpu_count", "null: there is no plan", [](const Unplaceables&) { return std::optional<int>(); }},
+    {"unplaceable", "workloads that fit no slice of the allowed GPUs", kUnplaceableRowFields, &Unplaceables::rows},
 };
 
 namespace {
@@ -207,31 +204,25 @@ std::string price_notes(const PlannedSlices& p) {
 }  // namespace
 
 report::Lanes draw_gpus(const PlannedSlices& p, std::size_t type, std::size_t most) {
-  report::Lanes lanes;
   const mig::Geometry& geometry = *p.types[type].geometry;
-  lanes.units = geometry.memory_slices();
+  mig::RunningGpus drawn;
   std::size_t of_type = 0;
   for (std::size_t g = 0; g < p.plan.gpus.size(); ++g) {
-    if (p.plan.gpus[g].type != type) continue;
-    ++of_type;
-    if (lanes.lanes.size() >= most) continue;
-    report::Lanes::Lane lane{fmt::format("GPU {}", g), {}};
-    for (const mig::PlannedInstance& instance : p.plan.gpus[g].instances) {
-      const catalog::MigProfile& profile = geometry.profile(instance.where.profile);
-      lane.pieces.push_back({profile.profile, names_in(p.file, instance), instance.where.start, profile.memory_slices});
-    }
-    lanes.lanes.push_back(std::move(lane));
+    if (p.plan.gpus[g].type != type || ++of_type > most) continue;
+    mig::RunningGpu& gpu = drawn.emplace_back(mig::RunningGpu{std::to_string(g), {}});
+    for (const mig::PlannedInstance& instance : p.plan.gpus[g].instances)
+      gpu.instances.push_back({instance.where, names_in(p.file, instance)});
   }
-  lanes.title = fmt::format(
-      "{}, {} memory slices each{}", p.types[type].gpu->name, geometry.memory_slices(),
-      of_type > lanes.lanes.size() ? fmt::format(" (the first {} of {})", lanes.lanes.size(), of_type) : "");
-  return lanes;
+  const std::string part = of_type > drawn.size() ? fmt::format(" (the first {} of {})", drawn.size(), of_type) : "";
+  return draw_slices(
+      drawn, geometry,
+      fmt::format("{}, {} memory slices each{}", p.types[type].gpu->name, geometry.memory_slices(), part));
 }
 
 report::Report plan_report(const PlannedSlices& p, const std::string& out) {
   report::Report shown;
   shown.title = "MIG plan";
-  shown.document = kMigDocument.of({.plan = &p});
+  shown.document = plan_document(p);
   auto& blocks = shown.blocks;
   blocks.emplace_back(report::Paragraph{headline(p)});
   constexpr std::size_t kMostDrawn = 16;
@@ -273,7 +264,7 @@ Outcome nothing_fits(const mig::WorkloadFile& file, const SlicePlan& plan) {
   Outcome outcome;
   outcome.exit_code = kNoFeasibleAnswer;
   outcome.report.title = "MIG plan";
-  UnplaceableAnswer answer;
+  Unplaceables found;
   std::string text =
       plan.unplaceable.size() == 1
           ? "No plan: one workload fits no slice of the allowed GPUs."
@@ -283,9 +274,9 @@ Outcome nothing_fits(const mig::WorkloadFile& file, const SlicePlan& plan) {
     text += fmt::format(
         "\n  {} ({}:{}): {}. {}", workload.name, workload.place.file, workload.place.line, u.reason,
         u.would_fit.empty() ? "No single GPU of the catalogue holds it." : fmt::format("It fits {}.", u.would_fit));
-    answer.rows.push_back({workload.name, workload.place.line, u.reason, u.would_fit});
+    found.rows.push_back({&u, &workload});
   }
-  outcome.report.document = kMigDocument.of({.unplaceable = &answer});
+  outcome.report.document = unplaceable_document(found);
   outcome.report.blocks.emplace_back(report::Paragraph{std::move(text)});
   return outcome;
 }

@@ -8,6 +8,7 @@
 #include "mig/hand_over.h"
 #include "mig/plan.h"
 #include "mig/repack.h"
+#include "report/fields.h"
 #include "rightsize/command.h"
 
 namespace rightsize::app {
@@ -21,8 +22,24 @@ struct PlannedSlices {
   const mig::ToolFiles& tool_files;
 };
 
+// A workload that fits nowhere, and its place in the file.
+struct UnplaceableRow {
+  const mig::Unplaceable* found;
+  const mig::Workload* workload;
+};
+struct Unplaceables {
+  std::vector<UnplaceableRow> rows;
+};
+
+extern const report::Fields<PlannedSlices> kPlanFields;
+extern const report::Fields<Unplaceables> kUnplaceableFields;
+report::Json plan_document(const PlannedSlices& planned);
+report::Json unplaceable_document(const Unplaceables& found);
+
 // `out`: the folder files were written to; empty: none.
 report::Report plan_report(const PlannedSlices& planned, const std::string& out);
+// A picture of slices, a row per GPU.
+report::Lanes draw_slices(const mig::RunningGpus& gpus, const mig::Geometry& geometry, std::string title);
 // The GPUs of one type, the first `most` of them.
 report::Lanes draw_gpus(const PlannedSlices& planned, std::size_t type, std::size_t most);
 // Exit code 2: which workload fits nowhere, why, and which GPU would hold it.
