@@ -10,6 +10,18 @@
 
 namespace rightsize::catalog {
 
+namespace {
+
+std::vector<std::string> names_in(std::string_view list) {
+  const std::vector<std::string_view> names = split_list(list, ',');
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+FactSchema::FactSchema(std::string_view all, std::string_view identity, std::string_view never, std::string_view also)
+    : columns(names_in(all)), key(names_in(identity)), own(names_in(never)), part(names_in(also)) {}
+
 void FactRow::inherit(const FactRow& built_in, const FactSchema& schema) {
   inherited_csv_ = built_in.csv_;
   inherited_row_ = built_in.row_;
@@ -94,7 +106,7 @@ std::string FactReader::choice(std::string_view column, const std::vector<std::s
   if (!value.empty() && std::find(words.begin(), words.end(), value) == words.end()) {
     mistake(column, bad_input(fmt::format("'{}' is not a known {}", value, column))
                         .with_hint(did_you_mean(value, words))
-                        .with_hint(fmt::format("known: {}", fmt::join(words, ", "))));
+                        .with_hint(words.size() > 30 ? "" : fmt::format("known: {}", fmt::join(words, ", "))));
   }
   return value;
 }

@@ -15,10 +15,12 @@ namespace rightsize::catalog {
 
 // The columns of a file.
 struct FactSchema {
-  std::vector<std::string> columns;    // every column the file may have
-  std::vector<std::string> key;        // those that identify a row; every file needs them
-  std::vector<std::string> own;        // those an overlay row never inherits from the row it replaces
-  std::vector<std::string> part = {};  // also part of the identity where present: a zone of a region
+  // Comma-separated: every column the file may have; those that identify a row, which every file needs; those an
+  // overlay row never inherits from the row it replaces; those also part of the identity where present, as a zone.
+  FactSchema(std::string_view all, std::string_view identity, std::string_view never = {}, std::string_view also = {});
+  FactSchema(std::vector<std::string> all, std::vector<std::string> identity, std::vector<std::string> never)
+      : columns(std::move(all)), key(std::move(identity)), own(std::move(never)) {}
+  std::vector<std::string> columns, key, own, part;
 };
 
 // One merged row: the overlay's cell where the overlay file has that column, else the built-in one.
@@ -31,7 +33,7 @@ class FactRow {
   const std::string& file() const { return csv_->file(); }
   int line() const { return row_->line; }
   bool from_overlay() const { return overlay_; }
-  // From now on columns this row's file lacks are those of `built_in`, except the `own` ones of the schema.
+  // From now on, columns that this row's file lacks come from `built_in`, except the schema's `own` ones.
   void inherit(const FactRow& built_in, const FactSchema& schema);
 
  private:

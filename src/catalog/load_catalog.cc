@@ -1,5 +1,7 @@
 // From the files of data/ and the user's overlay to a Catalog.
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -15,7 +17,7 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
-#include "catalog/built_in_prices.h"
+#include "base/text.h"
 #include "catalog/catalog.h"
 #include "catalog/fact_table.h"
 #include "catalog/hardware.h"
@@ -26,37 +28,22 @@ namespace {
 namespace fs = std::filesystem;
 
 // A row that replaces another has its own source, and a machine price its own price per GPU.
-const FactSchema kSources{{"key", "title", "address", "licence", "retrieved", "note"}, {"key"}, {}, {}};
-const FactSchema kGpus{{"name",          "vendor",        "architecture",
-                        "year",          "memory",        "usable_memory",
-                        "memory_type",   "bandwidth",     "fp64",
-                        "fp32",          "tf32",          "fp16",
-                        "bf16",          "fp8",           "int8",
-                        "fp4",           "sparse_fp16",   "sparse_fp8",
-                        "sparse_int8",   "sparse_fp4",    "nvlink",
-                        "nvlink_kind",   "pcie",          "tdp",
-                        "idle_power",    "sms",           "compute_capability",
-                        "mig_instances", "measured_bf16", "measured_fp8",
-                        "aliases",       "source",        "date",
-                        "unverified",    "note"},
-                       {"name"},
-                       {"source", "date", "unverified", "note"},
-                       {}};
-const FactSchema kMig{{"gpu", "profile", "id", "instances", "memory", "compute_slices", "memory_slices", "sms",
-                       "placements", "media", "source", "date", "unverified", "note"},
-                      {"gpu", "profile"},
-                      {"source", "date", "unverified", "note"},
-                      {}};
-const FactSchema kMachines{{"provider", "instance", "gpu", "gpus", "vcpus", "memory", "local_ssd", "interconnect",
-                            "network", "fabric", "status", "hosting", "source", "date", "unverified", "note"},
-                           {"provider", "instance"},
-                           {"source", "date", "unverified", "note"},
-                           {}};
-const FactSchema kPrices{
-    {"instance", "region", "zone", "purchase", "price", "per_gpu", "source", "date", "unverified", "note"},
-    {"instance", "region", "purchase"},
-    {"per_gpu", "source", "date", "unverified", "note"},
-    {"zone"}};
+constexpr std::string_view kOrigin = "source,date,unverified,note";
+const FactSchema kSources("key,title,address,licence,retrieved,note", "key");
+const FactSchema kGpus(
+    "name,vendor,architecture,year,memory,usable_memory,memory_type,bandwidth,fp64,fp32,tf32,fp16,bf16,fp8,int8,fp4,"
+    "sparse_fp16,sparse_fp8,sparse_int8,sparse_fp4,nvlink,nvlink_kind,pcie,tdp,idle_power,sms,compute_capability,"
+    "mig_instances,measured_bf16,measured_fp8,aliases,source,date,unverified,note",
+    "name", kOrigin);
+const FactSchema kMig(
+    "gpu,profile,id,instances,memory,compute_slices,memory_slices,sms,placements,media,source,date,unverified,note",
+    "gpu,profile", kOrigin);
+const FactSchema kMachines(
+    "provider,instance,gpu,gpus,vcpus,memory,local_ssd,interconnect,network,fabric,status,hosting,source,date,"
+    "unverified,note",
+    "provider,instance", kOrigin);
+constexpr std::string_view kPriceHeader = "instance,region,zone,purchase,price,per_gpu,source,date,unverified,note";
+const FactSchema kPrices(kPriceHeader, "instance,region,purchase", "per_gpu,source,date,unverified,note", "zone");
 
 Source read_source(FactReader reader) {
   return {reader.required_text("key"), reader.required_text("title"), reader.text("address"),
@@ -148,9 +135,6 @@ std::vector<MigProfile> read_mig(FactReader reader, const Catalog& catalog) {
 }
 
 Machine read_machine(FactReader reader, const Catalog& catalog) {
-  static const std::vector<std::string> kInterconnects{"nvswitch", "nvlink", "nvlink-pairs", "pcie", "fabric", "none"};
-  static const std::vector<std::string> kStatus{"current", "retired"};
-  static const std::vector<std::string> kHosting{"provider", "community"};
   Machine machine;
   machine.provider = reader.required_text("provider");
   machine.instance = reader.required_text("instance");
@@ -162,12 +146,15 @@ Machine read_machine(FactReader reader, const Catalog& catalog) {
   machine.local_ssd = reader.text("local_ssd") == "none"
                           ? Bytes{}
                           : reader.quantity<Bytes>("local_ssd", parse_bytes, gb(1), gb(1e6), format_bytes);
-  machine.interconnect = reader.text("interconnect").empty() ? "" : reader.choice("interconnect", kInterconnects);
+  const auto word = [&](const char* column, const std::vector<std::string>& words) {
+    return reader.text(column).empty() ? "" : reader.choice(column, words);
+  };
+  machine.interconnect = word("interconnect", {"nvswitch", "nvlink", "nvlink-pairs", "pcie", "fabric", "none"});
   machine.network =
       reader.quantity<BytesPerSecond>("network", parse_bandwidth, gbit_per_s(0.1), gbit_per_s(100'000), format_network);
   machine.fabric = reader.text("fabric");
-  machine.retired = reader.text("status").empty() ? false : reader.choice("status", kStatus) == "retired";
-  machine.community = !reader.text("hosting").empty() && reader.choice("hosting", kHosting) == "community";
+  machine.retired = word("status", {"current", "retired"}) == "retired";
+  machine.community = word("hosting", {"provider", "community"}) == "community";
   machine.provenance = reader.provenance();
   return machine;
 }
@@ -218,7 +205,7 @@ Price read_price(FactReader reader, const std::string& provider, const Catalog& 
   return price;
 }
 
-// A price of the user's for a whole region stands in place of the built-in prices of its zones.
+// The user's price for a whole region replaces the built-in prices of its zones.
 void drop_replaced_zones(std::vector<Price>& rows) {
   const auto key = [](const Price& row) { return std::tie(row.instance, row.region, row.purchase); };
   const auto by_key = [&](const Price* a, const Price* b) { return key(*a) < key(*b); };
@@ -306,10 +293,6 @@ class Loader {
   std::string overlay_;
 };
 
-}  // namespace
-
-namespace {
-
 Catalog read_hardware(Loader& loader) {
   Catalog catalog;
   FactTable sources = loader.table(kSources, "sources.csv");
@@ -323,6 +306,74 @@ Catalog read_hardware(Loader& loader) {
   FactTable machines = loader.table(kMachines, "machines.csv");
   for (const FactRow& row : machines.rows()) catalog.machines.push_back(read_machine({row, loader.errors}, catalog));
   return catalog;
+}
+
+enum PriceColumn { kInstance, kRegion, kZone, kPurchase, kAmount, kPerGpu, kSource, kDate, kUnverified, kNote };
+using PriceCells = std::array<std::string_view, kNote + 1>;
+
+// One line into its cells; only the last, the note, may be quoted, and holds no line end.
+bool split(std::string_view line, PriceCells& cells) {
+  for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
+    const std::size_t comma = line.find(',');
+    if (comma == std::string_view::npos || line.front() == '"') return false;
+    cells[i] = line.substr(0, comma);
+    line.remove_prefix(comma + 1);
+  }
+  if (line.size() >= 2 && line.front() == '"' && line.back() == '"') line = line.substr(1, line.size() - 2);
+  cells[kNote] = line;
+  return line.find('"') == std::string_view::npos;
+}
+
+bool read_dollars(std::string_view text, UsdPerMachineSecond& price) {
+  double value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  price = usd_per_machine_hour(value);
+  return problem == std::errc() && std::string_view(end, text.data() + text.size()) == "USD/h";
+}
+
+std::vector<std::string> words(std::string_view list) {
+  std::vector<std::string> found;
+  for (std::string_view word : split_list(list, '|')) found.emplace_back(word);
+  return found;
+}
+
+// The rows of an embedded data/prices/<provider>.csv, the fast way: thousands are read at every start, and
+// catalog_test.cc has validated each with the full reader. Nothing where a row is not in the expected form: the full
+// reader then reports what is wrong.
+std::optional<std::vector<Price>> read_built_in_prices(const std::string& provider, std::string_view text) {
+  std::vector<Price> prices;
+  prices.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
+  const std::string file = "data/prices/" + provider + ".csv";
+  std::string_view source_text, date_text;  // of the previous row; they seldom change
+  std::vector<std::string> sources;
+  std::optional<Date> date;
+  int number = 0;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (++number == 1) {
+      if (line != kPriceHeader) return std::nullopt;
+      continue;
+    }
+    PriceCells cells;
+    if (!split(line, cells)) return std::nullopt;
+    if (cells[kSource] != source_text) sources = words(source_text = cells[kSource]);
+    if (cells[kDate] != date_text) {
+      const Result<Date> read = parse_date(date_text = cells[kDate]);
+      date = read ? std::optional(*read) : std::nullopt;
+    }
+    const std::optional<Purchase> purchase = parse_purchase(cells[kPurchase]);
+    Price& price = prices.emplace_back();
+    if (!purchase || !date || !read_dollars(cells[kAmount], price.machine_price)) return std::nullopt;
+    price.provider = provider;
+    price.instance = cells[kInstance];
+    price.region = cells[kRegion];
+    price.zone = cells[kZone];
+    price.purchase = *purchase;
+    price.provenance = {sources, date, words(cells[kUnverified]), std::string(cells[kNote]), file, number};
+  }
+  return prices;
 }
 
 std::vector<Price> read_prices(Loader& loader, const std::string& provider, const Catalog& catalog) {
@@ -339,6 +390,24 @@ std::vector<Price> read_prices(Loader& loader, const std::string& provider, cons
   for (const FactRow& row : prices.rows()) rows.push_back(read_price({row, loader.errors}, provider, catalog, index));
   drop_replaced_zones(rows);
   return rows;
+}
+
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+// rightsize/catalog under the XDG configuration folder; empty without a home.
+std::string usual_overlay() {
+  fs::path config;
+  if (const char* xdg = environment("XDG_CONFIG_HOME")) {
+    config = xdg;
+  } else if (const char* home = environment("HOME")) {
+    config = fs::path(home) / ".config";
+  } else {
+    return {};
+  }
+  return (config / "rightsize" / "catalog").string();
 }
 
 }  // namespace
@@ -364,28 +433,6 @@ Checked<Catalog> load_catalog(const std::string& overlay) {
   if (!loader.errors.empty()) return fail(std::move(loader.errors));
   return catalog;
 }
-
-namespace {
-
-const char* environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
-// rightsize/catalog under the XDG configuration folder; empty without a home.
-std::string usual_overlay() {
-  fs::path config;
-  if (const char* xdg = environment("XDG_CONFIG_HOME")) {
-    config = xdg;
-  } else if (const char* home = environment("HOME")) {
-    config = fs::path(home) / ".config";
-  } else {
-    return {};
-  }
-  return (config / "rightsize" / "catalog").string();
-}
-
-}  // namespace
 
 Result<std::string> overlay_directory(std::string_view flag) {
   std::error_code ignored;

@@ -11,10 +11,20 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/usage_units.h"
 #include "decisions/metrics.h"
 
 namespace rightsize::decisions {
+
+// The value of an enum with this name, as name_of() writes it. Enums of this module count from 0 to kLast.
+template <class Enum>
+std::optional<Enum> parse(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(Enum::kLast); ++i) {
+    if (name_of(static_cast<Enum>(i)) == name) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
 
 // A predicted number. An end that is missing was not predicted.
 struct PredictedRange {
@@ -35,7 +45,7 @@ struct PredictedMetric {
   PredictedRange value;
   std::optional<double> limit = {};  // an SLO, or the GPU's capacity; empty: none was set
 
-  const Metric& info() const { return *find_metric(metric); }
+  const MetricInfo& info() const { return *find_metric(metric); }
 };
 
 enum class DecisionStatus {
@@ -44,16 +54,15 @@ enum class DecisionStatus {
   kInForce,     // all of it does
   kRolledBack,
   kSuperseded,  // a later decision about the same workload
+  kLast = kSuperseded,
 };
 std::string_view name_of(DecisionStatus status);
-std::optional<DecisionStatus> parse_status(std::string_view name);
 // Whether the workload runs on it, or is to run on it.
 constexpr bool is_live(DecisionStatus status) { return status <= DecisionStatus::kInForce; }
 
 // A service is paid by the month, a training or offline job by the run.
-enum class Per { kMonth, kRun };
+enum class Per { kMonth, kRun, kLast = kRun };
 std::string_view name_of(Per per);
-std::optional<Per> parse_per(std::string_view name);
 
 // What was chosen. Empty and 0 where the plan does not have it.
 struct ChosenPlan {
@@ -94,5 +103,12 @@ struct Decision {
 
 // "D12".
 std::string label(std::int64_t id);
+
+// The time of the system's clock, of the environment variable RIGHTSIZE_NOW ("2026-11-15T09:30:00Z"), or the start of
+// the day in RIGHTSIZE_TODAY, so that reports can be reproduced.
+TimePoint now();
+// "2026-11-15T09:30:00Z", or a day, which is its start.
+Result<TimePoint> parse_time(std::string_view text);
+std::string format_time(TimePoint time);
 
 }  // namespace rightsize::decisions

@@ -116,9 +116,9 @@ TEST(Savings, CountTheShareRolledOutFromStageToStage) {
   const Decision d = service();
   const TimePoint begin = unix_seconds(0);
   const std::vector<StageRecord> stages = {
-      {Stage::kOneJob, StageState::kPassed, begin, begin + kMonth, {}, {}, {}},
-      {Stage::kTenth, StageState::kPassed, begin + kMonth, begin + kMonth * 2, {}, {}, {}},
-      {Stage::kAll, StageState::kRunning, begin + kMonth * 2, {}, {}, {}, {}}};
+      {RolloutStage::kOneJob, StageState::kPassed, begin, begin + kMonth, {}, {}, {}},
+      {RolloutStage::kTenth, StageState::kPassed, begin + kMonth, begin + kMonth * 2, {}, {}, {}},
+      {RolloutStage::kAll, StageState::kRunning, begin + kMonth * 2, {}, {}, {}, {}}};
   const Saving saving = saving_of(d, stages, {}, begin + kMonth * 4);
   EXPECT_NEAR(saving.share_months, 0.1 + 2, 1e-9);
   ASSERT_TRUE(saving.predicted);

@@ -6,7 +6,6 @@
 #include "base/located_json.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
-#include "decisions/tables.h"
 
 namespace rightsize::decisions {
 namespace {
@@ -14,14 +13,40 @@ namespace {
 using store::Row;
 using store::Value;
 
-constexpr const char* kSummaryColumns =
-    "id, workload, team, author, decided_at, status, choice, gpu, gpus, provider, instance, instances, region, "
-    "purchase, per, cost, before_cost, saving, ended_at, superseded_by";
+// Version by version. Times are seconds since 1970, money is in dollars. A list reads the first table alone, which
+// stays narrow because the plan is in another.
+const store::Schema kSchema{
+    "decision_version",
+    {"decision", "decision_prediction", "decision_document", "decision_stage", "decision_sample"},
+    {{"CREATE TABLE decision (id BIGINT PRIMARY KEY, workload TEXT NOT NULL, team TEXT NOT NULL, author TEXT NOT NULL, "
+      "decided_at BIGINT NOT NULL, status TEXT NOT NULL, choice TEXT NOT NULL, gpu TEXT NOT NULL, gpus BIGINT NOT "
+      "NULL, provider TEXT NOT NULL, instance TEXT NOT NULL, instances BIGINT NOT NULL, region TEXT NOT NULL, purchase "
+      "TEXT NOT NULL, per TEXT NOT NULL, cost DOUBLE PRECISION, before_cost DOUBLE PRECISION, saving DOUBLE PRECISION, "
+      "ended_at BIGINT, superseded_by BIGINT)",
+      "CREATE INDEX decision_of_workload ON decision (workload)", "CREATE INDEX decision_of_team ON decision (team)",
+      "CREATE TABLE decision_prediction (decision BIGINT NOT NULL, place BIGINT NOT NULL, metric TEXT NOT NULL, low "
+      "DOUBLE PRECISION, likely DOUBLE PRECISION NOT NULL, high DOUBLE PRECISION, bound DOUBLE PRECISION, PRIMARY KEY "
+      "(decision, metric))",
+      "CREATE TABLE decision_document (decision BIGINT PRIMARY KEY, why TEXT NOT NULL, what TEXT NOT NULL, command "
+      "TEXT NOT NULL, catalogue TEXT NOT NULL, program TEXT NOT NULL, way_back TEXT NOT NULL, cost_low DOUBLE "
+      "PRECISION, cost_high DOUBLE PRECISION, saving_low DOUBLE PRECISION, saving_high DOUBLE PRECISION, request TEXT "
+      "NOT NULL, plan TEXT NOT NULL)"},
+     // Version 2: rollouts and measurements.
+     {"CREATE TABLE decision_stage (decision BIGINT NOT NULL, place BIGINT NOT NULL, stage TEXT NOT NULL, state TEXT "
+      "NOT NULL, started_at BIGINT NOT NULL, ended_at BIGINT, author TEXT NOT NULL, how TEXT NOT NULL, note TEXT NOT "
+      "NULL, PRIMARY KEY (decision, place))",
+      "CREATE TABLE decision_sample (decision BIGINT NOT NULL, place BIGINT NOT NULL, metric TEXT NOT NULL, value "
+      "DOUBLE PRECISION NOT NULL, taken_at BIGINT NOT NULL, source TEXT NOT NULL, PRIMARY KEY (decision, place))"}}};
+
+const std::vector<std::string> kSummaryColumns = {"id",     "workload", "team", "author",   "decided_at",  "status",
+                                                  "choice", "gpu",      "gpus", "provider", "instance",    "instances",
+                                                  "region", "purchase", "per",  "cost",     "before_cost", "saving"};
 constexpr const char* kIsLive = "status IN ('decided', 'rolling-out', 'in-force')";
 
 Value value_of(const std::optional<Usd>& amount) { return amount ? Value(in_usd(*amount)) : Value(); }
 Value value_of(const std::optional<double>& number) { return number ? Value(*number) : Value(); }
-Value value_of(TimePoint time) { return static_cast<std::int64_t>(in_unix_seconds(time)); }
+std::int64_t seconds_of(TimePoint time) { return static_cast<std::int64_t>(in_unix_seconds(time)); }
+Value value_of(TimePoint time) { return seconds_of(time); }
 template <class Enum>
 std::string text_of(Enum value) {
   return std::string(name_of(value));
@@ -35,6 +60,10 @@ std::optional<double> number_at(const Row& row, int column) {
   return row.is_null(column) ? std::nullopt : std::optional(row.number(column));
 }
 
+std::string select_summaries() {
+  return fmt::format("SELECT {}, ended_at, superseded_by FROM decision", fmt::join(kSummaryColumns, ", "));
+}
+
 DecisionSummary summary_of(const Row& row) {
   DecisionSummary s;
   ChosenPlan& c = s.choice;
@@ -43,7 +72,7 @@ DecisionSummary summary_of(const Row& row) {
   s.team = row.text(2);
   s.author = row.text(3);
   s.decided_at = time_at(row, 4);
-  s.status = parse_status(row.text(5)).value_or(DecisionStatus::kDecided);
+  s.status = parse<DecisionStatus>(row.text(5)).value_or(DecisionStatus::kDecided);
   c.words = row.text(6);
   c.gpu = row.text(7);
   c.gpus = row.integer(8);
@@ -52,7 +81,7 @@ DecisionSummary summary_of(const Row& row) {
   c.instances = row.integer(11);
   c.region = row.text(12);
   c.purchase = row.text(13);
-  s.per = parse_per(row.text(14)).value_or(Per::kMonth);
+  s.per = parse<Per>(row.text(14)).value_or(Per::kMonth);
   s.cost = usd_at(row, 15);
   s.before = usd_at(row, 16);
   s.saving = usd_at(row, 17);
@@ -74,70 +103,51 @@ RequestSettings read_request_text(const std::string& text) {
   return request;
 }
 
-Result<> insert_summary(store::Database& database, const DecisionSummary& s) {
+Result<> insert(store::Database& database, const Decision& d) {
+  const DecisionSummary& s = d.summary;
   const ChosenPlan& c = s.choice;
-  return database.run(
-      "INSERT INTO decision (id, workload, team, author, decided_at, status, choice, gpu, gpus, provider, instance, "
-      "instances, region, purchase, per, cost, before_cost, saving) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
-      "$11, $12, $13, $14, $15, $16, $17, $18)",
-      {s.id, s.workload, s.team, s.author, value_of(s.decided_at), text_of(s.status), c.words, c.gpu, c.gpus,
-       c.provider, c.instance, c.instances, c.region, c.purchase, text_of(s.per), value_of(s.cost), value_of(s.before),
-       value_of(s.saving)});
-}
-
-Result<> insert_rest(store::Database& database, const Decision& d) {
   const UsdRange cost = d.cost.value_or(UsdRange{}), saving = d.saving.value_or(UsdRange{});
-  Result<> done = database.run(
-      "INSERT INTO decision_document (decision, why, what, command, catalogue, program, way_back, cost_low, cost_high, "
-      "saving_low, saving_high, request, plan) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-      {d.summary.id, d.why, d.what, d.command, d.catalogue, d.program, d.rollback, value_of(cost.low),
-       value_of(cost.high), value_of(saving.low), value_of(saving.high), request_text(d.request), d.plan});
   std::int64_t place = 0;
-  for (const PredictedMetric& p : d.predictions) {
-    if (!done) break;
-    done = database.run(
-        "INSERT INTO decision_prediction (decision, place, metric, low, likely, high, bound) VALUES ($1, $2, $3, $4, "
-        "$5, $6, $7)",
-        {d.summary.id, place++, p.metric, value_of(p.value.low), p.value.likely, value_of(p.value.high),
-         value_of(p.limit)});
-  }
-  return done;
+  return store::put(database, "decision", kSummaryColumns,
+                    {s.id, s.workload, s.team, s.author, value_of(s.decided_at), text_of(s.status), c.words, c.gpu,
+                     c.gpus, c.provider, c.instance, c.instances, c.region, c.purchase, text_of(s.per),
+                     value_of(s.cost), value_of(s.before), value_of(s.saving)})
+      .and_then([&] {
+        return store::put(
+            database, "decision_document",
+            {"decision", "why", "what", "command", "catalogue", "program", "way_back", "cost_low", "cost_high",
+             "saving_low", "saving_high", "request", "plan"},
+            {s.id, d.why, d.what, d.command, d.catalogue, d.program, d.rollback, value_of(cost.low),
+             value_of(cost.high), value_of(saving.low), value_of(saving.high), request_text(d.request), d.plan});
+      })
+      .and_then([&] {
+        return store::insert_all(database, "decision_prediction",
+                                 {"decision", "place", "metric", "low", "likely", "high", "bound"}, d.predictions,
+                                 [&](const PredictedMetric& p) -> std::vector<Value> {
+                                   return {s.id,
+                                           place++,
+                                           p.metric,
+                                           value_of(p.value.low),
+                                           p.value.likely,
+                                           value_of(p.value.high),
+                                           value_of(p.limit)};
+                                 });
+      });
 }
 
-// " WHERE a = $1 AND ..." with its values.
-class Where {
- public:
-  explicit Where(const Filter& filter) {
-    same("workload", filter.workload);
-    same("team", filter.team);
-    same("author", filter.author);
-    same("gpu", filter.gpu);
-    if (!filter.statuses.empty()) {
-      std::string marks;
-      for (const DecisionStatus status : filter.statuses) {
-        marks += fmt::format("{}{}", marks.empty() ? "" : ",", mark(text_of(status)));
-      }
-      add(fmt::format("status IN ({})", marks));
-    }
-    if (filter.since) add("decided_at >= " + mark(value_of(*filter.since)));
-    if (filter.until) add("decided_at < " + mark(value_of(*filter.until)));
-  }
-  const std::string& text() const { return text_; }
-  const std::vector<Value>& values() const { return values_; }
-
- private:
-  void same(const char* column, const std::string& wanted) {
-    if (!wanted.empty()) add(fmt::format("{} = {}", column, mark(wanted)));
-  }
-  std::string mark(Value value) {
-    values_.push_back(std::move(value));
-    return fmt::format("${}", values_.size());
-  }
-  void add(const std::string& condition) { text_ += (text_.empty() ? " WHERE " : " AND ") + condition; }
-
-  std::string text_;
-  std::vector<Value> values_;
-};
+store::Where where(const Filter& filter) {
+  store::Where where;
+  where.among("workload", {filter.workload});
+  where.among("team", {filter.team});
+  where.among("author", {filter.author});
+  where.among("gpu", {filter.gpu});
+  std::vector<std::string> statuses;
+  for (const DecisionStatus status : filter.statuses) statuses.push_back(text_of(status));
+  where.among("status", statuses);
+  if (filter.since) where.compare("decided_at >=", seconds_of(*filter.since));
+  if (filter.until) where.compare("decided_at <", seconds_of(*filter.until));
+  return where;
+}
 
 // A new decision replaces the workload's live one.
 Result<> supersede(store::Database& database, const DecisionSummary& fresh) {
@@ -155,6 +165,8 @@ Result<Ledger> no_ledger(const std::string& name) {
 
 }  // namespace
 
+const store::Schema& ledger_schema() { return kSchema; }
+
 std::string Ledger::url(std::string_view flag) {
   return store::default_location(flag, "RIGHTSIZE_LEDGER", "decisions.db");
 }
@@ -165,7 +177,7 @@ Result<Ledger> Ledger::open(const std::string& url, store::Access access, Second
   }
   RIGHTSIZE_TRY(const bool exists, store::exists(url));
   if (access == store::Access::kRead && !exists) return no_ledger(url);
-  RIGHTSIZE_TRY(store::OpenStore opened, store::open(url, access, ledger_schema(), wait));
+  RIGHTSIZE_TRY(store::OpenStore opened, store::open(url, access, kSchema, wait));
   if (access == store::Access::kRead && opened.ready.was == 0) return no_ledger(opened.database->name());
   // What was acknowledged also survives a power cut.
   if (access == store::Access::kWrite && !opened.database->is_postgres()) {
@@ -183,28 +195,28 @@ Result<Decision> Ledger::add(Decision decision) {
         ->query("SELECT COALESCE(MAX(id), 0) FROM decision", {},
                 [&](const Row& row) { summary.id = row.integer(0) + 1; })
         .and_then([&] { return supersede(*database_, summary); })
-        .and_then([&] { return insert_summary(*database_, summary); })
-        .and_then([&] { return insert_rest(*database_, decision); });
+        .and_then([&] { return insert(*database_, decision); });
   });
   if (!added) return fail(std::move(added).error());
   return decision;
 }
 
 Result<std::vector<DecisionSummary>> Ledger::list(const Filter& filter) {
-  const Where where(filter);
-  std::string sql = fmt::format("SELECT {} FROM decision{} ORDER BY id DESC", kSummaryColumns, where.text());
+  const store::Where wanted = where(filter);
+  std::string sql = fmt::format("{}{} ORDER BY id DESC", select_summaries(), wanted.text());
   if (filter.most > 0) sql += fmt::format(" LIMIT {}", filter.most);
-  return store::rows(*database_, sql, where.values(), summary_of);
+  return store::rows(*database_, sql, wanted.values(), summary_of);
 }
 
-Result<Totals> Ledger::totals(const Filter& filter) {
-  const Where where(filter);
+Result<LedgerTotals> Ledger::totals(const Filter& filter) {
+  const store::Where wanted = where(filter);
   const std::string sql = fmt::format(
       "SELECT COUNT(*), COALESCE(SUM(CASE WHEN {0} THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN {0} AND per = "
       "'month' THEN saving ELSE 0 END), 0) FROM decision{1}",
-      kIsLive, where.text());
-  RIGHTSIZE_TRY(const std::vector<Totals> found, store::rows(*database_, sql, where.values(), [](const Row& row) {
-                  return Totals{row.integer(0), row.integer(1), usd(row.number(2))};
+      kIsLive, wanted.text());
+  RIGHTSIZE_TRY(const std::vector<LedgerTotals> found,
+                store::rows(*database_, sql, wanted.values(), [](const Row& row) {
+                  return LedgerTotals{row.integer(0), row.integer(1), usd(row.number(2))};
                 }));
   return found.front();
 }
@@ -228,11 +240,10 @@ Result<std::int64_t> Ledger::number_of(std::string_view name) {
 Result<Decision> Ledger::find(std::string_view name) {
   RIGHTSIZE_TRY(const std::int64_t id, number_of(name));
   Decision d;
-  Result<> done = database_->query(fmt::format("SELECT {} FROM decision WHERE id = $1", kSummaryColumns), {id},
-                                   [&](const Row& row) {
-                                     d.summary = summary_of(row);
-                                     d.superseded_by = row.integer(19);
-                                   });
+  Result<> done = database_->query(select_summaries() + " WHERE id = $1", {id}, [&](const Row& row) {
+    d.summary = summary_of(row);
+    d.superseded_by = row.integer(19);
+  });
   if (done && d.summary.id == 0) {
     return fail(bad_input(fmt::format("there is no decision {}", label(id)))
                     .with_hint("'rightsize decisions list' shows them all"));
@@ -269,17 +280,14 @@ Result<> Ledger::add_samples(std::int64_t decision, const std::vector<MeasuredVa
   if (samples.empty()) return {};
   return store::in_transaction(*database_, [&] {
     std::int64_t place = 0;
-    std::size_t next = 0;
     return database_
         ->query("SELECT COALESCE(MAX(place), 0) FROM decision_sample WHERE decision = $1", {decision},
                 [&](const Row& row) { place = row.integer(0); })
         .and_then([&] {
-          return database_->insert("decision_sample", {"decision", "place", "metric", "value", "taken_at", "source"},
-                                   [&](std::vector<Value>& values) {
-                                     if (next == samples.size()) return false;
-                                     const MeasuredValue& s = samples[next++];
-                                     values = {decision, ++place, s.metric, s.value, value_of(s.taken_at), s.source};
-                                     return true;
+          return store::insert_all(*database_, "decision_sample",
+                                   {"decision", "place", "metric", "value", "taken_at", "source"}, samples,
+                                   [&](const MeasuredValue& s) -> std::vector<Value> {
+                                     return {decision, ++place, s.metric, s.value, value_of(s.taken_at), s.source};
                                    });
         });
   });
@@ -299,8 +307,8 @@ Result<std::vector<StageRecord>> Ledger::stages(std::int64_t decision) {
       "SELECT stage, state, started_at, ended_at, author, how, note FROM decision_stage WHERE decision = $1 ORDER BY "
       "place",
       {decision}, [](const Row& row) {
-        StageRecord record{parse_stage(row.text(0)).value_or(Stage::kOneJob),
-                           parse_stage_state(row.text(1)).value_or(StageState::kRunning), time_at(row, 2)};
+        StageRecord record{parse<RolloutStage>(row.text(0)).value_or(RolloutStage::kOneJob),
+                           parse<StageState>(row.text(1)).value_or(StageState::kRunning), time_at(row, 2)};
         if (!row.is_null(3)) record.ended_at = time_at(row, 3);
         record.by = row.text(4);
         record.how = row.text(5);
@@ -321,7 +329,7 @@ Result<> Ledger::change_rollout(std::int64_t decision,
   return store::in_transaction(*database_, [&]() -> Result<> {
     RIGHTSIZE_TRY(const std::vector<std::optional<DecisionStatus>> status,
                   store::rows(*database_, "SELECT status FROM decision WHERE id = $1", {decision},
-                              [](const Row& row) { return parse_status(row.text(0)); }));
+                              [](const Row& row) { return parse<DecisionStatus>(row.text(0)); }));
     if (!status.empty() && status[0] && !is_live(*status[0])) {
       return fail(bad_input(fmt::format("{} is {}: there is nothing to roll out", label(decision), name_of(*status[0])))
                       .with_hint("'rightsize decide' makes a new decision"));
@@ -331,12 +339,12 @@ Result<> Ledger::change_rollout(std::int64_t decision,
   });
 }
 
-Result<> Ledger::begin_stage(std::int64_t decision, std::size_t place, Stage stage, TimePoint now,
+Result<> Ledger::begin_stage(std::int64_t decision, std::size_t place, RolloutStage stage, TimePoint now,
                              const std::string& by) {
-  return database_->run(
-      "INSERT INTO decision_stage (decision, place, stage, state, started_at, author, how, note) VALUES ($1, $2, $3, "
-      "$4, $5, $6, '', '')",
-      {decision, static_cast<std::int64_t>(place), text_of(stage), text_of(StageState::kRunning), value_of(now), by});
+  return store::put(*database_, "decision_stage",
+                    {"decision", "place", "stage", "state", "started_at", "author", "how", "note"},
+                    {decision, static_cast<std::int64_t>(place), text_of(stage), text_of(StageState::kRunning),
+                     value_of(now), by, "", ""});
 }
 
 Result<> Ledger::end_stage(std::int64_t decision, StageState state, TimePoint now, const StageRecord& how) {
@@ -351,7 +359,7 @@ Result<> Ledger::set_status(std::int64_t decision, DecisionStatus status, std::o
                         {text_of(status), ended_at ? value_of(*ended_at) : Value(), decision});
 }
 
-Result<> Ledger::start_stage(std::int64_t decision, Stage stage, TimePoint now, const std::string& by) {
+Result<> Ledger::start_stage(std::int64_t decision, RolloutStage stage, TimePoint now, const std::string& by) {
   return change_rollout(decision, [&](const std::vector<StageRecord>& so_far) -> Result<> {
     if (const StageRecord* current = running_stage(so_far)) {
       return fail(bad_input(fmt::format("{}: stage '{}' is already running", label(decision), name_of(current->stage)))
@@ -363,7 +371,7 @@ Result<> Ledger::start_stage(std::int64_t decision, Stage stage, TimePoint now, 
   });
 }
 
-Result<> Ledger::pass_stage(std::int64_t decision, Stage stage, TimePoint now, const StageRecord& how) {
+Result<> Ledger::pass_stage(std::int64_t decision, RolloutStage stage, TimePoint now, const StageRecord& how) {
   return change_rollout(decision, [&](const std::vector<StageRecord>& so_far) -> Result<> {
     const StageRecord* current = running_stage(so_far);
     if (current == nullptr || current->stage != stage) {
@@ -371,7 +379,7 @@ Result<> Ledger::pass_stage(std::int64_t decision, Stage stage, TimePoint now, c
                       .with_hint("another person confirmed it or rolled it back"));
     }
     return end_stage(decision, StageState::kPassed, now, how).and_then([&] {
-      if (stage == Stage::kAll) return set_status(decision, DecisionStatus::kInForce, std::nullopt);
+      if (stage == RolloutStage::kAll) return set_status(decision, DecisionStatus::kInForce, std::nullopt);
       return begin_stage(decision, so_far.size(), next_stage(stage), now, how.by);
     });
   });

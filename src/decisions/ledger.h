@@ -18,7 +18,7 @@
 #include "decisions/decision.h"
 #include "decisions/evidence.h"
 #include "decisions/rollout.h"
-#include "store/database.h"
+#include "store/schema.h"
 
 namespace rightsize::decisions {
 
@@ -31,10 +31,12 @@ struct Filter {
 };
 
 // Totals of a list without its limit.
-struct Totals {
+struct LedgerTotals {
   std::int64_t decisions = 0, live = 0;
   Usd saving;  // per month, predicted, of the live ones
 };
+
+const store::Schema& ledger_schema();
 
 class Ledger {
  public:
@@ -48,7 +50,7 @@ class Ledger {
   Result<Decision> add(Decision decision);
   // Newest first.
   Result<std::vector<DecisionSummary>> list(const Filter& filter);
-  Result<Totals> totals(const Filter& filter);
+  Result<LedgerTotals> totals(const Filter& filter);
   // Those that were rolled out or measured, oldest first.
   Result<std::vector<std::int64_t>> in_practice();
   // By "12", "D12", or a workload, whose newest decision it is. An unknown name gets a suggestion.
@@ -60,10 +62,10 @@ class Ledger {
 
   // The rollout so far. Two people who confirm the same stage at the same time confirm one.
   Result<std::vector<StageRecord>> stages(std::int64_t decision);
-  Result<> start_stage(std::int64_t decision, Stage stage, TimePoint now, const std::string& by);
+  Result<> start_stage(std::int64_t decision, RolloutStage stage, TimePoint now, const std::string& by);
   // Ends the running stage, which must be `stage`; the next one begins at once. After the last the decision is in
   // force.
-  Result<> pass_stage(std::int64_t decision, Stage stage, TimePoint now, const StageRecord& how);
+  Result<> pass_stage(std::int64_t decision, RolloutStage stage, TimePoint now, const StageRecord& how);
   // Ends rollout and decision: the workload runs as before.
   Result<> roll_back(std::int64_t decision, TimePoint now, const StageRecord& how);
 
@@ -75,7 +77,8 @@ class Ledger {
   Result<std::int64_t> number_of(std::string_view name);
   Result<> change_rollout(std::int64_t decision,
                           const std::function<Result<>(const std::vector<StageRecord>&)>& change);
-  Result<> begin_stage(std::int64_t decision, std::size_t place, Stage stage, TimePoint now, const std::string& by);
+  Result<> begin_stage(std::int64_t decision, std::size_t place, RolloutStage stage, TimePoint now,
+                       const std::string& by);
   Result<> end_stage(std::int64_t decision, StageState state, TimePoint now, const StageRecord& how);
   Result<> set_status(std::int64_t decision, DecisionStatus status, std::optional<TimePoint> ended_at);
 

@@ -6,8 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "decisions/clock.h"
-#include "decisions/tables.h"
+#include "decisions/decision.h"
 #include "store/schema.h"
 
 namespace rightsize::decisions {
@@ -107,20 +106,20 @@ TEST_F(LedgerTest, ARolloutGoesStageByStageAndSurvivesReopening) {
   {
     Ledger ledger = open();
     id = ledger.add(decision("chat"))->summary.id;
-    ASSERT_TRUE(ledger.start_stage(id, Stage::kOneJob, now, "ann"));
-    EXPECT_FALSE(ledger.start_stage(id, Stage::kOneJob, now, "ann"));
+    ASSERT_TRUE(ledger.start_stage(id, RolloutStage::kOneJob, now, "ann"));
+    EXPECT_FALSE(ledger.start_stage(id, RolloutStage::kOneJob, now, "ann"));
   }
   Ledger ledger = open();
   ASSERT_EQ(ledger.stages(id)->size(), 1u);
-  for (const Stage stage : kStages)
+  for (const RolloutStage stage : kStages)
     ASSERT_TRUE(ledger.pass_stage(id, stage, now, {.by = "bob", .how = "by hand"})) << name_of(stage);
-  EXPECT_FALSE(ledger.pass_stage(id, Stage::kAll, now, {}));
+  EXPECT_FALSE(ledger.pass_stage(id, RolloutStage::kAll, now, {}));
   EXPECT_EQ(ledger.find("chat")->summary.status, DecisionStatus::kInForce);
   EXPECT_EQ(ledger.stages(id)->size(), 4u);
   ASSERT_TRUE(ledger.roll_back(id, now, {}));
   EXPECT_EQ(ledger.find("chat")->summary.status, DecisionStatus::kRolledBack);
   EXPECT_FALSE(ledger.roll_back(id, now, {}));
-  EXPECT_FALSE(ledger.start_stage(id, Stage::kOneJob, now, ""));
+  EXPECT_FALSE(ledger.start_stage(id, RolloutStage::kOneJob, now, ""));
 }
 
 TEST_F(LedgerTest, SamplesKeepTheirOrder) {

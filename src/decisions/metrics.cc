@@ -26,7 +26,7 @@ Result<double> hours_of(std::string_view text) { return parse_duration(text).map
 Result<double> seconds_of(std::string_view text) { return parse_duration(text).map(in_seconds); }
 Result<double> usd_of(std::string_view text) { return parse_usd(text).map(in_usd); }
 
-constexpr Metric kMetrics[] = {
+constexpr MetricInfo kMetrics[] = {
     {kTokens, "tokens per second", Worse::kBelow, true, show_tokens},
     {kSamples, "samples per second", Worse::kBelow, true, show_rate},
     {kRequests, "requests per second", Worse::kBelow, true, show_rate},
@@ -45,7 +45,7 @@ constexpr Metric kMetrics[] = {
 
 }  // namespace
 
-Result<double> Metric::parse(std::string_view text) const {
+Result<double> MetricInfo::parse(std::string_view text) const {
   Result<double> value = parse_number(text);
   if (!value && parse_unit != nullptr) value = parse_unit(text);
   if (!value) return fail(bad_input(fmt::format("{}: '{}' is not a number", name, text)));
@@ -54,17 +54,17 @@ Result<double> Metric::parse(std::string_view text) const {
   return value;
 }
 
-std::span<const Metric> metrics() { return kMetrics; }
+std::span<const MetricInfo> metrics() { return kMetrics; }
 
-const Metric* find_metric(std::string_view name) {
+const MetricInfo* find_metric(std::string_view name) {
   const auto* found =
-      std::find_if(std::begin(kMetrics), std::end(kMetrics), [&](const Metric& m) { return m.name == name; });
+      std::find_if(std::begin(kMetrics), std::end(kMetrics), [&](const MetricInfo& m) { return m.name == name; });
   return found == std::end(kMetrics) ? nullptr : found;
 }
 
 std::vector<std::string> metric_names() {
   std::vector<std::string> names;
-  for (const Metric& metric : kMetrics) names.emplace_back(metric.name);
+  for (const MetricInfo& metric : kMetrics) names.emplace_back(metric.name);
   return names;
 }
 

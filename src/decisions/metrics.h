@@ -1,6 +1,6 @@
 // Every metric that plans predict or measurements have, described once.
 //
-//   const Metric* metric = find_metric("tpot_seconds");
+//   const MetricInfo* metric = find_metric("tpot_seconds");
 //   metric->show(0.0326);                                   // "32.6 ms"
 //   Result<double> value = metric->parse("32.6ms");         // in the unit the name ends with
 #pragma once
@@ -32,7 +32,7 @@ inline constexpr const char* kGpuUtil = "gpu_util";  // share of the time a kern
 // The side of the predicted interval that breaks a prediction: latency, memory and cost above it, speed below it.
 enum class Worse { kAbove, kBelow };
 
-struct Metric {
+struct MetricInfo {
   std::string_view name;   // ends in its unit, as in JSON
   std::string_view title;  // for people
   Worse worse = Worse::kAbove;
@@ -44,9 +44,9 @@ struct Metric {
   Result<double> parse(std::string_view text) const;
 };
 
-std::span<const Metric> metrics();
+std::span<const MetricInfo> metrics();
 // Null for a name that is not a metric.
-const Metric* find_metric(std::string_view name);
+const MetricInfo* find_metric(std::string_view name);
 std::vector<std::string> metric_names();
 
 }  // namespace rightsize::decisions

@@ -9,7 +9,7 @@ namespace {
 
 // A bill of -$1 or a speed of NaN would be averaged into a verdict.
 TEST(Metrics, NoMetricTakesANegativeOrUnboundedNumber) {
-  for (const Metric& metric : metrics()) {
+  for (const MetricInfo& metric : metrics()) {
     for (const char* text : {"-1", "nan", "inf", "-inf", "", "x", "1e999"})
       EXPECT_FALSE(metric.parse(text)) << metric.name << "=" << text;
     EXPECT_EQ(*metric.parse("1.5"), 1.5) << metric.name;

@@ -25,10 +25,14 @@ std::optional<Usd> dollars(const JsonObject& object, const FieldNames& name) {
   return value ? std::optional(usd(*value)) : std::nullopt;
 }
 
+std::optional<double> times(double factor, std::optional<double> value) {
+  return value ? std::optional(factor * *value) : std::nullopt;
+}
+
 // One document being read.
-class Reader {
+class PlanReader {
  public:
-  Reader(const LocatedJson& document, PlanPick pick) : document_(document), pick_(std::move(pick)) {}
+  PlanReader(const LocatedJson& document, PlanPick pick) : document_(document), pick_(std::move(pick)) {}
 
   Checked<Decision> read() {
     const JsonValue& root = document_.root();
@@ -38,9 +42,10 @@ class Reader {
       return fail(refuse(root, "this is not JSON of rightsize: \"schema\" is missing"));
     decision_.command = name.substr(10, name.find('/', 10) - 10);
     plan_["schema"] = name;
-    static constexpr std::pair<std::string_view, void (Reader::*)(const JsonValue&)> kReaders[] = {
-        {"recommend", &Reader::read_recommend}, {"service", &Reader::read_service}, {"fleet", &Reader::read_fleet},
-        {"batch", &Reader::read_batch},         {"window", &Reader::read_window},   {"mig", &Reader::read_mig}};
+    static constexpr std::pair<std::string_view, void (PlanReader::*)(const JsonValue&)> kReaders[] = {
+        {"recommend", &PlanReader::read_recommend}, {"service", &PlanReader::read_service},
+        {"fleet", &PlanReader::read_fleet},         {"batch", &PlanReader::read_batch},
+        {"window", &PlanReader::read_window},       {"mig", &PlanReader::read_mig}};
     const auto* reader = std::find_if(std::begin(kReaders), std::end(kReaders),
                                       [&](const auto& each) { return each.first == decision_.command; });
     if (reader == std::end(kReaders))
@@ -104,18 +109,23 @@ class Reader {
     if (!likely) return;
     decision_.predictions.push_back({metric, {low, *likely, high}, limit});
   }
-  // Of a time, whose interval is given as factors.
-  void predict_time(const char* metric, std::optional<double> likely, std::optional<double> limit = {}) {
-    const auto scaled = [&](std::optional<double> factor) {
-      return factor && likely ? std::optional(*likely * *factor) : std::nullopt;
-    };
-    predict(metric, likely, scaled(slow_low_), scaled(slow_high_), limit);
+  // The interval of a time is given as factors, those of a speed are the inverse.
+  void predict_time(const JsonObject& plan, const char* metric, std::optional<double> limit) {
+    const double likely = number(plan, metric).value_or(0);
+    predict(metric, number(plan, metric), times(likely, slow_low_), times(likely, slow_high_), limit);
   }
-  void predict_speed(const char* metric, std::optional<double> likely) {
-    const auto scaled = [&](std::optional<double> factor) {
-      return factor && likely && *factor > 0 ? std::optional(*likely / *factor) : std::nullopt;
+  void predict_speed(const JsonObject& plan, const char* metric) {
+    const double likely = number(plan, metric).value_or(0);
+    const auto over = [&](std::optional<double> factor) {
+      return factor && *factor > 0 ? std::optional(likely / *factor) : std::nullopt;
     };
-    predict(metric, likely, scaled(slow_high_), scaled(slow_low_));
+    predict(metric, number(plan, metric), over(slow_high_), over(slow_low_));
+  }
+  // Latency and load of a service.
+  void predict_service(const JsonObject& plan) {
+    predict_time(plan, kTtft, seconds_of("ttft-slo"));
+    predict_time(plan, kTpot, seconds_of("tpot-slo"));
+    predict(kUtilization, number(plan, kUtilization));
   }
 
   void read_choice(const JsonObject& plan) {
@@ -142,8 +152,8 @@ class Reader {
     predict(kRate, number(plan, "usd_per_hour"));
   }
 
-  // An SLO as the request has it.
-  std::optional<double> slo(const char* setting) const {
+  // An SLO or a deadline as the request has it.
+  std::optional<double> seconds_of(const char* setting) const {
     for (const auto& [name, value] : decision_.request) {
       if (name != setting) continue;
       if (const Result<Seconds> limit = parse_duration(value)) return in_seconds(*limit);
@@ -155,11 +165,6 @@ class Reader {
     for (const char* name : names) {
       if (const JsonMember* member = from.find(name)) plan_[name] = copy_of(member->value);
     }
-  }
-
-  void read_memory(const JsonObject& plan) {
-    predict(kMemory, number(plan, "memory_bytes"), number(plan, "memory_low_bytes"), number(plan, "memory_high_bytes"),
-            number(plan, "capacity_bytes"));
   }
 
   void read_recommend(const JsonValue& root) {
@@ -183,23 +188,15 @@ class Reader {
     const bool serving = chosen->find("slo_percentile") != nullptr;
     decision_.summary.per = serving ? Per::kMonth : Per::kRun;
     if (serving) {
-      predict_time(kTtft, number(plan, "ttft_seconds"), slo("ttft-slo"));
-      predict_time(kTpot, number(plan, "tpot_seconds"), slo("tpot-slo"));
-      predict(kUtilization, number(plan, "utilization"));
+      predict_service(plan);
     } else {
-      const bool offline = chosen->find("requests_per_second") != nullptr;
-      const bool samples = chosen->find("samples_per_second") != nullptr;
-      const char* speed = offline ? kRequests : samples ? kSamples : kTokens;
-      predict_speed(speed, number(plan, speed));
-      predict_time(kHours, number(plan, "hours"), deadline_hours());
+      predict_speed(plan, plan.has(kRequests) ? kRequests : plan.has(kSamples) ? kSamples : kTokens);
+      const std::optional<double> deadline = seconds_of("deadline");
+      predict_time(plan, kHours, deadline ? std::optional(in_hours(seconds(*deadline))) : std::nullopt);
     }
-    read_memory(plan);
+    predict(kMemory, number(plan, "memory_bytes"), number(plan, "memory_low_bytes"), number(plan, "memory_high_bytes"),
+            number(plan, "capacity_bytes"));
     read_cost(plan, "usd_total");
-  }
-
-  std::optional<double> deadline_hours() const {
-    const std::optional<double> limit = slo("deadline");
-    return limit ? std::optional(in_hours(seconds(*limit))) : std::nullopt;
   }
 
   // The request for `recommend` that describes the service's busiest hour.
@@ -239,9 +236,7 @@ class Reader {
                                  service.get_string("name").value_or(""));
     read_service_request(service);
     read_choice(plan);
-    predict_time(kTtft, number(plan, "ttft_seconds"), slo("ttft-slo"));
-    predict_time(kTpot, number(plan, "tpot_seconds"), slo("tpot-slo"));
-    predict(kUtilization, number(plan, "utilization"));
+    predict_service(plan);
     read_cost(plan, "usd_per_month");
     decision_.summary.before = dollars(service, "usd_per_month");
     if (const auto gpu = service.get_string("gpu")) {
@@ -279,12 +274,8 @@ class Reader {
     read_choice(plan);
     read_cost(plan, "usd_per_month");
     predict(kUtilization, number(plan, "utilization"));
-    read_batch_latency(chosen->value);
-  }
-
-  // The first SLO's latency. Its interval is left out: it has the simulation's error, not the speed model's.
-  void read_batch_latency(const JsonValue& plan) {
-    const JsonMember* slos = plan.find("slos");
+    // The first SLO's latency. Its interval is left out: it has the simulation's error, not the speed model's.
+    const JsonMember* slos = chosen->value.find("slos");
     if (slos == nullptr || slos->value.items.empty()) return;
     const JsonObject first = object(slos->value.items.front());
     const auto in_s = [](std::optional<double> ms) {
@@ -330,7 +321,7 @@ class Reader {
 
 Checked<Decision> read_plan(const std::string& file, std::string text, const PlanPick& pick) {
   RIGHTSIZE_TRY(const LocatedJson document, LocatedJson::parse(file, std::move(text)));
-  return Reader(document, pick).read();
+  return PlanReader(document, pick).read();
 }
 
 }  // namespace rightsize::decisions

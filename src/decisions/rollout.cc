@@ -18,42 +18,29 @@ constexpr StageInfo kStageInfo[] = {{"one-job", "one job", 0},
 constexpr std::string_view kStateNames[] = {"running", "passed", "failed"};
 constexpr std::string_view kCheckNames[] = {"passed", "failed", "unknown"};
 
-const StageInfo& info_of(Stage stage) { return kStageInfo[static_cast<std::size_t>(stage)]; }
-
-// The worse of two: failed, then unknown, then passed.
-void worsen(Check& check, CheckState by) {
-  if (by == CheckState::kFailed || check.state == CheckState::kFailed)
-    check.state = CheckState::kFailed;
-  else if (by == CheckState::kUnknown || check.state == CheckState::kUnknown)
-    check.state = CheckState::kUnknown;
-}
-
-CheckState state_of(Judgement outcome) {
-  if (outcome == Judgement::kInconclusive) return CheckState::kUnknown;
-  return outcome == Judgement::kKept ? CheckState::kPassed : CheckState::kFailed;
-}
+const StageInfo& info_of(RolloutStage stage) { return kStageInfo[static_cast<std::size_t>(stage)]; }
 
 void say(Check& check, const std::string& words) { check.words += (check.words.empty() ? "" : "; ") + words; }
 
-void need(Check& check, std::optional<std::int64_t> more) {
-  if (more) check.more = std::max(check.more.value_or(0), *more);
+// One metric of several: a check has the worst of their states (failed, then unknown).
+void add(Check& check, const JudgedMetric& metric, const std::string& instead) {
+  if (metric.outcome == Judgement::kBroken) check.state = CheckState::kFailed;
+  if (metric.outcome == Judgement::kInconclusive && check.state == CheckState::kPassed)
+    check.state = CheckState::kUnknown;
+  if (metric.more) check.more = std::max(check.more.value_or(0), *metric.more);
+  say(check,
+      fmt::format("{} {}", metric.prediction.metric, instead.empty() ? std::string(name_of(metric.outcome)) : instead));
 }
 
-// Every speed and latency that was predicted with an interval.
+// Speeds and latencies against their intervals.
 std::optional<Check> check_speed(const Decision& decision, const std::vector<MeasuredValue>& samples) {
   Check check{"speed", CheckState::kPassed, {}, {}};
-  bool measured = false;
   for (const PredictedMetric& p : decision.predictions) {
-    if (!p.info().speed) continue;
     const JudgedMetric v = judge(p, samples);
-    // Latency, duration and speed tell the same: one of them is enough.
-    if (v.measured.count == 0) continue;
-    measured = true;
-    worsen(check, state_of(v.outcome));
-    need(check, v.more);
-    say(check, fmt::format("{} {}", p.metric, v.reason.empty() ? std::string(name_of(v.outcome)) : v.reason));
+    // Latency, duration and speed say the same, so one of them is enough.
+    if (p.info().speed && v.measured.count > 0) add(check, v, v.reason);
   }
-  if (!measured) check.state = CheckState::kUnknown, check.words = "not measured";
+  if (check.words.empty()) check.state = CheckState::kUnknown, check.words = "not measured";
   return check;
 }
 
@@ -79,20 +66,13 @@ std::optional<Check> check_memory(const Decision& decision, const std::vector<Me
 // SLOs and deadlines: the limits of speeds.
 std::optional<Check> check_slo(const Decision& decision, const std::vector<MeasuredValue>& samples) {
   Check check{"slo", CheckState::kPassed, {}, {}};
-  bool any = false;
-  for (const PredictedMetric& p : decision.predictions) {
+  for (PredictedMetric p : decision.predictions) {
     if (!p.info().speed || !p.limit) continue;
-    any = true;
-    PredictedMetric limit = p;
-    limit.value = {{}, *p.limit, p.limit};
-    const JudgedMetric v = judge(limit, samples);
-    worsen(check, v.measured.count == 0 ? CheckState::kUnknown : state_of(v.outcome));
-    need(check, v.more);
-    say(check,
-        fmt::format("{} {}", p.metric, v.measured.count == 0 ? "not measured" : std::string(name_of(v.outcome))));
+    p.value = {{}, *p.limit, p.limit};
+    const JudgedMetric v = judge(p, samples);
+    add(check, v, v.measured.count == 0 ? "not measured" : "");
   }
-  if (!any) return std::nullopt;
-  return check;
+  return check.words.empty() ? std::nullopt : std::optional(check);
 }
 
 std::optional<Check> check_cost(const Decision& decision, const std::vector<MeasuredValue>& samples) {
@@ -110,15 +90,11 @@ std::optional<Check> check_cost(const Decision& decision, const std::vector<Meas
 
 }  // namespace
 
-std::string_view name_of(Stage stage) { return info_of(stage).name; }
-std::string_view words_of(Stage stage) { return info_of(stage).words; }
-double share_of(Stage stage) { return info_of(stage).share; }
-Stage next_stage(Stage stage) { return stage == Stage::kAll ? stage : static_cast<Stage>(static_cast<int>(stage) + 1); }
-std::optional<Stage> parse_stage(std::string_view name) {
-  for (const Stage stage : kStages) {
-    if (name == name_of(stage)) return stage;
-  }
-  return std::nullopt;
+std::string_view name_of(RolloutStage stage) { return info_of(stage).name; }
+std::string_view words_of(RolloutStage stage) { return info_of(stage).words; }
+double share_of(RolloutStage stage) { return info_of(stage).share; }
+RolloutStage next_stage(RolloutStage stage) {
+  return stage == RolloutStage::kAll ? stage : static_cast<RolloutStage>(static_cast<int>(stage) + 1);
 }
 
 const StageRecord* running_stage(const std::vector<StageRecord>& stages) {
@@ -126,13 +102,6 @@ const StageRecord* running_stage(const std::vector<StageRecord>& stages) {
 }
 
 std::string_view name_of(StageState state) { return kStateNames[static_cast<std::size_t>(state)]; }
-std::optional<StageState> parse_stage_state(std::string_view name) {
-  for (const StageState state : {StageState::kRunning, StageState::kPassed, StageState::kFailed}) {
-    if (name == name_of(state)) return state;
-  }
-  return std::nullopt;
-}
-
 std::string_view name_of(CheckState state) { return kCheckNames[static_cast<std::size_t>(state)]; }
 
 std::vector<Check> check_stage(const Decision& decision, const std::vector<MeasuredValue>& samples) {

@@ -10,23 +10,22 @@
 
 namespace rightsize::decisions {
 
-enum class Stage { kOneJob, kTenth, kHalf, kAll };
-inline constexpr std::array kStages = {Stage::kOneJob, Stage::kTenth, Stage::kHalf, Stage::kAll};
-std::string_view name_of(Stage stage);   // "one-job", "10%", "50%", "all"
-std::string_view words_of(Stage stage);  // "one job", "10 % of the workload" ...
-std::optional<Stage> parse_stage(std::string_view name);
+enum class RolloutStage { kOneJob, kTenth, kHalf, kAll, kLast = kAll };
+inline constexpr std::array kStages = {RolloutStage::kOneJob, RolloutStage::kTenth, RolloutStage::kHalf,
+                                       RolloutStage::kAll};
+std::string_view name_of(RolloutStage stage);   // "one-job", "10%", "50%", "all"
+std::string_view words_of(RolloutStage stage);  // "one job", "10 % of the workload" ...
 // The share of the workload that is rolled out; one job counts as 0 because the number of jobs is not known.
-double share_of(Stage stage);
+double share_of(RolloutStage stage);
 // The stage after this one; the last stays.
-Stage next_stage(Stage stage);
+RolloutStage next_stage(RolloutStage stage);
 
-enum class StageState { kRunning, kPassed, kFailed };
+enum class StageState { kRunning, kPassed, kFailed, kLast = kFailed };
 std::string_view name_of(StageState state);
-std::optional<StageState> parse_stage_state(std::string_view name);
 
 // A stage that was begun.
 struct StageRecord {
-  Stage stage = Stage::kOneJob;
+  RolloutStage stage = RolloutStage::kOneJob;
   StageState state = StageState::kRunning;
   TimePoint started_at = {};
   std::optional<TimePoint> ended_at = {};

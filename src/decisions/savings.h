@@ -1,9 +1,9 @@
 // What decisions have saved to date.
 //
-// Method: what the workload cost before less what it costs now, for the time and the share of the workload it has run
-// so. Shares are those of the rollout (nothing for one job, 10 %, 50 %, all), from the moment each stage began to the
-// next, to the decision's end, or to now. "Now" is the measured cost once there is one, until then the predicted one;
-// the two are never added up. A job is counted by its runs, a service by the day.
+// Method: the cost before the decision minus the cost after it, times the share of the workload and the time it has run
+// this way. Shares are those of the rollout (0 for one job, 10 %, 50 %, all), from the start of each stage to the next,
+// to the decision's end, or to now. The cost after it is the measured one, or the predicted one until there is a
+// measurement; the two are never added up. A job is counted by its runs, a service by the day.
 #pragma once
 
 #include <optional>

@@ -56,7 +56,7 @@ class FeedSink {
   virtual void pass() = 0;
 };
 
-struct FeedOptions {
+struct PriceFeedOptions {
   std::string provider = {};  // for files that do not name it: SkyPilot, gpuhunt
   const catalog::Catalog* catalog = nullptr;
 };
@@ -72,9 +72,9 @@ Result<FeedKind> find_feed_kind(std::string_view name);
 
 // Reads a whole file, "-" for standard input; gzip and zstd are decompressed. Fails where the file cannot be read or is
 // of another format; then nothing that the sink was given should be kept.
-Result<> read_feed(std::string_view kind, const std::string& path, const FeedOptions& options, FeedSink& sink);
+Result<> read_feed(std::string_view kind, const std::string& path, const PriceFeedOptions& options, FeedSink& sink);
 // The same for an open source; `file` is used in errors and for the provider's name.
 Result<> read_feed(std::string_view kind, std::unique_ptr<ByteSource> bytes, const std::string& file,
-                   const FeedOptions& options, FeedSink& sink);
+                   const PriceFeedOptions& options, FeedSink& sink);
 
 }  // namespace rightsize::feeds

@@ -24,6 +24,15 @@ constexpr const char* kAzure =
     "contains(armSkuName,%27Standard_N%27)";
 constexpr int kMostPages = 2000;
 
+// The clouds of SkyPilot's public catalogue.
+const std::vector<std::string>& catalogue_clouds() {
+  static const std::vector<std::string> kClouds = {
+      "aws",   "azure",   "gcp",        "lambda",         "runpod",   "nebius",     "oci",
+      "verda", "seeweb",  "shadeform",  "cudo",           "do",       "fluidstack", "hyperstack",
+      "ibm",   "mithril", "paperspace", "primeintellect", "scaleway", "vast",       "yotta"};
+  return kClouds;
+}
+
 std::string filled(std::string pattern, const std::string& with) {
   const std::size_t at = pattern.find("{}");
   return at == std::string::npos ? pattern : pattern.replace(at, 2, with);
@@ -89,14 +98,6 @@ Result<> fetch_pages(const std::string& first, const std::string& file) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& catalogue_clouds() {
-  static const std::vector<std::string> kClouds = {
-      "aws",   "azure",   "gcp",        "lambda",         "runpod",   "nebius",     "oci",
-      "verda", "seeweb",  "shadeform",  "cudo",           "do",       "fluidstack", "hyperstack",
-      "ibm",   "mithril", "paperspace", "primeintellect", "scaleway", "vast",       "yotta"};
-  return kClouds;
-}
 
 Result<std::vector<Download>> downloads_of(const std::string& feed, const std::vector<std::string>& providers,
                                            const std::vector<std::string>& regions, const std::string& url) {

@@ -20,9 +20,6 @@ struct Download {
   bool paged = false;  // pages that name the next one
 };
 
-// The clouds of SkyPilot's public catalogue.
-const std::vector<std::string>& catalogue_clouds();
-
 // What `prices update` fetches: of SkyPilot the clouds named, of AWS a price list a region and the spot advisor, of
 // Azure the prices of its GPU machines. `url` replaces the public address; {} in it stands for the cloud or region.
 Result<std::vector<Download>> downloads_of(const std::string& feed, const std::vector<std::string>& providers,

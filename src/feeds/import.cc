@@ -6,11 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "feeds/resolve_gpu.h"
+#include "base/text.h"
 
 namespace rightsize::feeds {
 namespace {
 
+using catalog::Gpu;
 using catalog::Machine;
 using catalog::Price;
 using catalog::Purchase;
@@ -47,6 +48,109 @@ std::string interconnect_of(const catalog::Gpu& gpu, int gpus) {
   if (gpu.nvlink_kind == "mesh") return "nvlink";
   if (gpu.nvlink_kind == "fabric") return "fabric";
   return "pcie";
+}
+
+// Stated memory is as sold or as the driver reports; both are within this of the catalogue's.
+bool memory_agrees(const Gpu& gpu, double gib) {
+  const double ratio = gib / in_gib(gpu.memory);
+  return ratio > 0.88 && ratio < 1.1;
+}
+
+std::string plain(std::string_view text) {
+  std::string letters;
+  for (const char c : to_lower(text)) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) letters += c;
+  }
+  return letters;
+}
+
+// Without what feeds add to the name of a GPU: memory in gigabytes, the vendor, "NVIDIA ", "-80G-".
+std::vector<std::string> spellings(std::string_view name) {
+  std::vector<std::string> all{std::string(name)};
+  std::string shorter(name);
+  for (const char* part : {"NVIDIA ", "Tesla ", "GeForce ", "-MEGA", "-CC", " 96GB", "-NVLink", "-NVLINK", "-40GB",
+                           "-80GB", "-32GB", "-16GB"}) {
+    const std::size_t at = shorter.find(part);
+    if (at != std::string::npos) shorter.erase(at, std::string_view(part).size());
+  }
+  for (const char* part : {"-80G-", "-40G-"}) {
+    const std::size_t at = shorter.find(part);
+    if (at != std::string::npos) shorter.replace(at, 5, "-");
+  }
+  if (shorter != name) all.push_back(shorter);
+  return all;
+}
+
+bool is_form(const Gpu& gpu, std::string_view form) { return gpu.name.find(form) != std::string::npos; }
+
+// The form factor in the texts, as our names write it.
+std::string form_of(const FeedRow& row) {
+  const std::string text = plain(row.gpu) + " " + plain(row.instance);
+  for (const char* form : {"pcie", "nvl", "sxm"}) {
+    if (text.find(form) != std::string::npos &&
+        !(std::string_view(form) == "nvl" && text.find("nvlink") != std::string::npos)) {
+      return form;
+    }
+  }
+  if (row.provider == "aws" || row.provider == "gcp" || row.provider == "oci" || row.provider == "mithril")
+    return "sxm";
+  return {};
+}
+
+struct ResolvedGpu {
+  const catalog::Gpu* gpu = nullptr;
+  bool assumed = false;  // the feed does not say whether it is SXM or PCIe: the slower is taken
+};
+
+// The GPU of the catalogue for a feed's spelling: by name or alias; families ("A100") by stated memory, then by what
+// name and instance say of the form (SXM, PCIe, NVL). Fails where the catalogue does not have it, or where its memory
+// contradicts what is stated.
+Result<ResolvedGpu> resolve_gpu(const catalog::Catalog& catalog, const FeedRow& row) {
+  std::vector<const Gpu*> found;
+  for (const std::string& name : spellings(row.gpu)) {
+    if (Result<std::vector<const Gpu*>> matched = catalog.match_gpus(name)) {
+      found = *std::move(matched);
+      break;
+    }
+  }
+  if (found.empty()) return fail(bad_input("GPU not in the catalogue"));
+  bool named_exactly = found.size() == 1;
+  // An alias such as "A100-80GB" names one form; the family has the others.
+  if (found.size() == 1) {
+    const std::size_t dash = found[0]->name.rfind('-');
+    const std::string family = found[0]->name.substr(0, dash);
+    const bool formed = dash != std::string::npos && (is_form(*found[0], "-sxm") || is_form(*found[0], "-pcie"));
+    if (formed && plain(row.gpu).find("sxm") == std::string::npos && plain(row.gpu).find("pcie") == std::string::npos &&
+        plain(row.gpu).find("hbm3") == std::string::npos) {
+      // Not by match_gpus(): "a100-80gb" is itself an alias of one form.
+      found.clear();
+      for (const Gpu& gpu : catalog.gpus) {
+        if (gpu.name.starts_with(family + "-")) found.push_back(&gpu);
+      }
+      named_exactly = false;
+    }
+  }
+  if (row.gpu_memory_gib) {
+    std::erase_if(found, [&](const Gpu* gpu) { return !memory_agrees(*gpu, *row.gpu_memory_gib); });
+    if (found.empty()) return fail(bad_input("memory contradicts the GPU"));
+  }
+  const std::string form = form_of(row);
+  // A GPU with another form factor than stated, or with one where none is stated, is the closest match.
+  const auto has_form = [](const Gpu& gpu) { return is_form(gpu, "-sxm") || is_form(gpu, "-pcie"); };
+  if (found.size() == 1) {
+    const bool stated = !form.empty() && is_form(*found[0], "-" + form);
+    return ResolvedGpu{found[0], !named_exactly && has_form(*found[0]) && !stated};
+  }
+  std::vector<const Gpu*> formed;
+  for (const Gpu* gpu : found) {
+    if (!form.empty() && is_form(*gpu, "-" + form)) formed.push_back(gpu);
+  }
+  const bool assumed = formed.empty();
+  const std::vector<const Gpu*>& candidates = assumed ? found : formed;
+  const Gpu* slowest = *std::min_element(candidates.begin(), candidates.end(), [](const Gpu* a, const Gpu* b) {
+    return std::pair(a->bandwidth, a->memory) < std::pair(b->bandwidth, b->memory);
+  });
+  return ResolvedGpu{slowest, assumed || candidates.size() > 1};
 }
 
 }  // namespace
@@ -230,7 +334,7 @@ void Importer::check_spot() {
 }
 
 // Compared with what other providers ask for the same GPU on the same terms, each provider counted once however many
-// regions it has: a price far outside is a mistake or a bait, one beyond all reason cannot be true.
+// regions it has: a price far outside is a mistake or bait, and an extreme one cannot be true.
 void Importer::check_band() {
   using Terms = std::pair<std::string, Purchase>;                     // GPU
   std::map<Terms, std::map<std::string, std::vector<double>>> known;  // by provider
@@ -329,8 +433,8 @@ Import Importer::finish() {
                  whole.zone.clear();
                  return whole;
                });
-  // A provider that asks the same everywhere has one price: at least five regions, none different. Those of the large
-  // clouds are alike by chance, and a region without the machine matters.
+  // The same price in five regions or more, with no other, is the provider's price everywhere. Prices of the large
+  // clouds match by chance, and a region without the machine matters.
   merge_groups(same_machine, [&](const std::vector<const Price*>& regions) -> std::optional<Price> {
     const Price& first = *regions.front();
     const bool hyperscaler = first.provider == "aws" || first.provider == "gcp" || first.provider == "azure";

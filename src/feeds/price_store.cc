@@ -47,34 +47,8 @@ OfferKey key_of(const Price& price) {
   return {price.provider, price.instance, price.region, price.zone, std::string(name_of(price.purchase))};
 }
 
-// " WHERE a IN ($1,$2) AND ..." with its values.
-class Where {
- public:
-  void among(const char* column, const std::vector<std::string>& wanted) {
-    if (wanted.empty()) return;
-    std::string marks;
-    for (const std::string& value : wanted) marks += fmt::format("{}{}", marks.empty() ? "" : ",", mark(value));
-    add(fmt::format("{} IN ({})", column, marks));
-  }
-  void day(const char* comparison, const std::optional<Date>& date) {
-    if (date) add(fmt::format("p.day {} {}", comparison, mark(std::int64_t{date->day})));
-  }
-  std::string text() const { return text_; }
-  const std::vector<Value>& values() const { return values_; }
-
- private:
-  std::string mark(Value value) {
-    values_.push_back(std::move(value));
-    return fmt::format("${}", values_.size());
-  }
-  void add(const std::string& condition) { text_ += (text_.empty() ? " WHERE " : " AND ") + condition; }
-
-  std::string text_;
-  std::vector<Value> values_;
-};
-
-Where where(const PriceFilter& filter) {
-  Where where;
+store::Where where(const PriceFilter& filter) {
+  store::Where where;
   where.among("o.provider", filter.providers);
   where.among("o.instance", filter.instances);
   where.among("o.region", filter.regions);
@@ -95,16 +69,6 @@ PricePoint point_of(const store::Row& row) {
           row.number(6)};
 }
 
-// What `make` makes of each row of a query.
-template <class Make, class Made = std::invoke_result_t<Make, const store::Row&>>
-Result<std::vector<Made>> rows_of(store::Database& database, const std::string& query, const std::vector<Value>& values,
-                                  const Make& make) {
-  std::vector<Made> rows;
-  Result<> read = database.query(query, values, [&](const store::Row& row) { rows.push_back(make(row)); });
-  if (!read) return fail(std::move(read).error());
-  return rows;
-}
-
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, "|")); }
 
 std::vector<std::string> apart(std::string_view text) {
@@ -114,15 +78,16 @@ std::vector<std::string> apart(std::string_view text) {
 }
 
 // One import within its transaction.
-class Saving {
+class ImportWriter {
  public:
-  Saving(store::Database& database, const Import& import, const ImportLabel& label)
+  ImportWriter(store::Database& database, const Import& import, const ImportLabel& label)
       : database_(database), import_(import), label_(label), audit_(import.audit) {}
 
   Result<Audit> save() {
-    for (Result<> (Saving::*step)() :
-         {&Saving::number_offers, &Saving::withdraw, &Saving::write_current, &Saving::write_history,
-          &Saving::write_machines, &Saving::write_interruptions, &Saving::write_label}) {
+    for (Result<> (ImportWriter::*step)() :
+         {&ImportWriter::number_offers, &ImportWriter::withdraw, &ImportWriter::write_current,
+          &ImportWriter::write_history, &ImportWriter::write_machines, &ImportWriter::write_interruptions,
+          &ImportWriter::write_label}) {
       if (Result<> done = (this->*step)(); !done) return fail(std::move(done).error());
     }
     return audit_;
@@ -144,17 +109,14 @@ class Saving {
       if (!is_new) continue;
       fresh.emplace_back(at->first, ++last);
     }
-    std::size_t next = 0;
-    return database_.insert(
-        "offer", {"id", "provider", "instance", "region", "zone", "purchase"}, [&](std::vector<Value>& values) {
-          if (next == fresh.size()) return false;
-          const auto& [key, id] = fresh[next++];
-          values = {id, std::get<0>(key), std::get<1>(key), std::get<2>(key), std::get<3>(key), std::get<4>(key)};
-          return true;
-        });
+    return store::insert_all(database_, "offer", {"id", "provider", "instance", "region", "zone", "purchase"}, fresh,
+                             [](const auto& offer) -> std::vector<Value> {
+                               const auto& [provider, instance, region, zone, purchase] = offer.first;
+                               return {offer.second, provider, instance, region, zone, purchase};
+                             });
   }
 
-  // What the same feed said of these providers before and does not say now; rows that come again are written anew.
+  // Removes what the same feed listed for these providers before and no longer lists; listed prices are written again.
   Result<> withdraw() {
     std::set<std::int64_t> named;
     for (const Price& price : import_.prices) named.insert(ids_.at(key_of(price)));
@@ -176,73 +138,65 @@ class Saving {
     return read;
   }
 
+  std::int64_t day() const { return label_.date.day; }
+  std::int64_t day_of(const Price& price) const { return price.provenance.date.value_or(label_.date).day; }
+
   Result<> write_current() {
-    std::size_t next = 0;
-    return database_.insert("current_price", {"offer", "day", "usd", "feed", "doubts", "note"},
-                            [&](std::vector<Value>& values) {
-                              if (next == import_.prices.size()) return false;
-                              const Price& price = import_.prices[next++];
-                              values = {ids_.at(key_of(price)),
-                                        std::int64_t{price.provenance.date.value_or(label_.date).day},
-                                        in_usd_per_machine_hour(price.machine_price),
-                                        label_.feed,
-                                        joined(price.provenance.unverified),
-                                        price.provenance.note};
-                              return true;
-                            });
+    return store::insert_all(database_, "current_price", {"offer", "day", "usd", "feed", "doubts", "note"},
+                             import_.prices, [&](const Price& price) -> std::vector<Value> {
+                               return {ids_.at(key_of(price)),
+                                       day_of(price),
+                                       in_usd_per_machine_hour(price.machine_price),
+                                       label_.feed,
+                                       joined(price.provenance.unverified),
+                                       price.provenance.note};
+                             });
   }
 
   Result<> write_history() {
-    for (const Price& price : import_.prices) {
-      Result<> written = database_.run(
-          "INSERT INTO price (offer, day, usd) VALUES ($1, $2, $3) ON CONFLICT (offer, day) DO UPDATE SET usd = "
-          "EXCLUDED.usd",
-          {ids_.at(key_of(price)), std::int64_t{price.provenance.date.value_or(label_.date).day},
-           in_usd_per_machine_hour(price.machine_price)});
-      if (!written) return written;
-    }
-    return {};
+    return for_each(import_.prices, [&](const Price& price) {
+      return store::put(database_, "price", {"offer", "day", "usd"},
+                        {ids_.at(key_of(price)), day_of(price), in_usd_per_machine_hour(price.machine_price)},
+                        "offer, day");
+    });
   }
 
   Result<> write_machines() {
-    for (const Machine& machine : import_.machines) {
-      const Value vcpus = machine.vcpus ? Value(*machine.vcpus) : Value();
-      const Value memory = machine.memory ? Value(in_gib(*machine.memory)) : Value();
-      Result<> written = database_.run("DELETE FROM machine WHERE provider = $1 AND instance = $2",
-                                       {machine.provider, machine.instance});
-      if (written) {
-        written = database_.run(
-            "INSERT INTO machine (provider, instance, gpu, gpus, vcpus, memory_gib, interconnect, community, doubts, "
-            "note, feed, day) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-            {machine.provider, machine.instance, machine.gpu, std::int64_t{machine.gpus}, vcpus, memory,
-             machine.interconnect, std::int64_t{machine.community}, joined(machine.provenance.unverified),
-             machine.provenance.note, label_.feed, std::int64_t{label_.date.day}});
-      }
-      if (!written) return written;
-    }
-    return {};
+    return for_each(import_.machines, [&](const Machine& m) {
+      return store::put(database_, "machine",
+                        {"provider", "instance", "gpu", "gpus", "vcpus", "memory_gib", "interconnect", "community",
+                         "doubts", "note", "feed", "day"},
+                        {m.provider, m.instance, m.gpu, std::int64_t{m.gpus}, m.vcpus ? Value(*m.vcpus) : Value(),
+                         m.memory ? Value(in_gib(*m.memory)) : Value(), m.interconnect, std::int64_t{m.community},
+                         joined(m.provenance.unverified), m.provenance.note, label_.feed, day()},
+                        "provider, instance");
+    });
   }
 
   Result<> write_interruptions() {
-    for (const InterruptionRow& row : import_.interruptions) {
-      Result<> written = database_.run(
-          "INSERT INTO interruption (provider, instance, region, least, most, day) VALUES ($1, $2, $3, $4, $5, $6) ON "
-          "CONFLICT (provider, instance, region) DO UPDATE SET least = EXCLUDED.least, most = EXCLUDED.most, day = "
-          "EXCLUDED.day",
-          {row.provider, row.instance, row.region, row.least, row.most, std::int64_t{label_.date.day}});
-      if (!written) return written;
-    }
-    return {};
+    return for_each(import_.interruptions, [&](const InterruptionRow& row) {
+      return store::put(database_, "interruption", {"provider", "instance", "region", "least", "most", "day"},
+                        {row.provider, row.instance, row.region, row.least, row.most, day()},
+                        "provider, instance, region");
+    });
   }
 
   Result<> write_label() {
-    std::int64_t last = 0;
-    Result<> read = database_.query("SELECT COALESCE(MAX(id), 0) FROM import", {},
-                                    [&](const store::Row& row) { last = row.integer(0); });
-    if (!read) return read;
-    return database_.run("INSERT INTO import (id, feed, file, day, taken, refused) VALUES ($1, $2, $3, $4, $5, $6)",
-                         {last + 1, label_.feed, label_.file, std::int64_t{label_.date.day}, std::int64_t{audit_.taken},
-                          std::int64_t{audit_.refused_rows}});
+    RIGHTSIZE_TRY(const std::vector<std::int64_t> last,
+                  store::rows(database_, "SELECT COALESCE(MAX(id), 0) FROM import", {},
+                              [](const store::Row& row) { return row.integer(0); }));
+    return store::put(database_, "import", {"id", "feed", "file", "day", "taken", "refused"},
+                      {last.front() + 1, label_.feed, label_.file, day(), std::int64_t{audit_.taken},
+                       std::int64_t{audit_.refused_rows}});
+  }
+
+  // Until one fails.
+  template <class Items, class Write>
+  static Result<> for_each(const Items& items, const Write& write) {
+    for (const auto& item : items) {
+      if (Result<> written = write(item); !written) return written;
+    }
+    return {};
   }
 
   store::Database& database_;
@@ -259,14 +213,14 @@ std::string PriceStore::url(std::string_view flag) {
 }
 
 Result<PriceStore> PriceStore::open(const std::string& url, store::Access access) {
-  if (url.empty())
+  const bool reads = access == store::Access::kRead;
+  if (url.empty() && !reads)
     return fail(bad_input("there is no home folder for the price store").with_hint("name one with --store"));
   store::Schema schema{"version",
                        {"offer", "current_price", "machine", "interruption", "import", "price"},
                        {{std::begin(kTables), std::end(kTables)}}};
   schema.steps.front().push_back(std::string(kHistory) + (store::is_server(url) ? "" : " WITHOUT ROWID"));
   RIGHTSIZE_TRY(const bool exists, store::exists(url));
-  const bool reads = access == store::Access::kRead;
   if (exists || !reads) {
     RIGHTSIZE_TRY(store::OpenStore opened, store::open(url, access, schema));
     if (!reads || opened.ready.was > 0) return PriceStore(std::move(opened.database));
@@ -279,7 +233,7 @@ Result<PriceStore> PriceStore::open(const std::string& url, store::Access access
 Result<Audit> PriceStore::save(const Import& import, const ImportLabel& label) {
   Audit audit;
   Result<> saved = store::in_transaction(*database_, [&]() -> Result<> {
-    RIGHTSIZE_TRY(audit, Saving(*database_, import, label).save());
+    RIGHTSIZE_TRY(audit, ImportWriter(*database_, import, label).save());
     return {};
   });
   if (!saved) return fail(std::move(saved).error());
@@ -338,7 +292,7 @@ Result<> PriceStore::add_to(catalog::Catalog& catalog) {
         stored[{point.provider, point.instance, point.region, point.purchase}].push_back(std::move(price));
       });
   if (!read) return read;
-  // Of a region's prices the newer stand; a row of the user's own files always does.
+  // The newer of a region's prices wins; a row in the user's own files always does.
   std::erase_if(catalog.prices, [&](const Price& price) {
     const auto newer = stored.find({price.provider, price.instance, price.region, price.purchase});
     if (newer == stored.end()) return false;
@@ -352,10 +306,10 @@ Result<> PriceStore::add_to(catalog::Catalog& catalog) {
 }
 
 Result<std::vector<PricePoint>> PriceStore::history(const PriceFilter& filter) {
-  Where conditions = where(filter);
-  conditions.day(">=", filter.from);
-  conditions.day("<=", filter.until);
-  return rows_of(
+  store::Where conditions = where(filter);
+  if (filter.from) conditions.compare("p.day >=", filter.from->day);
+  if (filter.until) conditions.compare("p.day <=", filter.until->day);
+  return store::rows(
       *database_,
       "SELECT o.provider, o.instance, o.region, o.zone, o.purchase, p.day, p.usd FROM offer o JOIN price p ON "
       "p.offer = o.id" +
@@ -379,17 +333,17 @@ Result<std::vector<PriceChange>> PriceStore::diff(const PriceFilter& filter, Dat
     if (point.date <= before) change.before = point.usd_per_hour;
     if (point.date > before) change.after = point.usd_per_hour;
   }
-  // A price without a newer reading stands as it was: whether it was withdrawn the next complete import says.
+  // A price that was not read again still counts; the next complete import shows whether it was withdrawn.
   std::erase_if(changes, [](const PriceChange& change) { return !change.after || change.before == change.after; });
   return changes;
 }
 
 Result<std::vector<InterruptionRow>> PriceStore::interruptions() {
-  return rows_of(*database_, "SELECT provider, instance, region, least, most FROM interruption", {},
-                 [](const store::Row& row) {
-                   return InterruptionRow{std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2)),
-                                          row.number(3), row.number(4)};
-                 });
+  return store::rows(*database_, "SELECT provider, instance, region, least, most FROM interruption", {},
+                     [](const store::Row& row) {
+                       return InterruptionRow{std::string(row.text(0)), std::string(row.text(1)),
+                                              std::string(row.text(2)), row.number(3), row.number(4)};
+                     });
 }
 
 Result<std::int64_t> PriceStore::forget_before(Date date) {

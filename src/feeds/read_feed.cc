@@ -56,7 +56,7 @@ Result<FeedKind> find_feed_kind(std::string_view name) {
 }
 
 Result<> read_feed(std::string_view kind, std::unique_ptr<ByteSource> bytes, const std::string& file,
-                   const FeedOptions& options, FeedSink& sink) {
+                   const PriceFeedOptions& options, FeedSink& sink) {
   RIGHTSIZE_TRY(const FeedKind known, find_feed_kind(kind));
   const Feed& feed = *std::ranges::find(all_feeds(), known.name, &Feed::name);
   RIGHTSIZE_TRY(std::string beginning, read_beginning(*bytes, 256));
@@ -68,7 +68,7 @@ Result<> read_feed(std::string_view kind, std::unique_ptr<ByteSource> bytes, con
   return feed.read(input, sink);
 }
 
-Result<> read_feed(std::string_view kind, const std::string& path, const FeedOptions& options, FeedSink& sink) {
+Result<> read_feed(std::string_view kind, const std::string& path, const PriceFeedOptions& options, FeedSink& sink) {
   RIGHTSIZE_TRY(std::unique_ptr<ByteSource> bytes, open_bytes(path));
   return read_feed(kind, std::move(bytes), path, options, sink);
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +15,6 @@
 
 #include "base/cancel.h"
 #include "base/text.h"
-#include "http/certificates.h"
 #include "http/libcurl.h"
 #include "http/scrub.h"
 
@@ -33,7 +33,7 @@ struct Received {
   std::string range, same;  // headers that ask for the rest of a file
 };
 
-// A piece of a file: after what is there when the server goes on where we stopped, else from its beginning.
+// Writes a piece of a file: appended if the server continues where we stopped, otherwise from the beginning.
 bool take_piece(Received& received, const char* data, std::size_t count) {
   if (!received.out.is_open()) {
     received.out.open(received.file, std::ios::binary | (received.status == 206 ? std::ios::app : std::ios::trunc));
@@ -93,6 +93,20 @@ bool may_pass(CURLcode code) {
     default:
       return false;
   }
+}
+
+// The authorities this machine trusts: $SSL_CERT_FILE, or the file of the system. libcurl only looks where Debian has
+// it, but the program may run elsewhere. Empty where none is found: then libcurl decides.
+std::string system_certificates() {
+  if (const char* named = std::getenv("SSL_CERT_FILE"); named != nullptr && *named != '\0') return named;
+  // Debian and what comes from it, Red Hat, SUSE, Alpine and others.
+  for (const char* file :
+       {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem"}) {
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) return file;
+  }
+  return {};
 }
 
 std::string encode(const Form& form) {

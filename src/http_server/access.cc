@@ -40,7 +40,7 @@ bool is_loopback(std::string_view host) {
          std::all_of(host.begin(), host.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
 }
 
-std::optional<Refusal> check_origin(const Access& access, const Request& request, bool is_page) {
+std::optional<Refusal> check_origin(const AccessRules& access, const Request& request, bool is_page) {
   if (access.loopback_only && !is_loopback(host_of(request.host)))
     return Refusal{403, "the Host header names another machine"};
   const bool follows_link = is_page && request.method == "GET" && request.fetch_mode == "navigate" &&
@@ -49,7 +49,7 @@ std::optional<Refusal> check_origin(const Access& access, const Request& request
   return std::nullopt;
 }
 
-std::optional<Refusal> check_token(const Access& access, const Request& request) {
+std::optional<Refusal> check_token(const AccessRules& access, const Request& request) {
   if (access.token.empty()) return std::nullopt;
   constexpr std::string_view kScheme = "Bearer ";
   const std::string_view given = request.authorization;

@@ -14,7 +14,7 @@ struct Refusal {
   std::string reason;
 };
 
-struct Access {
+struct AccessRules {
   std::string token;          // empty: no token required, which only loopback addresses allow
   bool loopback_only = true;  // the Host header must then name this machine, which stops DNS rebinding
 };
@@ -23,8 +23,8 @@ struct Access {
 bool is_loopback(std::string_view host);
 
 // Refuses requests that a page of another site makes. A link to a page (`is_page`) may be followed from anywhere.
-std::optional<Refusal> check_origin(const Access& access, const Request& request, bool is_page);
+std::optional<Refusal> check_origin(const AccessRules& access, const Request& request, bool is_page);
 // The bearer token, compared in constant time.
-std::optional<Refusal> check_token(const Access& access, const Request& request);
+std::optional<Refusal> check_token(const AccessRules& access, const Request& request);
 
 }  // namespace rightsize::http_server

@@ -13,8 +13,8 @@ Request from(std::string host) {
   return request;
 }
 
-TEST(Access, LoopbackAnswersOnlyToItsOwnNames) {
-  const Access access{"", true};
+TEST(AccessRules, LoopbackAnswersOnlyToItsOwnNames) {
+  const AccessRules access{"", true};
   for (const char* host : {"localhost:8477", "127.0.0.1:8477", "127.0.0.1", "[::1]:8477", "127.1.2.3:1"})
     EXPECT_FALSE(check_origin(access, from(host), true)) << host;
   for (const char* host : {"evil.example:8477", "127.0.0.1.evil.example", "", "localhost.evil.example:80", "[::2]:1",
@@ -22,8 +22,8 @@ TEST(Access, LoopbackAnswersOnlyToItsOwnNames) {
     EXPECT_TRUE(check_origin(access, from(host), true)) << host;
 }
 
-TEST(Access, PagesOfOtherSitesAreRefused) {
-  const Access access{"", true};
+TEST(AccessRules, PagesOfOtherSitesAreRefused) {
+  const AccessRules access{"", true};
   Request request = from("localhost:8477");
   request.fetch_site = "cross-site";
   EXPECT_TRUE(check_origin(access, request, false));
@@ -37,8 +37,8 @@ TEST(Access, PagesOfOtherSitesAreRefused) {
   }
 }
 
-TEST(Access, LinksOfOtherSitesOpenPagesAndNothingElse) {
-  const Access access{"", true};
+TEST(AccessRules, LinksOfOtherSitesOpenPagesAndNothingElse) {
+  const AccessRules access{"", true};
   Request link = from("localhost:8477");
   link.method = "GET", link.fetch_site = "cross-site", link.fetch_mode = "navigate", link.fetch_dest = "document";
   EXPECT_FALSE(check_origin(access, link, true));
@@ -54,8 +54,8 @@ TEST(Access, LinksOfOtherSitesOpenPagesAndNothingElse) {
   EXPECT_TRUE(check_origin(access, form, true));
 }
 
-TEST(Access, OnlyTheWholeTokenOpens) {
-  const Access access{"secret-token", false};
+TEST(AccessRules, OnlyTheWholeTokenOpens) {
+  const AccessRules access{"secret-token", false};
   Request request = from("gpu.example");
   EXPECT_EQ(check_token(access, request)->status, 401);
   for (const char* given :
@@ -79,8 +79,8 @@ TEST(RefusalLog, WritesALineAndCountsAFlood) {
   EXPECT_EQ(lines[lines.size() - 2], "refused 80 more\n");
 }
 
-TEST(Statistics, AreWrittenAsMetrics) {
-  Statistics statistics;
+TEST(ServerStatistics, AreWrittenAsMetrics) {
+  ServerStatistics statistics;
   statistics.count_request("/api/x", 200, std::chrono::milliseconds(7));
   statistics.count_refusal("busy");
   statistics.set("rightsize_server_kept", "kept", 3);

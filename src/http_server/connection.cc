@@ -168,7 +168,7 @@ class ClientConnection final : public Connection, public std::enable_shared_from
 
   std::optional<Refusal> check() {
     route_ = nullptr;
-    Result<Target> target = parse_target(target_);
+    Result<RequestTarget> target = parse_target(target_);
     if (!target) return Refusal{400, target.error().message};
     request_.path = std::move(target->path);
     request_.query = std::move(target->query);

@@ -4,7 +4,6 @@
 
 #include <zlib.h>
 
-#include "base/json.h"
 #include "base/text.h"
 
 namespace rightsize::http_server {
@@ -37,9 +36,11 @@ Response text_response(int status, std::string body, std::string type) {
   return {status, std::move(type), std::make_shared<const std::string>(std::move(body)), {}};
 }
 
-Response error_response(int status, std::string_view message) {
-  return text_response(status, Json{{"error", message}}.dump() + "\n", "application/json; charset=utf-8");
+Response json_response(int status, const Json& document) {
+  return text_response(status, document.dump() + "\n", "application/json; charset=utf-8");
 }
+
+Response error_response(int status, std::string_view message) { return json_response(status, {{"error", message}}); }
 
 bool accepts_gzip(std::string_view accept_encoding) {
   bool by_star = false;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/json.h"
 
 namespace rightsize::http_server {
 
@@ -33,6 +34,7 @@ struct Response {
 };
 
 Response text_response(int status, std::string body, std::string type = "text/plain; charset=utf-8");
+Response json_response(int status, const Json& document);
 // {"error": message}
 Response error_response(int status, std::string_view message);
 

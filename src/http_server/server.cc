@@ -74,7 +74,7 @@ Result<> use_certificate(Server::State& state) {
   return {};
 }
 
-Result<tcp::endpoint> endpoint_of(const Options& options) {
+Result<tcp::endpoint> endpoint_of(const ListenOptions& options) {
   error_code failed;
   const std::string host = options.address == "localhost" ? "127.0.0.1" : options.address;
   const asio::ip::address address = asio::ip::make_address(host, failed);
@@ -117,7 +117,7 @@ Result<std::pair<std::string, int>> parse_listen(const std::string& text) {
   return std::pair(host.empty() ? std::string("127.0.0.1") : host, static_cast<int>(*port));
 }
 
-Server::Server(Options options, std::vector<Route> routes, RefusalLog::Write log)
+Server::Server(ListenOptions options, std::vector<Route> routes, RefusalLog::Write log)
     : state_(std::make_unique<State>(std::move(options), std::move(routes), std::move(log))) {}
 
 // Workers first: they use the state.
@@ -140,7 +140,7 @@ void Server::State::refuse(const std::string& peer, std::string_view what, const
   log.refuse(peer, what, refusal.status, refusal.reason);
 }
 
-Statistics& Server::statistics() { return state_->statistics; }
+ServerStatistics& Server::statistics() { return state_->statistics; }
 
 Result<std::string> Server::listen() {
   State& state = *state_;

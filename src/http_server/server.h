@@ -4,7 +4,7 @@
 //   RIGHTSIZE_TRY(std::string address, server.listen());   // "127.0.0.1:8080"
 //   server.run();                                          // until stop() or a signal
 //
-// One thread serves the network and never blocks: it answers what is at hand and leaves the rest to worker threads.
+// One thread serves the network and never blocks: it answers what needs no work and leaves the rest to worker threads.
 // A request must arrive within `request_time`, however slowly its bytes trickle in. When all connections are in use,
 // the one that has been idle longest is closed for a new one. Refused requests are logged.
 #pragma once
@@ -28,7 +28,7 @@ namespace rightsize::http_server {
 // Each kind of work has its own threads and queue, so that one kind cannot hold up the others.
 enum class Lane { kLight, kHeavy, kExternal };  // lookups; searches; work that waits for other servers
 
-struct Limits {
+struct ServerLimits {
   std::size_t body = 1U << 20, header = 16U << 10;  // bytes
   std::size_t connections = 512, streams = 64;
   std::array<std::size_t, 3> workers = {1, 2, 2};  // by lane
@@ -39,14 +39,14 @@ struct Limits {
   std::chrono::milliseconds stop_time = std::chrono::seconds(5);  // for requests under way when the server stops
 };
 
-struct Options {
+struct ListenOptions {
   std::string address = "127.0.0.1";
   int port = 0;                            // 0 takes a free one
   std::string token = {};                  // required if other machines can reach a route that is not `open`
   std::string certificate = {}, key = {};  // PEM files; empty: no TLS
   bool obey_signals = false;               // SIGINT and SIGTERM stop the server
   std::string timeout_message = "the request took too long";
-  Limits limits = {};
+  ServerLimits limits = {};
 };
 
 // "127.0.0.1:8477", "[::1]:0" or a port alone, which means the loopback address.
@@ -68,7 +68,7 @@ struct Route {
 
 class Server {
  public:
-  Server(Options options, std::vector<Route> routes, RefusalLog::Write log);
+  Server(ListenOptions options, std::vector<Route> routes, RefusalLog::Write log);
   ~Server();
 
   // Takes the port and returns the address with it. Fails if the port is taken, the address is not of this machine, a
@@ -79,7 +79,7 @@ class Server {
   // From any thread: accepts nothing new, gives requests under way `stop_time`, cancels the rest, and ends run().
   void stop();
 
-  Statistics& statistics();
+  ServerStatistics& statistics();
 
   // What the connections share; see state.h.
   struct State;

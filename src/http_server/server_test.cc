@@ -70,8 +70,8 @@ std::string get(const std::string& path, const std::string& more = "") {
 
 class Running {
  public:
-  explicit Running(Limits limits = {}, std::string token = {}) {
-    Options options;
+  explicit Running(ServerLimits limits = {}, std::string token = {}) {
+    ListenOptions options;
     options.limits = limits;
     options.token = std::move(token);
     server_.emplace(options, routes(), [this](const std::string& line) { log_ += line; });
@@ -202,7 +202,7 @@ TEST(Server, BytesThatAreNotHttpAreRefusedAndLogged) {
 }
 
 TEST(Server, OversizedBodiesAndHeadersAreRefusedAndLogged) {
-  Limits limits;
+  ServerLimits limits;
   limits.body = 1000, limits.header = 2000;
   Running server(limits);
   EXPECT_THAT(server.ask("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1001\r\n\r\n"),
@@ -217,7 +217,7 @@ TEST(Server, OversizedBodiesAndHeadersAreRefusedAndLogged) {
 }
 
 TEST(Server, ASlowSenderIsCutOffAndDoesNotKeepOthersOut) {
-  Limits limits;
+  ServerLimits limits;
   limits.request_time = 600ms;
   limits.connections = 8;
   Running server(limits);
@@ -239,7 +239,7 @@ TEST(Server, ASlowSenderIsCutOffAndDoesNotKeepOthersOut) {
 }
 
 TEST(Server, AFullQueueIsRefused) {
-  Limits limits;
+  ServerLimits limits;
   limits.workers = {1, 1, 1}, limits.queued = 1, limits.stop_time = 200ms;
   Running server(limits);
   std::vector<std::unique_ptr<Client>> clients;
@@ -258,7 +258,7 @@ TEST(Server, AFullQueueIsRefused) {
 }
 
 TEST(Server, WorkThatTakesTooLongIsCancelled) {
-  Limits limits;
+  ServerLimits limits;
   limits.work_time = 200ms;
   Running server(limits);
   EXPECT_THAT(server.ask(get("/slow")), StartsWith("HTTP/1.1 504"));
@@ -267,7 +267,7 @@ TEST(Server, WorkThatTakesTooLongIsCancelled) {
 }
 
 TEST(Server, WorkOfOneLaneDoesNotHoldUpTheOthers) {
-  Limits limits;
+  ServerLimits limits;
   limits.workers = {1, 1, 1}, limits.stop_time = 100ms;
   Running server(limits);
   std::vector<std::unique_ptr<Client>> clients;
@@ -280,7 +280,7 @@ TEST(Server, WorkOfOneLaneDoesNotHoldUpTheOthers) {
 }
 
 TEST(Server, StopsInTimeThoughWorkIgnoresItsCancellation) {
-  Limits limits;
+  ServerLimits limits;
   limits.stop_time = 100ms;
   auto server = std::make_unique<Running>(limits);
   Client client(server->port());
@@ -343,7 +343,7 @@ TEST(Server, OnlyOpenRoutesNeedNoToken) {
 }
 
 TEST(Server, PublicAddressesNeedATokenAndTlsNeedsBothFiles) {
-  Options options;
+  ListenOptions options;
   options.address = "0.0.0.0";
   const std::vector<Route> guarded{{.method = "GET", .path = "/quick"}},
       open{{.method = "GET", .path = "/", .open = true}};

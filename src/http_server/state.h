@@ -29,14 +29,14 @@ class Connection {
 using ConnectionList = std::list<std::weak_ptr<Connection>>;
 
 struct Server::State {
-  State(Options o, std::vector<Route> r, RefusalLog::Write write)
+  State(ListenOptions o, std::vector<Route> r, RefusalLog::Write write)
       : options(std::move(o)), routes(std::move(r)), log(std::move(write)) {}
 
-  Options options;
+  ListenOptions options;
   std::vector<Route> routes;
-  Statistics statistics;
+  ServerStatistics statistics;
   RefusalLog log;
-  Access access;
+  AccessRules access;
   ConnectionList connections;  // before the network, whose handlers hold connections
   boost::asio::io_context network{1};
   std::optional<boost::asio::ip::tcp::acceptor> acceptor;

@@ -18,13 +18,14 @@ std::string for_log(std::string_view text) {
 
 }  // namespace
 
-double& Statistics::series(const std::string& name, const char* help, const char* type, const std::string& labels) {
+double& ServerStatistics::series(const std::string& name, const char* help, const char* type,
+                                 const std::string& labels) {
   Metric& metric = metrics_[name];
   metric.help = help, metric.type = type;
   return metric.series[labels];
 }
 
-void Statistics::count_request(std::string_view route, int status, std::chrono::duration<double> took) {
+void ServerStatistics::count_request(std::string_view route, int status, std::chrono::duration<double> took) {
   const std::lock_guard lock(mutex_);
   ++series("rightsize_server_requests_total", "requests answered", "counter",
            fmt::format("{{route=\"{}\",code=\"{}\"}}", route, status));
@@ -38,18 +39,18 @@ void Statistics::count_request(std::string_view route, int status, std::chrono::
   ++seconds(fmt::format("_count{{route=\"{}\"}}", route));
 }
 
-void Statistics::count_refusal(std::string_view reason) {
+void ServerStatistics::count_refusal(std::string_view reason) {
   const std::lock_guard lock(mutex_);
   ++series("rightsize_server_refused_total", "requests and connections refused", "counter",
            fmt::format("{{reason=\"{}\"}}", reason));
 }
 
-void Statistics::set(const std::string& name, const std::string& help, double value) {
+void ServerStatistics::set(const std::string& name, const std::string& help, double value) {
   const std::lock_guard lock(mutex_);
   series(name, help.c_str(), "gauge", "") = value;
 }
 
-std::string Statistics::metrics() const {
+std::string ServerStatistics::metrics() const {
   const std::lock_guard lock(mutex_);
   std::string text;
   for (const auto& [name, metric] : metrics_) {

@@ -12,7 +12,7 @@
 
 namespace rightsize::http_server {
 
-class Statistics {
+class ServerStatistics {
  public:
   void count_request(std::string_view route, int status, std::chrono::duration<double> took);
   void count_refusal(std::string_view reason);

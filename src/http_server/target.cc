@@ -14,7 +14,7 @@ int hex_digit(char c) {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-// Segments that climb or stand still. The path is decoded by now: "%2e%2e" is "..", too.
+// Whether a segment is "." or "..". The path is already decoded: "%2e%2e" is "..", too.
 bool climbs(std::string_view path) {
   while (!path.empty()) {
     path.remove_prefix(1);  // the slash
@@ -56,11 +56,11 @@ std::optional<std::string> percent_decode(std::string_view text, bool plus_is_sp
   return decoded;
 }
 
-Result<Target> parse_target(std::string_view target) {
+Result<RequestTarget> parse_target(std::string_view target) {
   if (target.size() > kLongestTarget) return fail(bad_input("the address is too long"));
   const std::size_t mark = target.find('?');
   RIGHTSIZE_TRY(std::string path, decode_path(target.substr(0, mark)));
-  Target parsed{std::move(path), {}};
+  RequestTarget parsed{std::move(path), {}};
   std::string_view rest = mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1);
   while (!rest.empty()) {
     const std::string_view pair = rest.substr(0, rest.find('&'));

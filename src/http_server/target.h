@@ -11,7 +11,7 @@
 
 namespace rightsize::http_server {
 
-struct Target {
+struct RequestTarget {
   std::string path;                                        // decoded, begins with '/'
   std::vector<std::pair<std::string, std::string>> query;  // decoded, in order
 };
@@ -19,7 +19,7 @@ struct Target {
 // Refuses what has no business in a path: no leading slash, "." and ".." segments however they are written, control
 // characters, backslashes, a percent sign that encodes nothing, more than `kLongestTarget` characters.
 inline constexpr std::size_t kLongestTarget = 8192;
-Result<Target> parse_target(std::string_view target);
+Result<RequestTarget> parse_target(std::string_view target);
 
 // "a%20b" -> "a b"; nothing where a percent sign is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);

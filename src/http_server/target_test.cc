@@ -10,7 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-TEST(Target, PathAndQueryAreDecoded) {
+TEST(RequestTarget, PathAndQueryAreDecoded) {
   const auto target = parse_target("/api/recommend?model=llama%2D8b&rate=5%2Fs&name=two+words&flag");
   ASSERT_TRUE(target);
   EXPECT_EQ(target->path, "/api/recommend");
@@ -18,24 +18,24 @@ TEST(Target, PathAndQueryAreDecoded) {
               ElementsAre(Pair("model", "llama-8b"), Pair("rate", "5/s"), Pair("name", "two words"), Pair("flag", "")));
 }
 
-TEST(Target, ClimbingOutIsRefusedHoweverItIsWritten) {
+TEST(RequestTarget, ClimbingOutIsRefusedHoweverItIsWritten) {
   for (const char* bad : {"/../etc/passwd", "/a/../../b", "/%2e%2e/etc", "/.%2e/x", "/a/..", "/./a", "/..%2fetc/passwd",
                           "/a\\..\\b", "/%5c..", "/a%00.html", "/a%0d%0aSet-Cookie:x", "etc/passwd", "", "*"}) {
     EXPECT_FALSE(parse_target(bad)) << bad;
   }
 }
 
-TEST(Target, DotsInsideNamesAreFine) {
+TEST(RequestTarget, DotsInsideNamesAreFine) {
   EXPECT_TRUE(parse_target("/assets/index.3f..js"));
   EXPECT_TRUE(parse_target("/.well-known"));
 }
 
-TEST(Target, BadPercentSignsAndLongAddressesAreRefused) {
+TEST(RequestTarget, BadPercentSignsAndLongAddressesAreRefused) {
   for (const char* bad : {"/%", "/%4", "/%zz", "/a?b=%", "/a?b=%1"}) EXPECT_FALSE(parse_target(bad)) << bad;
   EXPECT_FALSE(parse_target("/" + std::string(kLongestTarget, 'a')));
 }
 
-RC_GTEST_PROP(Target, WhatPassesHasNoSegmentThatClimbs, (std::string text)) {
+RC_GTEST_PROP(RequestTarget, WhatPassesHasNoSegmentThatClimbs, (std::string text)) {
   const auto target = parse_target("/" + text);
   if (!target) return;
   const std::string path = target->path + "/";
@@ -44,7 +44,7 @@ RC_GTEST_PROP(Target, WhatPassesHasNoSegmentThatClimbs, (std::string text)) {
   RC_ASSERT(path.find('\0') == std::string::npos);
 }
 
-RC_GTEST_PROP(Target, EncodedTextComesBack, (std::string text)) {
+RC_GTEST_PROP(RequestTarget, EncodedTextComesBack, (std::string text)) {
   std::string encoded;
   for (const char c : text) {
     constexpr char kDigits[] = "0123456789abcdef";

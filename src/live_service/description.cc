@@ -8,16 +8,14 @@
 namespace rightsize::live_service {
 namespace {
 
-constexpr double kHour = 3600;
-
-Spread spread_of(const Histogram* histogram) {
+Percentiles spread_of(const Histogram* histogram) {
   if (histogram == nullptr) return {};
   return {histogram->mean(), histogram->quantile(0.5), histogram->quantile(0.95), histogram->quantile(0.99)};
 }
 
 // Only the mean, from totals.
-Spread mean_of(std::optional<double> sum, double count) {
-  Spread spread;
+Percentiles mean_of(std::optional<double> sum, double count) {
+  Percentiles spread;
   if (sum && count > 0) spread.mean = *sum / count;
   return spread;
 }

@@ -12,7 +12,7 @@
 namespace rightsize::live_service {
 
 // Mean and percentiles; empty if the engine publishes no histogram.
-struct Spread {
+struct Percentiles {
   std::optional<double> mean;
   std::optional<Quantile> p50, p95, p99;
 };
@@ -30,7 +30,7 @@ struct Description {
   double peak_hour_begin = 0;   // seconds since 1970
   double burst = 1;             // rate of the busiest five minutes over that of the busiest hour
   std::vector<double> by_hour;  // mean requests per second in each hour of the day (UTC)
-  Spread isl, osl, ttft, tpot, latency;
+  Percentiles isl, osl, ttft, tpot, latency;
   Signal tpot_source = Signal::kTpot;
   std::optional<double> prefix_hit;  // share of prompt tokens
   std::optional<double> preemptions;

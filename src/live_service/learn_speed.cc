@@ -8,7 +8,6 @@
 namespace rightsize::live_service {
 namespace {
 
-constexpr double kHour = 3600;
 constexpr std::size_t kMostRows = 24;  // more hours of the same service add nothing
 
 // The mean batch seen by a token. With independent arrivals the number of running requests is Poisson distributed, and

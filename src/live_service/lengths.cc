@@ -32,7 +32,7 @@ std::vector<Knot> knots_of(const Histogram& histogram) {
 
 }  // namespace
 
-Lengths::Lengths(const Histogram* histogram, double mean, double usual_variation) {
+RequestLengths::RequestLengths(const Histogram* histogram, double mean, double usual_variation) {
   if (histogram == nullptr || histogram->empty()) {
     const std::vector<std::int32_t> usual = sim::length_table(mean, usual_variation);
     at_.assign(usual.begin(), usual.end());
@@ -45,7 +45,7 @@ Lengths::Lengths(const Histogram* histogram, double mean, double usual_variation
   for (double& length : at_) length = std::max(1.0, length * scale);
 }
 
-void Lengths::follow(const Histogram& histogram) {
+void RequestLengths::follow(const Histogram& histogram) {
   const std::vector<Knot> knots = knots_of(histogram);
   // With one or two buckets only, lengths are spread evenly inside them.
   if (knots.size() < 2) {
@@ -73,7 +73,7 @@ void Lengths::follow(const Histogram& histogram) {
   }
 }
 
-double Lengths::quantile(double share) const {
+double RequestLengths::quantile(double share) const {
   if (at_.size() == 1) return at_.front();
   const double points = static_cast<double>(at_.size());
   const double at = std::clamp(share * points - 0.5, 0.0, points - 1);
@@ -81,6 +81,6 @@ double Lengths::quantile(double share) const {
   return at_[i] + (at_[i + 1] - at_[i]) * (at - static_cast<double>(i));
 }
 
-double Lengths::draw(Random& random) const { return quantile(random.uniform()); }
+double RequestLengths::draw(Random& random) const { return quantile(random.uniform()); }
 
 }  // namespace rightsize::live_service

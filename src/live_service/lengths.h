@@ -11,9 +11,9 @@ namespace rightsize::live_service {
 // Between two bounds, the logarithm of a length is linear in the normal score, which is exact for log-normal lengths;
 // the outer lines extend beyond the first and last bound. Lengths are then scaled to the measured mean. Without a
 // histogram: log-normal around the mean with `usual_variation` (capacity::usual_variation()).
-class Lengths {
+class RequestLengths {
  public:
-  Lengths(const Histogram* histogram, double mean, double usual_variation);
+  RequestLengths(const Histogram* histogram, double mean, double usual_variation);
 
   double draw(Random& random) const;
   // The length that this share of all lengths is at or below.

@@ -141,9 +141,9 @@ std::string_view name_of(Engine engine) {
   return kNames[static_cast<std::size_t>(engine)];
 }
 
-Kind kind_of(Signal signal) {
-  if (signal < Signal::kRunning) return Kind::kCounter;
-  return signal < Signal::kTtft ? Kind::kGauge : Kind::kHistogram;
+SignalKind kind_of(Signal signal) {
+  if (signal < Signal::kRunning) return SignalKind::kCounter;
+  return signal < Signal::kTtft ? SignalKind::kGauge : SignalKind::kHistogram;
 }
 
 std::string folded(std::string_view published) {
@@ -160,7 +160,7 @@ std::optional<PublishedMetric> find_engine_metric(std::string_view published) {
     const std::string wanted = folded(name);
     for (const EngineMetric& metric : kTable) {
       const bool whole = name.size() == published.size();
-      if (metric.name != wanted || (!whole && kind_of(metric.signal) != Kind::kHistogram)) continue;
+      if (metric.name != wanted || (!whole && kind_of(metric.signal) != SignalKind::kHistogram)) continue;
       return PublishedMetric{&metric, std::string(name)};
     }
   }
@@ -172,7 +172,7 @@ std::vector<PublishedMetric> metrics_of(Engine engine, Signal signal, const std:
   for (const EngineMetric& metric : kTable) {
     if (metric.engine != engine || metric.signal != signal) continue;
     for (const std::string& published : names) {
-      const bool histogram = kind_of(signal) == Kind::kHistogram;
+      const bool histogram = kind_of(signal) == SignalKind::kHistogram;
       if (histogram && !published.ends_with("_bucket")) continue;
       const std::string_view name = histogram ? without_suffix(published) : std::string_view(published);
       if (folded(name) == metric.name) found.push_back({&metric, std::string(name)});

@@ -47,8 +47,8 @@ enum class Signal {
   kOsl,
 };
 
-enum class Kind { kCounter, kGauge, kHistogram };
-Kind kind_of(Signal signal);
+enum class SignalKind { kCounter, kGauge, kHistogram };
+SignalKind kind_of(Signal signal);
 
 struct EngineMetric {
   Engine engine = Engine::kVllm;

@@ -1,5 +1,3 @@
-#include "live_service/read_files.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -10,8 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "live_service/read_server.h"
+#include "live_service/reading.h"
 #include "live_service/scrape.h"
-#include "live_service/series_owner.h"
 #include "telemetry/feeds/read_feed.h"
 
 namespace rightsize::live_service {
@@ -32,9 +31,7 @@ Result<std::string> whole_text(const std::string& file) {
   }
 }
 
-constexpr double kHour = 3600;
-
-struct Series {
+struct EngineSeries {
   PublishedMetric metric;
   std::string part;  // "_bucket", "_sum", "_count" or empty
   telemetry::Labels labels;
@@ -112,7 +109,7 @@ class FileReader : public telemetry::SeriesSink {
     for (const ScrapedSample& sample : samples) {
       telemetry::Labels labels = sample.labels;
       labels.try_emplace("instance", folder);
-      if (Series* one = add(sample.name, labels)) {
+      if (EngineSeries* one = add(sample.name, labels)) {
         one->points.push_back({sample.time ? in_unix_seconds(*sample.time) : changed, sample.value});
       } else if (sample.name == "process_start_time_seconds") {
         starts_[labels["instance"]] =
@@ -123,14 +120,14 @@ class FileReader : public telemetry::SeriesSink {
   }
 
   // The series of this name and these labels; null if it is not a metric of an engine, or excluded.
-  Series* add(const std::string& name, const telemetry::Labels& labels) {
+  EngineSeries* add(const std::string& name, const telemetry::Labels& labels) {
     std::optional<PublishedMetric> metric = find_engine_metric(name);
     if (!metric || !matches(metric->metric->matcher, labels)) return nullptr;
     std::string key = name;
     for (const auto& [label, value] : labels) key.append("\n").append(label).append("=").append(value);
     const auto [at, fresh] = index_.try_emplace(key, series_.size());
     if (fresh) {
-      Series one;
+      EngineSeries one;
       one.part = name.substr(metric->name.size());
       one.owner = owner_of(labels, metric->metric->engine);
       one.metric = *std::move(metric), one.labels = labels;
@@ -141,11 +138,11 @@ class FileReader : public telemetry::SeriesSink {
 
   // Counters start at zero with the process: with a single scrape, that is the only other sample.
   void add_starts() {
-    for (Series& one : series_) {
+    for (EngineSeries& one : series_) {
       std::sort(one.points.begin(), one.points.end(),
                 [](const CounterPoint& a, const CounterPoint& b) { return a.time < b.time; });
       const auto start = starts_.find(one.owner.id);
-      const bool counts = kind_of(one.metric.metric->signal) != Kind::kGauge;
+      const bool counts = kind_of(one.metric.metric->signal) != SignalKind::kGauge;
       if (one.points.size() == 1 && counts && start != starts_.end() && start->second < one.points.front().time)
         one.points.insert(one.points.begin(), CounterPoint{start->second, 0});
     }
@@ -153,8 +150,8 @@ class FileReader : public telemetry::SeriesSink {
 
   Result<ServicesRead> evaluate() {
     ServicesRead all;
-    std::vector<std::vector<const Series*>> parts;
-    for (const Series& one : series_) {
+    std::vector<std::vector<const EngineSeries*>> parts;
+    for (const EngineSeries& one : series_) {
       const Engine engine = one.metric.metric->engine;
       auto at = std::find_if(all.services.begin(), all.services.end(),
                              [&](const ServiceReading& r) { return belongs_to(one.owner, engine, r); });
@@ -175,15 +172,15 @@ class FileReader : public telemetry::SeriesSink {
   }
 
   // The series of a signal. If a replica publishes it under two names, those of the current name.
-  static std::vector<const Series*> of(const std::vector<const Series*>& all, Signal signal) {
+  static std::vector<const EngineSeries*> of(const std::vector<const EngineSeries*>& all, Signal signal) {
     std::map<std::string, const EngineMetric*> chosen;
-    for (const Series* one : all) {
+    for (const EngineSeries* one : all) {
       if (one->metric.metric->signal != signal) continue;
       const auto [at, fresh] = chosen.try_emplace(one->owner.id, one->metric.metric);
       if (!fresh) at->second = std::min(at->second, one->metric.metric);  // in the order of the table
     }
-    std::vector<const Series*> found;
-    for (const Series* one : all) {
+    std::vector<const EngineSeries*> found;
+    for (const EngineSeries* one : all) {
       if (const auto at = chosen.find(one->owner.id);
           one->metric.metric->signal == signal && at->second == one->metric.metric)
         found.push_back(one);
@@ -191,7 +188,7 @@ class FileReader : public telemetry::SeriesSink {
     return found;
   }
 
-  Result<> fill(const std::vector<const Series*>& all, ServiceReading& r) {
+  Result<> fill(const std::vector<const EngineSeries*>& all, ServiceReading& r) {
     if (!(r.seconds() > 0)) {
       return fail(
           bad_input(fmt::format("{}: a single scrape without process_start_time_seconds has no rates", r.name()))
@@ -199,11 +196,11 @@ class FileReader : public telemetry::SeriesSink {
     }
     for (int s = 0; s <= static_cast<int>(Signal::kOsl); ++s) {
       const auto signal = static_cast<Signal>(s);
-      const std::vector<const Series*> series = of(all, signal);
+      const std::vector<const EngineSeries*> series = of(all, signal);
       if (series.empty()) continue;
-      if (kind_of(signal) == Kind::kCounter) r.counters[signal] = total(series, "");
-      if (kind_of(signal) == Kind::kGauge) fill_gauge(series, signal, r);
-      if (kind_of(signal) == Kind::kHistogram) fill_histogram(series, signal, r);
+      if (kind_of(signal) == SignalKind::kCounter) r.counters[signal] = total(series, "");
+      if (kind_of(signal) == SignalKind::kGauge) fill_gauge(series, signal, r);
+      if (kind_of(signal) == SignalKind::kHistogram) fill_histogram(series, signal, r);
     }
     if (!r.counter(Signal::kRequests)) {
       if (const Histogram* whole = r.histogram(Signal::kLatency)) r.counters[Signal::kRequests] = whole->count();
@@ -212,10 +209,10 @@ class FileReader : public telemetry::SeriesSink {
     return {};
   }
 
-  static double total(const std::vector<const Series*>& series, std::string_view part) {
+  static double total(const std::vector<const EngineSeries*>& series, std::string_view part) {
     std::map<std::string, double> largest;
     double sum = 0;
-    for (const Series* one : series) {
+    for (const EngineSeries* one : series) {
       if (one->part != part && !(part.empty() && one->part == "_total")) continue;
       const double grown = one->increase() * (part == "_count" ? 1 : one->metric.metric->scale);
       if (one->metric.metric->shared)
@@ -227,9 +224,9 @@ class FileReader : public telemetry::SeriesSink {
     return sum;
   }
 
-  static void fill_histogram(const std::vector<const Series*>& series, Signal signal, ServiceReading& r) {
+  static void fill_histogram(const std::vector<const EngineSeries*>& series, Signal signal, ServiceReading& r) {
     std::map<double, double> buckets;
-    for (const Series* one : series) {
+    for (const EngineSeries* one : series) {
       const auto le = one->labels.find("le");
       if (one->part != "_bucket" || le == one->labels.end()) continue;
       const double bound = std::strtod(le->second.c_str(), nullptr);  // also reads +Inf
@@ -238,10 +235,10 @@ class FileReader : public telemetry::SeriesSink {
     r.histograms[signal] = Histogram(buckets, total(series, "_sum"));
   }
 
-  static void fill_gauge(const std::vector<const Series*>& series, Signal signal, ServiceReading& r) {
+  static void fill_gauge(const std::vector<const EngineSeries*>& series, Signal signal, ServiceReading& r) {
     const bool adds = signal == Signal::kRunning || signal == Signal::kWaiting;
     GaugeUse use;
-    for (const Series* one : series) {
+    for (const EngineSeries* one : series) {
       std::vector<double> values;
       for (const CounterPoint& p : one->points) values.push_back(p.value * one->metric.metric->scale);
       if (values.empty()) continue;
@@ -254,24 +251,24 @@ class FileReader : public telemetry::SeriesSink {
   }
 
   // When requests finished, and the means of each hour.
-  static void fill_shape(const std::vector<const Series*>& all, ServiceReading& r) {
+  static void fill_shape(const std::vector<const EngineSeries*>& all, ServiceReading& r) {
     const auto hours = static_cast<std::size_t>(std::ceil(r.seconds() / kHour));
     r.step = r.seconds() < 7 * 24 * kHour ? 60 : 300;
     r.finished.assign(static_cast<std::size_t>(std::ceil(r.seconds() / r.step)), 0.0);
     r.hours.assign(hours, {});
-    std::vector<const Series*> requests = of(all, Signal::kRequests);
+    std::vector<const EngineSeries*> requests = of(all, Signal::kRequests);
     const bool counted = !requests.empty();
     if (!counted) requests = of(all, Signal::kLatency);
     std::vector<double> by_hour(hours, 0.0);
     std::set<std::string> replicas;
     std::map<std::string, std::pair<double, double>> seen;
-    for (const Series* one : all) {
+    for (const EngineSeries* one : all) {
       replicas.insert(one->owner.id);
       if (one->points.empty()) continue;
       auto& [first, last] = seen.try_emplace(one->owner.id, one->points.front().time, 0.0).first->second;
       first = std::min(first, one->points.front().time), last = std::max(last, one->points.back().time);
     }
-    for (const Series* one : requests) {
+    for (const EngineSeries* one : requests) {
       if (!counted && one->part != "_count") continue;
       spread_increase(one->points, r.from, r.step, r.finished);
       spread_increase(one->points, r.from, kHour, by_hour);
@@ -285,25 +282,21 @@ class FileReader : public telemetry::SeriesSink {
     fill_hours(all, r);
   }
 
-  static void fill_hours(const std::vector<const Series*>& all, ServiceReading& r) {
+  static void fill_hours(const std::vector<const EngineSeries*>& all, ServiceReading& r) {
     for (const HourlyMean& wanted : kHourlyMeans) {
       std::vector<double> sums(r.hours.size(), 0.0), counts(r.hours.size(), 0.0);
-      for (const Series* one : of(all, wanted.signal)) {
+      for (const EngineSeries* one : of(all, wanted.signal)) {
         if (one->part == "_sum") spread_increase(one->points, r.from, kHour, sums);
         if (one->part == "_count") spread_increase(one->points, r.from, kHour, counts);
       }
-      for (std::size_t h = 0; h < r.hours.size(); ++h) {
-        if (!(counts[h] > 0)) continue;
-        if (!(r.hours[h].*wanted.mean)) r.hours[h].*wanted.mean = sums[h] / counts[h];
-        if (wanted.signal == Signal::kInterToken) r.hours[h].tokens = counts[h];
-      }
+      for (std::size_t h = 0; h < r.hours.size(); ++h) r.hours[h].add(wanted, sums[h], counts[h]);
     }
   }
 
-  std::vector<Series> series_;
+  std::vector<EngineSeries> series_;
   std::map<std::string, std::size_t> index_;
   std::map<std::string, double> starts_;
-  Series* open_ = nullptr;
+  EngineSeries* open_ = nullptr;
 };
 
 }  // namespace

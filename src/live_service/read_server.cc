@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -10,9 +11,10 @@
 
 #include "fleet/prometheus_client.h"
 #include "fleet/promql.h"
+#include "fleet/scan.h"
+#include "fleet/use.h"
 #include "live_service/queries.h"
-#include "live_service/series_owner.h"
-#include "live_service/service_gpus.h"
+#include "live_service/reading.h"
 
 namespace rightsize::live_service {
 namespace {
@@ -22,11 +24,78 @@ using fleet::PrometheusClient;
 using fleet::RangeRow;
 using fleet::VectorRow;
 
-constexpr double kHour = 3600;
-
 std::string bucket_of(const telemetry::Labels& labels) {
   const auto at = labels.find("le");
   return at == labels.end() ? std::string() : at->second;
+}
+
+// Prometheus renames the pod label of an exporter that conflicts with its own.
+std::string pod_label(const std::vector<std::string>& labels) {
+  for (const char* name : {"exported_pod", "pod_name", "pod"}) {
+    if (std::find(labels.begin(), labels.end(), name) != labels.end()) return name;
+  }
+  return {};
+}
+
+// Adds those of the GPUs that ran the service's pods, by namespace and pod.
+void take_gpus(const std::vector<fleet::GpuUse>& gpus, ServiceReading& service) {
+  const std::set<std::string> pods(service.replicas.begin(), service.replicas.end());
+  struct Tally {
+    double seconds = 0;
+    std::map<std::string, std::set<std::string>> by_pod;
+  };
+  std::map<std::string, Tally> kinds;
+  for (const fleet::GpuUse& gpu : gpus) {
+    for (const fleet::Tenancy& tenancy : gpu.tenancies) {
+      if (!pods.contains(tenancy.owner.instance)) continue;
+      if (!service.space.empty() && !tenancy.owner.team.empty() && tenancy.owner.team != service.space) continue;
+      Tally& kind = kinds[gpu.device.name];
+      kind.seconds += in_seconds(tenancy.time);
+      kind.by_pod[tenancy.owner.instance].insert(gpu.device.key());
+    }
+  }
+  for (const auto& [name, kind] : kinds) {
+    std::vector<std::size_t> each;
+    for (const auto& [pod, uuids] : kind.by_pod) each.push_back(uuids.size());
+    std::nth_element(each.begin(), each.begin() + static_cast<std::ptrdiff_t>(each.size() / 2), each.end());
+    service.gpus.push_back({name, kind.seconds, static_cast<double>(each[each.size() / 2])});
+  }
+  std::sort(service.gpus.begin(), service.gpus.end(),
+            [](const GpuReading& a, const GpuReading& b) { return a.gpu_seconds > b.gpu_seconds; });
+}
+
+// Reads the GPUs that run the services' pods and their GPU-hours, as fleet counts them. If no GPU metrics name pods,
+// adds a note and no GPUs.
+void add_gpus(const ServerSource& source, double from, double until, fleet::PrometheusClient& client,
+              ServicesRead& all) {
+  std::vector<std::string> pods;
+  for (const ServiceReading& service : all.services)
+    pods.insert(pods.end(), service.replicas.begin(), service.replicas.end());
+  const std::string gpu_names = "DCGM_.*|nvidia_.*";
+  Result<std::vector<std::string>> labels =
+      client.list("/api/v1/labels", {{"match[]", fmt::format("{{__name__=~\"{}\"{}{}}}", gpu_names,
+                                                             source.matchers.empty() ? "" : ",", source.matchers)},
+                                     {"start", fmt::format("{:.0f}", from)},
+                                     {"end", fmt::format("{:.0f}", until)}});
+  const std::string label = labels ? pod_label(*labels) : std::string();
+  if (label.empty()) {
+    all.notes.emplace_back(
+        "this server has no GPU metrics that name pods; pass --gpu and --gpus-per-replica to get GPU-hours and cost");
+    return;
+  }
+  fleet::ServerOptions options;
+  options.url = source.url, options.auth = source.auth, options.policy = source.policy;
+  options.window = seconds(until - from), options.end = unix_seconds(until);
+  options.matchers = fmt::format("{}{}{}=~\"{}\"", source.matchers, source.matchers.empty() ? "" : ",", label,
+                                 fleet::escape_quoted(any_of(pods)));
+  Result<fleet::Scan> scan = fleet::scan_server(options);
+  if (!scan) {
+    all.notes.push_back("GPUs: " + scan.error().message);
+    return;
+  }
+  for (const std::string& failure : scan->failures) all.notes.push_back("GPUs: " + failure);
+  for (ServiceReading& service : all.services) take_gpus(scan->gpus, service);
+  all.requests += scan->traffic.requests;
 }
 
 // A service that is being read.
@@ -92,7 +161,7 @@ class ServerReader {
     for (Signal signal : {Signal::kRunning, Signal::kRequests, Signal::kLatency}) {
       if (!anchor.empty()) break;
       anchor = metrics_of(engine, signal, names_);
-      part = kind_of(signal) == Kind::kHistogram ? "_count" : "";
+      part = kind_of(signal) == SignalKind::kHistogram ? "_count" : "";
     }
     if (anchor.empty()) return {};
     const std::string labels = fmt::format("{}", fmt::join(owner_labels(), ", "));
@@ -175,9 +244,9 @@ class ServerReader {
       const auto signal = static_cast<Signal>(s);
       const auto [names, part] = counting(f.reading.engine, signal);
       if (names.empty()) continue;
-      Result<> read = kind_of(signal) == Kind::kHistogram ? read_histogram(f, signal, names)
-                      : kind_of(signal) == Kind::kCounter ? read_counter(f, signal, names, part)
-                                                          : read_gauge(f, signal, names, interval);
+      Result<> read = kind_of(signal) == SignalKind::kHistogram ? read_histogram(f, signal, names)
+                      : kind_of(signal) == SignalKind::kCounter ? read_counter(f, signal, names, part)
+                                                                : read_gauge(f, signal, names, interval);
       if (!read) return read;
     }
     if (Result<> read = read_shape(f, interval); !read) return read;
@@ -302,10 +371,8 @@ class ServerReader {
       for (const telemetry::Point& p : counts->front().points) {
         const double time = in_unix_seconds(p.time);
         const auto hour = static_cast<std::size_t>(std::llround((time - from_) / kHour)) - 1;
-        if (hour >= f.reading.hours.size() || !(p.value > 0) || !sum_at.contains(time)) continue;
-        HourReading& into = f.reading.hours[hour];
-        if (!(into.*wanted.mean)) into.*wanted.mean = sum_at[time] / p.value;
-        if (wanted.signal == Signal::kInterToken) into.tokens = p.value;
+        if (hour < f.reading.hours.size() && sum_at.contains(time))
+          f.reading.hours[hour].add(wanted, sum_at[time], p.value);
       }
     }
     return {};

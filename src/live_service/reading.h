@@ -1,5 +1,5 @@
 // The metrics of a running service, before anything is concluded from them. read_server.h fills it from aggregates of a
-// metrics server, read_files.h from scrapes.
+// metrics server, or from scrapes in files.
 //
 // Times are seconds since 1970. Unpublished metrics stay missing. The value of a counter is its increase over the
 // window; a decrease is a restart from zero.
@@ -12,8 +12,11 @@
 
 #include "live_service/histogram.h"
 #include "live_service/metric_names.h"
+#include "telemetry/feeds/feeds.h"
 
 namespace rightsize::live_service {
+
+inline constexpr double kHour = 3600;  // seconds
 
 // A gauge over the window: the sum over replicas for requests, their mean for shares.
 struct GaugeUse {
@@ -22,20 +25,23 @@ struct GaugeUse {
 GaugeUse gauge_use(std::vector<double> values);  // at least one value
 
 // One clock hour of the window.
+struct HourlyMean;
 struct HourReading {
   double requests = 0;
   double tokens = 0;                 // entries of the inter-token latency histogram
   std::optional<double> tpot, ttft;  // means, seconds
   std::optional<double> prefill;     // mean, seconds
   double replicas = 0;               // mean number that published metrics
+
+  // The growth of a histogram in this hour.
+  void add(const HourlyMean& histogram, double sum, double count);
 };
 
 // GPUs of one type that a service used.
 struct GpuReading {
-  std::string name;                // as the driver reports it: "NVIDIA H200"
-  double gpu_seconds = 0;          // see fleet/use.h
-  double per_replica = 1;          // median number of GPUs per replica
-  std::optional<double> activity;  // mean share of time with work on the GPU
+  std::string name;        // as the driver reports it: "NVIDIA H200"
+  double gpu_seconds = 0;  // see fleet/use.h
+  double per_replica = 1;  // median number of GPUs per replica
 };
 
 // The hourly means and their histograms; if two provide the same mean, the first one that is published counts.
@@ -65,7 +71,6 @@ struct ServiceReading {
   int replicas_now = 0, least_replicas = 0, most_replicas = 0;
   double replica_seconds = 0;  // sum over replicas of the time they published metrics
   double restarts = 0;
-  double kv_tokens = 0;          // KV cache of a replica; 0: unpublished
   std::vector<GpuReading> gpus;  // by type, most used first; empty: unknown
   std::vector<std::string> notes;
 
@@ -85,5 +90,22 @@ struct CounterPoint {
 // spread evenly over the time between them. A decrease is a restart from zero. Growth before the first sample is
 // unknown and not counted.
 void spread_increase(const std::vector<CounterPoint>& points, double from, double step, std::vector<double>& into);
+
+// Which replica, service and model a series belongs to, from the labels that scrapers add.
+struct SeriesOwner {
+  std::string space_label, space;  // Kubernetes namespace
+  std::string id_label, id;        // pod, else instance
+  std::string model_label, model;
+  std::string workload;  // the pods' common name; without pods, the service or job
+};
+
+SeriesOwner owner_of(const telemetry::Labels& labels, Engine engine);
+
+// Every label that owner_of() uses.
+const std::vector<std::string>& owner_labels();
+
+bool belongs_to(const SeriesOwner& owner, Engine engine, const ServiceReading& reading);
+// An empty reading of the service.
+ServiceReading reading_of(Engine engine, const SeriesOwner& owner, double from, double until);
 
 }  // namespace rightsize::live_service

@@ -78,7 +78,7 @@ class Sizing {
     if (kept_today() && (!found || found->configuration.replicas() > replicas_today())) {
       add_today(here);
     } else if (found) {
-      add_here(ChangeKind::kReplicas, here, *found, found->configuration.replicas());
+      add_here(SizeChange::kReplicas, here, *found, found->configuration.replicas());
       add_schedule(here, *found);
     } else {
       result_.notes.push_back(fmt::format("no number of replicas on {} meets the SLOs", d_.gpu->name));
@@ -88,7 +88,7 @@ class Sizing {
       if (!narrower) break;  // the model does not fit
       const CurrentGpus as{*std::move(narrower), tensor};
       if (const auto fit = fewest(capacity::Planner(service_, {as.replica}), 4096))
-        add_here(ChangeKind::kLayout, as, *fit, fit->configuration.replicas());
+        add_here(SizeChange::kLayout, as, *fit, fit->configuration.replicas());
     }
   }
 
@@ -106,8 +106,8 @@ class Sizing {
   }
 
   void add_today(const CurrentGpus& here) {
-    SizedPlan& p = add_here(ChangeKind::kReplicas, here, *result_.as_is, replicas_today());
-    const auto measured = [&](const Spread& spread, Seconds simulated) {
+    SizedPlan& p = add_here(SizeChange::kReplicas, here, *result_.as_is, replicas_today());
+    const auto measured = [&](const Percentiles& spread, Seconds simulated) {
       const std::optional<Quantile> q = options_.percentile == capacity::Statistic::kP50   ? spread.p50
                                         : options_.percentile == capacity::Statistic::kP95 ? spread.p95
                                         : options_.percentile == capacity::Statistic::kP99 ? spread.p99
@@ -134,7 +134,7 @@ class Sizing {
     return hour < reading_.hours.size() ? static_cast<int>(std::lround(reading_.hours[hour].replicas)) : 0;
   }
 
-  SizedPlan& add_here(ChangeKind kind, const CurrentGpus& here, const capacity::Assessment& found,
+  SizedPlan& add_here(SizeChange kind, const CurrentGpus& here, const capacity::Assessment& found,
                       double mean_replicas) {
     SizedPlan p;
     p.kind = kind;
@@ -183,7 +183,7 @@ class Sizing {
       sum += schedule[h];
     }
     if (sum >= 24.0 * most) return;
-    add_here(ChangeKind::kSchedule, here, peak, sum / 24).schedule = schedule;
+    add_here(SizeChange::kSchedule, here, peak, sum / 24).schedule = schedule;
   }
 
   // The highest rate in this hour of the day within the window.
@@ -228,7 +228,7 @@ class Sizing {
 
   void add_move(const plan::Plan& one) {
     SizedPlan p;
-    p.kind = ChangeKind::kMove;
+    p.kind = SizeChange::kMove;
     p.gpu = one.offer.gpu;
     p.replicas = one.replicas, p.gpus = one.gpus, p.tensor = one.job.parallel.tensor;
     p.precision = one.job.precision;
@@ -285,7 +285,7 @@ class Sizing {
     for (std::size_t i = 0; i < plans.size(); ++i) {
       if (!saves(plans[i])) continue;
       if (!result_.best) result_.best = i;
-      if (!result_.first_change && plans[i].kind != ChangeKind::kMove) result_.first_change = i;
+      if (!result_.first_change && plans[i].kind != SizeChange::kMove) result_.first_change = i;
     }
   }
 
@@ -301,7 +301,7 @@ class Sizing {
 
 }  // namespace
 
-std::string_view name_of(ChangeKind kind) {
+std::string_view name_of(SizeChange kind) {
   constexpr std::array<std::string_view, 4> kNames = {"replicas", "schedule", "layout", "move"};
   return kNames[static_cast<std::size_t>(kind)];
 }

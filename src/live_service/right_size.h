@@ -14,16 +14,16 @@
 
 namespace rightsize::live_service {
 
-enum class ChangeKind {
+enum class SizeChange {
   kReplicas,  // another number of replicas on the same GPUs
   kSchedule,  // replicas by the hour of the day
   kLayout,    // fewer GPUs per replica
   kMove,      // other machines or another precision
 };
-std::string_view name_of(ChangeKind kind);
+std::string_view name_of(SizeChange kind);
 
 struct SizedPlan {
-  ChangeKind kind = ChangeKind::kReplicas;
+  SizeChange kind = SizeChange::kReplicas;
   const catalog::Gpu* gpu = nullptr;
   int replicas = 1, gpus = 1, tensor = 1;  // of a schedule, at its peak
   model::Precision precision = model::Precision::kBf16;

@@ -13,31 +13,23 @@ namespace {
 
 using hand_over::Facts;
 
-// An engine's metrics of running and waiting requests, and the template of its flags.
+// An engine's metrics of running and waiting requests, and the template of its flags; in the order of Engine.
 struct EngineNames {
   std::string_view running, waiting, flags;
 };
-EngineNames names_of(Engine engine) {
-  switch (engine) {
-    case Engine::kSglang:
-      return {"sglang:num_running_reqs", "sglang:num_queue_reqs", "work/sglang"};
-    case Engine::kTensorRtLlm:
-      return {"trtllm_num_requests_running", "trtllm_num_requests_waiting", "work/trtllm"};
-    case Engine::kTgi:
-      return {"tgi_batch_current_size", "tgi_queue_size", "work/tgi"};
-    case Engine::kTriton:
-      return {"nv_trt_llm_request_metrics{request_type=\"active\"}", "", "work/trtllm"};
-    case Engine::kGateway:
-      return {"inference_objective_running_requests", "", "work/vllm_flags"};
-    case Engine::kVllm:
-      break;
-  }
-  return {"vllm:num_requests_running", "vllm:num_requests_waiting", "work/vllm_flags"};
-}
+constexpr EngineNames kEngineNames[] = {
+    {"vllm:num_requests_running", "vllm:num_requests_waiting", "work/vllm_flags"},
+    {"sglang:num_running_reqs", "sglang:num_queue_reqs", "work/sglang"},
+    {"trtllm_num_requests_running", "trtllm_num_requests_waiting", "work/trtllm"},
+    {"nv_trt_llm_request_metrics{request_type=\"active\"}", "", "work/trtllm"},
+    {"tgi_batch_current_size", "tgi_queue_size", "work/tgi"},
+    {"inference_objective_running_requests", "", "work/vllm_flags"},
+};
+const EngineNames& names_of(Engine engine) { return kEngineNames[static_cast<std::size_t>(engine)]; }
 
 // PromQL for the requests running and waiting in the engines of the service.
 std::string requests_in_engines(const ServiceReading& r) {
-  const EngineNames names = names_of(r.engine);
+  const EngineNames& names = names_of(r.engine);
   if (names.running.find('{') != std::string_view::npos) return fmt::format("sum({})", names.running);
   const std::string only = fmt::format("{{namespace=\"{}\",pod=~\"{}-.*\"}}", r.space, r.workload);
   std::string query = fmt::format("sum({}{})", names.running, only);
@@ -62,7 +54,7 @@ std::vector<Facts> busy_hours(const SizedPlan& plan, int fewest) {
 }
 
 Facts facts_of(const ServiceReading& r, const SizedPlan& plan, const std::string& server) {
-  const bool scheduled = plan.kind == ChangeKind::kSchedule;
+  const bool scheduled = plan.kind == SizeChange::kSchedule;
   const int fewest = scheduled ? *std::min_element(plan.schedule.begin(), plan.schedule.end()) : plan.replicas;
   Facts facts;
   facts.set("service", r.name())

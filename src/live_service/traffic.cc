@@ -11,7 +11,6 @@
 namespace rightsize::live_service {
 namespace {
 
-constexpr double kHour = 3600;
 constexpr double kEnough = 4'000, kMost = 30'000;  // requests of a trace
 
 // Steps [first, last) of the reading.
@@ -63,8 +62,8 @@ std::optional<PeakTraffic> peak_traffic(const ServiceReading& r, const Descripti
                                         std::uint64_t seed) {
   if (!d.isl.mean || !d.osl.mean || !(d.peak_hour > 0)) return std::nullopt;
   const capacity::UsualVariation& usual = capacity::usual_variation();
-  const Lengths isl(r.histogram(Signal::kIsl), *d.isl.mean, usual.prompt);
-  const Lengths osl(r.histogram(Signal::kOsl), *d.osl.mean, usual.answer);
+  const RequestLengths isl(r.histogram(Signal::kIsl), *d.isl.mean, usual.prompt);
+  const RequestLengths osl(r.histogram(Signal::kOsl), *d.osl.mean, usual.answer);
   std::vector<Stretch> stretches = busiest(r);
   double once = 0;
   for (Stretch& s : stretches) {

@@ -26,7 +26,7 @@ const std::vector<Same>& signs() {
 
 }  // namespace
 
-bool Change::differs() const {
+bool RequestChange::differs() const {
   if (!before || !after) return true;
   const GpuRequest &a = before->request, &b = after->request;
   return a.resource != b.resource || a.gpus != b.gpus || a.machines != b.machines || a.mig_profile != b.mig_profile ||
@@ -34,8 +34,8 @@ bool Change::differs() const {
          a.unresolved != b.unresolved || a.region != b.region || a.time_limit != b.time_limit;
 }
 
-std::vector<Change> compare(std::vector<Side> before, std::vector<Side> after) {
-  std::vector<Change> changes(after.size());
+std::vector<RequestChange> compare(std::vector<Side> before, std::vector<Side> after) {
+  std::vector<RequestChange> changes(after.size());
   std::vector<bool> used(before.size(), false);
   for (const Same& same : signs()) {
     for (std::size_t i = 0; i < after.size(); ++i) {

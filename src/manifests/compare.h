@@ -14,17 +14,17 @@ struct Side {
 };
 
 // One request before and after; nothing on a side: it is new or gone.
-struct Change {
+struct RequestChange {
   std::optional<Side> before, after;
 
   bool is_new() const { return !before; }
   bool is_gone() const { return !after; }
-  // Whether what is asked for differs.
+  // Whether the request differs.
   bool differs() const;
 };
 
 // Pairs requests by file, kind, name and part, then by kind and name wherever they moved; in the order of the new
 // files.
-std::vector<Change> compare(std::vector<Side> before, std::vector<Side> after);
+std::vector<RequestChange> compare(std::vector<Side> before, std::vector<Side> after);
 
 }  // namespace rightsize::manifests

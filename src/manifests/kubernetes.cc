@@ -11,17 +11,15 @@ namespace {
 
 // Resources that are accelerators: nvidia.com/gpu, nvidia.com/mig-1g.10gb, amd.com/gpu, google.com/tpu ...
 bool is_accelerator(std::string_view key) {
-  for (const char* prefix : {"nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi",
-                             "aws.amazon.com/neuron", "google.com/tpu"}) {
-    if (key.starts_with(prefix)) return true;
-  }
-  return key.ends_with("/gpu");
+  return key.ends_with("/gpu") ||
+         starts_with_any(key, {"nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi",
+                               "aws.amazon.com/neuron", "google.com/tpu"});
 }
 
 constexpr std::string_view kMig = "nvidia.com/mig-";
 
-// The enclosing object, and how many copies of what is below it there are.
-struct Where {
+// The enclosing object, and the number of copies of everything below it.
+struct Enclosing {
   GpuRequest base = {};                 // file, kind, name, part, job, units so far
   const YamlValue* fraction = nullptr;  // of a GPU, for each pod below
 
@@ -38,19 +36,19 @@ bool is_job_kind(std::string_view kind) {
          kind.ends_with("Run");
 }
 
-class Walk {
+class ObjectWalk {
  public:
-  explicit Walk(const YamlText& document) : doc_(document) {}
+  explicit ObjectWalk(const YamlText& document) : doc_(document) {}
 
   Found read() {
-    Where where;
+    Enclosing where;
     where.base.file = doc_.file();
     visit(doc_.root(), where, 0);
     return std::move(found_);
   }
 
  private:
-  void visit(const YamlValue& value, Where where, int depth) {
+  void visit(const YamlValue& value, Enclosing where, int depth) {
     if (depth > 60) return;
     if (is_list(&value)) {
       for (const YamlValue& item : value.list) visit(item, where, depth + 1);
@@ -59,13 +57,13 @@ class Walk {
     if (!is_mapping(&value)) return;
     enter_object(value, where);
     if (is_pool(where.base.kind) && value.find("spec") != nullptr) return read_pool(value, where.base);
-    if (const YamlValue* containers = value.find("containers"); is_list(containers)) return read_pod(value, where);
+    if (is_list(value.find("containers"))) return read_pod(value, where);
     count_here(value, where);
     read_lone_resources(value, where.base);
     read_machines(value, where.base);
     read_claims(value, where.base);
     for (const auto& [key, below] : value.mapping) {
-      Where inner = where;
+      Enclosing inner = where;
       if (value.find("size") != nullptr && is_group(value)) count_group(value, key.scalar, inner);
       if (key.scalar == "headGroupSpec") inner.base.part = "head";
       if (key.scalar.ends_with("ReplicaSpecs") && is_mapping(&below)) {
@@ -77,15 +75,15 @@ class Walk {
   }
 
   // pytorchReplicaSpecs: {Master: ..., Worker: ...}
-  void visit_named(const YamlValue& parts, const Where& where, int depth) {
+  void visit_named(const YamlValue& parts, const Enclosing& where, int depth) {
     for (const auto& [key, below] : parts.mapping) {
-      Where inner = where;
+      Enclosing inner = where;
       inner.base.part = to_lower(doc_.text(&key));
       visit(below, inner, depth + 1);
     }
   }
 
-  void enter_object(const YamlValue& value, Where& where) {
+  void enter_object(const YamlValue& value, Enclosing& where) {
     const YamlValue* kind = value.find("kind");
     if (!is_scalar(kind) || value.find("apiVersion") == nullptr) return;
     GpuRequest& base = where.base;
@@ -100,7 +98,7 @@ class Walk {
   }
 
   // Fields that multiply what is below them.
-  void count_here(const YamlValue& value, Where& where) {
+  void count_here(const YamlValue& value, Enclosing& where) {
     GpuRequest& base = where.base;
     if (is_scalar(value.find("groupName"))) base.part = doc_.text(value.find("groupName"));
     const bool holds_pods = value.find("template") != nullptr || value.find("spec") != nullptr;
@@ -127,7 +125,7 @@ class Walk {
 
   // A LeaderWorkerSet's group: `size` pods, one of which is the leader and may have its own template.
   static bool is_group(const YamlValue& value) { return value.find("workerTemplate") != nullptr; }
-  void count_group(const YamlValue& value, std::string_view key, Where& inner) {
+  void count_group(const YamlValue& value, std::string_view key, Enclosing& inner) {
     const bool own_leader = value.find("leaderTemplate") != nullptr;
     if (key == "leaderTemplate") inner.base.part = "leader";
     if (key != "workerTemplate") return;
@@ -146,6 +144,12 @@ class Walk {
   };
   using Amounts = std::map<std::string, Amount>;
 
+  Amount amount_of(const YamlValue& value, std::string_view name, const YamlValue& at) const {
+    GpuRequest probe;
+    const std::optional<double> count = doc_.number(&value, name, probe);
+    return {count, doc_.line_of(at), std::move(probe.unresolved)};
+  }
+
   Amounts amounts_of(const YamlValue& resources) const {
     Amounts amounts;
     for (const char* list : {"limits", "requests"}) {
@@ -153,13 +157,8 @@ class Walk {
       if (!is_mapping(values)) continue;
       for (const auto& [key, value] : values->mapping) {
         if (!is_scalar(&key) || !is_accelerator(key.scalar) || amounts.contains(key.scalar)) continue;
-        GpuRequest probe;
-        Amount amount;
-        amount.count = doc_.number(&value, key.scalar, probe);
-        amount.line = doc_.line_of(key);
-        amount.unresolved = probe.unresolved;
-        if (amount.count == 0) continue;
-        amounts[key.scalar] = std::move(amount);
+        if (Amount amount = amount_of(value, key.scalar, key); amount.count != 0)
+          amounts[key.scalar] = std::move(amount);
       }
     }
     return amounts;
@@ -178,7 +177,7 @@ class Walk {
     }
   }
 
-  void read_pod(const YamlValue& pod, const Where& where) {
+  void read_pod(const YamlValue& pod, const Enclosing& where) {
     Amounts sum;
     const GpuRequest& base = where.base;
     std::string command;
@@ -194,14 +193,8 @@ class Walk {
         add(sum, here, at_once);
       }
     }
-    if (sum.empty() && where.fraction != nullptr) {
-      GpuRequest probe;
-      Amount amount;
-      amount.count = doc_.number(where.fraction, "gpu-fraction", probe);
-      amount.line = doc_.line_of(*where.fraction);
-      amount.unresolved = probe.unresolved;
-      sum.emplace("gpu-fraction", std::move(amount));
-    }
+    if (sum.empty() && where.fraction != nullptr)
+      sum.emplace("gpu-fraction", amount_of(*where.fraction, "gpu-fraction", *where.fraction));
     for (const auto& [key, amount] : sum) emit(key, amount, pod, base, command);
   }
 
@@ -325,6 +318,6 @@ bool is_kubernetes(const YamlValue& root) {
   return is_mapping(&root) && root.find("kind") != nullptr && root.find("apiVersion") != nullptr;
 }
 
-Found read_kubernetes(const YamlText& document) { return Walk(document).read(); }
+Found read_kubernetes(const YamlText& document) { return ObjectWalk(document).read(); }
 
 }  // namespace rightsize::manifests

@@ -15,7 +15,7 @@ using catalog::Purchase;
 
 class Pricing {
  public:
-  Pricing(const GpuRequest& request, const market::PriceBook& book, const Assumptions& assumptions)
+  Pricing(const GpuRequest& request, const market::PriceBook& book, const PriceAssumptions& assumptions)
       : request_(request), book_(book), assumptions_(assumptions) {}
 
   Cost price() {
@@ -213,14 +213,14 @@ class Pricing {
 
   const GpuRequest& request_;
   const market::PriceBook& book_;
-  const Assumptions& assumptions_;
+  const PriceAssumptions& assumptions_;
   Cost cost_;
   double slice_share_ = 1;
 };
 
 }  // namespace
 
-Cost price_of(const GpuRequest& request, const market::PriceBook& book, const Assumptions& assumptions) {
+Cost price_of(const GpuRequest& request, const market::PriceBook& book, const PriceAssumptions& assumptions) {
   return Pricing(request, book, assumptions).price();
 }
 

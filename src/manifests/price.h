@@ -12,7 +12,7 @@
 
 namespace rightsize::manifests {
 
-struct Assumptions {
+struct PriceAssumptions {
   const catalog::Gpu* gpu = nullptr;     // where a request does not say which
   std::optional<Seconds> job_time = {};  // what a job runs in a month; nothing: all month
 };
@@ -30,6 +30,6 @@ struct Cost {
   std::vector<std::string> misfits = {};     // why it cannot run as written
 };
 
-Cost price_of(const GpuRequest& request, const market::PriceBook& book, const Assumptions& assumptions);
+Cost price_of(const GpuRequest& request, const market::PriceBook& book, const PriceAssumptions& assumptions);
 
 }  // namespace rightsize::manifests

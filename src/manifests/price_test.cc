@@ -14,7 +14,7 @@ class PriceTest : public testing::Test {
  protected:
   PriceTest() : catalog_(*catalog::load_catalog("")), book_(catalog_) {}
 
-  Cost price(const GpuRequest& request, const Assumptions& assumptions = {}) const {
+  Cost price(const GpuRequest& request, const PriceAssumptions& assumptions = {}) const {
     return price_of(request, book_, assumptions);
   }
   double on_demand(const char* provider, const char* instance, const char* region = "") const {

@@ -5,7 +5,7 @@
 #include "manifests/compare.h"
 #include "manifests/hcl.h"
 #include "manifests/read.h"
-#include "manifests/template_text.h"
+#include "manifests/yaml_text.h"
 
 namespace rightsize::manifests {
 namespace {
@@ -73,7 +73,7 @@ RC_GTEST_PROP(Compare, FilesThatAreTheSameHaveNoChange, ()) {
     side.request.part = std::to_string(&side - sides.data());
     side.request.per_unit = *rc::gen::inRange(1, 9);
   }
-  for (const Change& change : compare(sides, sides)) RC_ASSERT(!change.differs());
+  for (const RequestChange& change : compare(sides, sides)) RC_ASSERT(!change.differs());
 }
 
 // A change costs what the new files cost less what the old ones do, whatever pairs were made.
@@ -94,7 +94,7 @@ RC_GTEST_PROP(Compare, NoRequestIsLostOrCountedTwice, ()) {
     return total;
   };
   double change = 0;
-  for (const Change& each : compare(before, after)) {
+  for (const RequestChange& each : compare(before, after)) {
     if (each.after) change += *each.after->request.per_unit;
     if (each.before) change -= *each.before->request.per_unit;
   }

@@ -10,8 +10,8 @@
 namespace rightsize::manifests {
 namespace {
 
-bool ends_with_any(std::string_view path, std::initializer_list<std::string_view> endings) {
-  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return path.ends_with(ending); });
+bool ends_with_any(std::string_view path, Words endings) {
+  return std::ranges::any_of(endings, [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
 bool is_terraform(std::string_view path) { return ends_with_any(path, {".tf", ".tofu", ".tfvars"}); }
@@ -21,6 +21,36 @@ bool is_script(std::string_view path) {
 }
 
 }  // namespace
+
+Found read_yaml(const std::string& file, const std::string& text) {
+  Found found;
+  // Most YAML and JSON of a repository has nothing to do with GPUs; a lock file of megabytes is not parsed.
+  if (!contains_any(text,
+                    {"gpu", "nvidia", "accelerator", "instance", "machineType", "vmSize", "tpu", "neuron", "gaudi"}))
+    return found;
+  if (file.ends_with(".json") && text.find("apiVersion") == std::string::npos) return found;
+  const Templated templated(text);
+  const YamlDocument::Several parsed = YamlDocument::parse_all(file, templated.text());
+  bool ours = false;
+  for (const YamlDocument& document : parsed.documents) {
+    const YamlText one(file, document.root(), templated);
+    if (is_kubernetes(document.root())) {
+      append(read_kubernetes(one), found);
+      ours = true;
+    } else if (is_sky_task(document.root())) {
+      append(read_sky_task(one), found);
+      ours = true;
+    }
+  }
+  // Mistakes matter only in files that hold requests.
+  const bool looks_ours =
+      ours || text.find("nvidia.com/") != std::string::npos || text.find("accelerators:") != std::string::npos;
+  if (parsed.mistake && looks_ours) {
+    found.notes.push_back(fmt::format("{}:{}: {}; the rest of the file was not read", file, parsed.mistake->place.line,
+                                      parsed.mistake->message));
+  }
+  return found;
+}
 
 bool may_hold_requests(std::string_view path) { return is_terraform(path) || is_yaml(path) || is_script(path); }
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.h"
@@ -45,6 +46,15 @@ struct GpuRequest {
 
   std::optional<double> total() const { return per_unit && units ? std::optional(*per_unit * *units) : std::nullopt; }
 };
+
+using Words = std::initializer_list<std::string_view>;
+inline bool starts_with_any(std::string_view text, Words words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.starts_with(word); });
+}
+inline bool contains_any(std::string_view text, Words words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+inline bool is_any(std::string_view text, Words words) { return std::ranges::find(words, text) != words.end(); }
 
 // What one file contains. Where a file cannot be read to its end, a note says why.
 struct Found {

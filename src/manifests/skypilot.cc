@@ -111,48 +111,30 @@ class Task {
     }
   }
 
-  void read_accelerators(const YamlValue& value, GpuRequest& request) {
-    const auto several = [&](const auto& items, const auto& read) {
-      bool first = true;
-      for (const auto& item : items) {
-        GpuRequest each = request;
-        each.gpus.clear(), each.resource.clear(), each.per_unit.reset();
-        read(item, each);
-        if (first) request.gpus.clear(), request.resource.clear();
-        merge_accelerator(each, request, first);
-        first = false;
-      }
-    };
-    if (is_scalar(&value)) {
-      // "H100:8", or "A100:1, H100:1" in braces, which YAML takes for a mapping.
-      read_accelerator(doc_.text(&value), request);
-    } else if (is_list(&value)) {
-      several(value.list, [&](const YamlValue& item, GpuRequest& each) { read_accelerators(item, each); });
-    } else if (is_mapping(&value)) {
-      several(value.mapping, [&](const auto& entry, GpuRequest& each) {
-        // {H100: 8}; in {H100:8, A100:8} the whole word is the key.
-        if (is_scalar(&entry.second)) {
-          read_accelerator(fmt::format("{}:{}", doc_.text(&entry.first), doc_.text(&entry.second)), each);
-        } else {
-          read_accelerator(doc_.text(&entry.first), each);
-        }
-      });
+  // The alternatives: "H100:8", {H100: 8}, lists and sets of them.
+  void list_accelerators(const YamlValue& value, std::vector<std::string>& into) const {
+    if (is_scalar(&value)) into.push_back(doc_.text(&value));
+    for (const YamlValue& item : value.list) list_accelerators(item, into);
+    // In {H100:8, A100:8} the whole word is the key.
+    for (const auto& [name, count] : value.mapping)
+      into.push_back(is_scalar(&count) ? fmt::format("{}:{}", doc_.text(&name), doc_.text(&count)) : doc_.text(&name));
+  }
+
+  void read_accelerators(const YamlValue& value, GpuRequest& request) const {
+    std::vector<std::string> texts;
+    list_accelerators(value, texts);
+    if (texts.empty()) return;
+    request.resource = fmt::format("{}", fmt::join(texts, " or "));
+    for (const std::string& text : texts) {
+      const std::optional<double> count = read_accelerator(text, request);
+      if (&text == &texts.front()) request.per_unit = count;
+      if (request.per_unit != count)
+        request.unresolved.emplace_back("options request different numbers of GPUs; the first is counted");
     }
   }
 
-  static void merge_accelerator(const GpuRequest& each, GpuRequest& into, bool first) {
-    into.gpus.insert(into.gpus.end(), each.gpus.begin(), each.gpus.end());
-    into.resource += (first ? "" : " or ") + each.resource;
-    into.unresolved = each.unresolved;
-    if (first) {
-      into.per_unit = each.per_unit;
-    } else if (into.per_unit != each.per_unit) {
-      into.unresolved.emplace_back("options request different numbers of GPUs; the first is counted");
-    }
-  }
-
-  void read_accelerator(const std::string& text, GpuRequest& request) {
-    request.resource = text;
+  // Its number; nothing where that is a variable.
+  static std::optional<double> read_accelerator(const std::string& text, GpuRequest& request) {
     std::string_view name = trim(text), digits = "1";
     if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos) {
       digits = trim(name.substr(colon + 1));
@@ -160,15 +142,11 @@ class Task {
     }
     // "H100:4+" means at least four.
     if (digits.ends_with('+')) digits.remove_suffix(1);
-    if (has_variable(name))
-      request.unresolved.push_back(fmt::format("accelerators: {}", text));
-    else
-      request.gpus.emplace_back(name);
     const Result<double> count = parse_number(digits);
-    if (count && *count >= 0)
-      request.per_unit = *count;
-    else
-      request.unresolved.push_back(fmt::format("accelerators: {}", text));
+    const bool counted = count && *count >= 0;
+    if (!has_variable(name)) request.gpus.emplace_back(name);
+    if (has_variable(name) || !counted) request.unresolved.push_back(fmt::format("accelerators: {}", text));
+    return counted ? std::optional(*count) : std::nullopt;
   }
 
   void emit(GpuRequest request) {
@@ -187,14 +165,11 @@ class Task {
 
 bool is_sky_task(const YamlValue& root) {
   if (!is_mapping(&root) || root.find("apiVersion") != nullptr || !is_mapping(root.find("resources"))) return false;
-  for (const char* key : {"run", "setup", "num_nodes", "service", "workdir", "file_mounts", "envs"}) {
-    if (root.find(key) != nullptr) return true;
-  }
-  const YamlValue& resources = *root.find("resources");
-  for (const char* key : {"accelerators", "any_of", "ordered", "instance_type"}) {
-    if (resources.find(key) != nullptr) return true;
-  }
-  return false;
+  const auto has_any = [](const YamlValue& value, Words keys) {
+    return std::ranges::any_of(keys, [&](std::string_view key) { return value.find(key) != nullptr; });
+  };
+  return has_any(root, {"run", "setup", "num_nodes", "service", "workdir", "file_mounts", "envs"}) ||
+         has_any(*root.find("resources"), {"accelerators", "any_of", "ordered", "instance_type"});
 }
 
 Found read_sky_task(const YamlText& document) { return Task(document).read(); }

@@ -8,7 +8,7 @@
 #include "base/slurm_time.h"
 #include "base/text.h"
 #include "manifests/readers.h"
-#include "manifests/template_text.h"
+#include "manifests/yaml_text.h"
 
 namespace rightsize::manifests {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kMark = "#SBATCH";
 
 // The options of one part of a job, by their long names.
-struct Part {
+struct JobPart {
   std::map<std::string, std::string, std::less<>> options = {};
   int gpu_line = 0;
 
@@ -62,26 +62,20 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-void read_options(std::string_view line, int number, Part& part) {
+void read_options(std::string_view line, int number, JobPart& part) {
   const std::vector<std::string> words = words_of(line);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    std::string_view word = words[i];
+    const std::string_view word = words[i];
     if (!word.starts_with('-')) continue;
-    std::string name, value;
-    if (word.starts_with("--")) {
-      const std::size_t equals = word.find('=');
-      name = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
-      if (equals != std::string_view::npos)
-        value = word.substr(equals + 1);
-      else if (i + 1 < words.size() && !words[i + 1].starts_with('-'))
-        value = words[++i];
-    } else {
-      name = long_name(word.substr(1, 1));
-      if (word.size() > 2)
-        value = word.substr(word[2] == '=' ? 3 : 2);
-      else if (i + 1 < words.size() && !words[i + 1].starts_with('-'))
-        value = words[++i];
-    }
+    // "--name=value", "-Nvalue", "-N=value", or the value in the next word.
+    const bool is_long = word.starts_with("--");
+    const std::size_t equals = word.find('='), end = is_long ? std::min(equals, word.size()) : 2;
+    const std::string name = is_long ? std::string(word.substr(2, end - 2)) : long_name(word.substr(1, 1));
+    std::string value;
+    if (end < word.size())
+      value = word.substr(word[end] == '=' ? end + 1 : end);
+    else if (i + 1 < words.size() && !words[i + 1].starts_with('-'))
+      value = words[++i];
     if (name.starts_with("gpus") || name == "gres") part.gpu_line = number;
     part.options[name] = value;
   }
@@ -109,12 +103,12 @@ Count read_count(std::string_view text) {
 
 class Interpreter {
  public:
-  Interpreter(const Part& part, GpuRequest& request) : part_(part), request_(request) {}
+  Interpreter(const JobPart& part, GpuRequest& request) : part_(part), request_(request) {}
 
   // False where the part does not request GPUs.
   bool read() {
-    const double nodes = number("nodes", 1, &request_.units);
-    if (!read_gpus(nodes)) return false;
+    request_.units = number("nodes", 1);
+    if (!read_gpus(request_.units.value_or(1))) return false;
     if (const std::string* time = part_.find("time")) {
       if (const std::optional<Seconds> limit = parse_slurm_time(*time)) request_.time_limit = *limit;
       if (!request_.time_limit && *time != "UNLIMITED" && *time != "INFINITE") open("time", *time);
@@ -136,22 +130,14 @@ class Interpreter {
     request_.unresolved.push_back(fmt::format("--{}={}", option, value));
   }
 
-  // A whole number, or the lower end of "2-4"; `into` becomes nothing where it is a variable.
-  double number(const char* option, double otherwise, std::optional<double>* into) {
+  // A whole number, or the lower end of "2-4"; nothing where it is a variable.
+  std::optional<double> number(const char* option, double otherwise) {
     const std::string* given = part_.find(option);
-    double value = otherwise;
-    if (given != nullptr) {
-      const std::string_view low = std::string_view(*given).substr(0, given->find('-'));
-      if (const Result<std::int64_t> read = parse_integer(low)) {
-        value = static_cast<double>(*read);
-      } else {
-        open(option, *given);
-        if (into != nullptr) *into = std::nullopt;
-        return otherwise;
-      }
-    }
-    if (into != nullptr) *into = value;
-    return value;
+    if (given == nullptr) return otherwise;
+    const Result<std::int64_t> read = parse_integer(std::string_view(*given).substr(0, given->find('-')));
+    if (read) return static_cast<double>(*read);
+    open(option, *given);
+    return std::nullopt;
   }
 
   void take(const char* option, const std::string& value, const Count& count) {
@@ -176,31 +162,26 @@ class Interpreter {
       }
       if (has_variable(*gres)) return take("gres", *gres, {}), true;
     }
-    if (const std::string* node = part_.find("gpus-per-node"))
-      return take("gpus-per-node", *node, read_count(*node)), true;
-    if (const std::string* all = part_.find("gpus")) {
-      // For the whole job.
-      take("gpus", *all, read_count(*all));
-      if (request_.per_unit && request_.units) *request_.per_unit /= nodes;
-      return true;
-    }
-    if (const std::string* task = part_.find("gpus-per-task")) {
-      take("gpus-per-task", *task, read_count(*task));
-      if (request_.per_unit) *request_.per_unit *= tasks_per_node(nodes);
-      return true;
-    }
-    if (const std::string* socket = part_.find("gpus-per-socket")) {
-      take("gpus-per-socket", *socket, read_count(*socket));
-      request_.per_unit = std::nullopt;
-      request_.unresolved.emplace_back("the number of sockets per node");
+    for (const char* option : {"gpus-per-node", "gpus", "gpus-per-task", "gpus-per-socket"}) {
+      const std::string* value = part_.find(option);
+      if (value == nullptr) continue;
+      take(option, *value, read_count(*value));
+      const std::string_view per = option;
+      std::optional<double>& each = request_.per_unit;
+      if (per == "gpus" && each && request_.units) *each /= nodes;  // for the whole job
+      if (per == "gpus-per-task" && each) *each *= tasks_per_node(nodes);
+      if (per == "gpus-per-socket") {
+        each = std::nullopt;
+        request_.unresolved.emplace_back("the number of sockets per node");
+      }
       return true;
     }
     return false;
   }
 
   double tasks_per_node(double nodes) {
-    if (part_.find("ntasks-per-node") != nullptr) return number("ntasks-per-node", 1, nullptr);
-    return std::max(1.0, number("ntasks", nodes, nullptr) / std::max(1.0, nodes));
+    if (part_.find("ntasks-per-node") != nullptr) return number("ntasks-per-node", 1).value_or(1);
+    return std::max(1.0, number("ntasks", nodes).value_or(nodes) / std::max(1.0, nodes));
   }
 
   // --array=0-31%4, 1,3,5-9:2: every task is a job.
@@ -233,7 +214,7 @@ class Interpreter {
     }
   }
 
-  const Part& part_;
+  const JobPart& part_;
   GpuRequest& request_;
 };
 
@@ -247,7 +228,7 @@ bool is_batch_script(std::string_view text) {
 }
 
 Found read_batch_script(const std::string& file, std::string_view text) {
-  std::vector<Part> parts(1);
+  std::vector<JobPart> parts(1);
   int number = 0;
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t end = rest.find('\n');

@@ -4,7 +4,7 @@
 
 #include "base/parse_units.h"
 #include "base/text.h"
-#include "manifests/hcl_scope.h"
+#include "manifests/hcl.h"
 #include "manifests/readers.h"
 #include "manifests/yaml_text.h"
 
@@ -42,7 +42,7 @@ YamlValue yaml_scalar(std::string text) {
   return value;
 }
 
-struct Block {
+struct HclBlock {
   const HclValue* block;
   const std::string* file;
   bool resource;
@@ -70,7 +70,7 @@ class Module {
   }
 
   Found read() {
-    for (const Block& each : blocks_) {
+    for (const HclBlock& each : blocks_) {
       GpuRequest base;
       base.file = *each.file;
       base.kind = !each.resource ? "module" : each.block->labels.empty() ? "resource" : each.block->labels[0];
@@ -124,11 +124,16 @@ class Module {
   }
   // The name of a node group within a module; blocks such as node_config are part of the group around them.
   static std::string part_of(const GpuRequest& base, const std::string& name) {
-    for (const char* plain : {"node_config", "content", "scheduling", "managed_node_groups", "eks_managed_node_groups",
-                              "node_groups", "guest_accelerator", "linux_node_config"}) {
-      if (name == plain) return base.part;
-    }
-    return name;
+    const bool plain =
+        is_any(name, {"node_config", "content", "scheduling", "managed_node_groups", "eks_managed_node_groups",
+                      "node_groups", "guest_accelerator", "linux_node_config"});
+    return plain ? base.part : name;
+  }
+
+  // The value of an attribute; nothing where it is missing or unknown.
+  std::optional<HclValue> known(const HclValue& node, std::string_view key) const {
+    const HclValue* value = node.find(key);
+    return value == nullptr ? std::nullopt : scope_.resolve(*value);
   }
 
   std::string shown(const HclValue& value) const {
@@ -205,19 +210,11 @@ class Module {
   }
 
   static bool is_machine(const std::vector<std::string>& open) {
-    if (open.empty()) return false;
-    for (const char* key : {"instance_type", "machine_type", "vm_size"}) {
-      if (open.front().starts_with(key)) return true;
-    }
-    return false;
+    return !open.empty() && starts_with_any(open.front(), {"instance_type", "machine_type", "vm_size"});
   }
 
   static bool sounds_like_gpu(std::string_view text) {
-    const std::string lower = to_lower(text);
-    for (const char* word : {"gpu", "a100", "h100", "h200", "b200", "l40", "nvidia", "cuda"}) {
-      if (lower.find(word) != std::string::npos) return true;
-    }
-    return false;
+    return contains_any(to_lower(text), {"gpu", "a100", "h100", "h200", "b200", "l40", "nvidia", "cuda"});
   }
 
   static std::string_view provider_of(std::string_view kind) {
@@ -227,13 +224,11 @@ class Module {
   }
 
   void read_tpu(const HclValue& here, std::vector<std::string>& types, GpuRequest& request) const {
-    const HclValue* type = here.find("accelerator_type");
-    if (type == nullptr || !request.kind.starts_with("google_tpu")) return;
-    const std::optional<HclValue> known = scope_.resolve(*type);
-    if (!known) return;
-    request.line = type->line;
-    request.resource = known->text;
-    types.push_back("tpu-" + known->text);
+    const std::optional<HclValue> type = known(here, "accelerator_type");
+    if (!type || !request.kind.starts_with("google_tpu")) return;
+    request.line = here.find("accelerator_type")->line;
+    request.resource = type->text;
+    types.push_back("tpu-" + type->text);
   }
 
   // guest_accelerator { type = "nvidia-l4", count = 1 }, as a block or an object.
@@ -287,9 +282,8 @@ class Module {
     if (!counted) counted = take(kLeastKeys, request.units);
     if (!inner) return counted;
     each_inner(node, [&](const std::string& name, const HclValue& below) {
-      for (const char* scaling : {"scaling_config", "autoscaling", "scaling", "autoscaling_policy"}) {
-        if (name == scaling) counted = count_in(below, request, false) || counted;
-      }
+      if (is_any(name, {"scaling_config", "autoscaling", "scaling", "autoscaling_policy"}))
+        counted = count_in(below, request, false) || counted;
     });
     return counted;
   }
@@ -320,7 +314,7 @@ class Module {
   // The group that uses a template has the number of machines.
   void count_users(GpuRequest& request) {
     const std::string reference = fmt::format("{}.{}.", request.kind, request.name);
-    for (const Block& other : blocks_) {
+    for (const HclBlock& other : blocks_) {
       if (!mentions(*other.block, reference)) continue;
       if (count_in(*other.block, request, true)) {
         request.part = fmt::format("used by {}", fmt::join(other.block->labels, "."));
@@ -353,21 +347,17 @@ class Module {
   }
   bool says_spot(const HclValue& node) const {
     for (const char* key : {"capacity_type", "priority", "provisioning_model", "market_type", "spot", "preemptible"}) {
-      const HclValue* value = node.find(key);
-      const std::optional<HclValue> known = value == nullptr ? std::nullopt : scope_.resolve(*value);
-      if (!known) continue;
-      if (known->kind == Kind::kBool && known->boolean) return true;
-      if (to_lower(known->text) == "spot") return true;
+      const std::optional<HclValue> value = known(node, key);
+      if (value && ((value->kind == Kind::kBool && value->boolean) || to_lower(value->text) == "spot")) return true;
     }
     return !node.labels.empty() && node.labels[0] == "aws_spot_instance_request";
   }
 
   std::string region_of(const Way& way) const {
     for (const char* key : {"region", "location", "zone", "availability_zone"}) {
-      const HclValue* value = way.front()->find(key);
-      const std::optional<HclValue> known = value == nullptr ? std::nullopt : scope_.resolve(*value);
-      if (!known || known->kind != Kind::kString) continue;
-      std::string region = known->text;
+      const std::optional<HclValue> value = known(*way.front(), key);
+      if (!value || value->kind != Kind::kString) continue;
+      std::string region = value->text;
       // us-central1-a, us-east-1a
       const bool google_zone = region.size() > 2 && region[region.size() - 2] == '-';
       if (google_zone) region.resize(region.size() - 2);
@@ -378,7 +368,7 @@ class Module {
   }
 
   std::vector<HclValue> roots_;
-  std::vector<Block> blocks_;
+  std::vector<HclBlock> blocks_;
   HclScope scope_;
   Found found_;
 };

@@ -1,16 +1,37 @@
-// One YAML document with its template expressions, for the readers of this module.
+// YAML with its template expressions ({{ ... }} of Helm and Jinja, ${...} and $NAME of shells), which are never
+// guessed; for the readers of this module.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/yaml.h"
 #include "manifests/request.h"
-#include "manifests/template_text.h"
 
 namespace rightsize::manifests {
 
+// YAML with its template expressions replaced by marks that a YAML reader takes for words. Lines that hold nothing but
+// template control ({{- if }}, {{- end }}, {{ include ... }}) become empty, so that line numbers stay.
+class Templated {
+ public:
+  explicit Templated(std::string_view text);
+
+  const std::string& text() const { return text_; }
+  // The text of a scalar as it was written, with its expressions.
+  std::string original(std::string_view scalar) const;
+  static bool is_open(std::string_view scalar);
+
+ private:
+  std::string text_;
+  std::vector<std::string> holes_;
+};
+
+// Whether a word of a shell script or a template contains a variable.
+bool has_variable(std::string_view word);
+
+// One document.
 class YamlText {
  public:
   YamlText(const std::string& file, const YamlValue& root, const Templated& text)

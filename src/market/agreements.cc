@@ -8,6 +8,8 @@
 #include "base/csv.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
+#include "catalog/fact_table.h"
+#include "catalog/words.h"
 
 namespace rightsize::market {
 namespace {
@@ -19,112 +21,56 @@ using catalog::Price;
 const std::vector<std::string> kColumns{"account", "kind",     "provider", "instance", "gpu",   "region", "purchase",
                                         "percent", "machines", "amount",   "planned",  "until", "note"};
 
-const std::vector<std::string> kKinds{"discount", "reservation", "pool"};
-
 // One row; mistakes go to `errors` with their place.
-class Reader {
- public:
-  Reader(const Csv& csv, const CsvRow& row, const Catalog& catalog, Errors& errors)
-      : csv_(csv), row_(row), catalog_(catalog), errors_(errors) {}
-
-  Agreement read() {
-    Agreement made;
-    made.line = row_.line;
-    made.account = csv_.cell(row_, "account");
-    made.note = csv_.cell(row_, "note");
-    made.region = csv_.cell(row_, "region");
-    const std::string_view kind = csv_.cell(row_, "kind");
-    const auto known_kind = std::find(kKinds.begin(), kKinds.end(), kind);
-    if (known_kind == kKinds.end())
-      wrong("kind", fmt::format("'{}' is not discount, reservation or pool", kind), did_you_mean(kind, kKinds));
-    else
-      made.kind = static_cast<Agreement::Kind>(known_kind - kKinds.begin());
-    made.provider = known("provider", providers());
-    made.instance = known("instance", instances(made.provider));
-    made.gpu = known("gpu", catalog_.gpu_names());
-    if (made.provider.empty()) wrong("provider", "'provider' is missing", "");
-    read_terms(made);
-    return made;
+Agreement read_agreement(const catalog::FactRow& row, const Catalog& catalog, Errors& errors) {
+  catalog::FactReader reader(row, errors);
+  const auto given = [&](const char* column) { return !reader.text(column).empty(); };
+  const auto wrong = [&](bool is_wrong, const char* column, const char* message) {
+    if (is_wrong) reader.mistake(column, bad_input(message));
+  };
+  const auto number = [&](const char* column, double least, double most, const char* message) {
+    const Result<double> value = parse_number(reader.text(column));
+    wrong(!value || *value < least || *value >= most, column, message);
+    return value.value_or(0);
+  };
+  std::set<std::string> providers;
+  std::vector<std::string> instances;
+  for (const Machine& machine : catalog.machines) {
+    providers.insert(machine.provider);
+    if (machine.provider == reader.text("provider")) instances.push_back(machine.instance);
   }
-
- private:
-  void wrong(const char* column, std::string message, std::string hint) {
-    errors_.push_back(bad_input(std::move(message)).at(csv_.place(row_, column)).with_hint(std::move(hint)));
+  Agreement made;
+  made.line = row.line();
+  made.account = reader.text("account");
+  made.note = reader.text("note");
+  made.region = reader.text("region");
+  made.provider = reader.choice("provider", {providers.begin(), providers.end()});
+  if (given("instance")) made.instance = reader.choice("instance", instances);
+  if (given("gpu")) made.gpu = reader.choice("gpu", catalog.gpu_names());
+  if (given("purchase")) {
+    Result<catalog::Purchase> purchase = catalog::read_purchase(reader.text("purchase"));
+    if (purchase) made.purchase = *purchase;
+    if (!purchase) reader.mistake("purchase", std::move(purchase).error());
   }
-
-  std::string known(const char* column, const std::vector<std::string>& names) {
-    std::string value(csv_.cell(row_, column));
-    if (!value.empty() && std::find(names.begin(), names.end(), value) == names.end()) {
-      wrong(column, fmt::format("unknown {} '{}'", column, value), did_you_mean(value, names));
-    }
-    return value;
+  made.until = reader.date("until");
+  const std::string kind = reader.choice("kind", {"discount", "reservation", "pool"});
+  made.kind = kind == "pool"          ? Agreement::kPool
+              : kind == "reservation" ? Agreement::kReservation
+                                      : Agreement::kDiscount;
+  if (kind == "discount" || (kind == "pool" && given("percent")))
+    made.percent = number("percent", 1e-9, 100, "a discount is between 0 and 100 percent");
+  if (kind == "pool") {
+    for (const auto& [column, amount] : {std::pair{"amount", &made.amount}, {"planned", &made.planned}})
+      if (given(column)) *amount = usd(number(column, 0, 1e15, "dollars expected, from 0 up"));
+    wrong(!given("amount"), "amount", "a pool says how many dollars are left of it");
+    wrong(!given("until"), "until", "a pool says until when it must be spent");
   }
-
-  std::vector<std::string> providers() const {
-    std::set<std::string> names;
-    for (const Machine& machine : catalog_.machines) names.insert(machine.provider);
-    return {names.begin(), names.end()};
+  if (kind == "reservation") {
+    made.machines = reader.required_integer("machines", 1, 100'000);
+    wrong(made.instance.empty(), "instance", "a reservation names its machine");
+    wrong(made.region.empty(), "region", "a reservation names its region");
   }
-
-  std::vector<std::string> instances(const std::string& provider) const {
-    std::vector<std::string> names;
-    for (const Machine& machine : catalog_.machines) {
-      if (machine.provider == provider) names.push_back(machine.instance);
-    }
-    return names;
-  }
-
-  void read_terms(Agreement& made) {
-    if (const std::string_view word = csv_.cell(row_, "purchase"); !word.empty()) {
-      made.purchase = catalog::parse_purchase(word);
-      if (!made.purchase)
-        wrong("purchase", fmt::format("'{}' is not on-demand, spot, 1y, 3y or capacity-block", word), "");
-    }
-    if (const std::string_view day = csv_.cell(row_, "until"); !day.empty()) {
-      Result<Date> until = parse_date(day);
-      if (until) made.until = *until;
-      if (!until) errors_.push_back(std::move(until).error().at(csv_.place(row_, "until")));
-    }
-    const bool pool = made.kind == Agreement::kPool;
-    if (made.kind == Agreement::kDiscount || (pool && !csv_.cell(row_, "percent").empty())) {
-      const Result<double> percent = parse_number(csv_.cell(row_, "percent"));
-      if (!percent || *percent <= 0 || *percent >= 100) wrong("percent", "a discount is between 0 and 100 percent", "");
-      made.percent = percent.value_or(0);
-    }
-    if (pool) read_pool(made);
-    if (made.kind == Agreement::kReservation) read_reservation(made);
-  }
-
-  void read_pool(Agreement& made) {
-    const auto dollars = [&](const char* column) {
-      const std::string_view text = csv_.cell(row_, column);
-      const Result<double> amount = parse_number(text);
-      if (!text.empty() && (!amount || *amount < 0)) wrong(column, "dollars expected, from 0 up", "");
-      return usd(amount.value_or(0));
-    };
-    made.amount = dollars("amount");
-    made.planned = dollars("planned");
-    if (csv_.cell(row_, "amount").empty()) wrong("amount", "a pool says how many dollars are left of it", "");
-    if (csv_.cell(row_, "until").empty()) wrong("until", "a pool says until when it must be spent", "");
-  }
-
-  void read_reservation(Agreement& made) {
-    const Result<std::int64_t> machines = parse_integer(csv_.cell(row_, "machines"));
-    if (!machines || *machines < 1 || *machines > 100'000)
-      wrong("machines", "a reservation is of one machine or more", "");
-    made.machines = static_cast<int>(machines.value_or(0));
-    if (made.instance.empty()) wrong("instance", "a reservation names its machine", "");
-    if (made.region.empty()) wrong("region", "a reservation names its region", "");
-  }
-
-  const Csv& csv_;
-  const CsvRow& row_;
-  const Catalog& catalog_;
-  Errors& errors_;
-};
-
-const Machine* machine_of(const Catalog& catalog, const Price& price) {
-  return catalog.find_machine(price.provider, price.instance);
+  return made;
 }
 
 bool applies(const Agreement& agreement, const Price& price, const Catalog& catalog) {
@@ -135,7 +81,7 @@ bool applies(const Agreement& agreement, const Price& price, const Catalog& cata
   if (!fits(agreement.instance, price.instance) || !fits(agreement.region, price.region)) return false;
   if (agreement.purchase && *agreement.purchase != price.purchase) return false;
   if (agreement.gpu.empty()) return true;
-  const Machine* machine = machine_of(catalog, price);
+  const Machine* machine = catalog.find_machine(price.provider, price.instance);
   return machine != nullptr && machine->gpu == agreement.gpu;
 }
 
@@ -177,7 +123,7 @@ Checked<std::vector<Agreement>> read_agreements(const std::string& file, std::st
                          .with_hint(did_you_mean(csv.header()[i], kColumns)));
   }
   std::vector<Agreement> agreements;
-  for (const CsvRow& row : csv.rows()) agreements.push_back(Reader(csv, row, catalog, errors).read());
+  for (const CsvRow& row : csv.rows()) agreements.push_back(read_agreement({csv, row, true}, catalog, errors));
   if (!errors.empty()) return fail(std::move(errors));
   return agreements;
 }

@@ -22,7 +22,7 @@ double break_even_use(double committed, double on_demand) { return committed / o
 // on_demand x ((1-s) d - c)+ for the rest and spot for what may be interrupted: together
 // (on_demand - spot) ((1-s) d - c)+ + spot (d - c)+.
 CommitmentPlanner::Hinges::Hinges(const Demand& demand, double scale, double on_demand, std::optional<double> spot) {
-  const double hours = kHoursOfYear / static_cast<double>(demand.gpus.size());  // each number stands for
+  const double hours = kHoursOfYear / static_cast<double>(demand.gpus.size());  // per entry
   const bool mixed = spot && *spot < on_demand && demand.interruptible > 0;
   std::vector<Hinge> hinges;
   for (const double gpus : demand.gpus) {
@@ -195,6 +195,20 @@ double CommitmentPlanner::laddered_cost(const CommitmentMix& mix, int parts, con
              certain.later_cost(bought.three_years, 0, year);
   }
   return total;
+}
+
+double paid_monthly(const Payment& payment, int years, double interest) {
+  // What one dollar per year, paid throughout the term, is worth at its start.
+  const double annuity = interest > 0 ? -std::expm1(-interest * years) / interest : years;
+  const double rest = 1 - payment.upfront;
+  return payment.usd_per_gpu_hour * (payment.upfront * years / annuity + rest);
+}
+
+const Payment& cheapest_payment(const std::vector<Payment>& payments, int years, double interest) {
+  return *std::min_element(payments.begin(), payments.end(), [&](const Payment& a, const Payment& b) {
+    const double x = paid_monthly(a, years, interest), y = paid_monthly(b, years, interest);
+    return x != y ? x < y : a.upfront < b.upfront;
+  });
 }
 
 }  // namespace rightsize::market

@@ -109,4 +109,17 @@ class CommitmentPlanner {
 // Use above which a commitment at this price is cheaper than paying on demand.
 double break_even_use(double committed, double on_demand);
 
+// A way to pay for a commitment. Money paid upfront costs interest.
+struct Payment {
+  std::string name;             // "monthly", "half upfront", "all upfront"
+  double upfront = 0;           // share of the bill paid at the start, 0-1
+  double usd_per_gpu_hour = 0;  // the whole bill over the hours of the term
+};
+
+// The monthly price that is worth the same to a company whose capital costs `interest` per year (0.08).
+double paid_monthly(const Payment& payment, int years, double interest);
+
+// The cheapest by that measure; of equals the one with less upfront. `payments` is not empty.
+const Payment& cheapest_payment(const std::vector<Payment>& payments, int years, double interest);
+
 }  // namespace rightsize::market

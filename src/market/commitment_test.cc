@@ -49,8 +49,8 @@ double mix_by_hand(const Demand& demand, const CommitmentPrices& p, const std::v
   return total;
 }
 
-// Eight GPUs always, eight more half of the time. On demand $4, committed $2.50: the eight that always run are committed,
-// the others do not run enough (break-even is 62.5 %).
+// Eight GPUs always, eight more half of the time. On demand $4, committed $2.50: the eight that always run are
+// committed, the others do not run enough (break-even is 62.5 %).
 TEST(Commitment, CommitsWhatRunsMoreThanBreakEven) {
   const Demand demand{{8, 16}, 0};
   const CommitmentPlanner planner(demand, {4, {}, 2.5, {}}, {{"as now"}});
@@ -123,6 +123,30 @@ RC_GTEST_PROP(Commitment, NoMixOfAllIsCheaper, ()) {
   for (int i = 0; i <= 56; ++i) fine.push_back(i / 4.0);
   const double by_hand = mix_by_hand(demand, prices, futures, best, fine);
   RC_ASSERT(std::fabs(planner.cost(best).total - by_hand) <= 1e-6 * (1 + by_hand));
+}
+
+TEST(Payment, WithoutInterestWhenItIsPaidDoesNotMatter) {
+  EXPECT_DOUBLE_EQ(paid_monthly({"all upfront", 1, 2.5}, 3, 0), 2.5);
+}
+
+TEST(Payment, AllUpfrontForThreeYearsAtEightPercentMustSaveAnEighth) {
+  EXPECT_NEAR(paid_monthly({"all upfront", 1, 1}, 3, 0.08), 1.125, 0.001);
+}
+
+RC_GTEST_PROP(Payment, TheCheapestIsTheOneWhosePresentValueIsLeast, ()) {
+  const double interest = *rc::gen::inRange(0, 30) / 100.0;
+  const int years = *rc::gen::element(1, 3);
+  std::vector<Payment> payments;
+  for (double upfront : {0.0, 0.5, 1.0}) payments.push_back({"", upfront, 1 + *rc::gen::inRange(0, 100) / 100.0});
+  // Twelve payments per year, each at mid-month.
+  const auto present_value = [&](const Payment& p) {
+    double sum = p.upfront * years;
+    for (int month = 0; month < 12 * years; ++month)
+      sum += (1 - p.upfront) / 12 * std::exp(-interest * (month + 0.5) / 12);
+    return p.usd_per_gpu_hour * sum;
+  };
+  const Payment& chosen = cheapest_payment(payments, years, interest);
+  for (const Payment& other : payments) RC_ASSERT(present_value(chosen) <= present_value(other) * 1.0001);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ Process process_of(const InterruptibleJob& job, const JobAssumptions& a) {
   const double rate = taken_back + a.failures_per_gpu_hour * job.gpus;
   Process process{in_hours(job.work), in_hours(job.work), 0, in_hours(a.restart), INFINITY};
   if (!(rate > 0)) return process;
-  constexpr double kSmallPart = 1.0 / 3600;  // hours: what is lost at most of work done in parts
+  constexpr double kSmallPart = 1.0 / 3600;  // hours; the most that work in small parts can lose
   const bool saves = job.save > Seconds{};
   process.between = 1 / rate;
   process.save = saves ? in_hours(job.save) : kSmallPart;

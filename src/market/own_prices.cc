@@ -13,7 +13,7 @@ namespace {
 
 using catalog::Catalog;
 
-// One text, taken apart. Which of the names it is decides whether the amount is of a GPU or of a machine.
+// One text, split in two. The name decides whether the amount is the price of a GPU or of a machine.
 struct OwnPrice {
   std::string name;    // "*": every GPU
   std::string amount;  // with its unit
@@ -23,7 +23,7 @@ Error wrong(std::string_view flag, std::string_view text, std::string_view why) 
   return bad_input(fmt::format("{} '{}': {}", flag, text.substr(0, 60), why));
 }
 
-// A bare number of dollars is meant an hour, as the flag says; elsewhere a number needs its unit.
+// A bare number means dollars per hour, as the flag says; elsewhere a number needs its unit.
 Result<OwnPrice> take_apart(std::string_view text, std::string_view flag) {
   const std::size_t equals = text.rfind('=');
   OwnPrice price{"*", std::string(trim(text))};
@@ -67,9 +67,9 @@ Error unknown_name(const Catalog& catalog, std::string_view name, std::string_vi
       .with_hint("'rightsize gpus' lists the GPUs, 'rightsize prices' the machines");
 }
 
-class Reader {
+class OwnPriceReader {
  public:
-  Reader(const Catalog& catalog, std::string_view flag) : catalog_(catalog) { own_.flag = flag; }
+  OwnPriceReader(const Catalog& catalog, std::string_view flag) : catalog_(catalog) { own_.flag = flag; }
 
   void read(std::string_view text) {
     Result<OwnPrice> price = take_apart(text, own_.flag);
@@ -118,7 +118,7 @@ class Reader {
 
 Checked<OwnPrices> parse_own_prices(const std::vector<std::string>& texts, const Catalog& catalog,
                                     std::string_view flag) {
-  Reader reader(catalog, flag);
+  OwnPriceReader reader(catalog, flag);
   for (const std::string& text : texts) reader.read(text);
   return reader.finish();
 }

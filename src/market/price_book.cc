@@ -11,24 +11,16 @@ namespace {
 
 using catalog::Purchase;
 
-std::optional<UsdPerMachineSecond> own_price_of(const catalog::Machine& machine, const OwnPrices& own) {
+// The user's price of a machine: its own, that of its GPU, that of every GPU.
+std::optional<MachineQuote> own_quote(const catalog::Machine& machine, const OwnPrices& own) {
   if (machine.provider == kOwn) return std::nullopt;  // it has its price already, from what it cost to buy
-  if (const auto named = own.machines.find(to_lower(machine.instance)); named != own.machines.end()) {
-    return named->second;
-  }
-  if (const auto gpu = own.gpus.find(machine.gpu); gpu != own.gpus.end()) {
-    return gpu->second * gpus_per_machine(machine.gpus);
-  }
-  if (own.every_gpu) return *own.every_gpu * gpus_per_machine(machine.gpus);
+  const std::string instance = own.machines.empty() ? "" : to_lower(machine.instance);
+  if (const auto named = own.machines.find(instance); named != own.machines.end())
+    return MachineQuote{named->second, {}, own.flag + " " + instance};
+  if (const auto gpu = own.gpus.find(machine.gpu); gpu != own.gpus.end())
+    return MachineQuote{gpu->second * gpus_per_machine(machine.gpus), {}, own.flag + " " + machine.gpu};
+  if (own.every_gpu) return MachineQuote{*own.every_gpu * gpus_per_machine(machine.gpus), {}, own.flag + " *"};
   return std::nullopt;
-}
-
-std::string own_name(const catalog::Machine& machine, const OwnPrices& own) {
-  const std::string instance = to_lower(machine.instance);
-  const std::string name = own.machines.contains(instance)  ? instance
-                           : own.gpus.contains(machine.gpu) ? machine.gpu
-                                                            : "*";
-  return own.flag + " " + name;
 }
 
 // Those of one kind of GPU; offers are ordered by it.
@@ -58,22 +50,22 @@ void PriceBook::add_own_offers() {
   std::vector<Offer> mine;
   own_rows_.reserve(catalog_->machines.size());
   for (const catalog::Machine& machine : catalog_->machines) {
-    const std::optional<UsdPerMachineSecond> rate = own_price_of(machine, own_);
+    const std::optional<MachineQuote> quote = own_quote(machine, own_);
     const Result<const catalog::Gpu*> gpu = catalog_->find_gpu(machine.gpu);
-    if (!rate || !gpu) continue;
+    if (!quote || !gpu) continue;
     catalog::Price row;
     row.provider = machine.provider;
     row.instance = machine.instance;
     row.region = "any";
-    row.machine_price = *rate;
+    row.machine_price = quote->rate;
     row.provenance.sources = {kOwn};
     row.provenance.date = today();
-    row.provenance.note = own_name(machine, own_);
+    row.provenance.note = quote->own;
     own_rows_.push_back(std::move(row));
     mine.push_back({*gpu, &machine, &own_rows_.back()});
   }
   std::erase_if(offers_, [&](const Offer& offer) {
-    return offer.price->purchase == Purchase::kOnDemand && own_price_of(*offer.machine, own_);
+    return offer.price->purchase == Purchase::kOnDemand && own_quote(*offer.machine, own_);
   });
   offers_.insert(offers_.end(), mine.begin(), mine.end());
   sort_offers(offers_);
@@ -122,10 +114,8 @@ std::optional<GpuQuote> PriceBook::own_gpu(std::string_view name) const {
 
 std::optional<MachineQuote> PriceBook::machine(const catalog::Machine& machine, Purchase purchase,
                                                std::string_view region) const {
-  if (const std::optional<UsdPerMachineSecond> own = own_price_of(machine, own_)) {
-    return MachineQuote{*own, {}, own_name(machine, own_)};
-  }
-  return list_price(machine, purchase, region);
+  const std::optional<MachineQuote> own = own_quote(machine, own_);
+  return own ? own : list_price(machine, purchase, region);
 }
 
 std::optional<MachineQuote> PriceBook::list_price(const catalog::Machine& machine, Purchase purchase,

@@ -21,8 +21,8 @@
 #include "base/date.h"
 #include "market/committed_spend.h"
 #include "market/offers.h"
-#include "market/outlooks.h"
 #include "market/own_prices.h"
+#include "market/price_outlook.h"
 
 namespace rightsize::market {
 

@@ -179,8 +179,9 @@ Catalog random_catalog() {
   }
   for (int i = 0; i < prices; ++i) {
     const catalog::Machine& of = catalog.machines[*rc::gen::inRange<std::size_t>(0, catalog.machines.size())];
+    // The range is less than tenfold: a spot price at a tenth of on-demand is a launch floor, which never leads.
     add_price(catalog, of.instance, *rc::gen::element<std::string>("any", "east", "west"),
-              *rc::gen::elementOf(kPurchases), *rc::gen::inRange(1, 50) * 0.25, of.provider);
+              *rc::gen::elementOf(kPurchases), *rc::gen::inRange(6, 56) * 0.25, of.provider);
   }
   return catalog;
 }

@@ -22,6 +22,36 @@ Result<bool> exists(const std::string& url) {
   return found;
 }
 
+Result<> put(Database& database, const std::string& table, const std::vector<std::string>& columns,
+             const std::vector<Value>& values, const std::string& key) {
+  std::vector<std::string> marks, updates;
+  for (const std::string& column : columns) {
+    marks.push_back(fmt::format("${}", marks.size() + 1));
+    updates.push_back(fmt::format("{0} = EXCLUDED.{0}", column));
+  }
+  std::string sql =
+      fmt::format("INSERT INTO {} ({}) VALUES ({})", table, fmt::join(columns, ", "), fmt::join(marks, ", "));
+  if (!key.empty()) sql += fmt::format(" ON CONFLICT ({}) DO UPDATE SET {}", key, fmt::join(updates, ", "));
+  return database.run(sql, values);
+}
+
+void Where::among(const char* column, const std::vector<std::string>& wanted) {
+  std::string marks;
+  for (const std::string& text : wanted) {
+    if (!text.empty()) marks += (marks.empty() ? "" : ", ") + mark(text);
+  }
+  if (!marks.empty()) add(fmt::format("{} IN ({})", column, marks));
+}
+
+void Where::compare(const std::string& column_and_sign, const std::optional<std::int64_t>& value) {
+  if (value) add(column_and_sign + " " + mark(*value));
+}
+
+std::string Where::mark(Value value) {
+  values_.push_back(std::move(value));
+  return fmt::format("${}", values_.size());
+}
+
 std::string default_location(std::string_view flag, const char* variable, const char* file) {
   const auto value_of = [](const char* name) {
     const char* value = std::getenv(name);

@@ -93,6 +93,39 @@ auto rows(Database& database, const std::string& sql, const std::vector<Value>& 
   return found;
 }
 
+// Inserts one row. With `key`, the columns of a unique key, it replaces a row of the same key.
+Result<> put(Database& database, const std::string& table, const std::vector<std::string>& columns,
+             const std::vector<Value>& values, const std::string& key = {});
+
+// Database::insert() for a list of items: `make` returns the values of one.
+template <class Items, class Make>
+Result<> insert_all(Database& database, const std::string& table, const std::vector<std::string>& columns,
+                    const Items& items, const Make& make) {
+  auto next = items.begin();
+  return database.insert(table, columns, [&](std::vector<Value>& values) {
+    if (next == items.end()) return false;
+    values = make(*next++);
+    return true;
+  });
+}
+
+// " WHERE a IN ($1, $2) AND b >= $3" with its values.
+class Where {
+ public:
+  // Empty texts are left out; without any other, there is no condition.
+  void among(const char* column, const std::vector<std::string>& wanted);
+  void compare(const std::string& column_and_sign, const std::optional<std::int64_t>& value);
+  const std::string& text() const { return text_; }
+  const std::vector<Value>& values() const { return values_; }
+
+ private:
+  void add(const std::string& condition) { text_ += (text_.empty() ? " WHERE " : " AND ") + condition; }
+  std::string mark(Value value);
+
+  std::string text_;
+  std::vector<Value> values_;
+};
+
 Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, Access access);
 // A SQLite file that no other process changes, without lock files: for read-only and full disks.
 Result<std::unique_ptr<Database>> open_unchanging(const std::string& path);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -95,26 +96,22 @@ class Sqlite : public Database {
  private:
   // SQLite's message, with a hint for the failures people meet.
   Error wrong() const {
+    static constexpr std::pair<int, const char*> kHints[] = {
+        {SQLITE_READONLY, "the file, its folder or the disk is read-only; nothing was changed"},
+        {SQLITE_CANTOPEN, "the folder is missing or not writable"},
+        // Also when there is no space for a lock file.
+        {SQLITE_IOERR, "the disk is full or failing; nothing was changed"},
+        {SQLITE_FULL, "free some space and try again; nothing was changed"},
+        {SQLITE_NOTADB, "the file is damaged or is not a rightsize database"},
+        {SQLITE_CORRUPT, "the file is damaged or is not a rightsize database"}};
     const std::string words = fmt::format("{}: {}", path_, sqlite3_errmsg(handle_));
-    switch (sqlite3_errcode(handle_)) {
-      case SQLITE_BUSY:
-      case SQLITE_LOCKED:
-        return unreadable(fmt::format("{} by another process for {:.3g} s", words, in_seconds(waits_)))
-            .with_hint("nothing was changed: try again when it is done");
-      case SQLITE_READONLY:
-        return unreadable(words).with_hint("the file, its folder or the disk is read-only; nothing was changed");
-      case SQLITE_CANTOPEN:
-        return unreadable(words).with_hint("the folder is missing or not writable");
-      case SQLITE_IOERR:  // also when there is no space for a lock file
-        return unreadable(words).with_hint("the disk is full or failing; nothing was changed");
-      case SQLITE_FULL:
-        return unreadable(words).with_hint("free some space and try again; nothing was changed");
-      case SQLITE_NOTADB:
-      case SQLITE_CORRUPT:
-        return unreadable(words).with_hint("the file is damaged or is not a rightsize database");
-      default:
-        return unreadable(words);
+    const int code = error_code();
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
+      return unreadable(fmt::format("{} by another process for {:.3g} s", words, in_seconds(waits_)))
+          .with_hint("nothing was changed: try again when it is done");
     }
+    const auto* hint = std::ranges::find(kHints, code, &std::pair<int, const char*>::first);
+    return unreadable(words).with_hint(hint == std::end(kHints) ? "" : hint->second);
   }
 
   Result<> prepare(const std::string& sql, Statement& into) {

@@ -43,14 +43,14 @@ Outcome no_price() {
   Outcome outcome;
   outcome.report.title = "Commitments";
   outcome.report.document = empty_commit_document();
-  outcome.report.blocks.emplace_back(report::Paragraph{"No provider has an on-demand price for this GPU."});
+  outcome.report.say("No provider has an on-demand price for this GPU.");
   outcome.exit_code = kNoFeasibleAnswer;
   return outcome;
 }
 
 Checked<Outcome> run(const CommitFlags& flags) {
   if (Result<> checked = check(flags); !checked) return fail(checked.error());
-  RIGHTSIZE_TRY(const Usage usage, usage_of(flags));
+  RIGHTSIZE_TRY(const DemandHistory usage, usage_of(flags));
   RIGHTSIZE_TRY(const std::vector<Future> futures, futures_of(flags));
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
   const market::PriceBook book(catalog);

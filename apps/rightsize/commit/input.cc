@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/located_json.h"
 #include "base/parse_units.h"
 #include "base/text.h"
-#include "catalog/places.h"
+#include "catalog/words.h"
 #include "rightsize/input/price_flag.h"
 #include "settings/setting.h"
 
@@ -84,6 +88,88 @@ Result<std::vector<Payment>> own_payments(const std::string& flag, const std::st
   return payments;
 }
 
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+Checked<DemandHistory> read_table(const std::string& path, std::string text) {
+  RIGHTSIZE_TRY(const Csv csv, Csv::parse(path, std::move(text)));
+  const bool in_use = csv.column("gpus").has_value(), daily = csv.column("date").has_value();
+  if (!in_use && !csv.column("gpu_hours")) {
+    return fail(Errors(bad_input("a column gpus or gpu_hours is missing")
+                           .at(csv.header_place(0))
+                           .with_hint("one row per step: gpus in use, or gpu_hours of an hour or a date")));
+  }
+  DemandHistory usage;
+  Errors errors;
+  for (const CsvRow& row : csv.rows()) {
+    const char* column = in_use ? "gpus" : "gpu_hours";
+    Result<double> value = parse_number(csv.cell(row, column));
+    if (value && *value < 0) value = fail(bad_input("GPUs in use cannot be negative"));
+    if (value) {
+      usage.gpus.push_back(*value / (in_use || !daily ? 1 : 24));
+    } else {
+      errors.push_back(std::move(value).error().at(csv.place(row, column)));
+    }
+  }
+  if (errors.empty() && usage.gpus.empty()) errors.push_back(bad_input(path + ": no rows"));
+  if (!errors.empty()) return fail(std::move(errors));
+  usage.source = fmt::format("{} ({} {}, {:.4g} GPUs on average)", path, usage.gpus.size(),
+                             daily && !in_use ? "days" : "steps", mean_of(usage.gpus));
+  return usage;
+}
+
+Checked<DemandHistory> read_fleet(const std::string& path, std::string text) {
+  RIGHTSIZE_TRY(const LocatedJson json, LocatedJson::parse(path, std::move(text)));
+  const auto number = [](const JsonValue& object, const char* name) -> std::optional<double> {
+    const JsonMember* member = object.find(name);
+    if (member == nullptr || member->value.type != JsonType::kNumber) return std::nullopt;
+    return member->value.number;
+  };
+  const JsonMember* totals = json.root().find("totals");
+  const std::optional<double> used = totals == nullptr ? std::nullopt : number(totals->value, "gpu_hours");
+  const std::optional<double> window = totals == nullptr ? std::nullopt : number(totals->value, "window_seconds");
+  if (!used || !window || *window <= 0) {
+    return fail(Errors(bad_input(path + ": no totals with gpu_hours and window_seconds, as 'rightsize fleet' writes")));
+  }
+  const double gpus = *used / in_hours(seconds(*window));
+  return DemandHistory{
+      {gpus}, fmt::format("{} ({:.4g} GPUs on average; its hours are unknown, so demand is assumed even)", path, gpus)};
+}
+
+// A CSV with a column gpus (in use, one row per step), or gpu_hours with one row per `hour` or `date`; or the JSON of
+// `rightsize fleet`, whose GPU-hours are spread evenly over its window.
+Checked<DemandHistory> read_usage(const std::string& path) {
+  RIGHTSIZE_TRY(std::string text, read_file(path));
+  return trim(text).starts_with('{') ? read_fleet(path, std::move(text)) : read_table(path, std::move(text));
+}
+
+// "8": eight all the time. "8,peak=20,share=0.3": twenty during 30 % of the time.
+Result<DemandHistory> parse_base(const std::string& text) {
+  double base = -1, peak = 0, share = 0;
+  for (std::string_view part : split_list(text, ',')) {
+    double* into = &base;
+    if (part.starts_with("peak=")) into = &peak;
+    if (part.starts_with("share=")) into = &share;
+    const std::size_t equals = part.find('=');
+    const Result<double> value = parse_number(equals == std::string_view::npos ? part : part.substr(equals + 1));
+    const bool known = equals == std::string_view::npos || into != &base;
+    if (!value || *value < 0 || !known) {
+      return fail(bad_input(fmt::format("--base '{}': GPUs expected", text))
+                      .with_hint("for example --base 8, or --base 8,peak=20,share=0.3"));
+    }
+    *into = *value;
+  }
+  if (base < 0 || share > 1) return fail(bad_input(fmt::format("--base '{}': GPUs expected", text)));
+  constexpr int kSteps = 1000;
+  DemandHistory usage;
+  const int high = peak > 0 ? static_cast<int>(std::lround(share * kSteps)) : 0;
+  for (int i = 0; i < kSteps; ++i) usage.gpus.push_back(i < high ? peak : base);
+  usage.source = fmt::format("{:g} GPUs stated{}", base,
+                             high > 0 ? fmt::format(", {:g} during {:.0f} % of the time", peak, 100 * share) : "");
+  return usage;
+}
+
 // The cheapest offer of each term at one provider, as it will likely cost.
 CommitPlan prices_at(const market::PriceBook& book, const catalog::Gpu& gpu, const std::string& provider,
                      const std::vector<std::string>& regions, const CommitFlags& flags) {
@@ -124,9 +210,9 @@ Result<> check(const CommitFlags& flags) {
   return {};
 }
 
-Checked<Usage> usage_of(const CommitFlags& flags) {
+Checked<DemandHistory> usage_of(const CommitFlags& flags) {
   if (!flags.usage.empty()) return read_usage(flags.usage);
-  RIGHTSIZE_TRY(Usage usage, parse_base(flags.base));
+  RIGHTSIZE_TRY(DemandHistory usage, parse_base(flags.base));
   return usage;
 }
 
@@ -151,11 +237,10 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
   RIGHTSIZE_TRY(const std::vector<Payment> three, own_payments("--three-years", flags.three_years));
   std::vector<CommitPlan> plans;
   if (gpu != nullptr) {
-    std::vector<std::string> providers;
     std::set<std::string> known, known_regions;
-    for (const catalog::Price& price : book.catalog().prices) known.insert(price.provider);
-    RIGHTSIZE_TRY(providers, catalog::match_providers(flags.provider, known));
-    for (const catalog::Price& price : book.catalog().prices) known_regions.insert(price.region);
+    for (const catalog::Price& price : book.catalog().prices)
+      known.insert(price.provider), known_regions.insert(price.region);
+    RIGHTSIZE_TRY(std::vector<std::string> providers, catalog::match_providers(flags.provider, known));
     RIGHTSIZE_TRY(const std::vector<std::string> regions, catalog::match_regions(flags.region, known_regions));
     if (providers.empty()) {
       for (const market::Offer& offer : book.offers({.gpus = {gpu->name}}))

@@ -5,14 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "market/payment.h"
+#include "market/commitment.h"
 #include "market/price_book.h"
 #include "rightsize/command.h"
-#include "rightsize/commit/usage.h"
 
 namespace rightsize::app {
 
 constexpr const char* kOwnPrices = "yours";  // instead of a provider
+
+// How many GPUs run over time.
+struct DemandHistory {
+  std::vector<double> gpus;  // in use, at equal steps
+  std::string source;        // for the report
+};
 
 struct CommitFlags {
   std::string usage, base, gpu, provider, region, catalog, one_year, three_years;
@@ -42,7 +47,7 @@ struct CommitPlan {
 };
 
 Result<> check(const CommitFlags& flags);
-Checked<Usage> usage_of(const CommitFlags& flags);
+Checked<DemandHistory> usage_of(const CommitFlags& flags);
 // The scenarios of --future, or the default ones, with --growth applied.
 Result<std::vector<market::Future>> futures_of(const CommitFlags& flags);
 // One entry per provider with its prices, nothing decided yet; without a GPU, the user's own prices.

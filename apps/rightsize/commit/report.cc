@@ -46,7 +46,7 @@ struct FutureView {
 struct CommitView {
   const std::vector<CommitPlan>& plans;
   const CommitFlags& flags;
-  const Usage& usage;
+  const DemandHistory& usage;
   std::vector<TermView> terms;
   std::vector<PaymentView> payments;
   std::vector<FutureView> futures;
@@ -188,7 +188,7 @@ std::string conclusion(const CommitPlan& best) {
                      format_usd(usd(saved)), 100 * saved / best.uncommitted);
 }
 
-std::string usage_line(const CommitPlan& best, const Usage& usage, const market::Demand& demand) {
+std::string usage_line(const CommitPlan& best, const DemandHistory& usage, const market::Demand& demand) {
   std::string text =
       fmt::format("Usage: {}. On-demand {}/GPU-h", usage.source, format_usd_per_hour(best.prices.on_demand));
   if (best.prices.spot && demand.interruptible > 0)
@@ -225,7 +225,7 @@ std::string passed_over(const std::vector<CommitPlan>& plans) {
 
 report::Json empty_commit_document() { return kCommitDocument.of({{}, {}, {}, {}, {}, {}}); }
 
-report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitFlags& flags, const Usage& usage,
+report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitFlags& flags, const DemandHistory& usage,
                              const market::Demand& demand, const std::vector<Future>& futures) {
   const CommitPlan& best = plans.front();
   CommitView view{plans, flags, usage, {}, {}, {}};
@@ -235,16 +235,12 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
   report::Report report;
   report.title = "Commitments";
   report.document = kCommitDocument.of(view);
-  const auto say = [&](std::string text) {
-    if (!text.empty()) report.blocks.emplace_back(report::Paragraph{std::move(text)});
-  };
   const auto show = [&](std::string title, report::Table table) {
-    table.title = std::move(title);
-    if (!table.rows.empty()) report.blocks.emplace_back(std::move(table));
+    if (!table.rows.empty()) report.show(std::move(title), std::move(table));
   };
   for (const std::string& line :
        {conclusion(best), passed_over(plans), usage_line(best, usage, demand), draws_line(best)})
-    say(line);
+    report.say(line);
   show(fmt::format("What to buy now, {}", from(best)),
        table_of(kTermFields, view.terms,
                 {"term", "gpus", "usd_per_gpu_hour", "break_even_utilization", "usd_per_year",
@@ -263,7 +259,7 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
       columns.emplace_back("new_money_usd");
     show("All providers", table_of(kProviderFields, plans, columns));
   }
-  say(
+  report.say(
       fmt::format("{}The scenario weights are our judgement; --future replaces them. Commitments cannot be returned; "
                   "one-year ones of later years are bought when the scenario is known.",
                   best.sources.empty() ? "" : fmt::format("Prices: {}. ", fmt::join(best.sources, "; "))));

@@ -6,7 +6,7 @@
 namespace rightsize::app {
 
 // `plans` are decided, best first.
-report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitFlags& flags, const Usage& usage,
+report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitFlags& flags, const DemandHistory& usage,
                              const market::Demand& demand, const std::vector<market::Future>& futures);
 
 // The document without any plan.

@@ -7,7 +7,6 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "catalog/version.h"
-#include "decisions/clock.h"
 #include "decisions/read_plan.h"
 #include "rightsize/decisions/fields.h"
 #include "rightsize/decisions/input.h"
@@ -106,13 +105,13 @@ Checked<Outcome> run(const Flags& flags) {
   Outcome outcome;
   report::Report& report = outcome.report;
   report.title = "Decision";
-  say(report, sentence(decision, !flags.dry_run));
+  report.say(sentence(decision, !flags.dry_run));
   if (report::Table table = predictions_table(decision); !table.rows.empty())
-    report.blocks.emplace_back(std::move(table));
-  if (!decision.summary.saving) say(report, "Saving unknown: pass today's cost with --before.");
-  say(report, flags.dry_run ? "Nothing was written (--dry-run)."
-                            : fmt::format("Kept in {}. Next: 'rightsize rollout start {}'.", *answer.ledger,
-                                          decisions::label(decision.summary.id)));
+    report.show("Predicted", std::move(table));
+  if (!decision.summary.saving) report.say("Saving unknown: pass today's cost with --before.");
+  report.say(flags.dry_run ? "Nothing was written (--dry-run)."
+                           : fmt::format("Kept in {}. Next: 'rightsize rollout start {}'.", *answer.ledger,
+                                         decisions::label(decision.summary.id)));
   add_record(decision, report.record);
   report.document = kDecideDocument.of(answer);
   report.document["decision"]["plan"] = plan_json(decision);

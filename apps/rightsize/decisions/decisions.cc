@@ -1,15 +1,12 @@
 // rightsize decisions: the verbs and their flags.
 #include "rightsize/decisions/decisions.h"
 
-#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
 
-#include "base/parse_units.h"
 #include "base/suggest.h"
-#include "base/text.h"
-#include "decisions/clock.h"
+#include "rightsize/input/verbs.h"
 
 namespace rightsize::app {
 namespace {
@@ -32,25 +29,23 @@ const std::vector<Verb>& verbs() {
 
 Checked<Outcome> run(const DecisionsFlags& flags, const FlagSet& command) {
   const std::string name = flags.words.empty() ? "list" : flags.words.front();
-  const auto verb = std::find_if(verbs().begin(), verbs().end(), [&](const Verb& each) { return name == each.name; });
-  if (verb == verbs().end()) {
+  const Verb* verb = find_verb(verbs(), name);
+  if (verb == nullptr) {
     std::vector<std::string> names;
-    for (const Verb& each : verbs()) names.emplace_back(each.name);
+    for (const Verb& each : verbs()) names.push_back(each.name);
     return fail(bad_input(fmt::format("'decisions' has no verb '{}'", name))
                     .with_hint(did_you_mean(name, names))
                     .with_hint(fmt::format("use {}", fmt::join(names, ", "))));
   }
   if (Result<> fits = check_flags(command, "decisions", verbs(), *verb); !fits) return fail(fits.error());
   const std::vector<std::string> rest(flags.words.begin() + (flags.words.empty() ? 0 : 1), flags.words.end());
-  if (name != "show" && name != "export" && !rest.empty()) {
+  if (name == "show") return show_decisions(flags, rest);
+  if (name == "export") return export_decisions(flags, rest);
+  if (!rest.empty()) {
     return fail(bad_input(fmt::format("'decisions {}' does not take an argument '{}'", name, rest.front()))
                     .with_hint(fmt::format("for a workload: --workload {}", rest.front())));
   }
-  if (name == "show") return show_decisions(flags, rest);
-  if (name == "export") return export_decisions(flags, rest);
-  if (name == "savings") return report_savings(flags);
-  if (name == "review") return review_decisions(flags);
-  return list_decisions(flags);
+  return name == "savings" ? report_savings(flags) : name == "review" ? review_decisions(flags) : list_decisions(flags);
 }
 
 }  // namespace
@@ -62,7 +57,7 @@ Result<decisions::Filter> read_filter(const DecisionsFlags& flags) {
   filter.author = flags.by;
   filter.gpu = flags.gpu;
   for (const std::string& word : flags.status) {
-    const std::optional<decisions::DecisionStatus> status = decisions::parse_status(word);
+    const std::optional<decisions::DecisionStatus> status = decisions::parse<decisions::DecisionStatus>(word);
     if (!status) {
       return fail(bad_input(fmt::format("unknown status '{}'", word))
                       .with_hint("use decided, rolling-out, in-force, rolled-back or superseded"));
@@ -80,9 +75,10 @@ Result<decisions::Filter> read_filter(const DecisionsFlags& flags) {
 
 Run add_decisions(FlagSet& command) {
   auto flags = std::make_shared<DecisionsFlags>();
-  command.add_option(
-      "WHAT", flags->words,
-      "list, show DECISION..., export [DECISION...], savings, review; a decision is D12, 12 or its workload's name");
+  command.add("WHAT", flags->words)
+      ->meaning(
+          "list, show DECISION..., export [DECISION...], savings, review; a decision is D12, 12 or its workload's "
+          "name");
   command.add("workload", flags->workload)->meaning("only this workload");
   command.add("team", flags->team)->meaning("only this team");
   command.add("by", flags->by)->meaning("only decisions by this person");

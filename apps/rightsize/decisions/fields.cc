@@ -4,8 +4,6 @@
 
 #include "base/copy_json.h"
 #include "base/format.h"
-#include "base/located_json.h"
-#include "decisions/clock.h"
 
 namespace rightsize::app {
 
@@ -117,6 +115,27 @@ report::Json plan_json(const Decision& decision) {
   return plan ? copy_of(plan->root()) : report::Json(nullptr);
 }
 
+PlanFields::PlanFields(const Decision& decision) {
+  if (Checked<LocatedJson> parsed = LocatedJson::parse("plan", decision.plan)) document_ = *std::move(parsed);
+}
+
+const JsonValue* PlanFields::find(std::string_view name) const {
+  const JsonMember* plan = document_ ? document_->root().find("plan") : nullptr;
+  const JsonMember* field = plan == nullptr ? nullptr : plan->value.find(name);
+  return field == nullptr ? nullptr : &field->value;
+}
+
+std::string PlanFields::text(std::string_view name) const {
+  const JsonValue* value = find(name);
+  if (value == nullptr || value->type != JsonType::kNumber) return value == nullptr ? "" : value->text;
+  return value->integer ? std::to_string(*value->integer) : fmt::format("{}", value->number);
+}
+
+std::optional<double> PlanFields::number(std::string_view name) const {
+  const JsonValue* value = find(name);
+  return value != nullptr && value->type == JsonType::kNumber ? std::optional(value->number) : std::nullopt;
+}
+
 report::Table predictions_table(const Decision& decision) {
   std::vector<ShownPrediction> rows = shown_predictions(decision);
   if (const auto& cost = decision.cost) {
@@ -130,9 +149,7 @@ report::Table predictions_table(const Decision& decision) {
                     std::nullopt,
                     [](double value) { return format_usd(usd(value)); }});
   }
-  report::Table table = table_of(kPredictionFields, rows, {"metric", "low", "likely", "high", "limit"});
-  table.title = "Predicted";
-  return table;
+  return table_of(kPredictionFields, rows, {"metric", "low", "likely", "high", "limit"});
 }
 
 std::string full_name(const DecisionSummary& summary) {
@@ -170,9 +187,8 @@ void add_record(const Decision& d, std::vector<report::Block>& blocks) {
   add(chosen + ".");
   if (!d.what.empty()) add(fmt::format("Purpose: {}.", d.what));
   add(fmt::format("Reason: {}", d.why.empty() ? "not recorded." : d.why));
-  // Its title would become a second heading in Markdown.
+  // A title would become a second heading in Markdown.
   if (report::Table table = predictions_table(d); !table.rows.empty()) {
-    table.title.clear();
     add("Predicted:");
     blocks.emplace_back(std::move(table));
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/located_json.h"
 #include "decisions/evidence.h"
 #include "report/fields.h"
 
@@ -15,6 +16,19 @@ extern const report::Fields<decisions::Decision> kDecisionFields;
 
 // The plan it was made from, as its command wrote it.
 report::Json plan_json(const decisions::Decision& decision);
+// The members of the plan that was chosen.
+class PlanFields {
+ public:
+  explicit PlanFields(const decisions::Decision& decision);
+  // Empty where there is no such member.
+  std::string text(std::string_view name) const;
+  std::optional<double> number(std::string_view name) const;
+
+ private:
+  const JsonValue* find(std::string_view name) const;
+  std::optional<LocatedJson> document_;
+};
+
 report::Table predictions_table(const decisions::Decision& decision);
 
 // The decision as a record to keep with the code: what, why, predictions, rollback, sources.
@@ -30,9 +44,5 @@ std::string show_saving(const decisions::DecisionSummary& summary);
 std::string day_of(const std::string& time);
 // "1 sample", "3 samples".
 std::string count_of(std::size_t number, const char* noun);
-
-inline void say(report::Report& report, std::string text) {
-  if (!text.empty()) report.blocks.emplace_back(report::Paragraph{std::move(text)});
-}
 
 }  // namespace rightsize::app

@@ -8,12 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "base/located_json.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "decisions/clock.h"
 #include "fleet/prometheus_client.h"
+#include "rightsize/decisions/fields.h"
 #include "telemetry/read.h"
 
 namespace rightsize::app {
@@ -22,10 +21,10 @@ namespace {
 using decisions::MeasuredValue;
 
 // "tokens_per_second=..." in two; the name must be a known metric.
-Result<std::pair<const decisions::Metric*, std::string>> split_metric(const std::string& text, const char* flag) {
+Result<std::pair<const decisions::MetricInfo*, std::string>> split_metric(const std::string& text, const char* flag) {
   const std::size_t equals = text.find('=');
   const std::string name(trim(text.substr(0, equals)));
-  const decisions::Metric* metric = decisions::find_metric(name);
+  const decisions::MetricInfo* metric = decisions::find_metric(name);
   if (equals == std::string::npos || metric == nullptr) {
     const std::vector<std::string> names = decisions::metric_names();
     return fail(bad_input(fmt::format("{} '{}': write METRIC=...", flag, text))
@@ -35,18 +34,17 @@ Result<std::pair<const decisions::Metric*, std::string>> split_metric(const std:
   return std::pair{metric, std::string(trim(text.substr(equals + 1)))};
 }
 
-Result<> add_by_hand(const MeasureFlags& flags, Measured& into) {
+Result<> add_by_hand(const MeasureFlags& flags, NewSamples& into) {
   const auto add = [&](std::string_view metric, double value) {
     into.samples.push_back({std::string(metric), value, decisions::now(), "by hand"});
     into.how = "by hand";
   };
   for (const std::string& text : flags.measured) {
-    const auto named = split_metric(text, "--measured");
-    if (!named) return fail(named.error());
-    for (std::string_view word : split_list(named->second, ',')) {
-      Result<double> value = named->first->parse(word);
+    RIGHTSIZE_TRY(const auto named, split_metric(text, "--measured"));
+    for (std::string_view word : split_list(named.second, ',')) {
+      Result<double> value = named.first->parse(word);
       if (!value) return fail(bad_input("--measured " + value.error().message));
-      add(named->first->name, *value);
+      add(named.first->name, *value);
     }
   }
   if (flags.oom) add(decisions::kOom, *flags.oom);
@@ -81,26 +79,16 @@ class MinuteSink : public telemetry::SampleSink {
   std::map<std::pair<std::int64_t, int>, Minute> minutes_;
 };
 
-Result<> add_profile(const std::string& file, Measured& into) {
-  auto source = open_bytes(file);
-  if (!source) return fail(std::move(source).error());
+Result<> add_profile(const std::string& file, NewSamples& into) {
+  RIGHTSIZE_TRY(const auto source, open_bytes(file));
   MinuteSink sink;
-  const Result<telemetry::ReadSummary> read = telemetry::read_samples(file, **source, sink);
-  if (!read) return fail(read.error());
+  if (const Result<telemetry::ReadSummary> read = telemetry::read_samples(file, *source, sink); !read)
+    return fail(read.error());
   into.how = fmt::format("profile {}", file);
   sink.take(into.how, into.samples);
   into.notes.emplace_back(
       "A recording of a GPU has memory and utilization; pass speed with --measured or --prometheus.");
   return {};
-}
-
-// The percentile of the plan's latencies, as a share.
-double percentile_of(const decisions::Decision& decision) {
-  const Checked<LocatedJson> plan = LocatedJson::parse("plan", decision.plan);
-  const JsonMember* chosen = plan ? plan->root().find("plan") : nullptr;
-  const JsonMember* percentile = chosen == nullptr ? nullptr : chosen->value.find("slo_percentile");
-  const bool known = percentile != nullptr && percentile->value.type == JsonType::kNumber;
-  return known ? percentile->value.number / 100 : 0.95;
 }
 
 // What vLLM and dcgm-exporter publish; of a metric with an old and a new name the new one counts.
@@ -125,7 +113,7 @@ std::string default_query(std::string_view metric, double percentile, const std:
   return {};
 }
 
-Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& decision, Measured& into) {
+Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& decision, NewSamples& into) {
   RIGHTSIZE_TRY(const ServerRequest request, read_server_flags(flags.server));
   const Seconds step = flags.step;
   std::map<std::string, std::string> queries;
@@ -134,21 +122,17 @@ Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& d
     queries.emplace(named.first->name, named.second);
   }
   if (queries.empty()) {
+    const double percentile = PlanFields(decision).number("slo_percentile").value_or(95) / 100;
     const std::string range = fmt::format("{:.0f}s", in_seconds(step));
     for (const decisions::PredictedMetric& p : decision.predictions) {
-      const std::string query = default_query(p.metric, percentile_of(decision), flags.server.match, range);
+      const std::string query = default_query(p.metric, percentile, flags.server.match, range);
       if (!query.empty()) queries.emplace(p.metric, query);
     }
   }
   http::Client finder(request.auth, request.policy, nullptr);
   RIGHTSIZE_TRY(const std::string base, fleet::find_api(finder, flags.server.prometheus));
   fleet::PrometheusClient client(http::Client(request.auth, request.policy, nullptr), base);
-  TimePoint end;
-  if (request.end) {
-    end = *request.end;
-  } else {
-    RIGHTSIZE_TRY(end, client.clock());
-  }
+  RIGHTSIZE_TRY(const TimePoint end, request.end ? Result<TimePoint>(*request.end) : client.clock());
   into.how = fmt::format("prometheus {}", http::shown_url(flags.server.prometheus));
   for (const auto& [metric, query] : queries) {
     const auto rows = client.range(query, end - request.window, end, step);
@@ -195,26 +179,13 @@ Result<decisions::Ledger> open_ledger(const LedgerFlags& flags, store::Access ac
 void report_backup(const std::string& backup, report::Report& report) {
   if (backup.empty()) return;
   report.document["backup"] = backup;
-  report.blocks.emplace_back(report::Paragraph{
-      fmt::format("The ledger was upgraded to this version; a copy of the old one is in {}.", backup)});
+  report.say(fmt::format("The ledger was upgraded to this version; a copy of the old one is in {}.", backup));
 }
 
 std::string author(const std::string& by) {
   if (!by.empty()) return by;
   for (const char* variable : {"USER", "LOGNAME"}) {
     if (const char* name = std::getenv(variable)) return name;
-  }
-  return {};
-}
-
-Result<> check_flags(const FlagSet& command, const char* name, const std::vector<Verb>& verbs, const Verb& verb) {
-  for (const Verb& other : verbs) {
-    for (const std::string& flag : other.flags) {
-      if (command.given(flag).empty() || std::find(verb.flags.begin(), verb.flags.end(), flag) != verb.flags.end())
-        continue;
-      return fail(bad_input(fmt::format("'{} {}' does not take {}", name, verb.name, flag))
-                      .with_hint(fmt::format("'{} {}' does", name, other.name)));
-    }
   }
   return {};
 }
@@ -236,9 +207,9 @@ void add_measure_flags(FlagSet& command, MeasureFlags& flags) {
   add_connection_flags(command, flags.server);
 }
 
-Checked<Measured> measure(const MeasureFlags& flags, const decisions::Decision& decision,
-                          const std::vector<MeasuredValue>& known) {
-  Measured measured;
+Checked<NewSamples> measure(const MeasureFlags& flags, const decisions::Decision& decision,
+                            const std::vector<MeasuredValue>& known) {
+  NewSamples measured;
   if (Result<> added = add_by_hand(flags, measured); !added) return fail(added.error());
   if (!flags.profile.empty()) {
     if (Result<> added = add_profile(flags.profile, measured); !added) return fail(added.error());

@@ -25,14 +25,6 @@ void report_backup(const std::string& backup, report::Report& report);
 // --by, or else $USER.
 std::string author(const std::string& by);
 
-// A command's verbs, and the flags each takes besides those that all take.
-struct Verb {
-  const char* name;
-  std::vector<std::string> flags;
-};
-// Refuses flags that only other verbs take.
-Result<> check_flags(const FlagSet& command, const char* name, const std::vector<Verb>& verbs, const Verb& verb);
-
 struct MeasureFlags {
   std::vector<std::string> measured, queries;  // METRIC=VALUE[,VALUE...], METRIC=PROMQL
   std::string profile;
@@ -44,7 +36,7 @@ struct MeasureFlags {
 };
 void add_measure_flags(FlagSet& command, MeasureFlags& flags);
 
-struct Measured {
+struct NewSamples {
   std::vector<decisions::MeasuredValue> samples;
   std::string how;                 // "by hand", "profile run.csv", "prometheus http://..."
   std::vector<std::string> notes;  // "the server has no series for ttft_seconds"
@@ -52,7 +44,7 @@ struct Measured {
 
 // Everything the flags name, without what `known` has already: a server's samples by their time, a recording by its
 // name. A metrics server answers --query, or, without one, what vLLM and dcgm-exporter publish of the predictions.
-Checked<Measured> measure(const MeasureFlags& flags, const decisions::Decision& decision,
-                          const std::vector<decisions::MeasuredValue>& known);
+Checked<NewSamples> measure(const MeasureFlags& flags, const decisions::Decision& decision,
+                            const std::vector<decisions::MeasuredValue>& known);
 
 }  // namespace rightsize::app

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "decisions/clock.h"
 #include "rightsize/decisions/decisions.h"
 #include "rightsize/decisions/fields.h"
 
@@ -79,7 +78,7 @@ report::Table table_of_summaries(const std::vector<DecisionSummary>& found, std:
   return table;
 }
 
-std::string summary_of(const decisions::Totals& totals, std::size_t listed, const std::string& place) {
+std::string summary_of(const decisions::LedgerTotals& totals, std::size_t listed, const std::string& place) {
   std::string text = fmt::format("{} in {}, {} live. The live ones save {}/month (predicted).",
                                  count_of(static_cast<std::size_t>(totals.decisions), "decision"), place,
                                  format_count(static_cast<double>(totals.live)), format_usd(totals.saving));
@@ -105,17 +104,17 @@ void add_practice(const DecisionRecord& record, report::Report& report) {
     rollout += fmt::format("{}{} {}", rollout.empty() ? "" : ", ", words_of(r.stage), name_of(r.state));
     if (r.ended_at) rollout += " " + day_of(decisions::format_time(*r.ended_at));
   }
-  say(report, fmt::format("Rollout: {}.", rollout.empty() ? "not begun" : rollout));
+  report.say(fmt::format("Rollout: {}.", rollout.empty() ? "not begun" : rollout));
   std::string measured = record.measured ? std::string(name_of(record.found.outcome)) : "nothing yet";
   for (const JudgedMetric& m : record.found.metrics) {
     if (m.measured.count == 0) continue;
-    const decisions::Metric& metric = m.prediction.info();
+    const decisions::MetricInfo& metric = m.prediction.info();
     measured += fmt::format("; {} {} ({})", metric.title, metric.show(m.measured.typical),
                             count_of(static_cast<std::size_t>(m.measured.count), "sample"));
   }
   if (record.found.saved)
     measured += fmt::format("; {} saved", show_cost(*record.found.saved, record.decision.summary.per));
-  say(report, fmt::format("Measured: {}.", measured));
+  report.say(fmt::format("Measured: {}.", measured));
 }
 
 // The plans are documents of other commands, which no field table describes.
@@ -154,7 +153,7 @@ Checked<Outcome> records(const DecisionsFlags& flags, std::vector<std::string> n
   add_plans(list.records, report.document);
   report_backup(ledger.backup(), report);
   if (names.empty()) {
-    say(report, "No decision matches.");
+    report.say("No decision matches.");
     outcome.exit_code = kNoFeasibleAnswer;
   } else if (as_table) {  // CSV has the list of decisions, not the predictions of each
     report.record = report.blocks;
@@ -171,7 +170,7 @@ Checked<Outcome> list_decisions(const DecisionsFlags& flags) {
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
   DecisionList list;
   RIGHTSIZE_TRY(list.summaries, ledger.list(filter));
-  RIGHTSIZE_TRY(const decisions::Totals totals, ledger.totals(filter));
+  RIGHTSIZE_TRY(const decisions::LedgerTotals totals, ledger.totals(filter));
   list.total = totals.decisions;
   Outcome outcome;
   report::Report& report = outcome.report;
@@ -179,11 +178,11 @@ Checked<Outcome> list_decisions(const DecisionsFlags& flags) {
   report.document = kDecisionsDocument.of(list);
   report_backup(ledger.backup(), report);
   if (list.summaries.empty()) {
-    say(report, "No decision matches.");
+    report.say("No decision matches.");
     outcome.exit_code = kNoFeasibleAnswer;
     return outcome;
   }
-  say(report, summary_of(totals, list.summaries.size(), ledger.database().name()));
+  report.say(summary_of(totals, list.summaries.size(), ledger.database().name()));
   report.blocks.emplace_back(table_of_summaries(list.summaries, flags.top ? 0 : 40));
   return outcome;
 }

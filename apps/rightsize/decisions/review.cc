@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "base/located_json.h"
-#include "decisions/clock.h"
 #include "http/http.h"
 #include "market/price_book.h"
 #include "plan/plan.h"
@@ -29,7 +28,7 @@ struct Alert {
   std::string kind;  // "price", "utilization", "cheaper"
   DecisionSummary decision;
   std::string words;
-  std::optional<Usd> saving = {};  // of the cheaper choice, per month or run
+  std::optional<Usd> saving;  // of the cheaper choice, per month or run
 };
 
 struct Review {
@@ -37,6 +36,10 @@ struct Review {
   std::size_t reviewed = 0;
   std::vector<Alert> alerts;
   std::vector<std::string> not_planned_again;  // "D3 (chat): the plan has no request"
+
+  void alert(const char* kind, const Decision& decision, const std::string& what, std::optional<Usd> saving = {}) {
+    alerts.push_back({kind, decision.summary, fmt::format("{}: {}", full_name(decision.summary), what), saving});
+  }
 };
 
 const Fields<Alert> kAlertFields = {
@@ -56,13 +59,10 @@ const Fields<Review> kReviewFields = {
 };
 const report::Document<Review> kReviewDocument("review", "Whether live decisions still hold", kReviewFields);
 
-// The list price of one machine at the time of the decision.
+// The list price of one machine at the time of the decision; nothing where it is unknown or 0.
 std::optional<double> old_price(const Decision& decision) {
-  const Checked<LocatedJson> plan = LocatedJson::parse("plan", decision.plan);
-  const JsonMember* chosen = plan ? plan->root().find("plan") : nullptr;
-  const JsonMember* price = chosen == nullptr ? nullptr : chosen->value.find("list_usd_per_machine_hour");
-  if (price != nullptr && price->value.type == JsonType::kNumber) return price->value.number;
-  return std::nullopt;
+  const std::optional<double> price = PlanFields(decision).number("list_usd_per_machine_hour");
+  return price && *price > 0 ? price : std::nullopt;
 }
 
 std::optional<market::MachineQuote> price_today(const Decision& decision, const market::PriceBook& book) {
@@ -73,8 +73,8 @@ std::optional<market::MachineQuote> price_today(const Decision& decision, const 
   return book.list_price(*machine, *purchase, choice.region);
 }
 
-double mean_of(const double* begin, const double* end) {
-  return std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin);
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 // The cost of the chosen machines at today's price.
@@ -82,58 +82,47 @@ std::optional<Usd> cost_today(const Decision& decision, const market::PriceBook&
   if (!decision.cost) return std::nullopt;
   const std::optional<double> old = old_price(decision);
   const std::optional<market::MachineQuote> now = price_today(decision, book);
-  if (!old || !now || *old <= 0) return decision.cost->likely;
+  if (!old || !now) return decision.cost->likely;
   return decision.cost->likely * (in_usd_per_machine_hour(now->rate) / *old);
 }
 
 void review_price(const Decision& decision, const catalog::Catalog& catalog, const DecisionsFlags& flags,
                   Review& review) {
-  const market::PriceBook book(catalog);
   const std::optional<double> old = old_price(decision);
-  const std::optional<market::MachineQuote> now = price_today(decision, book);
-  if (!old || *old <= 0) return;
+  if (!old) return;
+  const std::optional<market::MachineQuote> now = price_today(decision, market::PriceBook(catalog));
+  const std::string& instance = decision.summary.choice.instance;
   if (!now) {
-    review.alerts.push_back({"price",
-                             decision.summary,
-                             fmt::format("{}: the catalogue no longer has a price for {} on these terms",
-                                         full_name(decision.summary), decision.summary.choice.instance),
-                             {}});
-    return;
+    return review.alert("price", decision,
+                        fmt::format("the catalogue no longer has a price for {} on these terms", instance));
   }
   const double price = in_usd_per_machine_hour(now->rate), change = price / *old - 1;
   if (std::abs(change) < flags.price_change.fraction()) return;
-  review.alerts.push_back({"price",
-                           decision.summary,
-                           fmt::format("{}: {} costs {}/h, {}/h when it was decided ({:+.1f} %)",
-                                       full_name(decision.summary), decision.summary.choice.instance,
-                                       format_usd_per_hour(price), format_usd_per_hour(*old), change * 100),
-                           {}});
+  review.alert("price", decision,
+               fmt::format("{} costs {}/h, {}/h when it was decided ({:+.1f} %)", instance, format_usd_per_hour(price),
+                           format_usd_per_hour(*old), change * 100));
 }
 
 void review_use(const Decision& decision, const std::vector<MeasuredValue>& samples, const DecisionsFlags& flags,
                 Review& review) {
   constexpr std::size_t kRecent = 20;
-  const auto alert = [&](std::string_view what, double was, const char* basis, double is) {
+  const auto compare = [&](std::string_view what, double was, const char* basis, double is) {
     if (std::abs(is - was) < flags.drift.fraction()) return;
-    review.alerts.push_back(
-        {"utilization",
-         decision.summary,
-         fmt::format("{}: {} is {}, {} {}", full_name(decision.summary), what, format_percent(Ratio::fraction(is)),
-                     format_percent(Ratio::fraction(was)), basis),
-         {}});
+    review.alert("utilization", decision,
+                 fmt::format("{} is {}, {} {}", what, format_percent(Ratio::fraction(is)),
+                             format_percent(Ratio::fraction(was)), basis));
   };
   const std::vector<double> load = values_of(samples, decisions::kUtilization);
   const decisions::PredictedMetric* predicted = decision.find(decisions::kUtilization);
   if (!load.empty() && predicted != nullptr) {
-    const std::size_t some = std::min(kRecent, load.size());
-    alert("utilization", predicted->value.likely, "predicted",
-          mean_of(load.data() + load.size() - some, load.data() + load.size()));
+    compare("utilization", predicted->value.likely, "predicted",
+            mean_of(std::span(load).last(std::min(kRecent, load.size()))));
   }
   // GPU utilization is not predicted: the latest readings are compared with the first.
   const std::vector<double> busy = values_of(samples, decisions::kGpuUtil);
   if (busy.size() < 2 * kRecent) return;
-  alert("GPU utilization", mean_of(busy.data(), busy.data() + kRecent), "when it was first measured",
-        mean_of(busy.data() + busy.size() - kRecent, busy.data() + busy.size()));
+  compare("GPU utilization", mean_of(std::span(busy).first(kRecent)), "when it was first measured",
+          mean_of(std::span(busy).last(kRecent)));
 }
 
 void review_choice(const Decision& decision, const catalog::Catalog& catalog, const perf::Constants& constants,
@@ -159,15 +148,13 @@ void review_choice(const Decision& decision, const catalog::Catalog& catalog, co
   if (share < flags.cheaper.fraction()) return;
   const decisions::ChosenPlan& choice = decision.summary.choice;
   const bool same = best.offer.gpu->name == choice.gpu && best.offer.machine->instance == choice.instance;
-  const Usd saving = *today - best.cost;
-  review.alerts.push_back(
-      {"cheaper", decision.summary,
-       fmt::format(
-           "{}: {} x {} ({} x {} at {}, {}) would cost {}, {:.0f} % less than {}{}", full_name(decision.summary),
-           best.gpus, best.offer.gpu->name, best.machines, best.offer.machine->instance, best.offer.machine->provider,
-           catalog::name_of(best.offer.price->purchase), show_cost(best.cost, decision.summary.per), share * 100,
-           show_cost(*today, decision.summary.per), same ? " (the same machines, other settings)" : ""),
-       saving});
+  review.alert(
+      "cheaper", decision,
+      fmt::format("{} x {} ({} x {} at {}, {}) would cost {}, {:.0f} % less than {}{}", best.gpus, best.offer.gpu->name,
+                  best.machines, best.offer.machine->instance, best.offer.machine->provider,
+                  catalog::name_of(best.offer.price->purchase), show_cost(best.cost, decision.summary.per), share * 100,
+                  show_cost(*today, decision.summary.per), same ? " (the same machines, other settings)" : ""),
+      *today - best.cost);
 }
 
 std::string summary_of(const Review& review) {
@@ -234,19 +221,18 @@ Checked<Outcome> review_decisions(const DecisionsFlags& flags) {
   Outcome outcome;
   report::Report& report = outcome.report;
   report.title = "Review of decisions";
-  say(report, summary_of(review));
-  std::string lines, skipped;
-  for (const Alert& alert : review.alerts) lines += fmt::format("{}{}.", lines.empty() ? "" : "\n", alert.words);
-  say(report, std::move(lines));
-  for (const std::string& why : review.not_planned_again)
-    skipped += fmt::format("{}Not planned again: {}.", skipped.empty() ? "" : "\n", why);
-  say(report, std::move(skipped));
+  report.say(summary_of(review));
+  std::vector<std::string> lines, skipped;
+  for (const Alert& alert : review.alerts) lines.push_back(alert.words + ".");
+  for (const std::string& why : review.not_planned_again) skipped.push_back(fmt::format("Not planned again: {}.", why));
+  report.say(fmt::format("{}", fmt::join(lines, "\n")));
+  report.say(fmt::format("{}", fmt::join(skipped, "\n")));
   report.document = kReviewDocument.of(review);
   report_backup(ledger.backup(), report);
   if (!review.alerts.empty()) outcome.exit_code = kCheckFailed;
   if (!review.alerts.empty() && !flags.webhook.empty()) {
     if (Result<> sent = send(flags, review, report.document); !sent) return fail(sent.error());
-    say(report, fmt::format("Sent to {}.", host_of(flags.webhook)));
+    report.say(fmt::format("Sent to {}.", host_of(flags.webhook)));
   }
   return outcome;
 }

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "decisions/clock.h"
 #include "rightsize/decisions/decisions.h"
 #include "rightsize/decisions/fields.h"
 
@@ -101,18 +100,15 @@ Checked<Outcome> report_savings(const DecisionsFlags& flags) {
   report::Report& report = outcome.report;
   report.title = "Savings to date";
   const std::size_t waiting = wanted.size() - savings.decisions.size();
-  say(report, fmt::format("{} saved by {} (measured); another {} predicted but not measured yet.{}",
-                          format_usd(savings.all.measured), day_of(savings.until), format_usd(savings.all.predicted),
-                          waiting == 0 ? "" : fmt::format(" {} not rolled out.", count_of(waiting, "decision"))));
-  report::Table table = table_of(kSavingFields, savings.decisions,
-                                 {"id", cut("workload", 32), cut("team", 16), "status", "verdict",
-                                  "share_months_or_runs", "measured_usd", "predicted_usd", spare(cut("method", 60))});
-  table.title = "By decision";
-  report.blocks.emplace_back(std::move(table));
-  table = table_of(kTeamFields, savings.teams, {"team", "decisions", "measured_usd", "predicted_usd"});
-  table.title = "By team";
-  report.blocks.emplace_back(std::move(table));
-  say(report, kMethod);
+  report.say(fmt::format("{} saved by {} (measured); another {} predicted but not measured yet.{}",
+                         format_usd(savings.all.measured), day_of(savings.until), format_usd(savings.all.predicted),
+                         waiting == 0 ? "" : fmt::format(" {} not rolled out.", count_of(waiting, "decision"))));
+  report.show("By decision",
+              table_of(kSavingFields, savings.decisions,
+                       {"id", cut("workload", 32), cut("team", 16), "status", "verdict", "share_months_or_runs",
+                        "measured_usd", "predicted_usd", spare(cut("method", 60))}));
+  report.show("By team", table_of(kTeamFields, savings.teams, {"team", "decisions", "measured_usd", "predicted_usd"}));
+  report.say(kMethod);
   report.document = kSavingsDocument.of(savings);
   report_backup(ledger.backup(), report);
   return outcome;

@@ -56,7 +56,7 @@ Checked<std::map<std::string, std::string>> read_side(const std::string& path, c
 }
 
 std::vector<Side> priced(std::vector<manifests::GpuRequest> requests, const market::PriceBook& book,
-                         const manifests::Assumptions& assumptions) {
+                         const manifests::PriceAssumptions& assumptions) {
   std::vector<Side> sides;
   for (manifests::GpuRequest& request : requests) {
     manifests::Cost cost = manifests::price_of(request, book, assumptions);
@@ -65,8 +65,8 @@ std::vector<Side> priced(std::vector<manifests::GpuRequest> requests, const mark
   return sides;
 }
 
-Result<manifests::Assumptions> read_assumptions(const Flags& flags, const catalog::Catalog& catalog) {
-  manifests::Assumptions assumptions;
+Result<manifests::PriceAssumptions> read_assumptions(const Flags& flags, const catalog::Catalog& catalog) {
+  manifests::PriceAssumptions assumptions;
   assumptions.job_time = flags.job_hours;
   if (!flags.gpu.empty()) {
     RIGHTSIZE_TRY(assumptions.gpu, catalog.find_gpu(flags.gpu));
@@ -77,7 +77,7 @@ Result<manifests::Assumptions> read_assumptions(const Flags& flags, const catalo
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
-  RIGHTSIZE_TRY(const manifests::Assumptions assumptions, read_assumptions(flags, catalog));
+  RIGHTSIZE_TRY(const manifests::PriceAssumptions assumptions, read_assumptions(flags, catalog));
   DiffResult result;
   result.strict = flags.strict;
   if (flags.fail_over) result.fail_over = *flags.fail_over / kMonth;
@@ -86,9 +86,9 @@ Checked<Outcome> run(const Flags& flags) {
   manifests::Found before = manifests::read_files(old_texts), after = manifests::read_files(new_texts);
   result.requests = after.requests.size();
   result.notes = std::move(after.notes);
-  std::vector<manifests::Change> changes = manifests::compare(priced(std::move(before.requests), book, assumptions),
-                                                              priced(std::move(after.requests), book, assumptions));
-  for (manifests::Change& change : changes) {
+  std::vector<manifests::RequestChange> changes = manifests::compare(
+      priced(std::move(before.requests), book, assumptions), priced(std::move(after.requests), book, assumptions));
+  for (manifests::RequestChange& change : changes) {
     if (flags.all || change.differs()) result.rows.push_back({std::move(change)});
   }
   add_up(result);

@@ -11,8 +11,8 @@
 namespace rightsize::app {
 namespace {
 
-using manifests::Change;
 using manifests::GpuRequest;
+using manifests::RequestChange;
 using manifests::Side;
 using report::cut;
 using report::Fields;
@@ -205,11 +205,10 @@ report::Report diff_report(const DiffResult& result) {
   report::Report report;
   report.title = "GPU cost of this change";
   report.document = kDiffDocument.of(result);
-  const auto say = [&](std::string text) { report.blocks.emplace_back(report::Paragraph{std::move(text)}); };
-  say(summary_of(result));
-  if (result.over_limit()) say(fmt::format("Over the limit of +{}/month.", per_month(*result.fail_over)));
+  report.say(summary_of(result));
+  if (result.over_limit()) report.say(fmt::format("Over the limit of +{}/month.", per_month(*result.fail_over)));
   if (result.strict && result.incomplete())
-    say("Failed by --strict: not everything fits, has a price and could be read.");
+    report.say("Failed by --strict: not everything fits, has a price and could be read.");
   if (!result.rows.empty()) {
     report.blocks.emplace_back(
         report::table_of(kRowFields, result.rows,
@@ -229,7 +228,7 @@ report::Report diff_report(const DiffResult& result) {
       remark(fmt::format("{}: {}.", request_name(row.newest().request), words));
   }
   for (const std::string& note : result.notes) remark(note + ".");
-  if (!remarks.empty()) say(std::move(remarks));
+  report.say(std::move(remarks));
   return report;
 }
 

@@ -12,7 +12,7 @@
 namespace rightsize::app {
 
 struct DiffRow {
-  manifests::Change change;
+  manifests::RequestChange change;
   std::optional<ModelFit> fit = {};  // of the new version
 
   const manifests::Side& newest() const { return change.after ? *change.after : *change.before; }

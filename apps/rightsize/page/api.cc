@@ -7,7 +7,6 @@
 #include "base/cancel.h"
 #include "decisions/ledger.h"
 #include "rightsize/manual/schemas.h"
-#include "rightsize/page/openapi.h"
 #include "rightsize/page/site.h"
 
 namespace rightsize::app {
@@ -35,29 +34,29 @@ std::string last_segment(const std::string& path) { return path.substr(path.rfin
 
 }  // namespace
 
-Api::Api(FleetSource fleet, LiveGpus& live, ScratchFolder& scratch)
+PageApi::PageApi(FleetSource fleet, LiveGpus& live, ScratchFolder& scratch)
     : fleet_(std::move(fleet)), live_(live), scratch_(scratch), cache_(kCacheBytes, kCacheTime) {}
 
-std::vector<std::string> Api::extra_arguments(const ApiRequest& request) const {
+std::vector<std::string> PageApi::extra_arguments(const ApiRequest& request) const {
   if (request.endpoint->name == "decisions" && !fleet_.ledger.empty()) return {"--ledger=" + fleet_.ledger};
   const bool default_fleet = request.endpoint->name == "fleet" && !request.documents.contains("telemetry");
   return default_fleet ? fleet_.arguments : std::vector<std::string>{};
 }
 
 // A server that does not respond must not hold up the rest.
-http_server::Lane Api::lane_of(const Endpoint& endpoint) const {
+http_server::Lane PageApi::lane_of(const Endpoint& endpoint) const {
   const bool external = (endpoint.name == "fleet" && fleet_.is_server) ||
                         (endpoint.name == "decisions" && store::is_server(decisions::Ledger::url(fleet_.ledger)));
   return external ? http_server::Lane::kExternal : endpoint.lane;
 }
 
-Response Api::respond(const ApiRequest& request, const Cancellation& work) {
+Response PageApi::respond(const ApiRequest& request, const Cancellation& work) {
   const CancelScope scope(work);
   const auto run = [&] { return run_command(request, extra_arguments(request), scratch_); };
   return request.endpoint->cached ? cache_.find_or_compute(request.cache_key(), run) : run();
 }
 
-void Api::add_command_routes(std::vector<Route>& routes) {
+void PageApi::add_command_routes(std::vector<Route>& routes) {
   for (const Endpoint& endpoint : endpoints()) {
     for (const char* method : {"GET", "POST"}) {
       Route route{method, "/api/" + endpoint.name};
@@ -76,7 +75,7 @@ void Api::add_command_routes(std::vector<Route>& routes) {
   }
 }
 
-void Api::add_job_routes(std::vector<Route>& routes) {
+void PageApi::add_job_routes(std::vector<Route>& routes) {
   Route start{"POST", "/api/jobs/*"};
   start.immediate = [this](const Request& request) -> std::optional<Response> {
     if (auto refused = check_content_type(request)) return refused;
@@ -102,23 +101,23 @@ void Api::add_job_routes(std::vector<Route>& routes) {
   for (Route* route : {&show, &cancel, &events}) routes.push_back(std::move(*route));
 }
 
-Response Api::about() const {
+Response PageApi::about() const {
   const std::string ledger = decisions::Ledger::url(fleet_.ledger);
   std::error_code ignored;
   const Json document = {{"version", RIGHTSIZE_VERSION},
                          {"ledger", store::is_server(ledger) || std::filesystem::exists(ledger, ignored)},
                          {"fleet", {{"source", fleet_.shown}, {"example", fleet_.is_example}}}};
-  return http_server::text_response(200, document.dump() + "\n", "application/json; charset=utf-8");
+  return http_server::json_response(200, document);
 }
 
-Response Api::metrics() const {
+Response PageApi::metrics() const {
   if (statistics_ == nullptr) return http_server::error_response(503, "the server is starting");
   statistics_->set("rightsize_server_kept_answers", "responses in the cache", static_cast<double>(cache_.size()));
   statistics_->set("rightsize_server_kept_answer_bytes", "size of the cache", static_cast<double>(cache_.bytes()));
   return http_server::text_response(200, statistics_->metrics(), "text/plain; version=0.0.4; charset=utf-8");
 }
 
-void Api::add_own_routes(std::vector<Route>& routes) {
+void PageApi::add_own_routes(std::vector<Route>& routes) {
   const auto add = [&](const char* path, bool open, std::function<std::optional<Response>(const Request&)> immediate) {
     Route route{"GET", path, open};
     route.immediate = std::move(immediate);
@@ -147,7 +146,7 @@ void Api::add_own_routes(std::vector<Route>& routes) {
   routes.push_back(std::move(live));
 }
 
-std::vector<Route> Api::routes() {
+std::vector<Route> PageApi::routes() {
   std::vector<Route> routes;
   add_command_routes(routes);
   add_job_routes(routes);

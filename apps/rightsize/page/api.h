@@ -21,13 +21,13 @@ struct FleetSource {
   bool is_server = false;  // Prometheus
 };
 
-class Api {
+class PageApi {
  public:
-  Api(FleetSource fleet, LiveGpus& live, ScratchFolder& scratch);
+  PageApi(FleetSource fleet, LiveGpus& live, ScratchFolder& scratch);
 
   std::vector<http_server::Route> routes();
   // Shown by /metrics; to be called before the first request.
-  void show_statistics_of(http_server::Statistics& statistics) { statistics_ = &statistics; }
+  void show_statistics_of(http_server::ServerStatistics& statistics) { statistics_ = &statistics; }
   bool stop_jobs_within(std::chrono::milliseconds limit) { return jobs_.stop_within(limit); }
 
  private:
@@ -44,8 +44,8 @@ class Api {
   LiveGpus& live_;
   ScratchFolder& scratch_;
   ResponseCache cache_;
-  Jobs jobs_;
-  http_server::Statistics* statistics_ = nullptr;
+  JobQueue jobs_;
+  http_server::ServerStatistics* statistics_ = nullptr;
 };
 
 }  // namespace rightsize::app

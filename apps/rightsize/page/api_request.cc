@@ -15,8 +15,8 @@ constexpr std::size_t kLongestValue = 2000;
 
 bool is_switch(const FlagInfo& flag) { return flag.values.empty(); }
 
-const Document* find_document(const Endpoint& endpoint, std::string_view name) {
-  for (const Document& document : endpoint.documents) {
+const SentDocument* find_document(const Endpoint& endpoint, std::string_view name) {
+  for (const SentDocument& document : endpoint.documents) {
     if (name == document.name) return &document;
   }
   return nullptr;
@@ -27,16 +27,14 @@ auto find_flag(const Endpoint& endpoint, std::string name) {
   std::replace(name.begin(), name.end(), '_', '-');
   const auto named = endpoint.flags.find(name);
   if (named != endpoint.flags.end()) return named;
-  return std::find_if(endpoint.flags.begin(), endpoint.flags.end(), [&](const auto& flag) {
-    const std::vector<std::string_view> others = split_list(flag.second.others, ',');
-    return std::find(others.begin(), others.end(), "--" + name) != others.end();
-  });
+  return std::find_if(endpoint.flags.begin(), endpoint.flags.end(),
+                      [&](const auto& flag) { return flag.second.is_called("--" + name); });
 }
 
 Error unknown_name(const Endpoint& endpoint, const std::string& name) {
   std::vector<std::string> known;
   for (const auto& [flag, info] : endpoint.flags) known.push_back(flag);
-  for (const Document& document : endpoint.documents) known.emplace_back(document.name);
+  for (const SentDocument& document : endpoint.documents) known.emplace_back(document.name);
   return bad_input(fmt::format("/api/{1} does not take '{0}'", name.substr(0, 100), endpoint.name))
       .with_hint(did_you_mean(name, known))
       .with_hint("/api/openapi.json lists what it takes");
@@ -55,9 +53,9 @@ std::string forbidden(const Endpoint& endpoint, const std::string& name, const s
 }
 
 // Collects the values of a request and every mistake in it.
-class Reader {
+class RequestReader {
  public:
-  explicit Reader(const Endpoint& endpoint) { request_.endpoint = &endpoint; }
+  explicit RequestReader(const Endpoint& endpoint) { request_.endpoint = &endpoint; }
 
   void take(const std::string& name, const std::string& value, const Place& place) {
     if (name == "format") return take_format(value, place);
@@ -142,7 +140,7 @@ std::vector<std::string> ApiRequest::arguments() const {
 }
 
 Checked<ApiRequest> parse_api_request(const Endpoint& endpoint, const Query& query, const std::string& body) {
-  Reader reader(endpoint);
+  RequestReader reader(endpoint);
   for (const auto& [name, value] : query) reader.take(name, value, {});
   if (!body.empty()) {
     RIGHTSIZE_TRY(const LocatedJson document, LocatedJson::parse("request", body));

@@ -5,7 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/text.h"
-#include "rightsize/page/openapi.h"
+#include "rightsize/page/endpoints.h"
 
 namespace rightsize::app {
 namespace {
@@ -49,7 +49,7 @@ TEST(ApiRequest, EverySpellingOfAFlagIsTheFlag) {
       const std::string value = flag.values.empty() ? "true" : "1";
       const auto asked = parse_api_request(each, {{name, value}}, "");
       ASSERT_TRUE(asked) << each.name << ' ' << name;
-      for (std::string_view other : split_list(flag.others, ',')) {
+      for (std::string_view other : flag.others) {
         if (!other.starts_with("--")) continue;
         ++spellings;
         const auto same = parse_api_request(each, {{std::string(other.substr(2)), value}}, "");

@@ -8,8 +8,8 @@
 namespace rightsize::app {
 namespace {
 
-constexpr Document kConfig = {"model_config", "--model", "config.json",
-                              "a Hugging Face config.json as text, instead of a built-in model"};
+constexpr SentDocument kConfig = {"model_config", "--model", "config.json",
+                                  "a Hugging Face config.json as text, instead of a built-in model"};
 
 constexpr auto kLight = http_server::Lane::kLight;
 

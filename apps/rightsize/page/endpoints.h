@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "http_server/server.h"
 #include "rightsize/flags.h"
 
 namespace rightsize::app {
 
 // Text that a client sends where a command line would name a file.
-struct Document {
+struct SentDocument {
   const char* name;  // in the request: "model_config"
   const char* flag;  // the flag that takes its path: "--model"; empty: an argument
   const char* file;  // its name in errors
@@ -23,7 +24,7 @@ struct Endpoint {
   std::string name;  // of the command, and of /api/NAME
   std::string summary;
   std::vector<std::string> withheld;  // flags it does not offer, besides those no endpoint offers
-  std::vector<Document> documents;
+  std::vector<SentDocument> documents;
   http_server::Lane lane = http_server::Lane::kHeavy;
   std::vector<std::string> answers = {};  // the documents it responds with, by their schema; empty: that of its name
   bool cached = true;
@@ -35,5 +36,8 @@ struct Endpoint {
 // output.
 const std::vector<Endpoint>& endpoints();
 const Endpoint* find_endpoint(std::string_view name);
+
+// The OpenAPI description of the API, from the flags of the endpoints and the schemas of their documents.
+Json openapi_document();
 
 }  // namespace rightsize::app

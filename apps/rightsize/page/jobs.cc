@@ -17,8 +17,8 @@ constexpr auto kTick = std::chrono::milliseconds(500);
 
 }  // namespace
 
-// Guarded by the mutex of Jobs, except `work`.
-struct Jobs::Job {
+// Guarded by the mutex of JobQueue, except `work`.
+struct JobQueue::Job {
   std::string id, command;
   std::string state = "waiting";  // running, done, failed, cancelled
   Clock::time_point begun = Clock::now(), ended = {};
@@ -45,11 +45,11 @@ struct Jobs::Job {
   }
 };
 
-Jobs::Jobs() : ticker_([this] { tick(); }) {}
+JobQueue::JobQueue() : ticker_([this] { tick(); }) {}
 
-Jobs::~Jobs() { stop_within(std::chrono::hours(24)); }
+JobQueue::~JobQueue() { stop_within(std::chrono::hours(24)); }
 
-bool Jobs::stop_within(std::chrono::milliseconds limit) {
+bool JobQueue::stop_within(std::chrono::milliseconds limit) {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -60,7 +60,7 @@ bool Jobs::stop_within(std::chrono::milliseconds limit) {
   return pool_.stop_within(limit);
 }
 
-http_server::Response Jobs::start(const std::string& command, Compute compute) {
+http_server::Response JobQueue::start(const std::string& command, Compute compute) {
   const auto job = std::make_shared<Job>();
   {
     const std::lock_guard lock(mutex_);
@@ -76,10 +76,10 @@ http_server::Response Jobs::start(const std::string& command, Compute compute) {
     return http_server::error_response(503, "too many jobs are queued");
   }
   const std::lock_guard lock(mutex_);
-  return http_server::text_response(202, job->document().dump() + "\n", "application/json; charset=utf-8");
+  return http_server::json_response(202, job->document());
 }
 
-void Jobs::run(Job& job, const Compute& compute) {
+void JobQueue::run(Job& job, const Compute& compute) {
   {
     const std::lock_guard lock(mutex_);
     if (job.over()) return;
@@ -99,29 +99,28 @@ void Jobs::run(Job& job, const Compute& compute) {
   job.end(job.response->status == 200 ? "done" : "failed");
 }
 
-http_server::Response Jobs::show(const std::string& id) {
+http_server::Response JobQueue::show(const std::string& id) {
   const std::lock_guard lock(mutex_);
   const auto job = find(id);
   if (!job) return http_server::error_response(404, "no such job, or its result has expired");
-  if (job->response) return *job->response;
-  return http_server::text_response(200, job->document().dump() + "\n", "application/json; charset=utf-8");
+  return job->response ? *job->response : http_server::json_response(200, job->document());
 }
 
-http_server::Response Jobs::cancel(const std::string& id) {
+http_server::Response JobQueue::cancel(const std::string& id) {
   const std::lock_guard lock(mutex_);
   const auto job = find(id);
   if (!job) return http_server::error_response(404, "no such job, or its result has expired");
   job->work->cancel();
   if (!job->over()) job->end("cancelled");  // clients learn it at once; the work ends soon after
-  return http_server::text_response(200, job->document().dump() + "\n", "application/json; charset=utf-8");
+  return http_server::json_response(200, job->document());
 }
 
-bool Jobs::exists(const std::string& id) {
+bool JobQueue::exists(const std::string& id) {
   const std::lock_guard lock(mutex_);
   return find(id) != nullptr;
 }
 
-void Jobs::watch(const std::string& id, std::shared_ptr<http_server::EventStream> stream) {
+void JobQueue::watch(const std::string& id, std::shared_ptr<http_server::EventStream> stream) {
   const std::lock_guard lock(mutex_);
   const auto job = find(id);
   if (!job) return stream->close();
@@ -130,12 +129,12 @@ void Jobs::watch(const std::string& id, std::shared_ptr<http_server::EventStream
   job->watchers.push_back(std::move(stream));
 }
 
-std::shared_ptr<Jobs::Job> Jobs::find(const std::string& id) {
+std::shared_ptr<JobQueue::Job> JobQueue::find(const std::string& id) {
   const auto found = jobs_.find(id);
   return found == jobs_.end() ? nullptr : found->second;
 }
 
-void Jobs::erase_old() {
+void JobQueue::erase_old() {
   const auto old = Clock::now() - kKeptFor;
   std::erase_if(jobs_, [&](const auto& entry) { return entry.second->over() && entry.second->ended < old; });
   while (jobs_.size() >= kMaxKept) {
@@ -148,7 +147,7 @@ void Jobs::erase_old() {
   }
 }
 
-void Jobs::tick() {
+void JobQueue::tick() {
   std::unique_lock lock(mutex_);
   while (!stopping_changed_.wait_for(lock, kTick, [this] { return stopping_; })) {
     for (const auto& [id, job] : jobs_) {

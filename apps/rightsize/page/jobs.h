@@ -21,14 +21,14 @@ namespace rightsize::app {
 // POST /api/jobs/COMMAND starts a job, GET /api/job/ID shows its state or result, DELETE /api/job/ID cancels it, and
 // GET /api/job-events/ID streams "progress" twice a second {"state", "seconds", and if known "done" of "total" "what"},
 // then "done", "failed" or "cancelled" with the result. Results are kept for ten minutes.
-class Jobs {
+class JobQueue {
  public:
   using Compute = std::function<http_server::Response()>;
 
-  Jobs();
-  ~Jobs();  // cancels all jobs
-  Jobs(const Jobs&) = delete;
-  Jobs& operator=(const Jobs&) = delete;
+  JobQueue();
+  ~JobQueue();  // cancels all jobs
+  JobQueue(const JobQueue&) = delete;
+  JobQueue& operator=(const JobQueue&) = delete;
 
   // 202 with the id, or 503 if the queue is full.
   http_server::Response start(const std::string& command, Compute compute);

@@ -1,11 +1,9 @@
-#include "rightsize/page/openapi.h"
-
 #include <fmt/format.h>
 
 #include "base/copy_json.h"
 #include "base/embedded.h"
 #include "base/located_json.h"
-#include "base/text.h"
+#include "report/report.h"
 #include "rightsize/manual/schemas.h"
 #include "rightsize/page/endpoints.h"
 
@@ -31,31 +29,35 @@ Json reference(std::string_view name) { return {{"$ref", fmt::format("#/componen
 
 Json content(Json schema) { return {{"application/json", {{"schema", std::move(schema)}}}}; }
 
-// "a|b|c" becomes an enumeration. Numbers and booleans may be sent as such; lists and values with units are text.
+// Numbers and booleans may be sent as such; lists and values with units are text.
 Json flag_schema(const FlagInfo& flag) {
   Json schema;
+  const std::string_view type = flag.json_type();
   if (flag.values.empty()) {
     schema = {{"type", "boolean"}};
-  } else if (flag.values.starts_with("true|false")) {
-    schema = {{"type", Json::array({"boolean", "string"})}};
-  } else if (flag.values.find('|') != std::string::npos && flag.values.find(' ') == std::string::npos &&
-             flag.values.find("FILE") == std::string::npos && flag.values.find('<') == std::string::npos) {
-    schema["type"] = "string";
-    schema["enum"] = Json::array();
-    for (const std::string_view choice : split_list(flag.values, '|')) schema["enum"].push_back(choice);
-  } else if (flag.name == "--price" || flag.name == "--spot-price") {
+  } else if (const auto choices = flag.choices(); !choices.empty()) {
+    schema = {{"type", "string"}, {"enum", Json(choices)}};
+  } else if (flag.setting->kind == settings::Kind::kPrice) {
     schema = {{"type", "array"}, {"items", {{"type", "string"}}}};
   } else {
-    schema = {{"type", Json::array({"string", "number"})}};
+    schema = {{"type", Json::array({"string", type == "string" ? "number" : type})}};
   }
-  schema["description"] = flag.meaning + (flag.otherwise.empty() ? "" : fmt::format(" (default {})", flag.otherwise));
+  std::string meaning = flag.meaning;
+  if (!flag.otherwise.empty()) meaning += fmt::format(" (default {})", flag.otherwise);
+  if (const auto range = settings::number_range(*flag.setting)) {
+    schema["minimum"] = report::json_number(range->least);
+    schema["maximum"] = report::json_number(range->most);
+  } else if (settings::is_number(flag.setting->kind)) {
+    meaning += "; " + settings::range_words(*flag.setting);
+  }
+  schema["description"] = meaning;
   return schema;
 }
 
 Json request_schema(const Endpoint& endpoint) {
   Json properties = Json::object();
   for (const auto& [name, flag] : endpoint.flags) properties[name] = flag_schema(flag);
-  for (const Document& document : endpoint.documents)
+  for (const SentDocument& document : endpoint.documents)
     properties[document.name] = {{"type", "string"}, {"description", document.meaning}};
   properties["format"] = {{"type", "string"},
                           {"enum", Json::array({"json", "text", "csv", "md", "html"})},
@@ -112,8 +114,8 @@ Json path_of(const Endpoint& endpoint) {
 }  // namespace
 
 Json openapi_document() {
-  // The file describes what does not follow from the commands: jobs, live events, the server itself.
-  const Checked<LocatedJson> base = LocatedJson::parse("openapi.json", std::string(embedded_file("api/openapi.json")));
+  // This file is written by hand: it describes what does not follow from the commands (jobs, live events, the server).
+  const Checked<LocatedJson> base = LocatedJson::parse("server.json", std::string(embedded_file("api/server.json")));
   Json document = base ? copy_of(base->root()) : Json::object();
   document["info"]["version"] = RIGHTSIZE_VERSION;
   Json& shapes = document["components"]["schemas"];

@@ -18,40 +18,22 @@ struct MediaType {
   const char* type;
   const char* extension;  // of the file a browser saves; empty: shown
 };
-
-MediaType media_type(report::Format format) {
-  switch (format) {
-    case report::Format::kJson:
-      return {"application/json; charset=utf-8", ""};
-    case report::Format::kCsv:
-      return {"text/csv; charset=utf-8", "csv"};
-    case report::Format::kMarkdown:
-      return {"text/markdown; charset=utf-8", "md"};
-    case report::Format::kHtml:
-      return {"text/html; charset=utf-8", "html"};
-    case report::Format::kText:
-      break;
-  }
-  return {"text/plain; charset=utf-8", ""};
-}
+// By report::Format.
+constexpr MediaType kMediaTypes[] = {{"text/plain; charset=utf-8", ""},
+                                     {"application/json; charset=utf-8", ""},
+                                     {"text/csv; charset=utf-8", "csv"},
+                                     {"text/markdown; charset=utf-8", "md"},
+                                     {"text/html; charset=utf-8", "html"}};
 
 int status_of(const Error& error) {
-  switch (error.code) {
-    case ErrorCode::kBadInput:
-      return 400;
-    case ErrorCode::kUnreadableSource:
-      return 502;
-    case ErrorCode::kBug:
-      break;
-  }
-  return 500;
+  return error.code == ErrorCode::kBadInput ? 400 : error.code == ErrorCode::kUnreadableSource ? 502 : 500;
 }
 
 // The documents of a request as files, removed at the end. Clients know them by name, not by path.
 class DocumentFiles {
  public:
   DocumentFiles(const ApiRequest& request, ScratchFolder& scratch) : scratch_(scratch) {
-    for (const Document& document : request.endpoint->documents) {
+    for (const SentDocument& document : request.endpoint->documents) {
       const auto given = request.documents.find(document.name);
       if (given == request.documents.end()) continue;
       Result<std::string> path = scratch.write(document.file, given->second);
@@ -119,8 +101,7 @@ http_server::Response describe_errors(const Errors& errors) {
     list.push_back(std::move(one));
   }
   const Json document = {{"error", errors.front().message}, {"errors", std::move(list)}, {"text", describe(errors)}};
-  return http_server::text_response(status_of(errors.front()), document.dump() + "\n",
-                                    media_type(report::Format::kJson).type);
+  return http_server::json_response(status_of(errors.front()), document);
 }
 
 http_server::Response run_command(const ApiRequest& request, const std::vector<std::string>& extra,
@@ -141,7 +122,7 @@ http_server::Response run_command(const ApiRequest& request, const std::vector<s
   std::string text = report::render(outcome->report, request.format);
   files.hide_paths(text);
   text.shrink_to_fit();  // it may stay in the cache
-  const MediaType media = media_type(request.format);
+  const MediaType& media = kMediaTypes[static_cast<std::size_t>(request.format)];
   http_server::Response response = http_server::text_response(200, std::move(text), media.type);
   response.headers.emplace_back("Rightsize-Exit-Code", std::to_string(outcome->exit_code));
   if (media.extension[0] != '\0') {

@@ -120,8 +120,8 @@ TEST(ResponseCache, AFailedComputationReachesEveryCallerAndIsTriedAgain) {
   EXPECT_EQ(*cache.find_or_compute("a", [] { return text("x"); }).body, "x");
 }
 
-TEST(Jobs, AJobThatThrowsFailsAndTheNextOneRuns) {
-  Jobs jobs;
+TEST(JobQueue, AJobThatThrowsFailsAndTheNextOneRuns) {
+  JobQueue jobs;
   const auto id_of = [](const http_server::Response& started) {
     const std::string& body = *started.body;
     const std::size_t at = body.find("\"id\"");

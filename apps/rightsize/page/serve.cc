@@ -10,18 +10,17 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "http/http.h"
-#include "rightsize/input/kept_facts.h"
+#include "rightsize/input/facts.h"
 #include "rightsize/input/price_flag.h"
 #include "rightsize/page/api.h"
-#include "rightsize/page/openapi.h"
-
 namespace rightsize::app {
 namespace {
 
 struct Flags {
-  std::string listen = "127.0.0.1:8477", token_file, certificate, key, catalog, replay;
+  std::string listen, token_file, certificate, key, catalog, replay;
   std::vector<std::string> from;
-  std::string prometheus, bearer_file, window = "7d", ledger;
+  std::string prometheus, bearer_file, ledger;
+  Seconds window;
   double speed = 1;
   bool openapi = false;
   PriceFlag prices;
@@ -52,7 +51,7 @@ Result<FleetSource> fleet_source(const Flags& flags, ScratchFolder& scratch) {
   for (const std::string& price : flags.prices) source.arguments.push_back("--price=" + price);
   if (!flags.prometheus.empty()) {
     source.arguments.push_back("--prometheus=" + flags.prometheus);
-    source.arguments.push_back("--window=" + flags.window);
+    source.arguments.push_back(fmt::format("--window={}s", in_seconds(flags.window)));
     if (!flags.bearer_file.empty()) source.arguments.push_back("--bearer-file=" + flags.bearer_file);
     source.shown = http::shown_url(flags.prometheus);
     source.is_server = true;
@@ -71,8 +70,9 @@ Result<FleetSource> fleet_source(const Flags& flags, ScratchFolder& scratch) {
   return source;
 }
 
-http_server::Options server_options(const Flags& flags, const std::pair<std::string, int>& address, std::string token) {
-  http_server::Options options;
+http_server::ListenOptions server_options(const Flags& flags, const std::pair<std::string, int>& address,
+                                          std::string token) {
+  http_server::ListenOptions options;
   options.address = address.first;
   options.port = address.second;
   options.token = std::move(token);
@@ -94,7 +94,7 @@ Outcome print_openapi() {
 
 void say(const std::string& line) { std::fputs(line.c_str(), stderr); }
 
-void announce(const Flags& flags, const http_server::Options& options, const std::string& address) {
+void announce(const Flags& flags, const http_server::ListenOptions& options, const std::string& address) {
   say(fmt::format("rightsize is at {}://{}/ (Ctrl-C ends it)\n", flags.certificate.empty() ? "http" : "https",
                   address));
   if (!options.token.empty()) say("The page asks for the token once; programs send 'Authorization: Bearer TOKEN'.\n");
@@ -108,7 +108,6 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(std::string token, read_token(flags));
   if (!flags.from.empty() && !flags.prometheus.empty())
     return fail(bad_input("--from and --prometheus cannot be combined"));
-  if (!(flags.speed > 0)) return fail(bad_input("--speed must be greater than 0"));
   if (!flags.catalog.empty()) setenv("RIGHTSIZE_CATALOG", flags.catalog.c_str(), 1);
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
   RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(catalog, flags.prices));
@@ -116,8 +115,8 @@ Checked<Outcome> run(const Flags& flags) {
   ScratchFolder scratch;
   RIGHTSIZE_TRY(FleetSource fleet, fleet_source(flags, scratch));
   LiveGpus live(flags.replay, flags.speed, prices);
-  Api api(std::move(fleet), live, scratch);
-  const http_server::Options options = server_options(flags, address, std::move(token));
+  PageApi api(std::move(fleet), live, scratch);
+  const http_server::ListenOptions options = server_options(flags, address, std::move(token));
   http_server::Server server(options, api.routes(), [](const std::string& line) { say(line); });
   api.show_statistics_of(server.statistics());
   RIGHTSIZE_TRY(const std::string bound, server.listen());
@@ -141,25 +140,22 @@ Checked<Outcome> run(const Flags& flags) {
 
 Run add_serve(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  command
-      .add_option("--listen", flags->listen,
-                  "address and port; port 0 takes a free one. Addresses that other machines can reach need a token")
-      ->default_str("127.0.0.1:8477");
-  command.add_option("--token-file", flags->token_file,
-                     "file with the token clients must send (or $RIGHTSIZE_TOKEN), at least 16 characters");
-  command.add_option("--tls-cert", flags->certificate, "serve HTTPS with this certificate chain (PEM file)");
-  command.add_option("--tls-key", flags->key, "private key of the certificate (PEM file)");
-  command.add_option("--from", flags->from, "fleet to show: files that 'rightsize fleet --from' can read");
-  command.add_option("--prometheus", flags->prometheus, "fleet to show: a Prometheus-compatible server");
-  command.add_option("--bearer-file", flags->bearer_file, "with --prometheus: file with a bearer token");
-  command.add_option("--window", flags->window, "with --prometheus: how far back to look")->default_str("7d");
+  command.add("listen", flags->listen)
+      ->meaning("address and port; port 0 takes a free one. Addresses that other machines can reach need a token")
+      ->or_else("127.0.0.1:8477");
+  command.add("token-file", flags->token_file)
+      ->meaning("file with the token clients must send (or $RIGHTSIZE_TOKEN), at least 16 characters");
+  command.add("tls-cert", flags->certificate);
+  command.add("tls-key", flags->key);
+  command.add("from", flags->from)->meaning("fleet to show: files that 'rightsize fleet --from' can read");
+  command.add("prometheus", flags->prometheus)->meaning("fleet to show: a Prometheus-compatible server");
+  command.add("bearer-file", flags->bearer_file)->meaning("with --prometheus: file with a bearer token");
+  command.add("window", flags->window)->meaning("with --prometheus: how far back to look");
   add_price_flag(command, flags->prices);
-  command.add_option(
-      "--ledger", flags->ledger,
-      "decisions to show: a file or postgres://... (default: $RIGHTSIZE_LEDGER, then the standard ledger)");
-  command.add_option("--replay", flags->replay, "live page: play a recording instead of reading this machine's GPUs");
-  command.add_option("--speed", flags->speed, "with --replay: playback speed, 2 for twice as fast")->default_str("1");
-  command.add_flag("--openapi", flags->openapi, "print the OpenAPI description of the API and exit");
+  command.add("ledger", flags->ledger);
+  command.add("replay", flags->replay)->meaning("live page: play a recording instead of reading this machine's GPUs");
+  command.add("speed", flags->speed);
+  command.add("openapi", flags->openapi);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

@@ -6,9 +6,7 @@
 
 #include "base/csv.h"
 #include "base/embedded.h"
-#include "base/format.h"
 #include "base/parse_units.h"
-#include "report/fields.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
@@ -123,8 +121,7 @@ std::optional<double> likely_on(const Way& way) {
 }
 template <Purchase kPurchase>
 std::string price_cell(const Way& way) {
-  const TermPrice* price = way.on(kPurchase);
-  return price == nullptr ? "-" : price_words(*price);
+  return way.on(kPurchase) == nullptr ? "-" : price_words(*way.on(kPurchase));
 }
 
 const Fields<Way> kWayFields = {
@@ -175,24 +172,21 @@ Checked<Outcome> compare_prices(const PricesFlags& flags) {
   Compared compared{ways_of(book, filter)};
   keep_top(compared.ways, flags.top);
   Outcome outcome;
-  outcome.report.title = "The same GPU across providers";
-  outcome.report.document = kCompareDocument.of(compared);
-  if (compared.ways.empty()) {
-    outcome.report.blocks.emplace_back(report::Paragraph{"No price on file matches these filters."});
-    outcome.exit_code = kNoFeasibleAnswer;
-    return outcome;
-  }
+  report::Report& report = outcome.report;
+  report.title = "The same GPU across providers";
+  report.document = kCompareDocument.of(compared);
+  if (compared.ways.empty()) return nothing_found(std::move(outcome), "No price on file matches these filters.");
   report::Table table =
       report::table_of(kWayFields, compared.ways,
                        {"gpu", "provider", "gpus", renamed("on_demand_usd", "on_demand"), renamed("spot_usd", "spot"),
                         renamed("one_year_usd", "one_year"), renamed("three_years_usd", "three_years"),
                         spare(renamed("interconnect", "link")), "network", spare("egress_usd_per_gb")});
   table.most_shown = 40;
-  outcome.report.blocks.emplace_back(report::Paragraph{cheapest_way(compared.ways)});
-  outcome.report.blocks.emplace_back(std::move(table));
-  outcome.report.blocks.emplace_back(report::Paragraph{
+  report.say(cheapest_way(compared.ways));
+  report.blocks.emplace_back(std::move(table));
+  report.say(
       "$/GPU-h expected over the next day (80 % range), in the cheapest region or zone of each provider. '?': not "
-      "confirmed by any source, a launch price of spot, or over a year old."});
+      "confirmed by any source, a launch price of spot, or over a year old.");
   return outcome;
 }
 

@@ -5,11 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/format.h"
 #include "base/text.h"
-#include "catalog/purchase_terms.h"
+#include "catalog/words.h"
 #include "feeds/price_store.h"
-#include "report/fields.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
@@ -32,34 +30,18 @@ Result<feeds::PriceFilter> filter_of(const PricesFlags& flags, const catalog::Ca
       }
     }
   }
-  for (const std::string& word : words_of(flags.purchase)) {
-    RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(word));
-    filter.purchases.push_back(purchase);
-  }
-  if (!flags.from.empty()) {
-    RIGHTSIZE_TRY(filter.from, parse_date(flags.from));
-  }
-  if (!flags.to.empty()) {
-    RIGHTSIZE_TRY(filter.until, parse_date(flags.to));
-  }
+  RIGHTSIZE_TRY(filter.purchases, catalog::read_purchases(flags.purchase));
+  filter.from = flags.from, filter.until = flags.to;
   return filter;
 }
 
-// The store, or nothing where there is none yet: reading must not create it.
-Result<std::optional<feeds::PriceStore>> find_store(const PricesFlags& flags,
-                                                    store::Access access = store::Access::kRead) {
-  const std::string url = feeds::PriceStore::url(flags.store);
-  RIGHTSIZE_TRY(const bool exists, store::exists(url));
-  if (!exists) return std::nullopt;
-  RIGHTSIZE_TRY(feeds::PriceStore store, feeds::PriceStore::open(url, access));
-  return std::optional(std::move(store));
+Result<feeds::PriceStore> open_store(const PricesFlags& flags, store::Access access = store::Access::kRead) {
+  return feeds::PriceStore::open(feeds::PriceStore::url(flags.store), access);
 }
 
 auto identity_of(const feeds::PricePoint& p) { return std::tie(p.provider, p.instance, p.region, p.zone, p.purchase); }
 
-std::string dollars(double per_hour) { return format_usd_per_hour(per_hour); }
-
-const Fields<feeds::PricePoint> kOfferFields = {
+const Fields<feeds::PricePoint> kStoredOfferFields = {
     {"provider", "provider", "who sells it", &feeds::PricePoint::provider},
     {"instance", "instance", "instance type", &feeds::PricePoint::instance},
     {"region", "region", "its region", &feeds::PricePoint::region,
@@ -74,38 +56,39 @@ const Fields<feeds::PricePoint> kPointFields = {
 };
 
 // One offer over time.
-struct Line {
+struct OfferHistory {
   std::vector<feeds::PricePoint> points;
   double low = 0, high = 0;
 
   const feeds::PricePoint& last() const { return points.back(); }
 };
 
-const Fields<Line> kLineFields = {
-    {kOfferFields, &Line::last},
-    {"prices", "the price of each day it was read", kPointFields, &Line::points},
-    {"from", "from", "first day", [](const Line& l) { return l.points.front().date; }, kTableOnly},
-    {"to", "to", "last day", [](const Line& l) { return l.last().date; }, kTableOnly},
-    {"days", "days", "days with a price", [](const Line& l) { return l.points.size(); }, kTableOnly},
-    {"first_usd_per_hour", "first $/h", "", [](const Line& l) { return l.points.front().usd_per_hour; }, dollars,
+const Fields<OfferHistory> kOfferHistoryFields = {
+    {kStoredOfferFields, &OfferHistory::last},
+    {"prices", "the price of each day it was read", kPointFields, &OfferHistory::points},
+    {"from", "from", "first day", [](const OfferHistory& l) { return l.points.front().date; }, kTableOnly},
+    {"to", "to", "last day", [](const OfferHistory& l) { return l.last().date; }, kTableOnly},
+    {"days", "days", "days with a price", [](const OfferHistory& l) { return l.points.size(); }, kTableOnly},
+    {"first_usd_per_hour", "first $/h", "", [](const OfferHistory& l) { return l.points.front().usd_per_hour; },
+     dollars, kTableOnly},
+    {"low_usd_per_hour", "low", "", &OfferHistory::low, dollars, kTableOnly},
+    {"high_usd_per_hour", "high", "", &OfferHistory::high, dollars, kTableOnly},
+    {"last_usd_per_hour", "last $/h", "", [](const OfferHistory& l) { return l.last().usd_per_hour; }, dollars,
      kTableOnly},
-    {"low_usd_per_hour", "low", "", &Line::low, dollars, kTableOnly},
-    {"high_usd_per_hour", "high", "", &Line::high, dollars, kTableOnly},
-    {"last_usd_per_hour", "last $/h", "", [](const Line& l) { return l.last().usd_per_hour; }, dollars, kTableOnly},
 };
 
 struct History {
-  std::vector<Line> offers;
+  std::vector<OfferHistory> offers;
 };
-const Fields<History> kHistoryFields = {{"offers", "one entry per offer", kLineFields, &History::offers}};
+const Fields<History> kHistoryFields = {{"offers", "one entry per offer", kOfferHistoryFields, &History::offers}};
 const report::Document<History> kHistoryDocument("prices-history", "Prices over time", kHistoryFields);
 
-std::vector<Line> lines_of(const std::vector<feeds::PricePoint>& points) {
-  std::vector<Line> lines;
+std::vector<OfferHistory> lines_of(const std::vector<feeds::PricePoint>& points) {
+  std::vector<OfferHistory> lines;
   for (const feeds::PricePoint& point : points) {
     if (lines.empty() || identity_of(lines.back().last()) != identity_of(point))
       lines.push_back({{}, point.usd_per_hour, point.usd_per_hour});
-    Line& line = lines.back();
+    OfferHistory& line = lines.back();
     line.points.push_back(point);
     line.low = std::min(line.low, point.usd_per_hour);
     line.high = std::max(line.high, point.usd_per_hour);
@@ -113,12 +96,12 @@ std::vector<Line> lines_of(const std::vector<feeds::PricePoint>& points) {
   return lines;
 }
 
-report::LineChart chart_of(const std::vector<Line>& lines) {
+report::LineChart chart_of(const std::vector<OfferHistory>& lines) {
   report::LineChart chart;
   chart.title = "$/h per machine";
   chart.x_label = "day";
   chart.y_label = "$/h";
-  for (const Line& line : lines) {
+  for (const OfferHistory& line : lines) {
     if (chart.series.size() == 6 || line.points.size() < 2) continue;
     const feeds::PricePoint& offer = line.last();
     report::LineChart::Series& series = chart.series.emplace_back();
@@ -131,7 +114,7 @@ report::LineChart chart_of(const std::vector<Line>& lines) {
 }
 
 const Fields<feeds::PriceChange> kChangeFields = {
-    {kOfferFields, &feeds::PriceChange::offer},
+    {kStoredOfferFields, &feeds::PriceChange::offer},
     {"before_usd_per_hour", "before $/h", "price on the first day; null: new", &feeds::PriceChange::before, dollars},
     {"after_usd_per_hour", "after $/h", "price on the last day", &feeds::PriceChange::after, dollars},
     {"change", "change", "relative change", &feeds::PriceChange::ratio,
@@ -162,30 +145,25 @@ const report::Document<Forgotten> kForgottenDocument("prices-forget", "Prices re
 Checked<Outcome> price_history(const PricesFlags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const feeds::PriceFilter filter, filter_of(flags, catalog));
-  RIGHTSIZE_TRY(std::optional<feeds::PriceStore> store, find_store(flags));
-  History history;
-  if (store) {
-    RIGHTSIZE_TRY(const std::vector<feeds::PricePoint> points, store->history(filter));
-    history.offers = lines_of(points);
-  }
+  RIGHTSIZE_TRY(feeds::PriceStore store, open_store(flags));
+  RIGHTSIZE_TRY(const std::vector<feeds::PricePoint> points, store.history(filter));
+  const History history{lines_of(points)};
   Outcome outcome;
   outcome.report.title = "Price history";
   outcome.report.document = kHistoryDocument.of(history);
   if (history.offers.empty()) {
-    outcome.report.blocks.emplace_back(
-        report::Paragraph{"No price in the store matches. 'rightsize prices import' and 'prices update' add prices."});
-    outcome.exit_code = kNoFeasibleAnswer;
-    return outcome;
+    return nothing_found(std::move(outcome),
+                         "No price in the store matches. 'rightsize prices import' and 'prices update' add prices.");
   }
   report::Table table =
-      report::table_of(kLineFields, history.offers,
+      report::table_of(kOfferHistoryFields, history.offers,
                        {"provider", "instance", "region", "purchase", "from", "to", "days", "first_usd_per_hour",
                         "low_usd_per_hour", "high_usd_per_hour", "last_usd_per_hour"});
   table.most_shown = 40;
-  const auto changed = std::ranges::count_if(history.offers, [](const Line& line) { return line.low != line.high; });
-  outcome.report.blocks.emplace_back(
-      report::Paragraph{fmt::format("{} {} with prices on file; {} changed.", history.offers.size(),
-                                    history.offers.size() == 1 ? "offer" : "offers", changed)});
+  const auto changed =
+      std::ranges::count_if(history.offers, [](const OfferHistory& line) { return line.low != line.high; });
+  outcome.report.say(fmt::format("{} {} with prices on file; {} changed.", history.offers.size(),
+                                 history.offers.size() == 1 ? "offer" : "offers", changed));
   outcome.report.blocks.emplace_back(std::move(table));
   if (report::LineChart chart = chart_of(history.offers); !chart.series.empty())
     outcome.report.pictures.emplace_back(std::move(chart));
@@ -195,25 +173,22 @@ Checked<Outcome> price_history(const PricesFlags& flags) {
 Checked<Outcome> price_diff(const PricesFlags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const feeds::PriceFilter filter, filter_of(flags, catalog));
-  RIGHTSIZE_TRY(std::optional<feeds::PriceStore> store, find_store(flags));
+  RIGHTSIZE_TRY(feeds::PriceStore store, open_store(flags));
   Changes result;
   result.to = filter.until.value_or(today());
   result.from = filter.from.value_or(Date{result.to.day - 30});
   if (result.from >= result.to) return fail(bad_input("--from must be before --to"));
-  if (store) {
-    RIGHTSIZE_TRY(result.changes, store->diff(filter, result.from, result.to));
-  }
+  RIGHTSIZE_TRY(result.changes, store.diff(filter, result.from, result.to));
   std::ranges::stable_sort(result.changes, std::greater{},
                            [](const feeds::PriceChange& c) { return std::abs(c.ratio().value_or(1e9)); });
   const auto count = [&](const auto& is) { return std::ranges::count_if(result.changes, is); };
   Outcome outcome;
   outcome.report.title = "Price changes";
   outcome.report.document = kChangesDocument.of(result);
-  outcome.report.blocks.emplace_back(
-      report::Paragraph{fmt::format("From {} to {}: {} rose, {} fell, {} new.", format_date(result.from),
-                                    format_date(result.to), count([](const auto& c) { return c.ratio() > 0; }),
-                                    count([](const auto& c) { return c.ratio() && *c.ratio() < 0; }),
-                                    count([](const auto& c) { return !c.ratio(); }))});
+  outcome.report.say(fmt::format("From {} to {}: {} rose, {} fell, {} new.", format_date(result.from),
+                                 format_date(result.to), count([](const auto& c) { return c.ratio() > 0; }),
+                                 count([](const auto& c) { return c.ratio() && *c.ratio() < 0; }),
+                                 count([](const auto& c) { return !c.ratio(); })));
   report::Table table = report::table_of(
       kChangeFields, result.changes,
       {"provider", "instance", "region", "purchase", "before_usd_per_hour", "after_usd_per_hour", "change"});
@@ -223,18 +198,16 @@ Checked<Outcome> price_diff(const PricesFlags& flags) {
 }
 
 Checked<Outcome> forget_prices(const PricesFlags& flags) {
-  if (flags.before.empty()) return fail(bad_input("'prices forget' needs --before 2026-01-01"));
-  RIGHTSIZE_TRY(const Date before, parse_date(flags.before));
-  RIGHTSIZE_TRY(std::optional<feeds::PriceStore> store, find_store(flags, store::Access::kWrite));
+  if (!flags.before) return fail(bad_input("'prices forget' needs --before 2026-01-01"));
+  // A missing store is not created: there is nothing to forget.
+  RIGHTSIZE_TRY(const bool exists, store::exists(feeds::PriceStore::url(flags.store)));
+  RIGHTSIZE_TRY(feeds::PriceStore store, open_store(flags, exists ? store::Access::kWrite : store::Access::kRead));
   Forgotten forgotten;
-  if (store) {
-    RIGHTSIZE_TRY(forgotten.count, store->forget_before(before));
-  }
+  RIGHTSIZE_TRY(forgotten.count, store.forget_before(*flags.before));
   Outcome outcome;
   outcome.report.title = "Forget";
   outcome.report.document = kForgottenDocument.of(forgotten);
-  outcome.report.blocks.emplace_back(
-      report::Paragraph{fmt::format("{} prices from before {} removed.", forgotten.count, format_date(before))});
+  outcome.report.say(fmt::format("{} prices from before {} removed.", forgotten.count, format_date(*flags.before)));
   return outcome;
 }
 

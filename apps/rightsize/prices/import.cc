@@ -7,12 +7,10 @@
 
 #include "base/csv.h"
 #include "base/file.h"
-#include "base/format.h"
 #include "base/long_work.h"
 #include "base/text.h"
 #include "feeds/fetch.h"
 #include "feeds/price_store.h"
-#include "report/fields.h"
 #include "rightsize/input/size_of.h"
 #include "rightsize/prices/prices.h"
 
@@ -72,12 +70,12 @@ Result<> write_overlay(const feeds::Import& import, const std::string& folder) {
   return {};
 }
 
-struct Job {
+struct ImportJob {
   std::string feed, file, provider;
   Date date;
 };
 
-Result<feeds::Import> read_one(const Job& job, const catalog::Catalog& catalog) {
+Result<feeds::Import> read_one(const ImportJob& job, const catalog::Catalog& catalog) {
   const LongWork counted("bytes read", size_of({job.file}));
   feeds::Importer importer(catalog, job.date, source_key(job.feed));
   if (Result<> done = feeds::read_feed(job.feed, job.file, {job.provider, &catalog}, importer); !done)
@@ -95,11 +93,12 @@ const Fields<Reason> kReasonFields = {
 
 // One file that was read.
 struct Imported {
-  Job job;
+  ImportJob job;
   feeds::Audit audit;
   std::size_t prices = 0, new_machines = 0;
   std::string where;  // empty: --dry-run
 };
+// As pointers: a list of pairs would be written as an object.
 std::vector<const Reason*> reasons(const feeds::Findings& findings) {
   std::vector<const Reason*> list;
   for (const Reason& reason : findings) list.push_back(&reason);
@@ -141,7 +140,7 @@ const Fields<ImportAnswer> kImportFields = {
 const report::Document<ImportAnswer> kImportDocument("prices-import", "What was imported", kImportFields);
 
 // Reads and keeps one file.
-Result<Imported> import_one(const PricesFlags& flags, const Job& job, const catalog::Catalog& catalog) {
+Result<Imported> import_one(const PricesFlags& flags, const ImportJob& job, const catalog::Catalog& catalog) {
   RIGHTSIZE_TRY(const feeds::Import import, read_one(job, catalog));
   Imported imported{job, import.audit, import.prices.size(), import.machines.size(), {}};
   if (!flags.write_to.empty()) {
@@ -171,16 +170,18 @@ const Fields<AuditRow> kAuditFields = {
 };
 
 void report_import(const Imported& i, report::Report& report) {
-  report.blocks.emplace_back(report::Paragraph{
-      fmt::format("{} ({}, {}): {} prices, {} new machines; {}.", i.job.file, i.job.feed, format_date(i.job.date),
-                  i.prices, i.new_machines, i.where.empty() ? "nothing kept (--dry-run)" : i.where)});
-  report.blocks.emplace_back(report::Paragraph{fmt::format(
-      "{} rows taken, {} refused, {} about other products{}.", i.audit.taken, i.audit.refused_rows, i.audit.passed,
-      i.audit.withdrawn > 0 ? fmt::format("; {} earlier prices withdrawn", i.audit.withdrawn) : "")});
+  report.say(fmt::format("{} ({}, {}): {} prices, {} new machines; {}.", i.job.file, i.job.feed,
+                         format_date(i.job.date), i.prices, i.new_machines,
+                         i.where.empty() ? "nothing kept (--dry-run)" : i.where));
+  report.say(fmt::format("{} rows taken, {} refused, {} about other products{}.", i.audit.taken, i.audit.refused_rows,
+                         i.audit.passed,
+                         i.audit.withdrawn > 0 ? fmt::format("; {} earlier prices withdrawn", i.audit.withdrawn) : ""));
   std::vector<AuditRow> rows;
-  for (const Reason* reason : reasons(i.audit.refused)) rows.push_back({"refused", reason});
-  for (const Reason* reason : reasons(i.audit.suspicious)) rows.push_back({"suspicious", reason});
-  for (const Reason* reason : reasons(i.audit.corrected)) rows.push_back({"corrected", reason});
+  for (const auto& [kind, findings] : {std::pair{"refused", &i.audit.refused},
+                                       {"suspicious", &i.audit.suspicious},
+                                       {"corrected", &i.audit.corrected}}) {
+    for (const Reason& reason : *findings) rows.push_back({kind, &reason});
+  }
   if (rows.empty()) return;
   report.blocks.emplace_back(
       report::table_of(kAuditFields, rows, {"audit", cut("why", 60), "rows", cut("example", 60)}));
@@ -207,16 +208,12 @@ Checked<Outcome> import_prices(const PricesFlags& flags, const std::vector<std::
   }
   RIGHTSIZE_TRY(const feeds::FeedKind kind, feeds::find_feed_kind(flags.feed));
   if (files.empty()) return fail(bad_input("'prices import' needs a file, or - for standard input"));
-  std::optional<Date> date;
-  if (!flags.date.empty()) {
-    RIGHTSIZE_TRY(date, parse_date(flags.date));
-  }
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   Outcome outcome;
   outcome.report.title = "Import";
   ImportAnswer answer;
   for (const std::string& file : files) {
-    const Job job{kind.name, file, flags.provider, date.value_or(written_on(file))};
+    const ImportJob job{kind.name, file, flags.provider, flags.date.value_or(written_on(file))};
     RIGHTSIZE_TRY(const Imported imported, import_one(flags, job, catalog));
     report_import(answer.imports.emplace_back(imported), outcome.report);
   }
@@ -243,8 +240,7 @@ Checked<Outcome> update_prices(const PricesFlags& flags) {
       continue;
     }
     answer.failed.push_back({one.what, done.error().message});
-    outcome.report.blocks.emplace_back(
-        report::Paragraph{fmt::format("{}: {}. Its prices are unchanged.", one.what, done.error().message)});
+    outcome.report.say(fmt::format("{}: {}. Its prices are unchanged.", one.what, done.error().message));
     failed.push_back(done.error());
   }
   if (failed.size() == downloads.size()) return fail(Errors(failed.front()));

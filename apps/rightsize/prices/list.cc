@@ -9,14 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "base/format.h"
-#include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "catalog/gpu_words.h"
-#include "catalog/places.h"
-#include "catalog/purchase_terms.h"
-#include "report/fields.h"
+#include "catalog/words.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
@@ -28,7 +23,7 @@ using report::Fields;
 using report::spare;
 
 // An offer with its price per unit of what it provides, in dollars per hour.
-struct Row : market::Offer {
+struct PricedOffer : market::Offer {
   double per_hour = 0;
   double per_gpu = 0;
   double per_tflop = NAN;  // of the fastest dense 16-bit format
@@ -38,8 +33,8 @@ struct Row : market::Offer {
   market::PriceOutlook outlook = {};  // over the next hour
 };
 
-Row make_row(const market::Offer& offer, const market::PriceBook& book, Date now) {
-  Row row{offer};
+PricedOffer make_row(const market::Offer& offer, const market::PriceBook& book, Date now) {
+  PricedOffer row{offer};
   row.outlook = book.outlook(offer, hours(1));
   row.per_hour = in_usd_per_machine_hour(offer.rate());
   row.per_gpu = in_usd_per_gpu_hour(offer.rate_per_gpu());
@@ -52,11 +47,12 @@ Row make_row(const market::Offer& offer, const market::PriceBook& book, Date now
 
 struct SortKey {
   const char* name;
-  double Row::*value;  // smaller comes first; unknown last
+  double PricedOffer::*value;  // smaller comes first; unknown last
 };
 constexpr SortKey kSortKeys[] = {
-    {"usd-per-gpu-hour", &Row::per_gpu}, {"usd-per-hour", &Row::per_hour},    {"usd-per-tflop-hour", &Row::per_tflop},
-    {"usd-per-gbs-hour", &Row::per_gbs}, {"usd-per-gib-hour", &Row::per_gib}, {"age", &Row::age_days},
+    {"usd-per-gpu-hour", &PricedOffer::per_gpu},     {"usd-per-hour", &PricedOffer::per_hour},
+    {"usd-per-tflop-hour", &PricedOffer::per_tflop}, {"usd-per-gbs-hour", &PricedOffer::per_gbs},
+    {"usd-per-gib-hour", &PricedOffer::per_gib},     {"age", &PricedOffer::age_days},
 };
 
 Result<const SortKey*> find_sort_key(const std::string& name) {
@@ -73,12 +69,12 @@ Result<const SortKey*> find_sort_key(const std::string& name) {
 
 // Doubtful prices come last, as in every recommendation; ties are broken by name, so that the order never depends on
 // the catalogue's.
-bool sorts_before(const Row& a, const Row& b, double Row::*key) {
+bool sorts_before(const PricedOffer& a, const PricedOffer& b, double PricedOffer::*key) {
   if (a.outlook.may_lead() != b.outlook.may_lead()) return a.outlook.may_lead();
   double x = a.*key, y = b.*key;
   if (std::isnan(x) != std::isnan(y)) return std::isnan(y);
   if (x != y && !std::isnan(x)) return x < y;
-  auto identity = [](const Row& o) {
+  auto identity = [](const PricedOffer& o) {
     return std::tie(o.price->provider, o.price->instance, o.price->region, o.price->zone, o.price->purchase);
   };
   return identity(a) < identity(b);
@@ -94,11 +90,11 @@ std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price:
   return names;
 }
 
-Result<std::vector<Row>> select(const PricesFlags& flags, const market::PriceBook& book) {
+Result<std::vector<PricedOffer>> select(const PricesFlags& flags, const market::PriceBook& book) {
   RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(flags, book.catalog()));
   std::set<std::string> instances;
   for (std::string_view word : split_list(flags.instance, ',')) instances.insert(to_lower(word));
-  std::vector<Row> rows;
+  std::vector<PricedOffer> rows;
   for (const market::Offer& offer : book.offers(filter)) {
     const bool named = instances.empty() || instances.contains(to_lower(offer.machine->instance));
     if (named && offer.gpu->memory >= flags.min_memory.value_or(Bytes{}))
@@ -108,10 +104,10 @@ Result<std::vector<Row>> select(const PricesFlags& flags, const market::PriceBoo
 }
 
 // Of offers already in order, the first of each group.
-void keep_best(std::vector<Row>& offers, const std::string& per) {
+void keep_best(std::vector<PricedOffer>& offers, const std::string& per) {
   if (per.empty()) return;
   std::set<std::string> seen;
-  std::erase_if(offers, [&](const Row& offer) {
+  std::erase_if(offers, [&](const PricedOffer& offer) {
     const std::string& group = per == "gpu"        ? offer.gpu->name
                                : per == "provider" ? offer.price->provider
                                : per == "region"   ? offer.price->region
@@ -120,68 +116,61 @@ void keep_best(std::vector<Row>& offers, const std::string& per) {
   });
 }
 
-std::string dollars(double per_hour) { return format_usd_per_hour(per_hour); }
 std::string small_dollars(double per_hour) { return std::isnan(per_hour) ? "-" : fmt::format("${:.3g}", per_hour); }
 // '?' marks a price that must not lead: no source confirms it, a launch floor, over a year old.
-std::string marked_dollars(const Row& row) { return dollars(row.per_hour) + (row.outlook.may_lead() ? "" : " ?"); }
+std::string marked_dollars(const PricedOffer& row) {
+  return dollars(row.per_hour) + (row.outlook.may_lead() ? "" : " ?");
+}
 std::string age_in_days(double days) { return std::isnan(days) ? "-" : fmt::format("{:.0f} d", days); }
 
-const Fields<market::PriceOutlook> kExpectedFields = {
-    {"low", "10th percentile", &market::PriceOutlook::low},
-    {"likely", "most likely", &market::PriceOutlook::likely},
-    {"high", "90th percentile", &market::PriceOutlook::high},
-};
-
-const Fields<Row> kPriceFields = {
-    {"provider", "provider", "who sells it", [](const Row& o) { return o.price->provider; }},
-    {"instance", "instance", "instance type", [](const Row& o) { return o.price->instance; }},
-    {"gpu", "GPU", "its GPU", [](const Row& o) { return o.gpu->name; }},
-    {"gpus", "GPUs", "GPUs of one machine", [](const Row& o) { return o.machine->gpus; }},
-    {"region", "region", "region; 'any': the same everywhere", [](const Row& o) { return o.price->region; },
-     [](const Row& o) { return place_of(o.price->region, o.price->zone); }},
-    {"zone", "zone; null: the whole region", [](const Row& o) { return text_or_null(o.price->zone); }},
-    {"purchase", "terms", "terms of purchase", [](const Row& o) { return o.price->purchase; }},
-    {"usd_per_hour", "$/h", "listed price of the machine", &Row::per_hour, marked_dollars},
-    {"usd_per_gpu_hour", "$/GPU-h", "listed price per GPU", &Row::per_gpu, dollars},
-    {"expected_usd_per_hour", "expected price over the next hour", kExpectedFields, &Row::outlook},
-    {"community", "peer-hosted or resold", [](const Row& o) { return o.machine->community; }},
-    {"launch_floor", "a launch price of spot that is expected to rise", [](const Row& o) { return o.outlook.floor; }},
-    {"outdated", "over a year old", [](const Row& o) { return o.outlook.outdated; }},
-    {"usd_per_tflop_hour", "$/TFLOP-h", "per TFLOP/s of dense bf16, fp16 without it", &Row::per_tflop, small_dollars},
-    {"usd_per_gbs_hour", "$/GB/s-h", "per GB/s of memory bandwidth", &Row::per_gbs, small_dollars},
-    {"usd_per_gib_hour", "$/GiB-h", "per GiB of GPU memory", &Row::per_gib, small_dollars},
-    {"vcpus", "vCPUs", [](const Row& o) { return o.machine->vcpus; }},
-    {"memory_bytes", "memory of the machine", [](const Row& o) { return o.machine->memory; }},
-    {"local_ssd_bytes", "local SSD", [](const Row& o) { return o.machine->local_ssd; }},
-    {"interconnect", "link between its GPUs", [](const Row& o) { return o.machine->interconnect; }},
-    {"network_bytes_per_second", "network bandwidth", [](const Row& o) { return o.machine->network; }},
-    {"fabric", "network fabric", [](const Row& o) { return o.machine->fabric; }},
+const Fields<PricedOffer> kPriceFields = {
+    {kOfferFields, [](const PricedOffer& o) -> const market::Offer& { return o; }},
+    {"purchase", "terms", "terms of purchase", [](const PricedOffer& o) { return o.price->purchase; }},
+    {"usd_per_hour", "$/h", "listed price of the machine", &PricedOffer::per_hour, marked_dollars},
+    {"usd_per_gpu_hour", "$/GPU-h", "listed price per GPU", &PricedOffer::per_gpu, dollars},
+    {"expected_usd_per_hour", "expected price over the next hour", kOutlookFields, &PricedOffer::outlook},
+    {"community", "peer-hosted or resold", [](const PricedOffer& o) { return o.machine->community; }},
+    {"launch_floor", "a launch price of spot that is expected to rise",
+     [](const PricedOffer& o) { return o.outlook.floor; }},
+    {"outdated", "over a year old", [](const PricedOffer& o) { return o.outlook.outdated; }},
+    {"usd_per_tflop_hour", "$/TFLOP-h", "per TFLOP/s of dense bf16, fp16 without it", &PricedOffer::per_tflop,
+     small_dollars},
+    {"usd_per_gbs_hour", "$/GB/s-h", "per GB/s of memory bandwidth", &PricedOffer::per_gbs, small_dollars},
+    {"usd_per_gib_hour", "$/GiB-h", "per GiB of GPU memory", &PricedOffer::per_gib, small_dollars},
+    {"vcpus", "vCPUs", [](const PricedOffer& o) { return o.machine->vcpus; }},
+    {"memory_bytes", "memory of the machine", [](const PricedOffer& o) { return o.machine->memory; }},
+    {"local_ssd_bytes", "local SSD", [](const PricedOffer& o) { return o.machine->local_ssd; }},
+    {"interconnect", "link between its GPUs", [](const PricedOffer& o) { return o.machine->interconnect; }},
+    {"network_bytes_per_second", "network bandwidth", [](const PricedOffer& o) { return o.machine->network; }},
+    {"fabric", "network fabric", [](const PricedOffer& o) { return o.machine->fabric; }},
     {"source", "where the price was read",
-     [](const Row& o) {
+     [](const PricedOffer& o) {
        const catalog::Provenance& from = o.price->provenance;
        return from.sources.empty() ? from.file : fmt::format("{}", fmt::join(from.sources, ", "));
      }},
-    {"date", "when it was read", [](const Row& o) { return o.price->provenance.date; }},
-    {"age_days", "age", "days since then", &Row::age_days, age_in_days},
+    {"date", "when it was read", [](const PricedOffer& o) { return o.price->provenance.date; }},
+    {"age_days", "age", "days since then", &PricedOffer::age_days, age_in_days},
     {"unverified", "no readable source confirms it",
-     [](const Row& o) { return !o.price->provenance.unverified.empty(); }},
-    {"note", "remarks", [](const Row& o) { return o.price->provenance.note; }},
-    {"file", "file with the price", [](const Row& o) { return o.price->provenance.file; }},
-    {"line", "its line there", [](const Row& o) { return o.price->provenance.line; }},
+     [](const PricedOffer& o) { return !o.price->provenance.unverified.empty(); }},
+    {"note", "remarks", [](const PricedOffer& o) { return o.price->provenance.note; }},
+    {"file", "file with the price", [](const PricedOffer& o) { return o.price->provenance.file; }},
+    {"line", "its line there", [](const PricedOffer& o) { return o.price->provenance.line; }},
 };
 
-const std::vector<report::ColumnOf> kPriceColumns = {"provider",
-                                                     "instance",
-                                                     "gpus",
-                                                     "gpu",
-                                                     "region",
-                                                     "purchase",
-                                                     "usd_per_hour",
-                                                     "usd_per_gpu_hour",
-                                                     spare("usd_per_tflop_hour"),
-                                                     spare("usd_per_gbs_hour"),
-                                                     spare("usd_per_gib_hour"),
-                                                     "age_days"};
+std::vector<report::ColumnOf> price_columns() {
+  return {"provider",
+          "instance",
+          "gpus",
+          "gpu",
+          "region",
+          "purchase",
+          "usd_per_hour",
+          "usd_per_gpu_hour",
+          spare("usd_per_tflop_hour"),
+          spare("usd_per_gbs_hour"),
+          spare("usd_per_gib_hour"),
+          "age_days"};
+}
 
 // How old a provider's prices are.
 struct Age {
@@ -207,7 +196,7 @@ const Fields<Age> kAgeFields = {
 struct Listed {
   std::shared_ptr<const catalog::Catalog> catalog;
   std::shared_ptr<const market::PriceBook> book;
-  std::vector<Row> rows;
+  std::vector<PricedOffer> rows;
   std::vector<Age> ages = {};
 };
 
@@ -217,9 +206,9 @@ const Fields<Listed> kListFields = {
 };
 const report::Document<Listed> kPricesDocument("prices", "Prices of GPU machines", kListFields);
 
-std::vector<Age> ages_of(const std::vector<Row>& offers) {
+std::vector<Age> ages_of(const std::vector<PricedOffer>& offers) {
   std::map<std::string, Age> by_provider;
-  for (const Row& o : offers)
+  for (const PricedOffer& o : offers)
     by_provider.try_emplace(o.price->provider, Age{o.price->provider}).first->second.add(o.age_days);
   std::vector<Age> ages;
   for (auto& [provider, age] : by_provider) ages.push_back(std::move(age));
@@ -228,14 +217,14 @@ std::vector<Age> ages_of(const std::vector<Row>& offers) {
 
 // Text shows the first rows; the rest is made for the formats that show them.
 report::Table table_of(const std::shared_ptr<const Listed>& offers, std::optional<int> top) {
-  const std::vector<Row>& rows = offers->rows;
+  const std::vector<PricedOffer>& rows = offers->rows;
   const auto shown = static_cast<std::size_t>(top.value_or(40));
   const std::size_t first = shown == 0 ? rows.size() : std::min(rows.size(), shown);
-  report::Table table = report::table_of(kPriceFields, std::span(rows).first(first), kPriceColumns);
+  report::Table table = report::table_of(kPriceFields, std::span(rows).first(first), price_columns());
   table.most_shown = shown;
   table.later_rows = rows.size() - first;
   table.later_row = [offers, first](std::size_t i) {
-    return report::table_of(kPriceFields, std::span(offers->rows).subspan(first + i, 1), kPriceColumns).rows.front();
+    return report::table_of(kPriceFields, std::span(offers->rows).subspan(first + i, 1), price_columns()).rows.front();
   };
   return table;
 }
@@ -269,9 +258,9 @@ std::string age_sentence(const std::vector<Age>& by_provider) {
 }
 
 // Prices from the user's own files, which must not be mistaken for ours.
-std::string overlay_sentence(const std::vector<Row>& offers) {
+std::string overlay_sentence(const std::vector<PricedOffer>& offers) {
   std::set<std::string> files, flags;
-  for (const Row& o : offers) {
+  for (const PricedOffer& o : offers) {
     const catalog::Provenance& from = o.price->provenance;
     if (o.is_own()) flags.insert(from.note);
     if (!o.is_own() && !from.file.starts_with("data/")) files.insert(from.file);
@@ -295,7 +284,7 @@ std::size_t peers_left_out(const PricesFlags& flags, const market::PriceBook& bo
   }));
 }
 
-std::string offer_words(const Row& row) {
+std::string offer_words(const PricedOffer& row) {
   return fmt::format("{}, {} {}, {}, {}", row.gpu->name, row.price->provider, row.price->instance,
                      row.price->region == "any" ? "any region" : place_of(row.price->region, row.price->zone),
                      catalog::name_of(row.price->purchase));
@@ -303,19 +292,19 @@ std::string offer_words(const Row& row) {
 
 // "Cheapest per GPU: $2.89/GPU-h, h100-pcie, runpod 1x_H100-PCIe_SECURE, any region, on-demand." An old price counts
 // with what it probably is today.
-std::string cheapest_sentence(const std::vector<Row>& offers) {
+std::string cheapest_sentence(const std::vector<PricedOffer>& offers) {
   constexpr double kRecentDays = 30, kWorthSaying = 0.02;
-  const auto today = [](const Row& row) { return row.per_gpu * (row.outlook.likely / row.outlook.listed); };
-  const auto listed = [](const Row& row) { return row.per_gpu; };
-  const auto least = [&](const auto& price) -> const Row& {
-    return *std::ranges::min_element(offers, {}, [&](const Row& row) {
+  const auto today = [](const PricedOffer& row) { return row.per_gpu * (row.outlook.likely / row.outlook.listed); };
+  const auto listed = [](const PricedOffer& row) { return row.per_gpu; };
+  const auto least = [&](const auto& price) -> const PricedOffer& {
+    return *std::ranges::min_element(offers, {}, [&](const PricedOffer& row) {
       const double usd = price(row);
       return std::pair(!row.outlook.may_lead(), std::isnan(usd) ? row.per_gpu : usd);
     });
   };
-  const Row& best = least(today);
-  const Row& lowest = least(listed);
-  const auto age = [&](const Row& row) {
+  const PricedOffer& best = least(today);
+  const PricedOffer& lowest = least(listed);
+  const auto age = [&](const PricedOffer& row) {
     return row.age_days > kRecentDays ? fmt::format(", {:.0f} days old", row.age_days) : std::string();
   };
   const bool moved = std::abs(today(best) / best.per_gpu - 1) > kWorthSaying;
@@ -332,31 +321,26 @@ std::string cheapest_sentence(const std::vector<Row>& offers) {
 std::string nothing_sentence(const PricesFlags& flags, const market::PriceBook& book) {
   PricesFlags other = flags;
   other.purchase.clear();
-  const Result<std::vector<Row>> rows = select(other, book);
+  const Result<std::vector<PricedOffer>> rows = select(other, book);
   if (flags.purchase.empty() || !rows || rows->empty()) return "No price on file matches these filters.";
-  const Row& least = *std::ranges::min_element(*rows, {}, &Row::per_gpu);
+  const PricedOffer& least = *std::ranges::min_element(*rows, {}, &PricedOffer::per_gpu);
   return fmt::format("No {} price on file matches. On other terms: {}/GPU-h, {}.", flags.purchase,
                      dollars(least.per_gpu), offer_words(least));
 }
 
 Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFlags& flags) {
-  const std::vector<Row>& offers = listed->rows;
+  const std::vector<PricedOffer>& offers = listed->rows;
   Outcome outcome;
   outcome.report.title = "Prices";
   outcome.report.long_lists = [listed](Json& document) { document = kPricesDocument.of(*listed); };
-  const auto say = [&](std::string text) { outcome.report.blocks.emplace_back(report::Paragraph{std::move(text)}); };
-  if (offers.empty()) {
-    say(nothing_sentence(flags, *listed->book));
-    outcome.exit_code = kNoFeasibleAnswer;
-    return outcome;
-  }
-  say(cheapest_sentence(offers));
+  if (offers.empty()) return nothing_found(std::move(outcome), nothing_sentence(flags, *listed->book));
+  outcome.report.say(cheapest_sentence(offers));
   outcome.report.blocks.emplace_back(table_of(listed, flags.top));
   std::string notes =
       age_sentence(listed->ages) +
       " $/TFLOP-h is per dense bf16 (fp16 without bf16) peak, $/GB/s-h per memory bandwidth, $/GiB-h per "
       "GPU memory.";
-  if (std::any_of(offers.begin(), offers.end(), [](const Row& row) { return !row.outlook.may_lead(); })) {
+  if (std::any_of(offers.begin(), offers.end(), [](const PricedOffer& row) { return !row.outlook.may_lead(); })) {
     notes += "\n'?': not confirmed by any source, a launch price of spot, or over a year old; listed last.";
   }
   if (const std::size_t left_out = peers_left_out(flags, *listed->book); left_out > 0) {
@@ -364,36 +348,9 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
                          left_out == 1 ? "1 offer" : fmt::format("{} offers", left_out));
   }
   if (std::string own = overlay_sentence(offers); !own.empty()) notes += "\n" + own;
-  say(std::move(notes));
+  outcome.report.say(std::move(notes));
   return outcome;
 }
-
-}  // namespace
-
-Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog::Catalog& catalog) {
-  market::OfferFilter filter;
-  filter.retired = flags.retired;
-  filter.community = flags.community;
-  for (std::string_view word : split_list(flags.gpu, ',')) {
-    const catalog::CountedGpu wanted = catalog::split_gpu_count(word);
-    RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(wanted.name));
-    for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
-    filter.machine_gpus = wanted.count.value_or(filter.machine_gpus);
-  }
-  if (!flags.provider.empty()) {
-    RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, all_of(catalog, &Price::provider)));
-  }
-  if (!flags.region.empty()) {
-    RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, all_of(catalog, &Price::region)));
-  }
-  for (std::string_view word : split_list(flags.purchase, ',')) {
-    RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(word));
-    filter.purchases.push_back(purchase);
-  }
-  return filter;
-}
-
-namespace {
 
 // Machines by the beginning of their names: p4d, a2-ultragpu, ND96asr_v4 of Standard_ND96asr_v4.
 std::set<std::string> machines_called(std::string_view word, const catalog::Catalog& catalog) {
@@ -433,24 +390,36 @@ PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
 
 }  // namespace
 
+Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog::Catalog& catalog) {
+  market::OfferFilter filter;
+  filter.retired = flags.retired;
+  filter.community = flags.community;
+  for (std::string_view word : split_list(flags.gpu, ',')) {
+    const catalog::CountedGpu wanted = catalog::split_gpu_count(word);
+    RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(wanted.name));
+    for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
+    filter.machine_gpus = wanted.count.value_or(filter.machine_gpus);
+  }
+  RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, all_of(catalog, &Price::provider)));
+  RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, all_of(catalog, &Price::region)));
+  RIGHTSIZE_TRY(filter.purchases, catalog::read_purchases(flags.purchase));
+  return filter;
+}
+
 Checked<Outcome> list_prices(const PricesFlags& typed) {
   RIGHTSIZE_TRY(catalog::Catalog opened, open_catalog(typed.catalog, typed.store));
   const auto catalog = std::make_shared<const catalog::Catalog>(std::move(opened));
   const PricesFlags flags = sorted_out(typed, *catalog);
   RIGHTSIZE_TRY(market::PriceBook opened_book, open_prices(*catalog, flags.price));
-  const auto kept_book = std::make_shared<const market::PriceBook>(std::move(opened_book));
-  const market::PriceBook& book = *kept_book;
-  Result<const SortKey*> key = find_sort_key(flags.sort);
-  if (!key) return fail(key.error());
-  Result<std::vector<Row>> offers = select(flags, book);
-  if (!offers) return fail(offers.error());
-  std::sort(offers->begin(), offers->end(),
-            [&](const Row& a, const Row& b) { return sorts_before(a, b, (*key)->value); });
-  keep_best(*offers, flags.best_per);
-  keep_top(*offers, flags.top);
-  std::vector<Age> ages = ages_of(*offers);
-  return make_outcome(std::make_shared<const Listed>(Listed{catalog, kept_book, *std::move(offers), std::move(ages)}),
-                      flags);
+  const auto book = std::make_shared<const market::PriceBook>(std::move(opened_book));
+  RIGHTSIZE_TRY(const SortKey* key, find_sort_key(flags.sort));
+  RIGHTSIZE_TRY(std::vector<PricedOffer> offers, select(flags, *book));
+  std::sort(offers.begin(), offers.end(),
+            [&](const PricedOffer& a, const PricedOffer& b) { return sorts_before(a, b, key->value); });
+  keep_best(offers, flags.best_per);
+  keep_top(offers, flags.top);
+  std::vector<Age> ages = ages_of(offers);
+  return make_outcome(std::make_shared<const Listed>(Listed{catalog, book, std::move(offers), std::move(ages)}), flags);
 }
 
 }  // namespace rightsize::app

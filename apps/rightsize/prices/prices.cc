@@ -7,90 +7,79 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "report/fields.h"
+#include "rightsize/input/verbs.h"
 
 namespace rightsize::app {
 namespace {
 
-struct Verb {
-  const char* name;
-  std::vector<std::string> flags;  // that it takes beside --format, --catalog
-  bool files;                      // takes more words
-};
-
-const std::vector<std::string> kChoice{"--gpu", "--provider", "--region", "--purchase", "--community", "--retired"};
-
-std::vector<std::string> with(std::vector<std::string> base, const std::vector<std::string>& more) {
-  base.insert(base.end(), more.begin(), more.end());
-  return base;
-}
-
 const std::vector<Verb>& verbs() {
+  static const auto kWith = [](std::vector<std::string> base, const std::vector<std::string>& more) {
+    base.insert(base.end(), more.begin(), more.end());
+    return base;
+  };
+  static const std::vector<std::string> kOffers = {"--gpu",      "--provider",  "--region",
+                                                   "--purchase", "--community", "--retired"};
+  static const std::vector<std::string> kHistory = {"--gpu",      "--instance", "--provider", "--region", "--zone",
+                                                    "--purchase", "--from",     "--to",       "--store"};
   static const std::vector<Verb> kAll = {
-      {"", with(kChoice, {"--min-memory", "--sort", "--best-per", "--top", "--price", "--store", "--instance"}), true},
-      {"compare", with(kChoice, {"--price", "--top", "--store"}), false},
+      {"", kWith(kOffers, {"--min-memory", "--sort", "--best-per", "--top", "--price", "--store", "--instance"})},
+      {"compare", kWith(kOffers, {"--price", "--top", "--store"})},
       {"spot",
        {"--gpu", "--provider", "--region", "--community", "--price", "--top", "--store", "--hours", "--machines",
-        "--save", "--restart", "--interruptions"},
-       false},
-      {"import", {"--feed", "--provider", "--date", "--store", "--dry-run", "--write-to"}, true},
-      {"update", {"--feed", "--provider", "--region", "--store", "--dry-run", "--url"}, false},
-      {"history",
-       {"--gpu", "--instance", "--provider", "--region", "--zone", "--purchase", "--from", "--to", "--store"},
-       false},
-      {"diff",
-       {"--gpu", "--instance", "--provider", "--region", "--zone", "--purchase", "--from", "--to", "--store"},
-       false},
-      {"forget", {"--before", "--store"}, false},
+        "--save", "--restart", "--interruptions"}},
+      {"import", {"--feed", "--provider", "--date", "--store", "--dry-run", "--write-to"}},
+      {"update", {"--feed", "--provider", "--region", "--store", "--dry-run", "--url"}},
+      {"history", kHistory},
+      {"diff", kHistory},
+      {"forget", {"--before", "--store"}},
   };
   return kAll;
 }
 
-const Verb& verb_of(const PricesFlags& flags) {
-  for (const Verb& verb : verbs()) {
-    if (!flags.words.empty() && flags.words.front() == verb.name) return verb;
-  }
-  return verbs().front();
-}
-
-// A flag that means nothing to the verb is refused, not ignored.
-Result<> check_flags(const FlagSet& command, const Verb& verb) {
-  for (const Verb& other : verbs()) {
-    for (const std::string& flag : other.flags) {
-      if (command.given(flag).empty()) continue;
-      if (std::find(verb.flags.begin(), verb.flags.end(), flag) != verb.flags.end()) continue;
-      const bool list = *verb.name == '\0';
-      return fail(bad_input(fmt::format("'prices{}{}' takes no {}", list ? "" : " ", verb.name, flag))
-                      .with_hint(fmt::format("'prices {}' does", *other.name == '\0' ? "[GPU...]" : other.name)));
-    }
-  }
-  return {};
-}
-
 Checked<Outcome> run(PricesFlags flags, const FlagSet& command) {
-  const Verb& verb = verb_of(flags);
-  if (Result<> fits = check_flags(command, verb); !fits) return fail(fits.error());
-  const std::string_view name = verb.name;
-  std::vector<std::string> rest = flags.words;
-  if (!name.empty()) rest.erase(rest.begin());
+  const Verb* named = flags.words.empty() ? nullptr : find_verb(verbs(), flags.words.front());
+  const Verb& verb = named == nullptr ? verbs().front() : *named;
+  if (Result<> fits = check_flags(command, "prices", verbs(), verb); !fits) return fail(fits.error());
+  const std::string& name = verb.name;
+  const std::vector<std::string> rest(flags.words.begin() + (name.empty() ? 0 : 1), flags.words.end());
   // `prices h100` is `prices --gpu h100`, `prices spot h100` likewise.
-  const bool gpus = std::find(verb.flags.begin(), verb.flags.end(), "--gpu") != verb.flags.end();
-  if (gpus) {
+  if (std::ranges::find(verb.flags, "--gpu") != verb.flags.end()) {
     for (const std::string& word : rest) flags.gpu += (flags.gpu.empty() ? "" : ",") + word;
-  } else if (!verb.files && !rest.empty()) {
-    return fail(bad_input(fmt::format("'prices {}' takes no argument '{}'", name, rest.front())));
+  } else if (name != "import" && !rest.empty()) {
+    return fail(bad_input(fmt::format("'prices {}' does not take an argument '{}'", name, rest.front())));
   }
-  if (name.empty()) return list_prices(flags);
-  if (name == "compare") return compare_prices(flags);
-  if (name == "spot") return plan_on_spot(flags);
   if (name == "import") return import_prices(flags, rest);
-  if (name == "update") return update_prices(flags);
-  if (name == "history") return price_history(flags);
-  if (name == "diff") return price_diff(flags);
-  return forget_prices(flags);
+  static constexpr std::pair<std::string_view, Checked<Outcome> (*)(const PricesFlags&)> kRuns[] = {
+      {"compare", compare_prices}, {"spot", plan_on_spot}, {"update", update_prices},
+      {"history", price_history},  {"diff", price_diff},   {"forget", forget_prices}};
+  for (const auto& [verb_name, run_verb] : kRuns) {
+    if (name == verb_name) return run_verb(flags);
+  }
+  return list_prices(flags);
 }
 
 }  // namespace
+
+const report::Fields<market::Offer> kOfferFields = {
+    {"provider", "provider", "who sells it", [](const market::Offer& o) { return o.machine->provider; }},
+    {"instance", "instance", "instance type", [](const market::Offer& o) { return o.machine->instance; }},
+    {"gpu", "GPU", "its GPU", [](const market::Offer& o) { return o.gpu->name; }},
+    {"gpus", "GPUs", "GPUs of one machine", [](const market::Offer& o) { return o.machine->gpus; }},
+    {"region", "region", "region; 'any': the same everywhere", [](const market::Offer& o) { return o.price->region; },
+     [](const market::Offer& o) { return place_of(o.price->region, o.price->zone); }},
+    {"zone", "zone; null: the whole region", [](const market::Offer& o) { return text_or_null(o.price->zone); }},
+};
+const report::Fields<market::PriceOutlook> kOutlookFields = {
+    {"low", "10th percentile", &market::PriceOutlook::low},
+    {"likely", "most likely", &market::PriceOutlook::likely},
+    {"high", "90th percentile", &market::PriceOutlook::high},
+};
+
+Outcome nothing_found(Outcome outcome, std::string why) {
+  outcome.report.say(std::move(why));
+  outcome.exit_code = kNoFeasibleAnswer;
+  return outcome;
+}
 
 std::string place_of(const std::string& region, const std::string& zone) {
   return zone.empty() ? region : region + " " + zone;

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/format.h"
 #include "feeds/import.h"
+#include "report/fields.h"
 #include "rightsize/input/price_flag.h"
 
 namespace rightsize::app {
@@ -16,7 +18,8 @@ struct PricesFlags {
   PriceFlag price;
   std::optional<int> top;
   bool retired = false, community = false;
-  std::string feed, date, store, from, to, before, instance, zone, url, write_to;
+  std::string feed, store, instance, zone, url, write_to;
+  std::optional<Date> date, from, to, before;
   bool dry_run = false;
   std::optional<Seconds> hours;  // spot: of work
   int machines = 1;
@@ -36,12 +39,20 @@ Checked<Outcome> price_history(const PricesFlags& flags);
 Checked<Outcome> price_diff(const PricesFlags& flags);
 Checked<Outcome> forget_prices(const PricesFlags& flags);
 
+// Provider, instance, GPUs and place of an offer.
+extern const report::Fields<market::Offer> kOfferFields;
+// The ends and the middle of what an offer will likely cost.
+extern const report::Fields<market::PriceOutlook> kOutlookFields;
+
+// A report without rows, and why it has none.
+Outcome nothing_found(Outcome outcome, std::string why);
 // "us-east-1 use1-az4", or the region alone.
 std::string place_of(const std::string& region, const std::string& zone);
 // null in JSON where there is no text.
 std::optional<std::string> text_or_null(const std::string& text);
 // "aws,gcp" -> its words.
 std::vector<std::string> words_of(const std::string& list);
+inline std::string dollars(double per_hour) { return format_usd_per_hour(per_hour); }
 // At most --top rows.
 template <class Row>
 void keep_top(std::vector<Row>& rows, std::optional<int> top) {

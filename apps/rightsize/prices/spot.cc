@@ -5,11 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/cancel.h"
-#include "base/format.h"
-#include "base/parse_units.h"
 #include "feeds/price_store.h"
 #include "market/interruptions.h"
-#include "report/fields.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
@@ -34,10 +31,8 @@ using Advice = std::map<std::tuple<std::string, std::string, std::string>, doubl
 // The middle of each band of the spot advisor, where the store has it.
 Result<Advice> read_advice(const PricesFlags& flags) {
   Advice advice;
-  const std::string url = feeds::PriceStore::url(flags.store);
-  RIGHTSIZE_TRY(const bool exists, store::exists(url));
-  if (!exists) return advice;
-  RIGHTSIZE_TRY(feeds::PriceStore store, feeds::PriceStore::open(url, store::Access::kRead));
+  RIGHTSIZE_TRY(feeds::PriceStore store,
+                feeds::PriceStore::open(feeds::PriceStore::url(flags.store), store::Access::kRead));
   RIGHTSIZE_TRY(const std::vector<feeds::InterruptionRow> rows, store.interruptions());
   for (const feeds::InterruptionRow& row : rows) {
     // ">20 %" has no upper end: 40 % is twice its lower one.
@@ -47,11 +42,6 @@ Result<Advice> read_advice(const PricesFlags& flags) {
   return advice;
 }
 
-const Fields<market::PriceOutlook> kRateFields = {
-    {"low", "10th percentile", &market::PriceOutlook::low},
-    {"likely", "most likely", &market::PriceOutlook::likely},
-    {"high", "90th percentile", &market::PriceOutlook::high},
-};
 const Fields<market::SpotCost> kCostFields = {
     {"low", "10th percentile", &market::SpotCost::low},
     {"mean", "mean", &market::SpotCost::mean},
@@ -63,15 +53,9 @@ std::string cost_words(const SpotRow& row) {
 }
 
 const Fields<SpotRow> kSpotFields = {
-    {"provider", "provider", "who sells it", [](const SpotRow& r) { return r.offer.machine->provider; }},
-    {"instance", "instance", "instance type", [](const SpotRow& r) { return r.offer.machine->instance; }},
-    {"gpu", "its GPU", [](const SpotRow& r) { return r.offer.gpu->name; }},
-    {"gpus", "GPUs of one machine", [](const SpotRow& r) { return r.offer.machine->gpus; }},
-    {"region", "where", "its region", [](const SpotRow& r) { return r.offer.price->region; },
-     [](const SpotRow& r) { return place_of(r.offer.price->region, r.offer.price->zone); }},
-    {"zone", "zone; null: the whole region", [](const SpotRow& r) { return text_or_null(r.offer.price->zone); }},
+    {kOfferFields, &SpotRow::offer},
     {"listed_usd_per_hour", "listed price of a machine", [](const SpotRow& r) { return r.outlook.listed; }},
-    {"usd_per_hour", "expected price of a machine", kRateFields, &SpotRow::outlook},
+    {"usd_per_hour", "expected price of a machine", kOutlookFields, &SpotRow::outlook},
     {"interruptions_per_hour", "interruptions per hour of one machine", &SpotRow::rate},
     {"interruptions_known", "given or published, not assumed", &SpotRow::known},
     {"checkpoint_interval_seconds", "checkpoint every", "time between checkpoints",
@@ -153,26 +137,25 @@ Checked<Outcome> plan_on_spot(const PricesFlags& flags) {
   Outcome outcome;
   outcome.report.title = "Spot";
   outcome.report.document = kSpotDocument.of(answer);
-  const auto say = [&](std::string text) { outcome.report.blocks.emplace_back(report::Paragraph{std::move(text)}); };
   if (answer.offers.empty()) {
-    say("No spot offer matches, or all are interrupted faster than work can be saved.");
-    outcome.exit_code = kNoFeasibleAnswer;
-    return outcome;
+    return nothing_found(std::move(outcome),
+                         "No spot offer matches, or all are interrupted faster than work can be saved.");
   }
   const SpotRow& best = answer.offers.front();
-  say(fmt::format("Cheapest on spot: {} {} in {}: {} for {:g} hours of work{}.", best.offer.machine->provider,
+  outcome.report.say(
+      fmt::format("Cheapest on spot: {} {} in {}: {} for {:g} hours of work{}.", best.offer.machine->provider,
                   best.offer.machine->instance, place_of(best.offer.price->region, best.offer.price->zone),
                   cost_words(best), in_hours(*flags.hours),
                   best.cost.on_demand ? fmt::format(", on demand {}", format_usd(*best.cost.on_demand)) : ""));
   report::Table table = report::table_of(
       kSpotFields, answer.offers,
-      {"provider", "instance", "region", renamed("likely_usd_per_hour", "usd_per_hour"),
+      {"provider", "instance", renamed("region", "region", "where"), renamed("likely_usd_per_hour", "usd_per_hour"),
        spare(renamed("checkpoint_interval_seconds", "checkpoint_interval")), spare("hours"), renamed("mean_usd", "usd"),
        "on_demand_usd", spare("chance_cheaper"), "leave_above_usd_per_hour"});
   table.most_shown = flags.top ? 0 : 15;
   outcome.report.blocks.emplace_back(std::move(table));
   const bool assumed = std::ranges::any_of(answer.offers, [](const SpotRow& row) { return !row.known; });
-  say(fmt::format(
+  outcome.report.say(fmt::format(
       "{:g} hours of work on {} machine{}, cheapest per GPU first, start-up included; cost is the mean with the 10th "
       "and 90th percentile. "
       "Switch to on-demand when the spot price exceeds the last column. '?': not confirmed by any source, a launch "

@@ -1,13 +1,15 @@
 // rightsize rollout: rolls a decision out in stages, each checked before the next.
+#include "decisions/rollout.h"
+
 #include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "base/suggest.h"
-#include "decisions/clock.h"
 #include "rightsize/decisions/fields.h"
 #include "rightsize/decisions/input.h"
+#include "rightsize/input/verbs.h"
 
 namespace rightsize::app {
 namespace {
@@ -17,7 +19,7 @@ using decisions::CheckState;
 using decisions::Decision;
 using decisions::Ledger;
 using decisions::MeasuredValue;
-using decisions::Stage;
+using decisions::RolloutStage;
 using decisions::StageRecord;
 using decisions::StageState;
 using report::cut;
@@ -41,7 +43,7 @@ std::vector<MeasuredValue> since(const std::vector<MeasuredValue>& samples, cons
 
 // A stage of the table, begun or not.
 struct StageRow {
-  Stage stage;
+  RolloutStage stage;
   const StageRecord* record;
 
   std::string text(std::string StageRecord::*member) const { return record == nullptr ? "" : record->*member; }
@@ -69,14 +71,10 @@ const Fields<StageRow> kStageFields = {
 };
 
 std::string title_of(const Check& check) {
-  static constexpr std::pair<std::string_view, const char*> kTitles[] = {{"speed", "speed within its interval"},
-                                                                         {"memory", "no out-of-memory errors"},
-                                                                         {"slo", "SLO or deadline met"},
-                                                                         {"cost", "cost as predicted"}};
-  for (const auto& [name, title] : kTitles) {
-    if (check.name == name) return title;
-  }
-  return check.name;
+  return check.name == "speed"    ? "speed within its interval"
+         : check.name == "memory" ? "no out-of-memory errors"
+         : check.name == "slo"    ? "SLO or deadline met"
+                                  : "cost as predicted";
 }
 
 const Fields<Check> kCheckFields = {
@@ -121,7 +119,7 @@ Checked<Outcome> state_report(Ledger& ledger, std::int64_t id, std::string first
   const StageRecord* current = running_stage(state.stages);
   if (current != nullptr) state.checks = check_stage(state.decision, since(samples, *current));
   std::vector<StageRow> rows;
-  for (const Stage stage : decisions::kStages) {
+  for (const RolloutStage stage : decisions::kStages) {
     const auto last = std::find_if(state.stages.rbegin(), state.stages.rend(),
                                    [&](const StageRecord& r) { return r.stage == stage; });
     rows.push_back({stage, last == state.stages.rend() ? nullptr : &*last});
@@ -131,18 +129,15 @@ Checked<Outcome> state_report(Ledger& ledger, std::int64_t id, std::string first
   report::Report& report = outcome.report;
   report.title = fmt::format("Rollout of {}", decisions::label(id));
   report.document = kRolloutDocument.of(state);
-  say(report, std::move(first));
-  report::Table table =
-      table_of(kStageFields, rows,
-               {"stage", "state", "started_at", "ended_at", "by", cut("how", 40), report::spare(cut("note", 40))});
-  table.title = "Stages";
-  report.blocks.emplace_back(std::move(table));
+  report.say(std::move(first));
+  report.show("Stages", table_of(kStageFields, rows,
+                                 {"stage", "state", "started_at", "ended_at", "by", cut("how", 40),
+                                  report::spare(cut("note", 40))}));
   if (current != nullptr) {
-    table = table_of(kCheckFields, state.checks, {"check", "state", "words", "samples_needed"});
-    table.title = "Checks of the running stage";
-    report.blocks.emplace_back(std::move(table));
+    report.show("Checks of the running stage",
+                table_of(kCheckFields, state.checks, {"check", "state", "words", "samples_needed"}));
   }
-  say(report, rollback_of(state.decision));
+  report.say(rollback_of(state.decision));
   report_backup(ledger.backup(), report);
   return outcome;
 }
@@ -154,7 +149,7 @@ std::string status_sentence(const Decision& decision, const std::vector<StageRec
 }
 
 Checked<Outcome> start(const Flags& flags, Ledger& ledger, const Decision& decision) {
-  const Stage stage = decisions::parse_stage(flags.stage).value_or(Stage::kOneJob);
+  const RolloutStage stage = decisions::parse<RolloutStage>(flags.stage).value_or(RolloutStage::kOneJob);
   if (Result<> begun = ledger.start_stage(decision.summary.id, stage, decisions::now(), author(flags.by)); !begun) {
     return fail(begun.error());
   }
@@ -175,7 +170,7 @@ Checked<Outcome> confirm(const Flags& flags, Ledger& ledger, const Decision& dec
                     .with_hint(fmt::format("'rightsize rollout start {}'", name)));
   }
   RIGHTSIZE_TRY(std::vector<MeasuredValue> samples, ledger.samples(id));
-  RIGHTSIZE_TRY(const Measured measured, measure(flags.measure, decision, samples));
+  RIGHTSIZE_TRY(const NewSamples measured, measure(flags.measure, decision, samples));
   if (Result<> added = ledger.add_samples(id, measured.samples); !added) return fail(added.error());
   samples.insert(samples.end(), measured.samples.begin(), measured.samples.end());
   const std::vector<Check> checks = check_stage(decision, since(samples, *current));
@@ -195,26 +190,23 @@ Checked<Outcome> confirm(const Flags& flags, Ledger& ledger, const Decision& dec
                                     name, count(CheckState::kUnknown), checks.size()),
                         kNoFeasibleAnswer);
   }
-  StageRecord how;
-  how.by = author(flags.by);
-  how.how = flags.by_hand ? "by hand"
-            : measured.how.empty()
-                ? "checks, measured earlier"
-                : fmt::format("checks, measured {}{}", measured.how == "by hand" ? "" : "by ", measured.how);
-  how.note = flags.note;
-  const Stage stage = current->stage;
+  const StageRecord how{
+      .by = author(flags.by),
+      .how = flags.by_hand ? "by hand"
+             : measured.how.empty()
+                 ? "checks, measured earlier"
+                 : fmt::format("checks, measured {}{}", measured.how == "by hand" ? "" : "by ", measured.how),
+      .note = flags.note};
+  const RolloutStage stage = current->stage;
   if (Result<> passed = ledger.pass_stage(id, stage, decisions::now(), how); !passed) return fail(passed.error());
-  std::string next = stage == Stage::kAll
+  std::string next = stage == RolloutStage::kAll
                          ? fmt::format("{} is in force.", name)
                          : fmt::format("{}: {} passed. Next: {}.", name, words_of(stage), words_of(next_stage(stage)));
   return state_report(ledger, decision.summary.id, std::move(next));
 }
 
 Checked<Outcome> back(const Flags& flags, Ledger& ledger, const Decision& decision) {
-  StageRecord how;
-  how.by = author(flags.by);
-  how.how = "rolled back";
-  how.note = flags.note;
+  const StageRecord how{.by = author(flags.by), .how = "rolled back", .note = flags.note};
   if (Result<> ended = ledger.roll_back(decision.summary.id, decisions::now(), how); !ended) return fail(ended.error());
   return state_report(
       ledger, decision.summary.id,
@@ -228,14 +220,14 @@ Checked<Outcome> run(const Flags& flags, const FlagSet& command) {
       {"confirm", {"--by", "--by-hand", "--measured", "--oom", "--profile", "--query", "--prometheus", "--note"}},
       {"back", {"--by", "--note"}}};
   const std::string word = flags.words.empty() ? "" : flags.words.front();
-  const auto named = std::find_if(kVerbs.begin(), kVerbs.end(), [&](const Verb& verb) { return word == verb.name; });
+  const Verb* named = find_verb(kVerbs, word);
   // `rollout chat` is `rollout status chat`.
-  const Verb& verb = named == kVerbs.end() ? kVerbs.front() : *named;
-  if (flags.words.size() != (named == kVerbs.end() ? 1u : 2u)) {
+  const Verb& verb = named == nullptr ? kVerbs.front() : *named;
+  if (flags.words.size() != (named == nullptr ? 1u : 2u)) {
     std::vector<std::string> names;
-    for (const Verb& each : kVerbs) names.emplace_back(each.name);
+    for (const Verb& each : kVerbs) names.push_back(each.name);
     return fail(bad_input("'rollout' takes status, start, confirm or back, and one decision")
-                    .with_hint(named != kVerbs.end() || word.empty() ? "" : did_you_mean(word, names))
+                    .with_hint(named != nullptr || word.empty() ? "" : did_you_mean(word, names))
                     .with_hint("for example 'rightsize rollout start D12'"));
   }
   if (Result<> fits = check_flags(command, "rollout", kVerbs, verb); !fits) return fail(fits.error());
@@ -253,7 +245,8 @@ Checked<Outcome> run(const Flags& flags, const FlagSet& command) {
 
 Run add_rollout(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  command.add_option("WHAT", flags->words, "status, start, confirm or back; then a decision: D12, 12 or its workload");
+  command.add("WHAT", flags->words)
+      ->meaning("status, start, confirm or back; then a decision: D12, 12 or its workload");
   command.add("stage", flags->stage)->or_words("one-job");
   command.add("by-hand", flags->by_hand);
   command.add("by", flags->by)->meaning("who does it")->or_words("$USER");

@@ -22,7 +22,7 @@ void add_window(const SizedService& one, std::vector<ConfidenceStep>& steps) {
 }
 
 // A percentile above the last bucket is as unknown as an unpublished one.
-bool open_ended(const live_service::Spread& spread) { return !spread.p95 || std::isinf(spread.p95->high); }
+bool open_ended(const live_service::Percentiles& spread) { return !spread.p95 || std::isinf(spread.p95->high); }
 
 void add_histograms(const live_service::Description& d, std::vector<ConfidenceStep>& steps) {
   std::vector<std::string_view> missing;

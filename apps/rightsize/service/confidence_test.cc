@@ -15,7 +15,7 @@ struct Known {
   Known() {
     today.name = "h200-sxm", other.name = "l40s";
     service.reading.until = 7 * 86400;
-    const live_service::Spread spread{1.0, live_service::Quantile{1, 1, 1}, live_service::Quantile{1, 1, 1}, {}};
+    const live_service::Percentiles spread{1.0, live_service::Quantile{1, 1, 1}, live_service::Quantile{1, 1, 1}, {}};
     live_service::Description& d = service.description;
     d.isl = d.osl = d.ttft = d.tpot = spread;
     d.gpu = &today;

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "base/format.h"
-#include "rightsize/service/fields.h"
+#include "rightsize/service/report.h"
 
 namespace rightsize::app {
 namespace {
@@ -10,10 +10,10 @@ namespace {
 using live_service::Description;
 using live_service::GaugeUse;
 using live_service::LearnedSpeed;
+using live_service::Percentiles;
 using live_service::Quantile;
 using live_service::Signal;
 using live_service::SloVerdict;
-using live_service::Spread;
 using report::Fields;
 using report::when;
 
@@ -23,15 +23,15 @@ const Fields<Quantile> kBucketFields = {
     {"low", "lower bound", &Quantile::low},
     {"high", "upper bound; null: unbounded", [](const Quantile& q) { return when(std::isfinite(q.high), q.high); }},
 };
-const Fields<Spread> kLengthFields = {
-    {"mean", "mean", &Spread::mean},
-    {"p50", "median", [](const Spread& s) { return value_of(s.p50); }},
-    {"p95", "95th percentile", [](const Spread& s) { return value_of(s.p95); }},
-    {"p95_bucket?", "the histogram bucket of the 95th percentile", kBucketFields, &Spread::p95},
+const Fields<Percentiles> kLengthFields = {
+    {"mean", "mean", &Percentiles::mean},
+    {"p50", "median", [](const Percentiles& s) { return value_of(s.p50); }},
+    {"p95", "95th percentile", [](const Percentiles& s) { return value_of(s.p95); }},
+    {"p95_bucket?", "the histogram bucket of the 95th percentile", kBucketFields, &Percentiles::p95},
 };
-const Fields<Spread> kTimeFields = {
-    {kLengthFields, [](const Spread& s) { return s; }},
-    {"p99", "99th percentile", [](const Spread& s) { return value_of(s.p99); }},
+const Fields<Percentiles> kTimeFields = {
+    {kLengthFields, [](const Percentiles& s) { return s; }},
+    {"p99", "99th percentile", [](const Percentiles& s) { return value_of(s.p99); }},
 };
 
 const Fields<SloVerdict> kSloFields = {
@@ -223,7 +223,7 @@ const Fields<RankedPlan> kServicePlanFields = {
      }},
     {"replicas_by_hour_utc?", "replicas in each hour of the day",
      [](const RankedPlan& p) {
-       return when(p.plan->kind == live_service::ChangeKind::kSchedule,
+       return when(p.plan->kind == live_service::SizeChange::kSchedule,
                    std::vector<int>(p.plan->schedule.begin(), p.plan->schedule.end()));
      }},
     {kMoveFields, [](const RankedPlan& p) { return p.plan->move; }},

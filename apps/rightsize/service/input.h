@@ -14,11 +14,11 @@
 namespace rightsize::app {
 
 struct ServiceFlags : ServerFlags {
-  std::vector<std::string> from, models, providers, regions, gpus, precisions;
+  std::vector<std::string> from, models, providers, regions, gpus, precisions, purchases, emit;
   PriceFlag prices;
-  std::string slo, slo_percentile = "95", gpu, purchase, emit, name;
+  std::string slo, slo_percentile = "95", gpu, name, other_model, catalog;
   int gpus_per_replica = 0, top = 10;
-  std::string traffic, longer_prompts, longer_answers, other_model, catalog;
+  double traffic = 1, longer_prompts = 1, longer_answers = 1;
 };
 
 // A model given by the user, for one service or for all whose served name is unknown.

@@ -5,15 +5,13 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "rightsize/service/fields.h"
 
 namespace rightsize::app {
 namespace {
 
-using live_service::ChangeKind;
 using live_service::Signal;
+using live_service::SizeChange;
 using live_service::SizedPlan;
-using report::Paragraph;
 using report::Table;
 using report::text_cell;
 
@@ -29,7 +27,7 @@ std::string time_or_unknown(const std::optional<live_service::Quantile>& q) {
 std::string what(const SizedPlan& p) {
   std::string layout = fmt::format("{} of {} x {}{}", plural(p.replicas, "replica"), p.tensor, p.gpu->name,
                                    p.move ? fmt::format(" in {}", model::name_of(p.precision)) : "");
-  if (p.kind == ChangeKind::kSchedule) return "a schedule of up to " + layout;
+  if (p.kind == SizeChange::kSchedule) return "a schedule of up to " + layout;
   return layout;
 }
 
@@ -109,7 +107,7 @@ Table description_table(const SizedService& one) {
           fmt::format(
               "{}/s, {}/s in the busiest hour, {}", format_number(d.requests_per_second), format_number(d.peak_hour),
               d.burst < 1.05 ? "no bursts" : fmt::format("{}x that in five-minute bursts", format_number(d.burst, 2))));
-  const auto lengths = [](const live_service::Spread& s) {
+  const auto lengths = [](const live_service::Percentiles& s) {
     if (!s.mean) return std::string("not published");
     std::string text = fmt::format("mean {}", format_number(*s.mean, 4));
     if (s.p50) text += fmt::format(", p50 {}, p95 {}", format_number(s.p50->value), format_number(s.p95->value));
@@ -120,7 +118,7 @@ Table description_table(const SizedService& one) {
   };
   add_row(table, "tokens in", lengths(d.isl));
   add_row(table, "tokens out", lengths(d.osl));
-  const auto times = [](const live_service::Spread& s) {
+  const auto times = [](const live_service::Percentiles& s) {
     if (!s.p50)
       return s.mean ? fmt::format("mean {}", format_duration(seconds(*s.mean))) : std::string("not published");
     return fmt::format("p50 {}, p95 {}, p99 {}", time_or_unknown(s.p50), time_or_unknown(s.p95),
@@ -135,12 +133,10 @@ Table description_table(const SizedService& one) {
   add_row(table, "end to end", times(d.latency));
   if (d.prefix_hit)
     add_row(table, "prefix cache", fmt::format("{} of prompt tokens", format_percent(Ratio::fraction(*d.prefix_hit))));
-  if (const live_service::GaugeUse* running = r.gauge(Signal::kRunning))
-    add_row(table, "running",
-            fmt::format("{} on average, {} at most", format_number(running->mean), format_number(running->max)));
-  if (const live_service::GaugeUse* waiting = r.gauge(Signal::kWaiting))
-    add_row(table, "waiting",
-            fmt::format("{} on average, {} at most", format_number(waiting->mean), format_number(waiting->max)));
+  for (const auto& [name, signal] : {std::pair{"running", Signal::kRunning}, {"waiting", Signal::kWaiting}}) {
+    if (const live_service::GaugeUse* use = r.gauge(signal))
+      add_row(table, name, fmt::format("{} on average, {} at most", format_number(use->mean), format_number(use->max)));
+  }
   if (const live_service::GaugeUse* kv = r.gauge(Signal::kKvUse))
     add_row(table, "KV cache",
             fmt::format("{} on average, {} at most", format_percent(Ratio::fraction(kv->mean)),
@@ -178,7 +174,7 @@ std::string speed_line(const live_service::LearnedSpeed& s) {
 
 std::string schedule_line(const SizedService& one) {
   for (const SizedPlan& p : one.sized->plans) {
-    if (p.kind != ChangeKind::kSchedule) continue;
+    if (p.kind != SizeChange::kSchedule) continue;
     std::string text = "Replicas by the hour (UTC, 0 to 23 h):";
     for (int replicas : p.schedule) text += fmt::format(" {}", replicas);
     return text + ".";
@@ -187,27 +183,23 @@ std::string schedule_line(const SizedService& one) {
 }
 
 void add_service(const ServiceInput& input, const SizedService& one, report::Report& report) {
-  auto say = [&](std::string text) {
-    if (!text.empty()) report.blocks.emplace_back(Paragraph{std::move(text)});
-  };
   report.blocks.emplace_back(
       report::Heading{one.reading.name() + (one.reading.model.empty() ? "" : ": " + one.reading.model)});
-  say(advice(one));
-  say(cost_line(one));
-  say(slo_line(one.description));
+  report.say(advice(one));
+  report.say(cost_line(one));
+  report.say(slo_line(one.description));
   report.blocks.emplace_back(description_table(one));
-  if (one.learned) say(speed_line(*one.learned));
+  if (one.learned) report.say(speed_line(*one.learned));
   if (one.sized && !one.sized->plans.empty()) {
     report.blocks.emplace_back(plans_table(one, input.size.percentile));
-    say(schedule_line(one));
+    report.say(schedule_line(one));
   }
   if (const std::vector<ConfidenceStep> steps = confidence_steps(one); !steps.empty()) {
-    std::string text = "To raise confidence: ";
-    for (const ConfidenceStep& step : steps)
-      text += fmt::format("{}{}", &step == &steps.front() ? "" : "; ", step.text);
-    say(text + ".");
+    std::vector<std::string> texts;
+    for (const ConfidenceStep& step : steps) texts.push_back(step.text);
+    report.say(fmt::format("To raise confidence: {}.", fmt::join(texts, "; ")));
   }
-  for (const std::string& note : one.notes) say("Note: " + note + ".");
+  for (const std::string& note : one.notes) report.say("Note: " + note + ".");
 }
 
 }  // namespace
@@ -227,7 +219,7 @@ report::Report service_report(const ServiceInput& input, const ServiceFacts& fac
   report::Report report;
   report.title = fmt::format("{} from {}", plural(static_cast<double>(facts.services.size()), "service"), facts.source);
   for (const SizedService& one : facts.services) add_service(input, one, report);
-  for (const std::string& note : facts.notes) report.blocks.emplace_back(Paragraph{"Note: " + note + "."});
+  for (const std::string& note : facts.notes) report.say("Note: " + note + ".");
   report.document = service_document(input, facts);
   return report;
 }

@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "report/fields.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/service/input.h"
 
@@ -46,5 +49,32 @@ std::optional<double> usd_per_million_output_tokens(const SizedService& one);
 
 // The plan to take first: the cheapest that saves money, otherwise the cheapest that meets the SLOs.
 const live_service::SizedPlan* best_plan(const SizedService& one);
+
+struct RankedPlan {
+  const live_service::SizedPlan* plan = nullptr;
+  std::size_t rank = 1;
+  std::optional<Usd> now;  // current monthly cost
+};
+extern const report::Fields<RankedPlan> kServicePlanFields;
+
+inline std::optional<std::size_t> rank(const std::optional<std::size_t>& index) {
+  return index ? std::optional(*index + 1) : std::nullopt;
+}
+
+inline std::vector<RankedPlan> ranked_plans(const SizedService& one) {
+  std::vector<RankedPlan> all;
+  if (!one.sized) return all;
+  for (const live_service::SizedPlan& plan : one.sized->plans)
+    all.push_back({&plan, all.size() + 1, one.description.month});
+  return all;
+}
+
+inline std::string machines_shown(const live_service::SizedPlan& p) {
+  return p.move ? fmt::format("{} x {} ({})", p.move->machines, p.move->offer.machine->instance,
+                              p.move->offer.machine->provider)
+                : "current machines";
+}
+
+report::Json service_document(const ServiceInput& input, const ServiceFacts& facts);
 
 }  // namespace rightsize::app

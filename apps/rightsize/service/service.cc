@@ -6,7 +6,6 @@
 
 #include "base/format.h"
 #include "base/long_work.h"
-#include "live_service/read_files.h"
 #include "live_service/scaling_file.h"
 #include "rightsize/input/size_of.h"
 #include "rightsize/input/speed_input.h"

@@ -2,17 +2,20 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/parse_units.h"
+#include "decisions/evidence.h"
+#include "perf/calibration/calibration.h"
 #include "perf/perf.h"
 #include "rightsize/calibrate/calibration_file.h"
 #include "rightsize/calibrate/report.h"
 #include "rightsize/decisions/fields.h"
 #include "rightsize/decisions/input.h"
-#include "rightsize/verify/learn.h"
 
 namespace rightsize::app {
 namespace {
@@ -157,6 +160,127 @@ std::string cost_sentence(const Decision& decision, const Verification& found) {
                     decision.summary.saving ? fmt::format(", predicted {}", format_usd(*decision.summary.saving)) : "");
 }
 
+// A calibration of the speed model with the measured speeds of decisions.
+struct Learned {
+  std::vector<perf::CalibrationFit> fits;
+  std::vector<std::string> decisions;  // whose measurements were used
+  std::string why_not = {};            // where nothing could be learned
+};
+
+// The configuration as a row of the file 'calibrate' reads: the request's settings, then what the plan chose.
+std::map<std::string, std::string> row_of(const Decision& decision, const PlanFields& plan, bool serving) {
+  std::map<std::string, std::string> row;
+  std::vector<std::string> settings;
+  for (const model::SettingInfo& info : model::job_settings()) settings.push_back(info.name);
+  for (const auto& [name, value] : decision.request) {
+    const bool known = std::find(settings.begin(), settings.end(), name) != settings.end();
+    if (name == "model" || (known && value.find(',') == std::string::npos && value != "auto")) row[name] = value;
+  }
+  const auto take = [&](const char* column, const char* field) {
+    if (const std::string value = plan.text(field); !value.empty()) row[column] = value;
+  };
+  row["job"] = serving ? "serve" : "train";
+  row["gpu"] = decision.summary.choice.gpu;
+  for (const char* same : {"stack", "precision", "tp", "ep", "pp"}) take(same, same);
+  if (serving) {
+    take("gpus", "tp");
+    take("concurrency", "requests_at_once");
+    if (const auto at = row.find("concurrency"); at != row.end()) {
+      const Result<double> together = parse_number(at->second);
+      at->second = fmt::format("{:.0f}", std::max(1.0, std::round(together.value_or(1))));
+    }
+    row["tpot_ms"] = "1";
+    return row;
+  }
+  take("gpus", "gpus");
+  take("batch", "micro_batch");
+  take("accumulate", "accumulation");
+  for (const char* same : {"method", "recompute", "zero"}) take(same, same);
+  return row;
+}
+
+std::string csv_of(const std::map<std::string, std::string>& row) {
+  std::string header, cells;
+  for (const auto& [name, value] : row) {
+    header += (header.empty() ? "" : ",") + name;
+    cells += (cells.empty() ? "" : ",") + ('"' + value + '"');
+  }
+  return header + "\n" + cells + "\n";
+}
+
+const JudgedMetric* measured_metric(const decisions::Verification& found, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    for (const JudgedMetric& v : found.metrics) {
+      if (v.prediction.metric == name && v.measured.count > 0) return &v;
+    }
+  }
+  return nullptr;
+}
+
+// One measurement of a decision, or why there is none.
+Checked<std::optional<perf::Measurement>> measurement_of(const Decision& decision, const decisions::Verification& found,
+                                                         const catalog::Catalog& catalog,
+                                                         const perf::Constants& constants) {
+  const bool serving = decision.summary.per == decisions::Per::kMonth;
+  const JudgedMetric* speed = serving ? measured_metric(found, {decisions::kTpot, decisions::kTtft})
+                                      : measured_metric(found, {decisions::kTokens, decisions::kSamples});
+  if (speed == nullptr || decision.command != "recommend") return std::nullopt;
+  const PlanFields plan(decision);
+  std::map<std::string, std::string> row = row_of(decision, plan, serving);
+  if (!row.contains("model")) return std::nullopt;
+  if (!serving) {
+    const double gpus = std::max<double>(1, static_cast<double>(decision.summary.choice.gpus));
+    if (speed->prediction.metric == decisions::kTokens)
+      row["tokens_per_second"] = fmt::format("{}", speed->measured.typical);
+    else
+      row["samples_per_second_per_gpu"] = fmt::format("{}", speed->measured.typical / gpus);
+  }
+  RIGHTSIZE_TRY(std::vector<perf::Measurement> read,
+                perf::read_measurements(decisions::label(decision.summary.id), csv_of(row), catalog));
+  perf::Measurement& m = read.front();
+  m.line = static_cast<int>(decision.summary.id);
+  if (!serving) return std::move(m);
+  perf::Constants as_planned = constants;
+  if (plan.text("basis") != "calibrated") as_planned.calibrations.clear();
+  const double ratio = speed->measured.typical / speed->prediction.value.likely;
+  const perf::GpuSpeed gpu = perf::gpu_speed(as_planned, *m.gpu);
+  Result<perf::Predictions> said = perf::predict(as_planned, m, gpu);
+  if (!said) return fail(std::move(said).error());
+  for (const perf::Prediction& each : *said) {
+    if (std::string_view(each.metric) == "tpot") m.tpot = each.predicted * ratio;
+  }
+  return std::move(m);
+}
+
+// Fits from this decision and every other measured one with the same stack and GPU. Training speeds are used as
+// measured. A service's plan has percentiles under load, so the ratio of measured to predicted is applied to the
+// model's estimate of the same configuration.
+Checked<Learned> learn_from(const Decision& decision, decisions::Ledger& ledger, const catalog::Catalog& catalog,
+                            const perf::Constants& constants) {
+  Learned learned;
+  std::vector<perf::Measurement> measurements;
+  decisions::Filter same;
+  same.gpu = decision.summary.choice.gpu;
+  RIGHTSIZE_TRY(const std::vector<decisions::DecisionSummary> candidates, ledger.list(same));
+  const std::string stack = PlanFields(decision).text("stack");
+  for (const decisions::DecisionSummary& summary : candidates) {
+    RIGHTSIZE_TRY(const Decision other, ledger.find(decisions::label(summary.id)));
+    if (PlanFields(other).text("stack") != stack) continue;
+    RIGHTSIZE_TRY(const std::vector<decisions::MeasuredValue> samples, ledger.samples(summary.id));
+    if (samples.empty()) continue;
+    RIGHTSIZE_TRY(auto measured, measurement_of(other, decisions::verify(other, samples), catalog, constants));
+    if (!measured) continue;
+    measurements.push_back(*std::move(measured));
+    learned.decisions.push_back(decisions::label(summary.id));
+  }
+  if (measurements.empty()) {
+    learned.why_not = "Nothing to calibrate: no speed of a 'recommend' plan was measured.";
+    return learned;
+  }
+  RIGHTSIZE_TRY(learned.fits, perf::fit_calibrations(constants, measurements));
+  return learned;
+}
+
 // Fits the speed model to the measurements; written with --calibrate.
 Checked<void> teach(const Flags& flags, const Decision& decision, Ledger& ledger, report::Report& report) {
   RIGHTSIZE_TRY(const std::string folder, catalog::overlay_target(flags.catalog));
@@ -166,7 +290,7 @@ Checked<void> teach(const Flags& flags, const Decision& decision, Ledger& ledger
   RIGHTSIZE_TRY(const perf::Constants constants, perf::load_constants(overlay));
   RIGHTSIZE_TRY(const Learned learned, learn_from(decision, ledger, catalog, constants));
   if (learned.fits.empty()) {
-    if (flags.calibrate) say(report, learned.why_not);
+    if (flags.calibrate) report.say(learned.why_not);
     return {};
   }
   std::string path;
@@ -196,7 +320,7 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(answer.decision, ledger.find(flags.decision));
   const Decision& decision = answer.decision;
   RIGHTSIZE_TRY(std::vector<MeasuredValue> samples, ledger.samples(decision.summary.id));
-  RIGHTSIZE_TRY(const Measured measured, measure(flags.measure, decision, samples));
+  RIGHTSIZE_TRY(const NewSamples measured, measure(flags.measure, decision, samples));
   answer.samples_added = measured.samples.size();
   if (!flags.dry_run && !measured.samples.empty()) {
     RIGHTSIZE_TRY(ledger, open_ledger(flags.ledger, store::Access::kWrite));
@@ -208,15 +332,15 @@ Checked<Outcome> run(const Flags& flags) {
   report::Report& report = outcome.report;
   report.title = "Predicted and measured";
   report.document = kVerifyDocument.of(answer);
-  say(report, verdict_sentence(decision, answer.found));
-  say(report, cost_sentence(decision, answer.found));
+  report.say(verdict_sentence(decision, answer.found));
+  report.say(cost_sentence(decision, answer.found));
   report.blocks.emplace_back(table_of(
       kMetricFields, answer.found.metrics,
       {"metric", report::renamed("predicted_text", "predicted"), "measured", "interval", "samples", "verdict"}));
-  for (const std::string& note : measured.notes) say(report, note);
+  for (const std::string& note : measured.notes) report.say(note);
   if (flags.measure.any())
-    say(report, fmt::format("{} {}.", count_of(answer.samples_added, "sample"),
-                            flags.dry_run ? "read, none kept (--dry-run)" : "added to the ledger"));
+    report.say(fmt::format("{} {}.", count_of(answer.samples_added, "sample"),
+                           flags.dry_run ? "read, none kept (--dry-run)" : "added to the ledger"));
   const bool off = std::any_of(answer.found.metrics.begin(), answer.found.metrics.end(), [](const JudgedMetric& m) {
     return m.prediction.info().speed && (m.better || m.outcome == Judgement::kBroken);
   });
@@ -232,7 +356,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 Run add_verify(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  command.add_option("DECISION", flags->decision, "D12, 12 or the workload's name")->required();
+  command.add("DECISION", flags->decision)->required();
   add_measure_flags(command, flags->measure);
   command.group("");
   command.add("calibrate", flags->calibrate);

@@ -25,8 +25,8 @@ std::string_view info_value(std::string_view info, std::string_view key) {
   return trim(rest.substr(0, rest.find_first_of("'\",}]")));
 }
 
-// Two mistakes can be recognised: RunPod and Shadeform write gigabytes where MiB are said (no GPU has under one), Prime
-// Intellect the memory of all GPUs of the machine (its instance says "8xH100_80GB").
+// Corrects two mistakes: RunPod and Shadeform write gigabytes in a column of MiB (no GPU has less than 1 GiB), and
+// Prime Intellect writes the memory of all GPUs of the machine (its instance says "8xH100_80GB").
 void read_gpu_memory(std::string_view info, FeedRow& row) {
   const std::optional<double> stated = cell_number(info_value(info, "SizeInMiB"));
   const double gpus = row.gpus.value_or(1);

@@ -1,9 +1,7 @@
-#include "catalog/places.h"
+#include "catalog/words.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "catalog/gpu_words.h"
 
 namespace rightsize::catalog {
 namespace {

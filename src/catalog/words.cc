@@ -1,7 +1,8 @@
-#include "catalog/places.h"
+#include "catalog/words.h"
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -12,12 +13,12 @@ namespace rightsize::catalog {
 namespace {
 
 // Names that mean the same, separated by spaces.
-struct Names {
+struct NameRow {
   std::string_view meaning, names;
 };
 
 // Countries and cities anywhere in a region's name: "westeurope", "tokyo-japan-5".
-constexpr Names kInside[] = {
+constexpr NameRow kInside[] = {
     {"europe",
      "europe uksouth ukwest france germany sweden norway poland italy spain switzerland finland iceland netherlands "
      "austria belgium denmark ireland frankfurt london amsterdam paris"},
@@ -31,7 +32,7 @@ constexpr Names kInside[] = {
 };
 
 // Codes that a region's name begins with: "eu-west-1", "US-1", "fr-par", "tor1".
-constexpr Names kCodes[] = {
+constexpr NameRow kCodes[] = {
     {"us", "us usw use nyc sfo atl ric"},
     {"europe", "eu uk gb de fr fi fin no se it es pl nl is ch at be cz ro bg pt ie dk ams fra gra waw sbg lon lhr"},
     {"asia", "ap asia jp kr in sg tw hk id my tyo sgp blr"},
@@ -43,13 +44,13 @@ constexpr Names kCodes[] = {
 };
 
 // AWS and OCI put Australia into ap; Google's me-west1 is Tel Aviv.
-constexpr Names kWholeNames[] = {
+constexpr NameRow kWholeNames[] = {
     {"oceania", "ap-southeast-2 ap-southeast-4 ap-southeast-6 ap-sydney-1 ap-melbourne-1"},
     {"middle-east", "me-west1"},
 };
 
 // What people call the parts of the world.
-constexpr Names kPartNames[] = {
+constexpr NameRow kPartNames[] = {
     {"us", "us usa unitedstates america"},
     {"europe", "eu europe emea"},
     {"asia", "asia apac ap asiapacific"},
@@ -60,15 +61,15 @@ constexpr Names kPartNames[] = {
     {"latin-america", "sa latam southamerica latinamerica"},
 };
 
-constexpr Names kCompanies[] = {
+constexpr NameRow kCompanies[] = {
     {"aws", "amazon ec2"},  {"gcp", "google gce googlecloud"},    {"azure", "microsoft"},  {"oci", "oracle"},
     {"do", "digitalocean"}, {"lambda", "lambdalabs lambdacloud"}, {"verda", "datacrunch"}, {"ovhcloud", "ovh"},
 };
 
 // The meaning of the first name for which `matches` holds; empty where there is none. Earlier rows win.
 template <std::size_t N, class Matches>
-std::string_view meaning_of(const Names (&table)[N], const Matches& matches) {
-  for (const Names& row : table) {
+std::string_view meaning_of(const NameRow (&table)[N], const Matches& matches) {
+  for (const NameRow& row : table) {
     for (std::string_view name : split_list(row.names, ' ')) {
       if (matches(name)) return row.meaning;
     }
@@ -76,7 +77,7 @@ std::string_view meaning_of(const Names (&table)[N], const Matches& matches) {
   return {};
 }
 template <std::size_t N>
-std::string_view meaning_of(const Names (&table)[N], const std::string& word) {
+std::string_view meaning_of(const NameRow (&table)[N], const std::string& word) {
   return meaning_of(table, [&](std::string_view name) { return name == word; });
 }
 
@@ -99,6 +100,20 @@ Error unknown(const char* what, std::string_view word, const std::set<std::strin
   if (error.hints.empty() && names.size() <= kFew)
     error.hints.push_back(fmt::format("known: {}", fmt::join(names, ", ")));
   return error;
+}
+
+std::optional<int> as_count(std::string_view text) {
+  int count = 0;
+  const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const bool whole = problem == std::errc() && stop == text.data() + text.size();
+  return whole && count >= 1 && count <= 65536 ? std::optional(count) : std::nullopt;
+}
+
+// Sockets before slots, then by how many machines have it.
+auto usualness(const Catalog& catalog, const Gpu& gpu) {
+  const auto machines = std::count_if(catalog.machines.begin(), catalog.machines.end(),
+                                      [&](const Machine& machine) { return machine.gpu == gpu.name; });
+  return std::pair(gpu.name.ends_with("-sxm"), machines);
 }
 
 }  // namespace
@@ -133,6 +148,22 @@ Result<std::vector<std::string>> match_regions(std::string_view words, const std
   return chosen;
 }
 
+Result<Purchase> read_purchase(std::string_view word) {
+  if (const auto purchase = parse_purchase(to_lower(word))) return *purchase;
+  std::set<std::string> names;
+  for (Purchase purchase : kPurchases) names.emplace(name_of(purchase));
+  return fail(unknown("purchase terms", word, names));
+}
+
+Result<std::vector<Purchase>> read_purchases(std::string_view words) {
+  std::vector<Purchase> chosen;
+  for (std::string_view word : split_list(words, ',')) {
+    RIGHTSIZE_TRY(const Purchase purchase, read_purchase(word));
+    chosen.push_back(purchase);
+  }
+  return chosen;
+}
+
 Result<std::vector<std::string>> match_providers(std::string_view words, const std::set<std::string>& known) {
   std::vector<std::string> chosen;
   for (std::string_view word : split_list(words, ',')) {
@@ -142,6 +173,31 @@ Result<std::vector<std::string>> match_providers(std::string_view words, const s
         std::find_if(known.begin(), known.end(), [&](const std::string& name) { return fold_name(name) == wanted; });
     if (found == known.end()) return fail(unknown("provider", word, known));
     chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+CountedGpu split_gpu_count(std::string_view text) {
+  text = trim(text);
+  if (const std::size_t colon = text.rfind(':'); colon != std::string_view::npos && colon > 0) {
+    if (const auto count = as_count(trim(text.substr(colon + 1))))
+      return {std::string(trim(text.substr(0, colon))), count};
+  }
+  const std::size_t x = text.find_first_of("xX*");
+  if (x != std::string_view::npos && x + 1 < text.size()) {
+    if (const auto count = as_count(trim(text.substr(0, x)))) return {std::string(trim(text.substr(x + 1))), count};
+  }
+  return {std::string(text), std::nullopt};
+}
+
+Result<UsualGpu> usual_gpu(const Catalog& catalog, std::string_view name) {
+  RIGHTSIZE_TRY(const std::vector<const Gpu*> found, catalog.match_gpus(name));
+  const Gpu* usual = *std::max_element(found.begin(), found.end(), [&](const Gpu* a, const Gpu* b) {
+    return usualness(catalog, *a) < usualness(catalog, *b);
+  });
+  UsualGpu chosen{usual, {}};
+  for (const Gpu* gpu : found) {
+    if (gpu != usual) chosen.others.push_back(gpu->name);
   }
   return chosen;
 }

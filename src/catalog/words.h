@@ -1,12 +1,14 @@
-// Providers, regions and parts of the world as users write them.
+// GPUs, providers, regions, parts of the world and purchase terms as users write them.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "catalog/catalog.h"
 
 namespace rightsize::catalog {
 
@@ -22,7 +24,27 @@ inline constexpr std::string_view kAnyRegion = "any";
 // kAnyRegion; a region by its name does not, which is one provider's. A word that means none gets a suggestion.
 Result<std::vector<std::string>> match_regions(std::string_view words, const std::set<std::string>& known);
 
+// The terms of a comma-separated list: "spot,1y", in any case. Other words fail with a suggestion and the list of
+// terms.
+Result<std::vector<Purchase>> read_purchases(std::string_view words);
+Result<Purchase> read_purchase(std::string_view word);
+
 // The providers a list of words means, by our names or the companies' (amazon, google).
 Result<std::vector<std::string>> match_providers(std::string_view words, const std::set<std::string>& known);
+
+// "H100:8", "8xH100" and "8 x H100" as a name and a number; no number where there is none.
+struct CountedGpu {
+  std::string name;
+  std::optional<int> count;
+};
+CountedGpu split_gpu_count(std::string_view text);
+
+// One GPU. For a family ("h100") the member usually meant: the SXM module, or the one most machines in the catalogue
+// have. `others` names the rest of the family, so that the choice can be reported.
+struct UsualGpu {
+  const Gpu* gpu = nullptr;
+  std::vector<std::string> others;
+};
+Result<UsualGpu> usual_gpu(const Catalog& catalog, std::string_view name);
 
 }  // namespace rightsize::catalog
