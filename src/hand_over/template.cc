@@ -18,7 +18,7 @@ std::string on_one_line(std::string_view text) {
   return out;
 }
 
-// A tag and the part of the text it stands for: its whole line when it is alone there.
+// A tag and the part of the text it replaces: the whole line where the tag is alone on it.
 struct Tag {
   char kind = ' ';  // ' ' for a plain value
   std::string_view name, indent;

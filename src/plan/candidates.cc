@@ -20,27 +20,27 @@ auto names_of(const PricedOption& c) {
 
 // A limit that an option breaks, and by how much.
 struct Broken {
-  Stage stage;
+  RejectionStage stage;
   double distance;
   Shortfall shortfall;
 };
 
-std::optional<Broken> broken_limit(const Limits& limits, const PricedOption& c) {
+std::optional<Broken> broken_limit(const PlanLimits& limits, const PricedOption& c) {
   if (limits.deadline && c.time.total() > *limits.deadline) {
-    return Broken{Stage::kDeadline,
+    return Broken{RejectionStage::kDeadline,
                   c.time.total() / *limits.deadline,
                   {.kind = Shortfall::Kind::kDeadline, .need_time = c.time.total(), .have_time = *limits.deadline}};
   }
   if (limits.budget && c.due() > *limits.budget) {
-    return Broken{Stage::kBudget,
+    return Broken{RejectionStage::kBudget,
                   c.due() / *limits.budget,
                   {.kind = Shortfall::Kind::kBudget, .need_cost = c.due(), .have_cost = *limits.budget}};
   }
   return std::nullopt;
 }
 
-// Machines of a service if its replicas were `factor` times as slow, and at least the minimum. The exact need is between
-// one machine less and the number found; the middle of that is scaled.
+// Machines of a service if its replicas were `factor` times as slow, and at least the minimum. The exact need is
+// between one machine less and the number found; the middle of that is scaled.
 double machines_at(const Option& option, double factor) {
   const double least = std::min<double>(option.machines, option.least_machines);
   return std::max(least, std::ceil((option.machines - 0.5) * factor - 1e-9));
@@ -67,8 +67,8 @@ void set_cost(const Request& request, PricedOption& c) {
     return paid_already ? by_speed : std::hypot(by_speed, std::log(price / c.price->likely));
   };
   c.cost = machines + c.side_cost;
-  c.cost_low = machines * std::exp(-off(c.option->interval.low, c.price->low)) + c.side_cost;
-  c.cost_high = machines * std::exp(off(c.option->interval.high, c.price->high)) + c.side_cost;
+  c.cost_low = machines * std::exp(-off(c.option->speed.low, c.price->low)) + c.side_cost;
+  c.cost_high = machines * std::exp(off(c.option->speed.high, c.price->high)) + c.side_cost;
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ std::vector<market::Draw> draws_of(const Request& request, const market::PriceBo
 
 std::vector<PricedOption> price_options(const Request& request, const market::PriceBook& book,
                                         const std::vector<MachineClass>& classes, const perf::ModelWork& work,
-                                        const SearchResult& found, Obstacles& obstacles) {
+                                        const FoundOptions& found, Obstacles& obstacles) {
   std::vector<PricedOption> candidates;
   const bool serving = request.work.kind == WorkKind::kServing;
   std::map<std::string_view, market::JobAssumptions> by_vendor;  // images differ
@@ -133,7 +133,8 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
                                                 tied, option.gpus * tied / option.machines},
                                                assumptions);
         if (!time) {
-          obstacles[{machines.gpu->name, Stage::kInterruptions}].add(1, 1, {.kind = Shortfall::Kind::kInterruptions});
+          obstacles[{machines.gpu->name, RejectionStage::kInterruptions}].add(
+              1, 1, {.kind = Shortfall::Kind::kInterruptions});
           continue;
         }
         candidate.time = *time;

@@ -41,7 +41,7 @@ Bytes checkpoint_bytes(const perf::ModelWork& work, const model::Job& job);
 // Every option on every offer of its class that meets the limits; the others become obstacles.
 std::vector<PricedOption> price_options(const Request& request, const market::PriceBook& book,
                                         const std::vector<MachineClass>& classes, const perf::ModelWork& work,
-                                        const SearchResult& found, Obstacles& obstacles);
+                                        const FoundOptions& found, Obstacles& obstacles);
 
 // The part of the machines' cost that spend commitments cover.
 std::vector<market::Draw> draws_of(const Request& request, const market::PriceBook& book, const PricedOption& option);

@@ -1,10 +1,9 @@
-#include "plan/changes.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "perf/perf.h"
+#include "plan/explain.h"
 
 namespace rightsize::plan {
 namespace {
@@ -19,27 +18,28 @@ bool has(const std::vector<T>& list, T value) {
 
 void add_training(const Request& request, std::vector<PossibleChange>& changes) {
   const bool full = has(request.choices.methods, Method::kFull);
-  const auto add = [&](ChangeKind kind, const char* flags, auto change) {
+  const auto add = [&](RequestChangeKind kind, const char* flags, auto change) {
     PossibleChange made{kind, flags, request};
     change(made.request);
     changes.push_back(std::move(made));
   };
   if (full && request.job.train.optimizer == model::Optimizer::kAdamW) {
-    add(ChangeKind::kEightBitOptimizer, "--optimizer adamw-8bit",
+    add(RequestChangeKind::kEightBitOptimizer, "--optimizer adamw-8bit",
         [](Request& r) { r.job.train.optimizer = model::Optimizer::kAdamW8bit; });
   }
   if (full && !has(precisions_for(request, Method::kFull), Precision::kBf16)) {
-    add(ChangeKind::kPureBf16, "--precision bf16", [](Request& r) { r.choices.precisions = {Precision::kBf16}; });
+    add(RequestChangeKind::kPureBf16, "--precision bf16",
+        [](Request& r) { r.choices.precisions = {Precision::kBf16}; });
   }
   const bool language = request.model.image_size == 0;
   if (language && !has(request.choices.methods, Method::kLora)) {
-    add(ChangeKind::kLora, "--method lora", [](Request& r) {
+    add(RequestChangeKind::kLora, "--method lora", [](Request& r) {
       r.choices.methods = {Method::kLora};
       r.choices.precisions = {};
     });
   }
   if (language && !has(request.choices.methods, Method::kQlora)) {
-    add(ChangeKind::kQlora, "--method qlora", [](Request& r) {
+    add(RequestChangeKind::kQlora, "--method qlora", [](Request& r) {
       r.choices.methods = {Method::kQlora};
       r.choices.precisions = {};
     });
@@ -47,59 +47,62 @@ void add_training(const Request& request, std::vector<PossibleChange>& changes) 
 }
 
 void add_serving(const Request& request, std::vector<PossibleChange>& changes) {
-  const auto precision = [&](Precision value, ChangeKind kind, const char* flags) {
+  const auto precision = [&](Precision value, RequestChangeKind kind, const char* flags) {
     if (has(precisions_for(request, Method::kFull), value)) return;
     PossibleChange made{kind, flags, request};
     made.request.choices.precision_auto = false;
     made.request.choices.precisions = {value};
     changes.push_back(std::move(made));
   };
-  const bool at_once = perf::serves_batches(perf::work_of(request.model));  // encoders, images: no engine has these formats
-  if (!at_once) precision(Precision::kFp8, ChangeKind::kFp8Weights, "--precision fp8");
-  if (!at_once) precision(Precision::kInt4, ChangeKind::kInt4Weights, "--precision int4");
-  const auto slo = [&](std::optional<Seconds> Limits::*limit, ChangeKind kind, const char* flag) {
+  const bool at_once =
+      perf::serves_batches(perf::work_of(request.model));  // encoders, images: no engine has these formats
+  if (!at_once) precision(Precision::kFp8, RequestChangeKind::kFp8Weights, "--precision fp8");
+  if (!at_once) precision(Precision::kInt4, RequestChangeKind::kInt4Weights, "--precision int4");
+  const auto slo = [&](std::optional<Seconds> PlanLimits::*limit, RequestChangeKind kind, const char* flag) {
     if (!(request.limits.*limit)) return;
     const Seconds twice = *(request.limits.*limit) * 2.0;
     PossibleChange made{kind, fmt::format("{} {:g}ms", flag, in_milliseconds(twice)), request};
     made.request.limits.*limit = twice;
     changes.push_back(std::move(made));
   };
-  slo(&Limits::ttft, ChangeKind::kTwiceTtft, "--ttft-slo");
-  slo(&Limits::tpot, ChangeKind::kTwiceTpot, "--tpot-slo");
+  slo(&PlanLimits::ttft, RequestChangeKind::kTwiceTtft, "--ttft-slo");
+  slo(&PlanLimits::tpot, RequestChangeKind::kTwiceTpot, "--tpot-slo");
 }
 
 void add_terms(const Request& request, std::vector<PossibleChange>& changes) {
   using catalog::Purchase;
-  const auto terms = [&](Purchase purchase, ChangeKind kind) {
+  const auto terms = [&](Purchase purchase, RequestChangeKind kind) {
     if (request.filter.purchases.empty() || has(request.filter.purchases, purchase)) return;
     PossibleChange made{kind, fmt::format("--purchase {}", catalog::name_of(purchase)), request};
     made.request.filter.purchases = {purchase};
     changes.push_back(std::move(made));
   };
   // For services and commitments, terms.h looks up other terms of the same machines.
-  if (request.work.kind != WorkKind::kServing) terms(Purchase::kSpot, ChangeKind::kSpot);
+  if (request.work.kind != WorkKind::kServing) terms(Purchase::kSpot, RequestChangeKind::kSpot);
 }
 
 }  // namespace
 
 std::vector<PossibleChange> relaxed_limits(const Request& request) {
   std::vector<PossibleChange> changes;
-  const auto without = [&](ChangeKind kind, std::string flags, auto change) {
+  const auto without = [&](RequestChangeKind kind, std::string flags, auto change) {
     PossibleChange made{kind, std::move(flags), request};
     change(made.request.limits);
     changes.push_back(std::move(made));
   };
   constexpr int kMany = 1024;
   if (request.limits.max_gpus < kMany && !request.limits.gpus) {
-    without(ChangeKind::kMoreGpus, "--max-gpus " + std::to_string(kMany), [](Limits& l) { l.max_gpus = kMany; });
+    without(RequestChangeKind::kMoreGpus, "--max-gpus " + std::to_string(kMany),
+            [](PlanLimits& l) { l.max_gpus = kMany; });
   }
   if (request.limits.deadline) {
-    without(ChangeKind::kNoDeadline, "no --deadline", [](Limits& l) { l.deadline.reset(); });
+    without(RequestChangeKind::kNoDeadline, "no --deadline", [](PlanLimits& l) { l.deadline.reset(); });
     changes.back().request.objective = Objective::kTime;  // the soonest is closest to the deadline
   }
-  if (request.limits.budget) without(ChangeKind::kNoBudget, "no --budget", [](Limits& l) { l.budget.reset(); });
+  if (request.limits.budget)
+    without(RequestChangeKind::kNoBudget, "no --budget", [](PlanLimits& l) { l.budget.reset(); });
   if (request.limits.deadline || request.limits.budget) {
-    without(ChangeKind::kNoLimits, "--max-gpus " + std::to_string(kMany), [](Limits& l) {
+    without(RequestChangeKind::kNoLimits, "--max-gpus " + std::to_string(kMany), [](PlanLimits& l) {
       l.max_gpus = kMany;
       l.deadline.reset();
       l.budget.reset();

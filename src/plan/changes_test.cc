@@ -1,10 +1,9 @@
-#include "plan/changes.h"
-
 #include <algorithm>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plan/explain.h"
 #include "plan/read_request.h"
 
 namespace rightsize::plan {
@@ -78,7 +77,7 @@ TEST(PossibleChanges, LimitsAreRelaxedOnlyWhenNothingIsFeasible) {
   }
 }
 
-// Each change stands alone: applied to the request, everything else stays as it was asked.
+// Each change changes one thing and leaves the rest of the request as it is.
 TEST(PossibleChanges, MeasuredWorkOffersOnlyOtherPurchaseTerms) {
   const Request request =
       request_of({{"items", "1M"}, {"job", "serve"}, {"per-item", "100ms"}, {"gpu", "l4"}, {"purchase", "on-demand"}});

@@ -22,7 +22,7 @@ std::vector<std::int64_t> doubling(std::int64_t most) {
 }  // namespace
 
 void fill_choices(Request& request) {
-  Choices& c = request.choices;
+  SearchChoices& c = request.choices;
   const Stack stack = request.job.stack;
   const bool split_stack = stack == Stack::kMegatron || stack == Stack::kTorchTitan;
   const bool train = request.job.kind == JobKind::kTrain;

@@ -28,7 +28,7 @@ double confidence_of(const Request& request, const std::vector<PricedOption>& ki
     const double power = request.objective == Objective::kCostTime ? 2 : 1;
     const bool exact = request.objective == Objective::kTime || !(c.price->likely > UsdPerMachineSecond{});
     const double price = exact ? 0 : std::log(c.price->high / c.price->likely);
-    const double off = std::hypot(power * std::log(c.option->interval.high), price);
+    const double off = std::hypot(power * std::log(c.option->speed.high), price);
     rivals.push_back({score(request, c), off / kEightyPercent});
   }
   if (rivals.size() < 2) return rivals.empty() ? 0 : 1;

@@ -1,7 +1,8 @@
-// Confidence in the answer, what would change it, and doubts about its price.
+// What a recommendation says besides its plans: confidence, what would change it, doubts about the price, other terms.
 #pragma once
 
-#include <map>
+#include <string>
+#include <vector>
 
 #include "base/date.h"
 #include "plan/candidates.h"
@@ -20,5 +21,23 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
 std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today);
 
 PlanOutline outline_of(const PricedOption& candidate);
+
+struct PossibleChange {
+  RequestChangeKind kind;
+  std::string flags;  // that make the change
+  Request request;    // the changed one
+};
+
+// The changes that apply to this request, those with the least effect on the result first.
+std::vector<PossibleChange> possible_changes(const Request& request);
+// Relaxed limits, for requests that nothing meets.
+std::vector<PossibleChange> relaxed_limits(const Request& request);
+
+// Adds spot and commitment prices of the plan's machines, in its region if possible. A plan that already uses such
+// terms gets only what it commits to.
+void add_terms(const market::PriceBook& book, const Request& request, Plan& plan);
+
+// The provider quota that the plan's machines count against.
+std::optional<Quota> quota_of(const Plan& plan);
 
 }  // namespace rightsize::plan

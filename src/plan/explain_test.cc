@@ -25,7 +25,7 @@ catalog::Catalog three_regions() {
 
 market::Offer offer_of(const catalog::Price& price) { return {nullptr, nullptr, &price}; }
 
-// 10 against a middle of 24 (the upper of 20 and 24): 2.4x; 20 against 24 or 10: nothing to say.
+// 10 against a middle of 24 (the upper of 20 and 24): 2.4x; 20 against 24 or 10: no warning.
 TEST(PriceWarnings, WarnsOfARegionFarBelowTheOthers) {
   const catalog::Catalog catalog = three_regions();
   const Date today = *parse_date("2026-11-15");
@@ -63,7 +63,7 @@ class Rivals {
     kind.machine.provider = "cloud", kind.machine.instance = "m-" + gpu, kind.machine.gpus = 8;
     kind.offer = {&kind.gpu, &kind.machine, &kind.price};
     kind.machines.gpu = same_gpu(gpu);
-    kind.option.interval.high = spread;
+    kind.option.speed.high = spread;
     kind.outlook.low = kind.outlook.likely = kind.outlook.high = usd_per_machine_hour(1);
     candidates_.push_back({&kind.option,
                            &kind.machines,

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/csv.h"
+#include "base/embedded.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "plan/hand_over_facts.h"
@@ -26,7 +28,7 @@ std::string slurm_time(const Request& request, const Plan& plan) {
   return fmt::format("{}-{:02}:{:02}:00", whole / 1440, whole / 60 % 24, whole % 60);
 }
 
-std::string slurm(const Request& request, const Plan& plan) {
+Result<std::string> slurm(const Request& request, const Plan& plan) {
   Facts facts = facts_of(request, plan, kSlurmStorage);
   facts.set("time_limit", slurm_time(request, plan));
   add_work(facts, request, plan,
@@ -53,7 +55,7 @@ std::pair<std::string_view, std::string_view> spot_label(std::string_view provid
 
 // Training and offline work as an indexed Job, a service as a Deployment, or as a LeaderWorkerSet where an engine spans
 // machines: a group of pods that start, end and are replaced together, of which the first answers.
-std::string kubernetes(const Request& request, const Plan& plan) {
+Result<std::string> kubernetes(const Request& request, const Plan& plan) {
   constexpr int kRestarts = 10;  // of every pod, before the job is given up
   Facts facts = facts_of(request, plan, kStorage);
   const auto [label, value] = is_spot(plan) ? spot_label(plan.offer.machine->provider) : spot_label("");
@@ -84,38 +86,14 @@ std::string kubernetes(const Request& request, const Plan& plan) {
   return hand_over::fill_in("kubernetes/job.yaml", facts);
 }
 
-// SkyPilot's names of GPUs, as its catalogues have them (2026-08).
 std::string skypilot_accelerator(const catalog::Machine& machine) {
-  static const std::map<std::string, std::string, std::less<>> kNames = {{"v100-16gb-sxm", "V100"},
-                                                                         {"v100-16gb-pcie", "V100"},
-                                                                         {"v100-32gb-sxm", "V100-32GB"},
-                                                                         {"p100-pcie", "P100"},
-                                                                         {"a100-40gb-sxm", "A100"},
-                                                                         {"a100-40gb-pcie", "A100"},
-                                                                         {"a100-80gb-sxm", "A100-80GB"},
-                                                                         {"a100-80gb-pcie", "A100-80GB"},
-                                                                         {"rtx-3090", "RTX3090"},
-                                                                         {"rtx-4090", "RTX4090"},
-                                                                         {"rtx-5090", "RTX5090"},
-                                                                         {"rtx-6000-ada", "RTX6000-Ada"},
-                                                                         {"rtx-pro-6000", "RTXPRO6000"},
-                                                                         {"h100-sxm", "H100"},
-                                                                         {"h100-pcie", "H100"},
-                                                                         {"h100-nvl", "H100"},
-                                                                         {"h200-sxm", "H200"},
-                                                                         {"h200-nvl", "H200"},
-                                                                         {"gh200-96gb", "GH200"},
-                                                                         {"gh200-144gb", "GH200"},
-                                                                         {"b200-sxm", "B200"},
-                                                                         {"b300-sxm", "B300"},
-                                                                         {"runpod h100-sxm", "H100-SXM"},
-                                                                         {"runpod h200-sxm", "H200-SXM"},
-                                                                         {"aws rtx-pro-6000", "RTX PRO Server 6000"},
-                                                                         {"nebius rtx-pro-6000", "RTX6000"},
-                                                                         {"runpod a100-80gb-sxm", "A100-80GB-SXM"}};
+  static const Csv kNames = *Csv::parse("data/skypilot_gpus.csv", std::string(embedded_file("skypilot_gpus.csv")));
   if (machine.instance.find("megagpu-8g") != std::string::npos) return "H100-MEGA";
-  for (const std::string& key : {machine.provider + " " + machine.gpu, machine.gpu}) {
-    if (const auto found = kNames.find(key); found != kNames.end()) return found->second;
+  for (std::string_view provider : {std::string_view(machine.provider), std::string_view()}) {
+    for (const CsvRow& row : kNames.rows()) {
+      if (kNames.cell(row, "gpu") == machine.gpu && kNames.cell(row, "provider") == provider)
+        return std::string(kNames.cell(row, "name"));
+    }
   }
   std::string upper = machine.gpu;  // t4, a10g, l40s, gb200, mi300x
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
@@ -123,7 +101,7 @@ std::string skypilot_accelerator(const catalog::Machine& machine) {
 }
 
 // SkyPilot treats clouds it has no instances of, and the user's own machines, as Kubernetes clusters.
-std::string skypilot(const Request& request, const Plan& plan) {
+Result<std::string> skypilot(const Request& request, const Plan& plan) {
   const catalog::Machine& machine = *plan.offer.machine;
   constexpr std::string_view kClouds[] = {"aws", "gcp", "azure", "lambda", "nebius", "runpod"};
   const bool cloud = std::find(std::begin(kClouds), std::end(kClouds), machine.provider) != std::end(kClouds);
@@ -279,21 +257,9 @@ Result<Target> parse_target(std::string_view name) {
 
 Result<std::string> hand_over(Target target, const Request& request, const Plan& plan) {
   if (Result<> span = check_span(target, request, plan); !span) return fail(span.error());
-  switch (target) {
-    case Target::kSkyPilot:
-      return skypilot(request, plan);
-    case Target::kKubernetes:
-      return kubernetes(request, plan);
-    case Target::kKarpenter:
-      return karpenter(request, plan);
-    case Target::kSlurm:
-      return slurm(request, plan);
-    case Target::kTerraform:
-      return terraform(request, plan);
-    case Target::kTriton:
-      return triton(request, plan);
-  }
-  return fail(bug("a target without a writer"));
+  using Write = Result<std::string> (*)(const Request&, const Plan&);
+  static constexpr Write kWriters[] = {skypilot, kubernetes, karpenter, slurm, terraform, triton};
+  return kWriters[static_cast<int>(target)](request, plan);
 }
 
 }  // namespace rightsize::plan

@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "families/presets.h"
+#include "model/serve_settings.h"
 #include "perf/perf.h"
 #include "plan/candidates.h"
 #include "plan/layouts.h"
@@ -84,23 +85,6 @@ std::vector<Facts> inputs_of(const Request& request, const Plan& plan, std::stri
 
 // ---- The header's comments. ----
 
-std::string settings_words(const Request& request, const Plan& plan) {
-  const model::Job& job = plan.job;
-  if (job.kind == model::JobKind::kTrain) {
-    std::string text = fmt::format("{} training in {}, micro-batch {}, accumulation {}, recompute {}, ZeRO {}",
-                                   model::name_of(job.train.method), model::name_of(job.precision), job.batch,
-                                   job.train.accumulation, model::name_of(job.train.recompute), job.parallel.zero);
-    if (!has_bf16(plan)) text += ", fp16 where others use bf16";
-    if (job.parallel.tensor > 1) text += fmt::format(", tp {}", job.parallel.tensor);
-    if (job.parallel.pipeline > 1) text += fmt::format(", pp {}", job.parallel.pipeline);
-    return text;
-  }
-  if (request.work.is_measured()) return "one worker per GPU";
-  return fmt::format(
-      "{}, {} x tensor parallel {}{}{}", model::name_of(job.precision), std::max(1, plan.replicas), job.parallel.tensor,
-      job.parallel.pipeline > 1 ? fmt::format(" x pipeline {}", job.parallel.pipeline) : "", layout_words(job));
-}
-
 void add_header(Facts& facts, const Request& request, const Plan& plan) {
   const catalog::Price& price = *plan.offer.price;
   facts.set("workload", request.name)
@@ -118,7 +102,7 @@ void add_header(Facts& facts, const Request& request, const Plan& plan) {
       .set("duration", format_duration(plan.time.total()))
       .set("price_sources", fmt::format("{}", fmt::join(price.provenance.sources, ", ")))
       .set("price_date", price.provenance.date ? format_date(*price.provenance.date) : "")
-      .set("settings", settings_words(request, plan))
+      .set("settings", request.work.is_measured() ? "one worker per GPU" : settings_words(request, plan))
       .set("committed", is_committed(plan));
 }
 
@@ -356,11 +340,9 @@ std::string disaggregated(Facts facts, const Request& request, const Plan& plan)
   facts.set("is_" + engine, true).set("engines", 0).set("bootstrap_port", kBootstrapPort);
   const auto workers = [&](bool prefill, int count, int tensor, int first_gpu, int first_port) {
     Plan worker = plan;
+    if (prefill) worker.job = model::prefill_worker(plan.job);
+    worker.job.parallel.gpus = plan.job.parallel.gpus;
     worker.job.serve.disaggregated.reset();
-    if (prefill) {
-      worker.job.parallel.tensor = tensor;
-      worker.job.parallel.expert = worker.job.parallel.attention_data = 1;
-    }
     Facts own = facts;
     add_parallelism(own, worker.job);
     add_engine(own, request, worker);

@@ -381,7 +381,7 @@ void check_file(Target target, const std::string& text) {
   }
 }
 
-// Whatever the plan: files can be read by what reads them, say what they cost, and leave nothing unsaid.
+// The files of every plan can be parsed by their tools and state the expected cost.
 TEST(HandOver, EveryPlanCanBeWrittenForSlurmAndKubernetes) {
   const std::vector<std::vector<std::pair<std::string, std::string>>> requests = {
       {{"model", "llama-3.1-8b"},

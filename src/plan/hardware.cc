@@ -83,7 +83,7 @@ bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu) {
   return capability >= least;
 }
 
-std::vector<int> machine_counts(const MachineClass& machines, const Limits& limits, bool work_together) {
+std::vector<int> machine_counts(const MachineClass& machines, const PlanLimits& limits, bool work_together) {
   const int most_gpus = limits.gpus.value_or(limits.max_gpus);
   int most = std::max(1, most_gpus / machines.gpus);
   if (work_together && !machines.networked) most = 1;

@@ -36,6 +36,6 @@ bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu);
 // The numbers of machines of this class to try within the limits. For one job on all of them, every number; machines
 // without a documented network work alone. For work in parts, whose cost hardly depends on the number, powers of two
 // and three times powers of two. With exactly `gpus`: the fewest that hold them.
-std::vector<int> machine_counts(const MachineClass& machines, const Limits& limits, bool work_together);
+std::vector<int> machine_counts(const MachineClass& machines, const PlanLimits& limits, bool work_together);
 
 }  // namespace rightsize::plan

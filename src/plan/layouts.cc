@@ -1,11 +1,72 @@
 #include "plan/layouts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "base/format.h"
+
 namespace rightsize::plan {
+namespace {
+
+std::string plural(double n, std::string_view word) {
+  return fmt::format("{} {}{}", format_count(n), word, n == 1 ? "" : "s");
+}
+
+std::string training_settings(const Request& request, const Plan& plan) {
+  const model::Job& job = plan.job;
+  const model::Parallelism& p = job.parallel;
+  std::string text = fmt::format(
+      "{} in {} with {}, micro-batch {}",
+      job.train.method == model::Method::kFull ? "full training" : std::string(model::name_of(job.train.method)),
+      model::name_of(job.precision), model::name_of(job.stack), job.batch);
+  if (plan.gpus > 1)
+    text += fmt::format(" on each of {}", plural(p.data(), p.tensor * p.pipeline > 1 ? "replica" : "GPU"));
+  if (job.train.accumulation > 1) text += fmt::format(", {} accumulation steps", job.train.accumulation);
+  const double samples = static_cast<double>(job.batch) * p.data() * job.train.accumulation;
+  text += request.model.image_size > 0 ? fmt::format(" ({} images per step)", format_count(samples))
+                                       : fmt::format(" ({} sequences of {} tokens per step)", format_count(samples),
+                                                     format_count(static_cast<double>(job.sequence)));
+  if (p.tensor > 1) text += fmt::format(", tensor parallel {}", p.tensor);
+  if (p.pipeline > 1) text += fmt::format(", pipeline {}", p.pipeline);
+  if (p.zero > 0) text += fmt::format(", ZeRO {}", p.zero);
+  text += job.train.recompute == model::Recompute::kNone
+              ? ", no recompute"
+              : fmt::format(", {} recompute", model::name_of(job.train.recompute));
+  return text;
+}
+
+std::string serving_settings(const Plan& plan) {
+  const model::Job& job = plan.job;
+  // Engines run 16-bit weights in fp16 where a GPU does not compute in bf16.
+  const bool bf16 = plan.offer.gpu == nullptr || plan.offer.gpu->peak(catalog::NumberFormat::kBf16).supported;
+  const bool fp16 = job.precision == model::Precision::kBf16 && !bf16;
+  std::string text = fmt::format("{} in {} with {}", plural(plan.replicas, "replica"),
+                                 fp16 ? "fp16" : model::name_of(job.precision), model::name_of(job.stack));
+  if (job.parallel.tensor > 1) text += fmt::format(", tensor parallel {}", job.parallel.tensor);
+  if (job.parallel.pipeline > 1) {
+    text += fmt::format(", pipeline {}", job.parallel.pipeline);
+    if (plan.machines > plan.replicas)
+      text += fmt::format(" (each replica spans {} machines)", plan.machines / plan.replicas);
+  }
+  text += layout_words(job);
+  if (job.batch > 1) text += fmt::format(", batches of up to {}", job.batch);
+  if (plan.delay > Seconds{}) text += fmt::format(" that wait up to {} for more requests", format_duration(plan.delay));
+  if (plan.sequences > 0) {
+    text += fmt::format(", at most {} sequences and {} tokens per step", plan.sequences,
+                        format_count(static_cast<double>(plan.token_budget)));
+  }
+  if (plan.running > 0) text += fmt::format(", {} at once per replica", plural(std::ceil(plan.running), "request"));
+  return text;
+}
+
+}  // namespace
+
+std::string settings_words(const Request& request, const Plan& plan) {
+  return request.work.kind == WorkKind::kTraining ? training_settings(request, plan) : serving_settings(plan);
+}
 
 int replica_gpus(const model::Job& job) {
   return job.serve.disaggregated ? job.serve.disaggregated->gpus() : job.parallel.tensor * job.parallel.pipeline;

@@ -7,12 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "plan/request.h"
+#include "plan/plan.h"
 
 namespace rightsize::plan {
 
 // GPUs of one replica, or of all separate workers that belong together.
 int replica_gpus(const model::Job& job);
+
+// "full training in amp-bf16 with hf, micro-batch 8 on each of 8 GPUs, ..."; "2 replicas in fp8 with vllm, ...".
+std::string settings_words(const Request& request, const Plan& plan);
 
 // ", expert parallel 8, attention data parallel 8", ", disaggregated: ..."; empty for plain replicas.
 std::string layout_words(const model::Job& job);

@@ -1,10 +1,8 @@
 #include "plan/memory_table.h"
 
 #include <algorithm>
-#include <atomic>
 #include <thread>
 
-#include "base/cancel.h"
 #include "base/threads.h"
 
 namespace rightsize::plan {
@@ -105,11 +103,8 @@ void MemoryTable::find_together(const std::vector<Asked>& asked) {
   if (threads < 2) return;  // need() computes it
   const std::vector<std::pair<NeedKey, Asked>> list(missing.begin(), missing.end());
   std::vector<memory::MemoryNeed> found(list.size());
-  std::atomic<std::size_t> next = 0;
-  in_threads(static_cast<unsigned>(threads), [&, handed = cancellation()] {
-    const CancelScope scope(handed);
-    for (std::size_t i = next++; i < list.size(); i = next++)
-      found[i] = memory::estimate_memory(model_, *list[i].second.job, list[i].second.gpu);
+  for_each_index(list.size(), static_cast<unsigned>(threads), [&](std::size_t i) {
+    found[i] = memory::estimate_memory(model_, *list[i].second.job, list[i].second.gpu);
   });
   for (std::size_t i = 0; i < list.size(); ++i) needs_.emplace(list[i].first, std::move(found[i]));
 }

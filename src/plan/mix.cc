@@ -27,8 +27,8 @@ double fractional_cost(const PricedOption& kind, const std::vector<double>& rate
   return machines * hourly(kind);
 }
 
-// The cheapest offer of each machine and settings. Those that cost over twice the best even with fractional machines, and
-// are no smaller, cannot be part of a cheaper mix.
+// The cheapest offer of each machine and settings. Those that cost over twice the best even with fractional machines,
+// and are no smaller, cannot be part of a cheaper mix.
 std::vector<const PricedOption*> useful_kinds(const std::vector<PricedOption>& kinds,
                                               const std::vector<double>& rates) {
   std::vector<const PricedOption*> useful;

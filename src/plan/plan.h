@@ -41,24 +41,39 @@ struct Quota {
   bool vcpus = false;  // else GPUs
 };
 
+// Machines of one kind, the settings of the work on them, and what they deliver.
+struct Deployment {
+  int machines = 1;
+  int gpus = 1;                 // in use; machines may have more
+  model::Job job;               // with every setting chosen
+  double units_per_second = 0;  // tokens or samples of training, requests of an offline job, output tokens of a service
+  perf::Interval speed;         // factors on the time of the work
+
+  // Serving; offline work has replicas and `running`.
+  int replicas = 0;
+  double running = 0;              // mean number of requests running on a replica
+  double requests_per_second = 0;  // arrival rate
+  double load = 0;                 // arrival rate over the capacity of the replicas
+  double busy = 0;                 // share of the time with work on the GPU
+  Seconds ttft = {}, tpot = {};    // at the SLO's percentile; ttft is the latency of models without tokens
+  Seconds latency = {};            // of a whole request, mean
+  std::int64_t sequences = 0, token_budget = 0;  // the engine's limits, as simulated
+  Seconds delay = {};                            // longest time a batch waits for more requests
+};
+
 // Everything about one way to run the work.
-struct Plan {
+struct Plan : Deployment {
   market::Offer offer;
   market::PriceOutlook price;  // of one machine; what is counted is its likely value
   std::optional<SpotPrice> spot = {};
   std::vector<Commitment> commitments = {};
   std::optional<Quota> quota = {};  // empty: unknown
-  int machines = 1;
-  int gpus = 1;    // in use; machines may have more
-  model::Job job;  // with every setting chosen
 
-  double units_per_second = 0;  // tokens or samples of training, requests of an offline job, output tokens of a service
-  market::RunningTime time;     // serving: a month
-  Usd cost;                     // of the whole work; serving: a month
-  Usd side_cost;                // storage and egress, in `cost`
+  market::RunningTime time;              // serving: a month
+  Usd cost;                              // of the whole work; serving: a month
+  Usd side_cost;                         // storage and egress, in `cost`
   std::vector<market::Draw> draws = {};  // part of `cost` that spend commitments cover
-  Usd cost_low, cost_high;  // 80 % interval over speed and price
-  perf::Interval speed;     // factors on the time of the work
+  Usd cost_low, cost_high;               // 80 % interval over speed and price
 
   memory::MemoryNeed memory;  // of the fullest GPU
   memory::Fit fit;
@@ -66,18 +81,7 @@ struct Plan {
   perf::Basis basis = perf::Basis::kMeasured;
   perf::Notes notes;
   double mfu = 0;
-
-  // Serving.
-  int replicas = 0;
-  double running = 0;              // mean number of requests running on a replica
-  double requests_per_second = 0;  // arrival rate
-  Seconds ttft, tpot;              // simulated, at the request's percentile; ttft is the latency of models without tokens
-  Seconds latency;                 // of a whole request, mean
-  double load = 0;                 // arrival rate over the capacity of the replicas
-  double busy = 0;                 // share of the time with work on the GPU
-  std::int64_t sequences = 0, token_budget = 0;  // the engine's limits, as simulated
-  Seconds delay;                                 // longest time a batch waits for more requests
-  std::vector<int> machines_by_hour = {};        // of the first plan, where the rate is known by hour
+  std::vector<int> machines_by_hour = {};  // of the first plan, where the rate is known by hour
 
   UsdPerSecond rate() const { return price.likely * rightsize::machines(machines); }
   // Of spot machines, over the whole work; serving: a month.
@@ -88,8 +92,19 @@ struct Plan {
 };
 
 // Why options were rejected, one row per stage and GPU. Stages are in the order in which an option meets them.
-enum class Stage { kPrice, kSoftware, kFormat, kNetwork, kMemory, kLayout, kInterruptions, kSlo, kDeadline, kBudget };
-std::string_view name_of(Stage stage);
+enum class RejectionStage {
+  kPrice,
+  kSoftware,
+  kFormat,
+  kNetwork,
+  kMemory,
+  kLayout,
+  kInterruptions,
+  kSlo,
+  kDeadline,
+  kBudget
+};
+std::string_view name_of(RejectionStage stage);
 
 // A plan that is only mentioned: what is ordered, its cost and its time.
 struct PlanOutline {
@@ -137,7 +152,7 @@ struct Shortfall {
 };
 
 struct Rejection {
-  Stage stage = Stage::kMemory;
+  RejectionStage stage = RejectionStage::kMemory;
   std::string gpu;
   bool partly = false;     // only some settings, or an earlier stage of a GPU that is rejected later
   Shortfall nearest;       // of the configuration closest to working
@@ -146,7 +161,7 @@ struct Rejection {
 };
 
 // Changes of the request that are worth reporting.
-enum class ChangeKind {
+enum class RequestChangeKind {
   kEightBitOptimizer,
   kPureBf16,
   kLora,
@@ -163,8 +178,8 @@ enum class ChangeKind {
 };
 
 // A change of the request, and the best plan under it.
-struct Change {
-  ChangeKind kind = ChangeKind::kMoreGpus;
+struct RequestChange {
+  RequestChangeKind kind = RequestChangeKind::kMoreGpus;
   std::string flags;  // "--method lora"
   Plan plan;
 };
@@ -194,7 +209,7 @@ struct MixPart {
 };
 
 // The size of the search and where its time went.
-struct Effort {
+struct SearchEffort {
   double configurations = 0;  // offers x machines x settings
   double priced = 0;          // of them computed in full
   double bounded = 0;         // excluded by a bound: no better than another on the same machines
@@ -208,13 +223,13 @@ struct Recommendation {
   std::vector<Plan> plans;   // best first, at most request.top; one per provider, GPU and terms
   std::vector<Plan> pareto;  // cost against time, cheapest first
   std::vector<Rejection> rejected;
-  std::vector<Change> changes;
+  std::vector<RequestChange> changes;
   std::vector<Breakpoint> breakpoints;
   std::vector<MixPart> mix;            // serving
   double feasible = 0;                 // plans that meet every limit, before the cut to `top`
   double confidence = 0;               // probability that the first plan's GPU is the best, given the error bars
   std::vector<PriceWarning> warnings;  // about the first plan
-  Effort effort;
+  SearchEffort effort;
 
   const Plan* best() const { return plans.empty() ? nullptr : &plans.front(); }
 };

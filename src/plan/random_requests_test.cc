@@ -155,7 +155,7 @@ void expect_kept(const Request& request, const Plan& p) {
 
 // Asking for more: a nearer deadline, tighter SLOs, half as much work again.
 Request tighter(Request request) {
-  Limits& l = request.limits;
+  PlanLimits& l = request.limits;
   if (l.deadline) l.deadline = *l.deadline * 0.6;
   if (l.ttft) l.ttft = *l.ttft * 0.7;
   if (l.tpot) l.tpot = *l.tpot * 0.7;
@@ -171,8 +171,9 @@ Request larger(Request request) {
 // that plan.
 void expect_way_out(const Request& request, const Recommendation& found) {
   if (!found.plans.empty()) return;
-  const auto more = std::find_if(found.changes.begin(), found.changes.end(),
-                                 [](const Change& change) { return change.kind == ChangeKind::kMoreGpus; });
+  const auto more = std::find_if(found.changes.begin(), found.changes.end(), [](const RequestChange& change) {
+    return change.kind == RequestChangeKind::kMoreGpus;
+  });
   Request with_more = request;
   with_more.limits.max_gpus = more == found.changes.end() ? 1024 : more->plan.gpus;
   const double best = best_cost(recommend(with_more, book(), constants()));

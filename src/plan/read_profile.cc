@@ -1,9 +1,8 @@
-#include "plan/read_profile.h"
-
 #include <fmt/format.h>
 
 #include "base/format.h"
 #include "base/located_json.h"
+#include "plan/read_parts.h"
 
 namespace rightsize::plan {
 namespace {

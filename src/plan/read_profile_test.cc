@@ -1,7 +1,7 @@
-#include "plan/read_profile.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "plan/read_parts.h"
 
 namespace rightsize::plan {
 namespace {

@@ -11,16 +11,12 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "catalog/places.h"
-#include "catalog/purchase_terms.h"
+#include "catalog/words.h"
 #include "families/model_job.h"
 #include "memory/memory.h"
 #include "memory/weight_bytes.h"
 #include "perf/perf.h"
-#include "plan/check_settings.h"
-#include "plan/read_profile.h"
-#include "plan/read_traffic.h"
-#include "plan/settings.h"
+#include "plan/read_parts.h"
 #include "settings/setting.h"
 
 namespace rightsize::plan {
@@ -101,10 +97,7 @@ Result<> read_regions(Draft& draft, const std::string& text, const char*) {
 }
 
 Result<> read_purchases(Draft& draft, const std::string& text, const char*) {
-  for (std::string_view part : split_list(text, ',')) {
-    RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(part));
-    draft.request.filter.purchases.push_back(purchase);
-  }
+  RIGHTSIZE_TRY(draft.request.filter.purchases, catalog::read_purchases(text));
   return {};
 }
 
@@ -216,6 +209,10 @@ constexpr Rule kRules[] = {
 };
 #undef FIELD
 
+bool is_given(const std::vector<Setting>& settings, std::string_view name) {
+  return std::any_of(settings.begin(), settings.end(), [&](const Setting& s) { return s.name == name; });
+}
+
 // Settings of the job that may be lists.
 bool is_choice(std::string_view name) {
   static constexpr std::string_view kChoices[] = {"method", "precision", "recompute", "batch",
@@ -248,7 +245,7 @@ auto listed(const std::vector<Setting>& job_settings, std::string_view name, Err
 }
 
 // `precision: auto` adds the formats that a GPU supports to the others of the list.
-Errors take_auto(std::vector<Setting>& job_settings, Choices& choices) {
+Errors take_auto(std::vector<Setting>& job_settings, SearchChoices& choices) {
   for (Setting& setting : job_settings) {
     if (setting.name != "precision") continue;
     std::string rest;
@@ -343,7 +340,7 @@ Result<> set_work(Draft& draft) {
   if (draft.items > 0 && online)
     return fail(bad_input("--items is an offline job, --rate a service").with_hint("use one of the two"));
   work.kind = draft.items > 0 ? WorkKind::kOffline : WorkKind::kServing;
-  const Limits& limits = draft.request.limits;
+  const PlanLimits& limits = draft.request.limits;
   if (work.kind == WorkKind::kServing && limits.deadline)
     return fail(bad_input("a service has no deadline")
                     .with_hint("--ttft-slo and --tpot-slo limit the latency; --items N is a job that ends"));
@@ -359,17 +356,10 @@ Result<> set_work(Draft& draft) {
   const std::string& gpu = draft.request.filter.gpus.front();
   work.measured = {{gpu, 1 / in_seconds(*draft.per_item)}};
   work.measured_how = fmt::format("{} per item on {}", format_duration(*draft.per_item), gpu);
-
   return {};
 }
 
-void set_purchases(Request& request) {
-  if (!request.filter.purchases.empty()) return;
-  using catalog::Purchase;
-  request.filter.purchases = {Purchase::kOnDemand};
-}
-
-// What the search decides itself, however the user would like to help it.
+// Refuses settings that the search chooses itself.
 void refuse_decided(const std::vector<Setting>& job_settings, Errors& errors) {
   for (const Setting& setting : job_settings) {
     if (setting.name == "concurrency") {
@@ -409,50 +399,42 @@ std::vector<Setting> apply_settings(const std::vector<Setting>& settings, Draft&
 
 // The job without what varies; `gpus` becomes a limit.
 Checked<Job> fixed_job(const std::vector<Setting>& job_settings, Draft& draft) {
-  std::vector<Setting> fixed;
-  for (const Setting& setting : job_settings) {
-    if (is_choice(setting.name)) continue;
-    fixed.push_back(setting);
-  }
+  std::vector<Setting> fixed = job_settings;
+  std::erase_if(fixed, [](const Setting& setting) { return is_choice(setting.name); });
   RIGHTSIZE_TRY(Job job, model::parse_job(fixed));
-  if (job.parallel.gpus > 1 || std::any_of(fixed.begin(), fixed.end(), [](auto& s) { return s.name == "gpus"; }))
-    draft.request.limits.gpus = job.parallel.gpus;
+  if (job.parallel.gpus > 1 || is_given(fixed, "gpus")) draft.request.limits.gpus = job.parallel.gpus;
   job.parallel.gpus = 1;
   return job;
 }
 
 }  // namespace
 
-const std::vector<model::SettingInfo>& request_settings() {
-  static const std::vector<model::SettingInfo> kAll = [] {
-    std::vector<model::SettingInfo> infos;
-    for (const Rule& rule : kRules) {
-      const settings::Setting& row = settings::get(rule.name);
-      const std::string_view preset = row.preset_words.empty() ? row.preset : row.preset_words;
-      const char* work = row.jobs == settings::Jobs::kTrain     ? "train: "
-                         : row.jobs == settings::Jobs::kServe   ? "serve: "
-                         : row.jobs == settings::Jobs::kOffline ? "offline: "
-                                                                : "";
-      infos.push_back({rule.name, settings::placeholder(row),
-                       fmt::format("{}{}{}", work, row.meaning,
-                                   preset.empty() ? std::string() : fmt::format(" (default {})", preset))});
-    }
-    return infos;
+const std::vector<std::string>& request_settings() {
+  static const std::vector<std::string> kAll = [] {
+    std::vector<std::string> names;
+    for (const Rule& rule : kRules) names.emplace_back(rule.name);
+    for (const model::SettingInfo& info : model::job_settings()) names.push_back(info.name);
+    return names;
   }();
   return kAll;
+}
+
+std::string meaning_of(std::string_view setting) {
+  const settings::Setting& row = settings::get(setting);
+  const bool length = row.kind == settings::Kind::kLength;
+  return settings::help(row) +
+         (length ? " on average, varied as in public traces; 1024,fixed: each; 1k,p95=8k: median and p95" : "");
 }
 
 Checked<Request> read_request(const std::vector<Setting>& settings, const catalog::Catalog& catalog) {
   Draft draft(catalog);
   Errors errors;
   std::vector<Setting> job_settings = apply_settings(settings, draft, errors);
-  const bool job_given =
-      std::any_of(settings.begin(), settings.end(), [](const Setting& s) { return s.name == "job"; });
-  if (!job_given && speaks_of_serving(settings)) job_settings.push_back({"job", "serve", {}});
+  if (!is_given(settings, "job") && speaks_of_serving(settings)) job_settings.push_back({"job", "serve", {}});
   check_names(job_settings, errors);
   refuse_decided(job_settings, errors);
   for (Error& error : take_auto(job_settings, draft.request.choices)) errors.push_back(std::move(error));
-  Lengths lengths;
+  GivenLengths lengths;
   for (Error& error : take_lengths(job_settings, lengths)) errors.push_back(std::move(error));
   const int lengths_given =
       (lengths.isl || lengths.osl ? 1 : 0) + (draft.request.work.mix.empty() ? 0 : 1) + (draft.trace.empty() ? 0 : 1);
@@ -470,7 +452,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   else
     errors = std::move(job).error();
   if (errors.empty() && draft.profile.empty()) check_kind(settings, request.job.kind, errors);
-  Choices& c = request.choices;
+  SearchChoices& c = request.choices;
   c.methods = listed(job_settings, "method", errors, [](const Job& j) { return j.train.method; });
   c.precisions = listed(job_settings, "precision", errors, [](const Job& j) { return j.precision; });
   c.recomputes = listed(job_settings, "recompute", errors, [](const Job& j) { return j.train.recompute; });
@@ -507,12 +489,10 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   request.lengths_assumed = request.job.kind == JobKind::kServe && !lengths.isl && !lengths.osl &&
                             request.work.mix.empty() && !request.work.trace && !request.work.is_measured() &&
                             !perf::serves_batches(perf::work_of(request.model));
-  const bool sequence_given = lengths.isl || std::any_of(job_settings.begin(), job_settings.end(),
-                                                         [](const Setting& s) { return s.name == "seq"; });
   request.sequence_assumed =
-      !sequence_given && request.model.image_size == 0 && !request.work.is_measured() &&
+      !lengths.isl && !is_given(job_settings, "seq") && request.model.image_size == 0 && !request.work.is_measured() &&
       (request.job.kind == JobKind::kTrain || perf::serves_batches(perf::work_of(request.model)));
-  set_purchases(request);
+  if (request.filter.purchases.empty()) request.filter.purchases = {catalog::Purchase::kOnDemand};
   fill_choices(request);
   if (!draft.own.gpu.empty()) request.own.push_back(draft.own);
   if (request.name.empty()) request.name = request.model.name;

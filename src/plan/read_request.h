@@ -11,8 +11,11 @@
 
 namespace rightsize::plan {
 
-// The settings of a request besides those of its job (model::job_settings()), for help texts and files.
-const std::vector<model::SettingInfo>& request_settings();
+// The names of every setting of a request: its own, then those of its job.
+const std::vector<std::string>& request_settings();
+
+// What a setting means in a request, where token counts may vary.
+std::string meaning_of(std::string_view setting);
 
 // The request, or every mistake at once: unknown names and values with suggestions, missing or contradictory amounts of
 // work, limits out of range. Settings of the job that the search may choose (method, precision, recompute, batch, tp,
@@ -22,8 +25,5 @@ Checked<Request> read_request(const std::vector<model::Setting>& settings, const
 // A workload file (docs/recommend.md#workload-files): one mapping of settings, or `workloads:` with a list of them over
 // common ones in `defaults:`. Each workload as its settings, with their places.
 Checked<std::vector<std::vector<model::Setting>>> read_workload_file(const std::string& file, std::string text);
-
-// The settings of a job in a request: lengths may vary.
-std::vector<model::SettingInfo> job_settings_of_requests();
 
 }  // namespace rightsize::plan

@@ -1,5 +1,3 @@
-#include "plan/read_traffic.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -9,22 +7,11 @@
 #include "base/file.h"
 #include "base/parse_units.h"
 #include "base/text.h"
-#include "plan/read_request.h"
-#include "plan/settings.h"
+#include "plan/read_parts.h"
 
 namespace rightsize::plan {
 
-std::vector<model::SettingInfo> job_settings_of_requests() {
-  std::vector<model::SettingInfo> all = model::job_settings();
-  for (model::SettingInfo& info : all) {
-    if (info.name != "isl" && info.name != "osl") continue;
-    info.values = "N[,fixed|,p95=N]";
-    info.meaning += " on average, varied as in public traces; 1024,fixed: each; 1k,p95=8k: median and p95";
-  }
-  return all;
-}
-
-Errors take_lengths(std::vector<model::Setting>& job_settings, Lengths& lengths) {
+Errors take_lengths(std::vector<model::Setting>& job_settings, GivenLengths& lengths) {
   Errors errors;
   for (model::Setting& setting : job_settings) {
     if (setting.name != "isl" && setting.name != "osl") continue;
@@ -39,7 +26,7 @@ Errors take_lengths(std::vector<model::Setting>& job_settings, Lengths& lengths)
   return errors;
 }
 
-void set_lengths(Request& request, const Lengths& lengths) {
+void set_lengths(Request& request, const GivenLengths& lengths) {
   Work& work = request.work;
   if (!work.mix.empty() || work.trace || request.job.kind != model::JobKind::kServe) return;
   const capacity::UsualVariation& usual = capacity::usual_variation();
@@ -64,7 +51,8 @@ Result<std::vector<capacity::RequestSize>> parse_mix(const std::string& text) {
     RIGHTSIZE_TRY(double isl, parse_count(part.substr(0, colon)));
     RIGHTSIZE_TRY(double osl, parse_count(part.substr(colon + 1, equals - colon - 1)));
     RIGHTSIZE_TRY(double share, parse_number(trim(part.substr(equals + 1))));
-    if (!(isl >= 1) || !(share > 0)) return fail(bad_input(fmt::format("'{}': tokens in must be at least 1 and the share greater than 0", part)));
+    if (!(isl >= 1) || !(share > 0))
+      return fail(bad_input(fmt::format("'{}': tokens in must be at least 1 and the share greater than 0", part)));
     mix.push_back({static_cast<std::int64_t>(isl), static_cast<std::int64_t>(osl), share});
     sum += share;
   }

@@ -1,5 +1,3 @@
-#include "plan/read_traffic.h"
-
 #include <algorithm>
 #include <fstream>
 #include <numeric>
@@ -7,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plan/read_parts.h"
 #include "plan/read_request.h"
 #include "plan/search_serving.h"
 

@@ -11,15 +11,12 @@
 
 #include <fmt/format.h>
 
-#include "base/cancel.h"
 #include "base/threads.h"
 #include "plan/candidates.h"
-#include "plan/changes.h"
 #include "plan/explain.h"
 #include "plan/mix.h"
 #include "plan/plan.h"
 #include "plan/search_serving.h"
-#include "plan/terms.h"
 
 namespace rightsize::plan {
 namespace {
@@ -47,19 +44,15 @@ auto exclusion_key(const Job& job, const catalog::Gpu& gpu) {
                     p.gpus, job.batch);
 }
 
-// Runs both at once where there is a second thread, else one after the other. Both see this thread's cancellation.
+// Runs both at once where there is a second thread, else one after the other.
 void at_once(const std::function<void()>& first, const std::function<void()>& second) {
-  std::atomic<int> next = 0;
-  in_threads(2, [&, cancelled_here = cancellation()] {
-    const CancelScope scope(cancelled_here);
-    for (int mine = next++; mine < 2; mine = next++) (mine == 0 ? first : second)();
-  });
+  for_each_index(2, 2, [&](std::size_t mine) { (mine == 0 ? first : second)(); });
 }
 
 using Look = std::function<void()>;
 
-// Does `work` while another thread simulates what it will probably ask for next. Every simulation is kept and gives the
-// same result whoever runs it.
+// Does `work` while another thread simulates what it will probably ask for next. Simulations are
+// kept, and their results do not depend on the thread.
 void with_look_ahead(const std::vector<Look>& looks, const std::function<void()>& work) {
   constexpr std::size_t kWorthAThread = 3;
   if (looks.size() < kWorthAThread) return work();
@@ -77,6 +70,8 @@ void with_look_ahead(const std::vector<Look>& looks, const std::function<void()>
         for (auto look = looks.begin(); look != looks.end() && !done; ++look) (*look)();
       });
 }
+
+bool is_on(const PricedOption& option, std::string_view gpu) { return option.machines->gpu->name == gpu; }
 
 // One request taken through the search. It owns everything that candidates point to.
 class Planning {
@@ -102,13 +97,17 @@ class Planning {
   // searched again. Serving: simulates them, each with as many machines as its SLOs then need.
   void verify(std::size_t plans, bool front) {
     if (request_.work.kind == WorkKind::kTraining) {
-      find_memory(plans, front);
-      while (const PricedOption* wrong = first_unfit(plans, front)) exclude(*wrong);
+      std::vector<MemoryTable::Asked> asked;
+      for (const PricedOption* c : shown(plans, front)) asked.push_back({&c->option->job, c->machines->gpu});
+      memory_.find_together(asked);
+      const auto too_large = [this](const PricedOption& c) { return !fits(c); };
+      while (const PricedOption* wrong = first_shown(plans, front, too_large)) exclude(*wrong);
     }
     if (!serving_) return;
     for (bool Option::*done : {&Option::sized, &Option::confirmed}) {
       with_look_ahead(looks_at(done, plans, front), [&] {
-        while (const PricedOption* next = first_not(done, plans, front)) look_closer(*next, plans);
+        const auto open = [done](const PricedOption& c) { return !(c.option->*done); };
+        while (const PricedOption* next = first_shown(plans, front, open)) look_closer(*next, plans);
       });
     }
     if (front_.size() > kFront) front_.resize(kFront);
@@ -117,8 +116,8 @@ class Planning {
   // The best candidate on this GPU that fits, or none.
   const PricedOption* best_on(std::string_view gpu) {
     while (true) {
-      const auto found = std::find_if(kinds_.begin(), kinds_.end(),
-                                      [&](const PricedOption& c) { return c.machines->gpu->name == gpu; });
+      const auto found =
+          std::find_if(kinds_.begin(), kinds_.end(), [&](const PricedOption& c) { return is_on(c, gpu); });
       if (found == kinds_.end()) return nullptr;
       if (serving_ && !found->option->confirmed) {
         look_closer(*found, kinds_.size());
@@ -133,30 +132,19 @@ class Planning {
   Plan build(const PricedOption& candidate, int machines_of_mix = 0) {
     const Option& option = *candidate.option;
     Plan plan;
+    static_cast<Deployment&>(plan) = option;
+    if (machines_of_mix > 0) {
+      plan.machines = machines_of_mix;
+      plan.gpus = machines_of_mix * option.gpus / option.machines;
+    }
     plan.offer = *candidate.offer;
     plan.price = *candidate.price;
-    plan.machines = machines_of_mix > 0 ? machines_of_mix : option.machines;
-    plan.gpus = machines_of_mix > 0 ? machines_of_mix * option.gpus / option.machines : option.gpus;
-    plan.job = option.job;
-    plan.units_per_second = option.units_per_second;
     plan.time = candidate.time;
     plan.cost = candidate.cost;
     plan.side_cost = candidate.side_cost;
     plan.draws = draws_of(request_, book_, candidate);
     plan.cost_low = candidate.cost_low;
     plan.cost_high = candidate.cost_high;
-    plan.speed = option.interval;
-    plan.replicas = option.replicas;
-    plan.running = option.running;
-    plan.requests_per_second = option.requests_per_second;
-    plan.load = option.load;
-    plan.busy = option.busy;
-    plan.ttft = option.ttft;
-    plan.tpot = option.tpot;
-    plan.latency = option.latency;
-    plan.sequences = option.sequences;
-    plan.token_budget = option.token_budget;
-    plan.delay = option.delay;
     add_terms(book_, request_, plan);
     if (!request_.work.is_measured()) describe_run(candidate, plan);
     return plan;
@@ -188,8 +176,8 @@ class Planning {
   const Request& request() const { return request_; }
   const std::vector<market::Offer>& offers() const { return offers_; }
   double feasible() const { return static_cast<double>(candidates_.size()); }
-  Effort effort() const {
-    Effort effort = found_.effort;
+  SearchEffort effort() const {
+    SearchEffort effort = found_.effort;
     effort.curves = memory_.compiled();
     return effort;
   }
@@ -200,14 +188,14 @@ class Planning {
     std::erase_if(offers_, [this](const market::Offer& offer) {
       const bool runs = offer.gpu->vendor == "NVIDIA" || offer.gpu->vendor == "AMD";
       if (!runs) {
-        foreign_[{offer.gpu->name, Stage::kSoftware}].add(
+        foreign_[{offer.gpu->name, RejectionStage::kSoftware}].add(
             1, 1, {.kind = Shortfall::Kind::kForeignChip, .stack = request_.job.stack});
       }
       return !runs;
     });
   }
 
-  SearchResult search(const catalog::Gpu* only) {
+  FoundOptions search(const catalog::Gpu* only) {
     if (request_.work.kind == WorkKind::kOffline) return search_offline(request_, classes_, constants_, work_);
     const Excluded excluded = [this](const Job& job, const catalog::Gpu& gpu) {
       return !excluded_.empty() && excluded_.contains(exclusion_key(job, gpu));
@@ -231,30 +219,30 @@ class Planning {
     return memory::fits(need, *c.machines->gpu).verdict == memory::Verdict::kFits;
   }
 
-  // Computes the memory of everything that will probably be shown, on several threads.
-  void find_memory(std::size_t plans, bool front) {
-    std::vector<MemoryTable::Asked> asked;
-    const auto ask = [&](const PricedOption& c) { asked.push_back({&c.option->job, c.machines->gpu}); };
-    for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) ask(kinds_[i]);
-    if (front) std::for_each(front_.begin(), front_.end(), ask);
-    memory_.find_together(asked);
+  // What will be shown: the first plans, of services also the next-best GPU whatever its rank, and the front.
+  std::vector<const PricedOption*> shown(std::size_t plans, bool front) const {
+    std::vector<const PricedOption*> all;
+    for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) all.push_back(&kinds_[i]);
+    const auto next_gpu = std::find_if(kinds_.begin(), kinds_.end(), [&](const PricedOption& c) {
+      return c.machines->gpu != kinds_.front().machines->gpu;
+    });
+    if (serving_ && plans > 1 && next_gpu != kinds_.end()) all.push_back(&*next_gpu);
+    const std::size_t of_front = serving_ ? std::min(kFront, front_.size()) : front_.size();
+    for (std::size_t i = 0; front && i < of_front; ++i) all.push_back(&front_[i]);
+    return all;
   }
 
-  const PricedOption* first_unfit(std::size_t plans, bool front) {
-    for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) {
-      if (!fits(kinds_[i])) return &kinds_[i];
-    }
-    if (!front) return nullptr;
-    for (const PricedOption& c : front_) {
-      if (!fits(c)) return &c;
-    }
-    return nullptr;
+  template <class Wanted>
+  const PricedOption* first_shown(std::size_t plans, bool front, const Wanted& wanted) const {
+    const std::vector<const PricedOption*> all = shown(plans, front);
+    const auto found = std::find_if(all.begin(), all.end(), [&](const PricedOption* c) { return wanted(*c); });
+    return found == all.end() ? nullptr : *found;
   }
 
   void exclude(const PricedOption& candidate) {
     const catalog::Gpu* gpu = candidate.machines->gpu;
     excluded_.insert(exclusion_key(candidate.option->job, *gpu));
-    SearchResult again = search(gpu);
+    FoundOptions again = search(gpu);
     std::erase_if(found_.options, [&](const Option& o) { return classes_[o.machines_class].gpu == gpu; });
     for (Option& option : again.options) found_.options.push_back(std::move(option));
     found_.effort.estimates += again.effort.estimates;
@@ -304,21 +292,6 @@ class Planning {
     return looks;
   }
 
-  const PricedOption* first_not(bool Option::*done, std::size_t plans, bool front) const {
-    for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) {
-      if (!(kinds_[i].option->*done)) return &kinds_[i];
-    }
-    // The next-best GPU is always reported, whatever its rank.
-    const auto other = std::find_if(kinds_.begin(), kinds_.end(), [&](const PricedOption& c) {
-      return c.machines->gpu != kinds_.front().machines->gpu;
-    });
-    if (plans > 1 && other != kinds_.end() && !(other->option->*done)) return &*other;
-    for (std::size_t i = 0; front && i < std::min(kFront, front_.size()); ++i) {
-      if (!(front_[i].option->*done)) return &front_[i];
-    }
-    return nullptr;
-  }
-
   // Sizes an option that was only screened, and confirms one that was sized.
   void look_closer(const PricedOption& unsure, std::size_t plans) {
     const auto index = unsure.option - found_.options.data();
@@ -365,7 +338,7 @@ class Planning {
   std::vector<MachineClass> classes_;
   std::set<decltype(exclusion_key(Job(), catalog::Gpu()))> excluded_;
   std::optional<ServingSearch> serving_;
-  SearchResult found_;
+  FoundOptions found_;
   Obstacles foreign_, obstacles_;
   std::vector<PricedOption> candidates_, kinds_, front_, confirmed_;
 };
@@ -382,36 +355,29 @@ std::vector<Explored> explore(std::vector<PossibleChange> changes, const market:
   std::vector<Explored> explored;
   for (PossibleChange& change : changes)
     explored.push_back({std::make_unique<const PossibleChange>(std::move(change)), nullptr});
-  std::atomic<std::size_t> next = 0;
-  in_threads(std::min(std::thread::hardware_concurrency(), static_cast<unsigned>(explored.size())),
-             [&, cancelled_here = cancellation()] {
-               const CancelScope scope(cancelled_here);
-               for (std::size_t i = next++; i < explored.size(); i = next++) {
-                 Explored& one = explored[i];
-                 one.planning = std::make_unique<Planning>(one.change->request, book, constants, work, run_cache);
-                 one.planning->verify(1, false);
-               }
-             });
+  for_each_index(explored.size(), std::thread::hardware_concurrency(), [&](std::size_t i) {
+    Explored& one = explored[i];
+    one.planning = std::make_unique<Planning>(one.change->request, book, constants, work, run_cache);
+    one.planning->verify(1, false);
+  });
   return explored;
 }
 
 // The flags that lead to this plan.
 std::string flags_for(const PossibleChange& change, const PricedOption& plan) {
-  return change.kind == ChangeKind::kMoreGpus ? fmt::format("--max-gpus {}", plan.option->gpus) : change.flags;
+  return change.kind == RequestChangeKind::kMoreGpus ? fmt::format("--max-gpus {}", plan.option->gpus) : change.flags;
 }
 
-// The first change that makes this GPU work, with its plan.
-std::optional<Fix> nearest_fix(const std::string& gpu, std::vector<Explored>& explored) {
+// The first change that makes this GPU work: with its plan, or only the flags where that is not worth simulating.
+std::optional<Fix> nearest_fix(const std::string& gpu, std::vector<Explored>& explored, bool flags_only) {
   for (Explored& one : explored) {
+    const std::vector<PricedOption>& kinds = one.planning->kinds();
+    if (std::none_of(kinds.begin(), kinds.end(), [&](const PricedOption& c) { return is_on(c, gpu); })) continue;
+    if (flags_only) return Fix{one.change->flags, std::nullopt};
     if (const PricedOption* best = one.planning->best_on(gpu))
       return Fix{flags_for(*one.change, *best), outline_of(*best)};
   }
   return std::nullopt;
-}
-
-bool is_wanted(const Request& request, const catalog::Gpu& gpu) {
-  const std::vector<std::string>& wanted = request.filter.gpus;
-  return wanted.empty() || std::find(wanted.begin(), wanted.end(), gpu.name) != wanted.end();
 }
 
 // GPUs without an offer on these terms, then every obstacle; GPUs without any plan come first.
@@ -431,23 +397,15 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
     (partly ? in_part : out).push_back(std::move(row));
   }
   std::vector<std::string> unsold;
+  const std::vector<std::string>& wanted = planning.request().filter.gpus;
   for (const catalog::Gpu& gpu : catalog.gpus) {
-    if (is_wanted(planning.request(), gpu) && !sold.contains(gpu.name)) unsold.push_back(gpu.name);
+    const bool is_wanted = wanted.empty() || std::find(wanted.begin(), wanted.end(), gpu.name) != wanted.end();
+    if (is_wanted && !sold.contains(gpu.name)) unsold.push_back(gpu.name);
   }
   std::sort(unsold.begin(), unsold.end());
-  for (const std::string& gpu : unsold) out.push_back({Stage::kPrice, gpu, false, {}, 1, {}});
+  for (const std::string& gpu : unsold) out.push_back({RejectionStage::kPrice, gpu, false, {}, 1, {}});
   out.insert(out.end(), in_part.begin(), in_part.end());
   return out;
-}
-
-// Only the flags, where the resulting plan is not worth simulating.
-std::optional<Fix> nearest_flags(const std::string& gpu, const std::vector<Explored>& explored) {
-  for (const Explored& one : explored) {
-    const std::vector<PricedOption>& kinds = one.planning->kinds();
-    if (std::any_of(kinds.begin(), kinds.end(), [&](const PricedOption& c) { return c.machines->gpu->name == gpu; }))
-      return Fix{one.change->flags, std::nullopt};
-  }
-  return std::nullopt;
 }
 
 // Too expensive under every change to be worth simulating.
@@ -456,7 +414,7 @@ bool is_far_off(const std::string& gpu, const std::vector<Explored>& explored, c
   if (first == nullptr) return false;
   for (const Explored& one : explored) {
     for (const PricedOption& c : one.planning->kinds())
-      if (c.machines->gpu->name == gpu && c.cost < first->cost * kFarOff) return false;
+      if (is_on(c, gpu) && c.cost < first->cost * kFarOff) return false;
   }
   return true;
 }
@@ -469,11 +427,10 @@ void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::
   std::set<std::string> feasible;
   for (const PricedOption& kind : planning.kinds()) feasible.insert(kind.machines->gpu->name);
   for (Rejection& row : rejected) {
-    if (row.stage == Stage::kPrice || feasible.contains(row.gpu)) continue;
-    const bool known_already = known.contains(row.gpu);
-    if (!known_already) {
+    if (row.stage == RejectionStage::kPrice || feasible.contains(row.gpu)) continue;
+    if (!known.contains(row.gpu)) {
       const bool flags_only = serving && (known.size() >= kSimulated || is_far_off(row.gpu, explored, first));
-      known[row.gpu] = flags_only ? nearest_flags(row.gpu, explored) : nearest_fix(row.gpu, explored);
+      known[row.gpu] = nearest_fix(row.gpu, explored, flags_only);
     }
     row.fix = known[row.gpu];
   }
@@ -503,7 +460,7 @@ std::string_view name_of(Objective objective) {
   return kNames[static_cast<int>(objective)];
 }
 
-std::string_view name_of(Stage stage) {
+std::string_view name_of(RejectionStage stage) {
   static constexpr std::string_view kNames[] = {"price",  "software",      "format", "network",  "memory",
                                                 "layout", "interruptions", "slo",    "deadline", "budget"};
   return kNames[static_cast<int>(stage)];

@@ -218,7 +218,7 @@ TEST(Recommend, AnInfeasibleRequestSaysWhyAndWhatHelps) {
                 list_prices(), constants());
   EXPECT_TRUE(found.plans.empty());
   ASSERT_FALSE(found.rejected.empty());
-  EXPECT_EQ(found.rejected.front().stage, Stage::kMemory);
+  EXPECT_EQ(found.rejected.front().stage, RejectionStage::kMemory);
   EXPECT_TRUE(found.rejected.front().fix.has_value());
   EXPECT_FALSE(found.changes.empty());
 }
@@ -366,7 +366,7 @@ TEST(Recommend, NearestToADeadlineIsTheSoonest) {
       recommend(request_of({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"objective", "time"}, {"gpu", "h100-sxm"}}),
                 list_prices(), constants());
   const auto without = std::find_if(found.changes.begin(), found.changes.end(),
-                                    [](const Change& c) { return c.kind == ChangeKind::kNoDeadline; });
+                                    [](const RequestChange& c) { return c.kind == RequestChangeKind::kNoDeadline; });
   ASSERT_NE(without, found.changes.end());
   EXPECT_LE(without->plan.time.total(), fastest.plans.at(0).time.total() * 1.01);
 }

@@ -45,10 +45,10 @@ struct Work {
   std::vector<RequestSize> mix = {};            // serving; empty: one kind, isl and osl of the job on average
   double isl_variation = 0, osl_variation = 0;  // serving, without mix or trace: standard deviation over mean
   bool isl_varies_as_usual = false, osl_varies_as_usual = false;  // the variation was not given
-  std::shared_ptr<const sim::Trace> trace = {};  // serving: recorded traffic, scaled to `rate`
-  std::vector<double> rate_by_hour = {};         // serving: requests per second from midnight; `rate` is the highest
-  std::vector<MeasuredRate> measured = {};       // offline: only these GPUs; empty: all, estimated
-  std::string measured_how = {};                 // "120 ms an item on l4", "a profile of 5 min on h200-sxm"
+  std::shared_ptr<const sim::Trace> trace = {};                   // serving: recorded traffic, scaled to `rate`
+  std::vector<double> rate_by_hour = {};    // serving: requests per second from midnight; `rate` is the highest
+  std::vector<MeasuredRate> measured = {};  // offline: only these GPUs; empty: all, estimated
+  std::string measured_how = {};            // "120 ms an item on l4", "a profile of 5 min on h200-sxm"
 
   std::string profiled_gpu = {};  // then a unit is a second of this GPU's work; empty: a unit is an item
 
@@ -57,7 +57,7 @@ struct Work {
 
 // Settings the search may choose; every list except `precisions` and `expert` has at least one entry. Earlier entries
 // win ties.
-struct Choices {
+struct SearchChoices {
   std::vector<model::Method> methods = {};
   std::vector<model::Precision> precisions = {};  // empty: the defaults, see precisions_for()
   bool precision_auto = false;                    // serving: also fp8, on GPUs that support it
@@ -68,7 +68,7 @@ struct Choices {
   bool separate = true;          // serving: also separate workers for prefill and decode
 };
 
-struct Limits {
+struct PlanLimits {
   std::optional<Seconds> deadline = {};
   std::optional<Usd> budget = {};
   // Serving: SLOs at a percentile; ttft is the latency of models that answer in one pass.
@@ -85,8 +85,8 @@ struct Request {
   model::ModelShape model;
   model::Job job;  // the settings that do not vary
   Work work;
-  Choices choices;
-  Limits limits;
+  SearchChoices choices;
+  PlanLimits limits;
   Objective objective = Objective::kCost;
   std::int64_t global_batch = 128;  // training: samples of one optimizer step
   market::OfferFilter filter;

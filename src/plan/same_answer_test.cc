@@ -43,7 +43,7 @@ void expect_same(const std::vector<Plan>& a, const std::vector<Plan>& b) {
   }
 }
 
-// The variants of a request run beside it on other threads and share its simulations.
+// The variants of a request run on other threads at the same time and share its simulations.
 TEST(SameAnswer, WhetherOrNotVariantsAreExploredBesideIt) {
   Request request = busy_service();
   const Recommendation first = recommend(request, facts().book, facts().constants);

@@ -22,7 +22,7 @@ class OfflineSearch {
                 const perf::ModelWork& work)
       : request_(request), classes_(classes), constants_(constants), work_(work) {}
 
-  SearchResult run() {
+  FoundOptions run() {
     for (std::size_t c = 0; c < classes_.size(); ++c) {
       const bool same_gpu = c > 0 && classes_[c - 1].gpu == classes_[c].gpu;
       if (!same_gpu) capacities_.clear();
@@ -33,10 +33,6 @@ class OfflineSearch {
 
  private:
   bool in_batches() const { return perf::serves_batches(work_); }
-
-  Obstacle& obstacle(const MachineClass& machines, Stage stage) {
-    return result_.obstacles[{machines.gpu->name, stage}];
-  }
 
   // Calls `with` for every split and format of a replica on these machines.
   template <class With>
@@ -73,7 +69,7 @@ class OfflineSearch {
     const MeasuredRate* rate = rate_on(machines);
     if (rate == nullptr || job.parallel.tensor != 1) return {0, job};
     if (!rate->fits)
-      return none(machines, job, Stage::kMemory, 1,
+      return none(machines, job, RejectionStage::kMemory, 1,
                   {.kind = Shortfall::Kind::kMemoryHeld, .have_bytes = machines.gpu->capacity()});
     return {rate->units_per_second, job};
   }
@@ -85,10 +81,9 @@ class OfflineSearch {
     return found == rates.end() ? nullptr : &*found;
   }
 
-  Capacity none(const MachineClass& machines, const Job& job, Stage stage, double distance,
+  Capacity none(const MachineClass& machines, const Job& job, RejectionStage stage, double distance,
                 const Shortfall& shortfall) {
-    result_.effort.unfit += machines.all_offers;
-    obstacle(machines, stage).add(machines.all_offers, distance, shortfall);
+    result_.reject(machines, stage, distance, shortfall);
     return {0, job};
   }
 
@@ -96,7 +91,7 @@ class OfflineSearch {
   bool fits_weights(const MachineClass& machines, const Job& job) {
     if (perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0) return true;
     const Shortfall missing = missing_memory(request_, job, *machines.gpu);
-    none(machines, job, Stage::kMemory, missing.need_bytes / missing.have_bytes, missing);
+    none(machines, job, RejectionStage::kMemory, missing.need_bytes / missing.have_bytes, missing);
     return false;
   }
 
@@ -115,7 +110,8 @@ class OfflineSearch {
       sized.serve.concurrency = together;
       const Result<perf::ServeEstimate> e = estimate(machines, sized);
       if (!e)
-        return none(machines, job, Stage::kFormat, 1, {.kind = Shortfall::Kind::kFormat, .reason = e.error().message});
+        return none(machines, job, RejectionStage::kFormat, 1,
+                    {.kind = Shortfall::Kind::kFormat, .reason = e.error().message});
       const bool cache_is_full = e->max_concurrency < static_cast<double>(together);
       if (cache_is_full && best.requests_per_second > 0) break;
       if (e->requests_per_second <= best.requests_per_second * 1.001) break;
@@ -131,7 +127,7 @@ class OfflineSearch {
       sized.batch = sized.serve.concurrency = batch;
       const memory::MemoryNeed need = memory::estimate_memory(request_.model, sized, machines.gpu);
       if (need.high > machines.gpu->capacity()) {
-        none(machines, job, Stage::kMemory, need.high / machines.gpu->capacity(),
+        none(machines, job, RejectionStage::kMemory, need.high / machines.gpu->capacity(),
              {.kind = Shortfall::Kind::kMemory,
               .need_gpus = 1,
               .need_bytes = need.high,
@@ -141,7 +137,8 @@ class OfflineSearch {
       const Result<perf::BatchEstimate> e = perf::estimate_batch(constants_, work_, sized, machines.speed);
       ++result_.effort.estimates;
       if (!e)
-        return none(machines, job, Stage::kFormat, 1, {.kind = Shortfall::Kind::kFormat, .reason = e.error().message});
+        return none(machines, job, RejectionStage::kFormat, 1,
+                    {.kind = Shortfall::Kind::kFormat, .reason = e.error().message});
       if (e->samples_per_second > best.requests_per_second) best = {e->samples_per_second, sized};
     }
     return best;
@@ -156,7 +153,7 @@ class OfflineSearch {
   void search_class(std::size_t index) {
     const MachineClass& machines = classes_[index];
     if (!request_.work.is_measured() && !in_batches() && !engine_runs_on(request_.job.stack, *machines.gpu)) {
-      none(machines, request_.job, Stage::kSoftware, 1,
+      none(machines, request_.job, RejectionStage::kSoftware, 1,
            {.kind = Shortfall::Kind::kOldChip, .stack = request_.job.stack});
       return;
     }
@@ -180,7 +177,7 @@ class OfflineSearch {
       option.gpus = option.replicas * best.job.parallel.tensor;
       option.units_per_second = best.requests_per_second * option.replicas;
       option.running = static_cast<double>(best.job.serve.concurrency);
-      option.interval = interval_of(machines, best.job);
+      option.speed = interval_of(machines, best.job);
       result_.options.push_back(std::move(option));
     }
   }
@@ -197,12 +194,12 @@ class OfflineSearch {
   const perf::Constants& constants_;
   const perf::ModelWork& work_;
   std::map<std::pair<int, int>, Capacity> capacities_;  // of the current GPU, by format and split
-  SearchResult result_;
+  FoundOptions result_;
 };
 
 }  // namespace
 
-SearchResult search_offline(const Request& request, const std::vector<MachineClass>& classes,
+FoundOptions search_offline(const Request& request, const std::vector<MachineClass>& classes,
                             const perf::Constants& constants, const perf::ModelWork& work) {
   return OfflineSearch(request, classes, constants, work).run();
 }

@@ -29,7 +29,7 @@ sim::RequestShape request_lengths(const Request& request) {
 }
 
 capacity::Service service_of(const Request& request, const perf::ModelWork& work, double requests_per_second) {
-  const Limits& limits = request.limits;
+  const PlanLimits& limits = request.limits;
   const bool batches = perf::serves_batches(work);
   capacity::Service service;
   if (request.work.trace)
@@ -63,7 +63,7 @@ ServingSearch::ServingSearch(const Request& request, const std::vector<MachineCl
   if (sizes_.empty()) sizes_ = {{request.job.serve.isl, std::max<std::int64_t>(1, request.job.serve.osl), 1}};
 }
 
-SearchResult ServingSearch::screen() {
+FoundOptions ServingSearch::screen() {
   for (std::size_t c = 0; c < classes_.size(); ++c) screen_class(c);
   return std::move(result_);
 }
@@ -71,7 +71,8 @@ SearchResult ServingSearch::screen() {
 void ServingSearch::screen_class(std::size_t index) {
   const MachineClass& machines = classes_[index];
   if (!batches_ && !engine_runs_on(request_.job.stack, *machines.gpu))
-    return note(machines, Stage::kSoftware, 1, {.kind = Shortfall::Kind::kOldChip, .stack = request_.job.stack});
+    return result_.reject(machines, RejectionStage::kSoftware, 1,
+                          {.kind = Shortfall::Kind::kOldChip, .stack = request_.job.stack});
   std::vector<Option> options;
   for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
     if (!suits(request_, precision, *machines.gpu)) continue;
@@ -182,11 +183,6 @@ std::vector<Job> ServingSearch::separations(const MachineClass& machines, Job jo
   return found;
 }
 
-void ServingSearch::note(const MachineClass& machines, Stage stage, double distance, const Shortfall& shortfall) {
-  result_.effort.unfit += machines.all_offers;
-  result_.obstacles[{machines.gpu->name, stage}].add(machines.all_offers, distance, shortfall);
-}
-
 // Machines with the same GPU and links have the same replicas; the traffic between pipeline stages is small.
 Result<std::size_t> ServingSearch::replica_on(const MachineClass& machines, const Job& job) {
   std::string key =
@@ -226,12 +222,12 @@ void ServingSearch::note_slo(const MachineClass& machines, const Job& job, std::
   for (const Slo& slo : service.slos) {
     const Seconds idle = capacity::unloaded(service, planner_.replicas()[replica], slo);
     if (idle <= slo.limit && &slo != &service.slos.back()) continue;
-    return note(machines, Stage::kSlo, std::max(1.0, idle / slo.limit),
-                {.kind = Shortfall::Kind::kSloAlone,
-                 .need_gpus = replica_gpus(job),
-                 .need_time = idle,
-                 .have_time = slo.limit,
-                 .slos = {slo}});
+    return result_.reject(machines, RejectionStage::kSlo, std::max(1.0, idle / slo.limit),
+                          {.kind = Shortfall::Kind::kSloAlone,
+                           .need_gpus = replica_gpus(job),
+                           .need_time = idle,
+                           .have_time = slo.limit,
+                           .slos = {slo}});
   }
 }
 
@@ -242,9 +238,10 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
     const bool fits = batches_ || perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0;
     const Shortfall missing = missing_memory(request_, job, *machines.gpu);
     if (fits)
-      note(machines, Stage::kFormat, 1, {.kind = Shortfall::Kind::kFormat, .reason = replica.error().message});
+      result_.reject(machines, RejectionStage::kFormat, 1,
+                     {.kind = Shortfall::Kind::kFormat, .reason = replica.error().message});
     else
-      note(machines, Stage::kMemory, missing.need_bytes / missing.have_bytes, missing);
+      result_.reject(machines, RejectionStage::kMemory, missing.need_bytes / missing.have_bytes, missing);
     return std::nullopt;
   }
   const capacity::Replica& one = planner_.replicas()[*replica];
@@ -259,7 +256,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   option.sized = !(asked_rate(request_) > 0);
   option.replica = *replica;
   option.job = job;
-  option.interval = one.interval;
+  option.speed = one.interval;
   const int copy = replica_gpus(job);
   option.machines_each = (copy + machines.gpus - 1) / machines.gpus;
   option.replicas_each = std::max(1, std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus)) / copy);
@@ -267,8 +264,9 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   const double asked = asked_rate(request_);
   const capacity::ReplicaCounts counts = counts_of(machines, option);
   if (counts.at_least > counts.most) {
-    note(machines, Stage::kLayout, 1,
-         {.kind = Shortfall::Kind::kReplicas, .need_gpus = counts.at_least * copy, .have_gpus = counts.most * copy});
+    result_.reject(
+        machines, RejectionStage::kLayout, 1,
+        {.kind = Shortfall::Kind::kReplicas, .need_gpus = counts.at_least * copy, .have_gpus = counts.most * copy});
     return std::nullopt;
   }
   // Mean loads may overestimate the machines; this margin lets such options still be sized.
@@ -277,10 +275,10 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   const double by_means = takes * option.replicas_each, wanted = groups_for(may_take * by_means);
   if (wanted * option.replicas_each > counts.most) {
     const double gpus = groups_for(by_means) * machines.gpus * option.machines_each;
-    note(machines, Stage::kLayout, gpus,
-         {.kind = Shortfall::Kind::kGpus,
-          .need_gpus = static_cast<int>(std::min(gpus, 1e9)),
-          .have_gpus = counts.most * copy});
+    result_.reject(machines, RejectionStage::kLayout, gpus,
+                   {.kind = Shortfall::Kind::kGpus,
+                    .need_gpus = static_cast<int>(std::min(gpus, 1e9)),
+                    .have_gpus = counts.most * copy});
     return std::nullopt;
   }
   const int groups = std::max(static_cast<int>(wanted), (counts.at_least + counts.step - 1) / counts.step);
@@ -308,9 +306,9 @@ double ServingSearch::answer_tokens() const {
   return batches_ ? 1 : std::max(1.0, sum);
 }
 
-// Whole machines, as far as the limits go; `gpus` asks for exactly so many.
+// Whole machines within the limits, or exactly the number of GPUs that `gpus` asks for.
 capacity::ReplicaCounts ServingSearch::counts_of(const MachineClass& machines, const Option& option) const {
-  const Limits& limits = request_.limits;
+  const PlanLimits& limits = request_.limits;
   capacity::ReplicaCounts counts;
   counts.step = option.replicas_each;
   int most = limits.max_gpus / machines.gpus;
@@ -431,10 +429,10 @@ ServingSearch::Confirmed ServingSearch::confirm(Option& option, Obstacles& obsta
     set_replicas(interest.most + interest.step, option);
     return Confirmed::kTakesMore;
   }
-  obstacles[{machines.gpu->name, Stage::kSlo}].add(machines.all_offers, 1,
-                                                   {.kind = Shortfall::Kind::kSloUnderLoad,
-                                                    .have_gpus = counts.most * replica_gpus(option.job),
-                                                    .slos = planner_.service().slos});
+  obstacles[{machines.gpu->name, RejectionStage::kSlo}].add(machines.all_offers, 1,
+                                                            {.kind = Shortfall::Kind::kSloUnderLoad,
+                                                             .have_gpus = counts.most * replica_gpus(option.job),
+                                                             .slos = planner_.service().slos});
   return Confirmed::kNever;
 }
 

@@ -15,7 +15,7 @@ class ServingSearch {
                 const perf::ModelWork& work, std::shared_ptr<capacity::RunCache> run_cache);
 
   // For every class of machines, format and split: the machines that carry the mean load.
-  SearchResult screen();
+  FoundOptions screen();
 
   // Sets the machines of an option to the fewest it needs, estimated by short simulations: cheaper than confirm(), and
   // enough to decide which option is worth confirming.
@@ -44,7 +44,6 @@ class ServingSearch {
   std::optional<Option> screened_option(std::size_t index, const model::Job& job);
   Result<std::size_t> replica_on(const MachineClass& machines, const model::Job& job);
   Result<capacity::Replica> make_replica(const MachineClass& machines, const model::Job& job);
-  void note(const MachineClass& machines, Stage stage, double distance, const Shortfall& shortfall);
   void note_slo(const MachineClass& machines, const model::Job& job, std::size_t replica);
   int least_replicas(std::size_t replica) const;
   double replica_capacity(std::size_t replica) const;
@@ -64,7 +63,7 @@ class ServingSearch {
   std::vector<RequestSize> sizes_;
   capacity::Planner planner_;
   std::map<std::string, Result<std::size_t>> replicas_;  // by GPU, links, format and split
-  SearchResult result_;
+  FoundOptions result_;
 };
 
 // The service that a request describes; without a rate, at `requests_per_second`.

@@ -1,4 +1,4 @@
-// What recommend shows of a service, against the planner of services asked directly, as `batch` asks it.
+// The services that recommend shows agree with the capacity planner when it is called directly, as `batch` does.
 #include "plan/search_serving.h"
 
 #include <gtest/gtest.h>
@@ -112,7 +112,7 @@ TEST(RecommendAndBatch, RecommendAndBatchFindTheSameNumberOfReplicas) {
         }
       }
     }
-    const capacity::SearchResult searched =
+    const capacity::ConfigurationSearch searched =
         capacity::search(planner, all, {.screening_requests = 1'500, .confirming_requests = 50'000});
     ASSERT_TRUE(searched.best) << rate;
     const int each = plan.replicas / plan.machines;

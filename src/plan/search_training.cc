@@ -10,8 +10,8 @@ namespace {
 
 using model::Job;
 
-// Settings of a job on one kind of GPU, with a lower bound on their time: GPU-seconds per unit of work without losses to
-// the optimizer, the network and pipeline bubbles.
+// Settings of a job on one kind of GPU, with a lower bound on their time: GPU-seconds per unit of work without losses
+// to the optimizer, the network and pipeline bubbles.
 struct Core {
   Job job;
   double least = 0;
@@ -39,7 +39,7 @@ class TrainingSearch {
         memory_(memory),
         excluded_(excluded) {}
 
-  SearchResult run() {
+  FoundOptions run() {
     for (std::size_t c = 0; c < classes_.size(); ++c) {
       if (only_ != nullptr && classes_[c].gpu != only_) continue;
       const bool same_gpu = c > 0 && classes_[c - 1].gpu == classes_[c].gpu;
@@ -54,7 +54,7 @@ class TrainingSearch {
     return work_.image ? estimate.samples_per_second_per_gpu : in_tokens_per_s(estimate.tokens_per_gpu);
   }
 
-  Obstacle& obstacle(const MachineClass& machines, Stage stage) {
+  Obstacle& obstacle(const MachineClass& machines, RejectionStage stage) {
     return result_.obstacles[{machines.gpu->name, stage}];
   }
 
@@ -98,7 +98,7 @@ class TrainingSearch {
           perf::estimate_training(constants_, work_, job, machines.speed, ideal);
       ++result_.effort.estimates;
       if (!estimate) {
-        obstacle(machines, Stage::kFormat)
+        obstacle(machines, RejectionStage::kFormat)
             .add(1, 1, {.kind = Shortfall::Kind::kFormat, .reason = estimate.error().message});
         return;
       }
@@ -109,7 +109,7 @@ class TrainingSearch {
   void search_class(std::size_t index) {
     const MachineClass& machines = classes_[index];
     if (!machines.networked && !request_.limits.gpus) {
-      obstacle(machines, Stage::kNetwork)
+      obstacle(machines, RejectionStage::kNetwork)
           .add(machines.all_offers * static_cast<double>(cores_.size()), 1, {.kind = Shortfall::Kind::kNoNetwork});
     }
     bool divides = false;
@@ -119,7 +119,7 @@ class TrainingSearch {
       search_machines(index, count);
     }
     if (divides) return;
-    obstacle(machines, Stage::kLayout)
+    obstacle(machines, RejectionStage::kLayout)
         .add(machines.all_offers, 1,
              {.kind = Shortfall::Kind::kGlobalBatch,
               .need_gpus = static_cast<int>(request_.global_batch),
@@ -172,7 +172,7 @@ class TrainingSearch {
         const double time = 1.0 / per_second(*estimate);
         if (time >= least) continue;
         least = time;
-        best = {index, count, gpus, job, gpus / time, estimate->interval};
+        best = {{count, gpus, job, gpus / time, estimate->interval}, index};
       }
     }
     const double all = static_cast<double>(cores_.size()) * zeros * machines.all_offers;
@@ -224,7 +224,7 @@ class TrainingSearch {
 
   void too_large(const MachineClass& machines, double settings) {
     unfit(machines, settings);
-    obstacle(machines, Stage::kMemory).count += machines.all_offers * settings;
+    obstacle(machines, RejectionStage::kMemory).count += machines.all_offers * settings;
   }
 
   bool fits(const MachineClass& machines, const Job& job) {
@@ -241,7 +241,7 @@ class TrainingSearch {
     if (need <= capacity && !excluded_(job, *machines.gpu)) return true;
     // Settings whose weights and states alone do not fit are never the closest.
     constexpr double kFar = 1e6;
-    obstacle(machines, Stage::kMemory)
+    obstacle(machines, RejectionStage::kMemory)
         .add(0, need / capacity * (hopeless ? kFar : 1),
              {.kind = Shortfall::Kind::kMemory,
               .need_gpus = job.parallel.gpus,
@@ -260,12 +260,12 @@ class TrainingSearch {
   std::vector<Core> cores_;  // of the current GPU
   std::map<std::tuple<const catalog::Gpu*, model::Method, model::Precision, model::Recompute, int, int, int>, bool>
       small_enough_;
-  SearchResult result_;
+  FoundOptions result_;
 };
 
 }  // namespace
 
-SearchResult search_training(const Request& request, const std::vector<MachineClass>& classes,
+FoundOptions search_training(const Request& request, const std::vector<MachineClass>& classes,
                              const perf::Constants& constants, const perf::ModelWork& work, MemoryTable& memory,
                              const Excluded& excluded, const catalog::Gpu* only) {
   return TrainingSearch(request, classes, constants, work, memory, excluded, only).run();

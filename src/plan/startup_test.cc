@@ -26,7 +26,7 @@ Startup start(const Request& request, const char* gpu) {
   return startup_on(request, perf::work_of(request.model), **catalogue().find_gpu(gpu));
 }
 
-// 405B weights take 13.5 minutes at 1 GB/s, beside the machine and its image.
+// 405B weights take 13.5 minutes at 1 GB/s, in addition to the machine and its image.
 TEST(Startup, GrowsWithTheWeights) {
   const auto minutes = [](const char* model) {
     return in_seconds(start(asked({{"model", model}, {"tokens", "1B"}}), "h100-sxm").weights) / 60;
@@ -58,7 +58,7 @@ TEST(Startup, IsWhatTheUserSays) {
   EXPECT_EQ(assumed.restart, hours(1));
 }
 
-// Every image that is handed over is a row of the data, known or said to be unknown; what is known has source and date.
+// Every image that emitted files name has a row in the data; known sizes have a source and a date.
 TEST(Startup, EveryImageIsARow) {
   const Csv csv = *Csv::parse("data/images.csv", std::string(embedded_file("images.csv")));
   std::set<std::string, std::less<>> rows;

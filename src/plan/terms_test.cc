@@ -1,10 +1,9 @@
-#include "plan/terms.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "catalog/catalog.h"
+#include "plan/explain.h"
 
 namespace rightsize::plan {
 namespace {

@@ -6,12 +6,12 @@
 
 #include "base/text.h"
 #include "hand_over/template.h"
+#include "settings/setting.h"
 
 namespace rightsize::plan {
 namespace {
 
 using model::Setting;
-using model::SettingInfo;
 
 struct Section {
   const char* title;
@@ -24,22 +24,15 @@ const std::vector<Section>& sections() {
       {"The work",
        {"name", "model", "job", "method", "tokens", "samples", "epochs", "dataset-tokens", "dataset-samples", "seq",
         "global-batch", "items", "per-item", "rate", "isl", "osl", "mix"}},
-      {"What must hold", {"deadline", "budget", "ttft-slo", "tpot-slo", "max-gpus", "gpus"}},
-      {"Where", {"objective", "providers", "regions", "purchase", "price", "gpu"}},
-      {"How: left open, the best is chosen; a list [a, b] leaves these",
+      {"Limits", {"deadline", "budget", "ttft-slo", "tpot-slo", "max-gpus", "gpus"}},
+      {"Where to look", {"objective", "providers", "regions", "purchase", "price", "gpu"}},
+      {"Settings: the search chooses what is left out; a list [a, b] restricts it",
        {"precision", "stack", "batch", "recompute", "optimizer", "tp", "pp", "zero", "kv-precision"}},
-      {"A machine of your own", {"on-prem", "on-prem-machines", "kwh-price", "amortise-years", "busy-share", "pue"}},
-      {"What is assumed",
+      {"A machine you own", {"on-prem", "on-prem-machines", "kwh-price", "amortise-years", "busy-share", "pue"}},
+      {"Assumptions",
        {"startup", "restart", "interruptions", "checkpoint-rate", "checkpoint-every", "storage", "storage-price",
         "egress", "egress-price", "top"}}};
   return kAll;
-}
-
-std::vector<SettingInfo> all_settings() {
-  std::vector<SettingInfo> all = request_settings();
-  const std::vector<SettingInfo> job = job_settings_of_requests();
-  all.insert(all.end(), job.begin(), job.end());
-  return all;
 }
 
 const Setting* find(const std::vector<Setting>& settings, std::string_view name) {
@@ -47,23 +40,17 @@ const Setting* find(const std::vector<Setting>& settings, std::string_view name)
   return found == settings.end() ? nullptr : &*found;
 }
 
-// Settings that apply to one kind of work only.
-constexpr std::string_view kTraining[] = {"method",         "tokens",          "samples", "epochs",
-                                          "dataset-tokens", "dataset-samples", "seq",     "global-batch",
-                                          "recompute",      "optimizer",       "zero"};
-constexpr std::string_view kServing[] = {"isl", "osl", "kv-precision"};
-constexpr std::string_view kOnline[] = {"rate", "mix", "ttft-slo", "tpot-slo"};
-constexpr std::string_view kOffline[] = {"items", "per-item"};
-
+// Whether a setting applies to the work: not settings of training to a service, nor its rate to offline work.
 bool suits(std::string_view name, const std::vector<Setting>& settings) {
-  const auto is_of = [&](const auto& list) {
-    return std::find(std::begin(list), std::end(list), name) != std::end(list);
-  };
+  constexpr std::string_view kOnline[] = {"rate", "mix", "ttft-slo", "tpot-slo"};
   const Setting* job = find(settings, "job");
   const bool serve = job != nullptr && to_lower(job->value) == "serve";
   const bool offline = serve && find(settings, "items") != nullptr;
-  return (!is_of(kTraining) || !serve) && (!is_of(kServing) || serve) && (!is_of(kOnline) || (serve && !offline)) &&
-         (!is_of(kOffline) || offline);
+  if (offline && std::find(std::begin(kOnline), std::end(kOnline), name) != std::end(kOnline)) return false;
+  const settings::Jobs jobs = settings::get(name).jobs;
+  return jobs == settings::Jobs::kTrain || name == "seq" ? !serve
+         : jobs == settings::Jobs::kServe                ? serve
+                                                         : offline || jobs == settings::Jobs::kAll;
 }
 
 std::string scalar(const std::string& value) {
@@ -73,23 +60,20 @@ std::string scalar(const std::string& value) {
   return plain ? value : hand_over::double_quoted(value);
 }
 
-// The values and the meaning, without the kind of work.
-std::string explanation(const SettingInfo& info) {
-  std::string_view meaning = info.meaning;
-  for (std::string_view work : {"train: ", "serve: ", "offline: ", "on-prem: "}) {
-    if (meaning.starts_with(work) && meaning.find("serve:", work.size()) == std::string_view::npos)
-      meaning.remove_prefix(work.size());
-  }
-  if (meaning == "train") meaning = {};
-  if (info.values == "TEXT" || info.values == "N" || info.values == "X") return std::string(meaning);
-  return info.values + (meaning.empty() ? "" : ": ") + std::string(meaning);
+// The values, the meaning and the default.
+std::string explanation(std::string_view name) {
+  const settings::Setting& row = settings::get(name);
+  const std::string values = settings::placeholder(row);
+  const std::string_view preset = row.preset_words.empty() ? row.preset : row.preset_words;
+  const std::string meaning = plan::meaning_of(name) + (preset.empty() ? "" : fmt::format(" (default {})", preset));
+  return values == "N" || values == "X" ? meaning : values + ": " + meaning;
 }
 
 // "deadline: 14d                # TIME: time limit", wrapped at the width of a screen.
-std::string line(const SettingInfo& info, const Setting* given) {
+std::string line(const std::string& name, const Setting* given) {
   constexpr std::size_t kColumn = 26, kWidth = 100;
-  std::string text = given != nullptr ? info.name + ": " + scalar(given->value) : "# " + info.name + ":";
-  const std::string first = explanation(info);
+  std::string text = given != nullptr ? name + ": " + scalar(given->value) : "# " + name + ":";
+  const std::string first = explanation(name);
   text.resize(std::max(kColumn, text.size() + 1), ' ');
   std::string out;
   for (std::string_view word : split_list(first, ' ')) {
@@ -106,23 +90,23 @@ std::string line(const SettingInfo& info, const Setting* given) {
 }  // namespace
 
 std::string write_workload_file(const std::vector<Setting>& settings) {
-  std::vector<SettingInfo> left = all_settings();
+  std::vector<std::string> left = request_settings();
   std::string out =
       "# A workload for rightsize: rightsize recommend THIS_FILE\n"
-      "# Take away a '#' and give a value to say more. Flags of the command win over this file.\n";
+      "# Remove a '#' and add a value to set more. Flags of the command take precedence over this file.\n";
   const auto take = [&](std::string_view name, bool only_given) {
-    const auto info = std::find_if(left.begin(), left.end(), [&](const SettingInfo& i) { return i.name == name; });
-    if (info == left.end()) return;
+    const auto at = std::find(left.begin(), left.end(), name);
+    if (at == left.end()) return;
     const Setting* given = find(settings, name);
-    if (given != nullptr || (!only_given && suits(name, settings))) out += line(*info, given);
-    left.erase(info);
+    if (given != nullptr || (!only_given && suits(name, settings))) out += line(*at, given);
+    left.erase(at);
   };
   for (const Section& section : sections()) {
     out += fmt::format("\n# {}\n", section.title);
     for (std::string_view name : section.names) take(name, false);
   }
   const std::size_t before = out.size();
-  while (!left.empty()) take(std::string(left.front().name), true);
+  while (!left.empty()) take(std::string(left.front()), true);
   if (out.size() > before)
     out.insert(before, "\n# More settings of the job ('rightsize recommend --help' lists all)\n");
   return out;

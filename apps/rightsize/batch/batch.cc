@@ -93,11 +93,11 @@ std::vector<int> replicas_to_try(const BatchInput& input, double best_rate, doub
 }
 
 // Without prices, the fewest GPUs are the cheapest.
-double price_of(const BatchInput& input, const std::vector<capacity::Group>& groups) {
+double price_of(const BatchInput& input, const std::vector<capacity::ReplicaGroup>& groups) {
   double sum = 0;
-  for (const capacity::Group& group : groups) {
+  for (const capacity::ReplicaGroup& group : groups) {
     const BatchOffer& offer = input.offers[group.replica];
-    sum += group.count * offer.usd_per_hour.value_or(offer.gpus_each);
+    sum += group.count * offer.usd_per_hour.value_or(offer.replica.gpus);
   }
   return sum;
 }
@@ -215,11 +215,11 @@ Checked<Outcome> run_search(const BatchInput& input) {
       options.confirming_requests = std::min(input.requests, kEnough);
   }
   const auto start = std::chrono::steady_clock::now();
-  capacity::SearchResult found = capacity::search(planner, configurations(input, rates), options, input.seed);
+  capacity::ConfigurationSearch found = capacity::search(planner, configurations(input, rates), options, input.seed);
   if (found.best) {
     const std::vector<Configuration> mixed = mixtures(input, rates, found.best->configuration);
-    const capacity::SearchResult more =
-        mixed.empty() ? capacity::SearchResult{} : capacity::search(planner, mixed, options, input.seed);
+    const capacity::ConfigurationSearch more =
+        mixed.empty() ? capacity::ConfigurationSearch{} : capacity::search(planner, mixed, options, input.seed);
     found.considered += more.considered, found.unstable += more.unstable, found.bounded += more.bounded;
     found.simulated += more.simulated, found.confirmed += more.confirmed;
     if (more.best) found.best = more.best;

@@ -1,7 +1,9 @@
 // The JSON document of `rightsize batch`.
-#include "rightsize/batch/fields.h"
-
 #include <algorithm>
+#include <cmath>
+
+#include "base/format.h"
+#include "rightsize/batch/report.h"
 
 namespace rightsize::app {
 namespace {
@@ -12,25 +14,17 @@ using capacity::Slo;
 using report::Fields;
 using report::when;
 
-struct Statistics {
+struct LatencyStatistics {
   sim::StatisticValues ns;
 };
+// Unknown after a run that is too short for it.
 template <std::size_t i>
-double in_ms(const Statistics& s) {
-  return s.ns[i] * 1e-6;
+std::optional<double> in_ms(const LatencyStatistics& s) {
+  return when(std::isfinite(s.ns[i]), s.ns[i] * 1e-6);
 }
-const Fields<Statistics> kStatisticFields = {
+const Fields<LatencyStatistics> kStatisticFields = {
     {"mean", "mean", in_ms<0>},           {"p50", "median", in_ms<1>},          {"p90", "90th percentile", in_ms<2>},
     {"p95", "95th percentile", in_ms<3>}, {"p99", "99th percentile", in_ms<4>},
-};
-
-template <int i>
-std::optional<double> finite_ms(const Statistics& s) {
-  return when(std::isfinite(in_ms<i>(s)), in_ms<i>(s));
-}
-const Fields<Statistics> kHalfWidthFields = {
-    {"mean", "of the mean", finite_ms<0>}, {"p50", "of the median", finite_ms<1>}, {"p90", "of p90", finite_ms<2>},
-    {"p95", "of p95", finite_ms<3>},       {"p99", "of p99", finite_ms<4>},
 };
 
 // How scripts name a limit: "p99" of the latency, "ttft", "tpot".
@@ -66,7 +60,7 @@ std::optional<SecondType> second_type(const BatchPlan& p) {
   const auto& groups = p.run->configuration.groups;
   if (groups.size() < 2) return std::nullopt;
   const BatchOffer& offer = p.input->offers[groups[1].replica];
-  return SecondType{offer.gpu, groups[1].count, offer.gpus_each};
+  return SecondType{offer.replica.gpu, groups[1].count, offer.replica.gpus};
 }
 
 std::vector<SloView> slo_views(const BatchPlan& p) {
@@ -79,9 +73,9 @@ std::optional<double> known(double value) { return when(std::isfinite(value), va
 
 const Fields<capacity::Assessment> kTokenFields = {
     {"ttft_ms", "time to first token", kStatisticFields,
-     [](const capacity::Assessment& a) { return Statistics{a.profile.ttft}; }},
+     [](const capacity::Assessment& a) { return LatencyStatistics{a.profile.ttft}; }},
     {"tpot_ms", "time per output token after the first", kStatisticFields,
-     [](const capacity::Assessment& a) { return Statistics{a.profile.tpot}; }},
+     [](const capacity::Assessment& a) { return LatencyStatistics{a.profile.tpot}; }},
 };
 const capacity::Assessment* token_run(const BatchPlan& p) { return p.input->continuous ? p.run : nullptr; }
 
@@ -94,13 +88,21 @@ const Fields<sim::RequestShape> kLengthFields = {
      [](const sim::RequestShape& s) { return s.output_at(sim::Statistic::kP95); }},
 };
 
+// What a run and a plan both report.
+const Fields<BatchPlan> kLatencyFields = {
+    {"latency_ms", "latency of completed requests", kStatisticFields,
+     [](const BatchPlan& p) { return LatencyStatistics{p.run->profile.latency}; }},
+    {kTokenFields, token_run},
+    {"mean_batch", "mean items of a batch, or sequences of a step",
+     [](const BatchPlan& p) { return p.run->profile.mean_batch; }},
+    {"utilization", "share of time with work on the GPU", [](const BatchPlan& p) { return p.run->busy; }},
+};
+
 // The measurements of one simulated configuration.
 const Fields<BatchPlan> kRunFields = {
-    {"latency_ms", "latency of completed requests", kStatisticFields,
-     [](const BatchPlan& p) { return Statistics{p.run->profile.latency}; }},
-    {"half_width_ms", "half the widths of their 95 % confidence intervals", kHalfWidthFields,
-     [](const BatchPlan& p) { return Statistics{p.run->profile.interval.half_widths()}; }},
-    {kTokenFields, token_run},
+    {kLatencyFields, [](const BatchPlan& p) { return &p; }},
+    {"half_width_ms", "half the widths of their 95 % confidence intervals", kStatisticFields,
+     [](const BatchPlan& p) { return LatencyStatistics{p.run->profile.interval.half_widths()}; }},
     {"steps?", "steps of the engine",
      [](const BatchPlan& p) { return when(p.input->continuous, p.run->profile.batches); }},
     {"lengths?", "request lengths of synthetic arrivals", kLengthFields,
@@ -112,9 +114,6 @@ const Fields<BatchPlan> kRunFields = {
      [](const BatchPlan& p) { return when(p.input->continuous, p.run->profile.preemptions); }},
     {"output_tokens_per_second?", "output tokens per second",
      [](const BatchPlan& p) { return when(p.input->continuous, p.run->profile.output_rate); }},
-    {"mean_batch", "mean items of a batch, or sequences of a step",
-     [](const BatchPlan& p) { return p.run->profile.mean_batch; }},
-    {"utilization", "share of time with work on the GPU", [](const BatchPlan& p) { return p.run->busy; }},
     {"batches", "batches or steps", [](const BatchPlan& p) { return p.run->profile.batches; }},
     {"rejected", "rejected requests", [](const BatchPlan& p) { return p.run->profile.rejected; }},
     {"requests", "simulated requests", [](const BatchPlan& p) { return p.run->profile.requests; }},
@@ -130,40 +129,41 @@ const Fields<BatchPlan> kRunFields = {
 };
 
 const Fields<LoadPoint> kLoadFields = {
-    {kStatisticFields, [](const LoadPoint& p) { return Statistics{p.latency}; }},
+    {kStatisticFields, [](const LoadPoint& p) { return LatencyStatistics{p.latency}; }},
     {"requests_per_second", "arrival rate", &LoadPoint::rate},
 };
 
-const Fields<BatchOffer> kFitFields = {
-    {"gpu", "the GPU", &BatchOffer::gpu},
-    {"tp", "GPUs per replica", &BatchOffer::gpus_each},
-    {"base_ms", "time of every step", [](const BatchOffer& o) { return o.replica.step.base * 1e-6; }},
-    {"sequence_ms", "added per decoding sequence", [](const BatchOffer& o) { return o.replica.step.sequence * 1e-6; }},
-    {"context_token_ms", "added per token in the cache",
-     [](const BatchOffer& o) { return o.replica.step.context * 1e-6; }},
-    {"prompt_token_ms", "added per prompt token", [](const BatchOffer& o) { return o.replica.step.prefill * 1e-6; }},
-    {"with_prompts_ms", "added to a step with prompts",
-     [](const BatchOffer& o) { return o.replica.step.with_prompts * 1e-6; }},
-    {"request_ms", "per request, outside the steps", [](const BatchOffer& o) { return o.replica.step.request * 1e-6; }},
-    {"kv_tokens", "capacity of the KV cache in tokens", [](const BatchOffer& o) { return o.replica.step.kv_tokens; }},
+template <double sim::StepCost::*kPart>
+double step_ms(const capacity::Replica& replica) {
+  return replica.step.*kPart * 1e-6;
+}
+template <perf::Interval perf::StepFit::*kOf>
+std::vector<double> fit_interval(const capacity::Replica& replica) {
+  return {((*replica.fit).*kOf).low, ((*replica.fit).*kOf).high};
+}
+const Fields<capacity::Replica> kFitFields = {
+    {"gpu", "the GPU", &capacity::Replica::gpu},
+    {"tp", "GPUs per replica", &capacity::Replica::gpus},
+    {"base_ms", "time of every step", step_ms<&sim::StepCost::base>},
+    {"sequence_ms", "added per decoding sequence", step_ms<&sim::StepCost::sequence>},
+    {"context_token_ms", "added per token in the cache", step_ms<&sim::StepCost::context>},
+    {"prompt_token_ms", "added per prompt token", step_ms<&sim::StepCost::prefill>},
+    {"with_prompts_ms", "added to a step with prompts", step_ms<&sim::StepCost::with_prompts>},
+    {"request_ms", "per request, outside the steps", step_ms<&sim::StepCost::request>},
+    {"kv_tokens", "capacity of the KV cache in tokens", [](const capacity::Replica& r) { return r.step.kv_tokens; }},
     {"worst_step_error", "largest relative error of the fit over decode steps",
-     [](const BatchOffer& o) { return o.replica.fit->worst_step_error; }},
+     [](const capacity::Replica& r) { return r.fit->worst_step_error; }},
     {"worst_prompt_error", "largest relative error for prompts of half and twice the length",
-     [](const BatchOffer& o) { return o.replica.fit->worst_prompt_error; }},
-    {"tpot_interval", "80 % interval of the TPOT, as factors",
-     [](const BatchOffer& o) {
-       return std::vector{o.replica.fit->tpot_interval.low, o.replica.fit->tpot_interval.high};
-     }},
-    {"ttft_interval", "80 % interval of the TTFT, as factors",
-     [](const BatchOffer& o) {
-       return std::vector{o.replica.fit->ttft_interval.low, o.replica.fit->ttft_interval.high};
-     }},
+     [](const capacity::Replica& r) { return r.fit->worst_prompt_error; }},
+    {"tpot_interval", "80 % interval of the TPOT, as factors", fit_interval<&perf::StepFit::tpot_interval>},
+    {"ttft_interval", "80 % interval of the TTFT, as factors", fit_interval<&perf::StepFit::ttft_interval>},
 };
 
-std::vector<BatchOffer> fitted_offers(const BatchDocument& d) {
-  std::vector<BatchOffer> fitted;
-  std::copy_if(d.input->offers.begin(), d.input->offers.end(), std::back_inserter(fitted),
-               [](const BatchOffer& o) { return o.replica.fit.has_value(); });
+std::vector<const capacity::Replica*> fitted_replicas(const BatchDocument& d) {
+  std::vector<const capacity::Replica*> fitted;
+  for (const BatchOffer& offer : d.input->offers) {
+    if (offer.replica.fit) fitted.push_back(&offer.replica);
+  }
   return fitted;
 }
 
@@ -173,12 +173,12 @@ const Fields<Relaxation> kRelaxationFields = {
     {"saving_usd_per_month", "monthly saving", [](const Relaxation& r) { return known(r.saving); }},
 };
 
-const Fields<capacity::SearchResult> kSearchFields = {
-    {"considered", "settings", &capacity::SearchResult::considered},
-    {"pruned_unstable", "settings that cannot carry the load", &capacity::SearchResult::unstable},
-    {"pruned_by_bound", "settings excluded by the latency of an idle replica", &capacity::SearchResult::bounded},
-    {"simulated", "settings simulated", &capacity::SearchResult::simulated},
-    {"confirmed", "settings confirmed with confidence intervals", &capacity::SearchResult::confirmed},
+const Fields<capacity::ConfigurationSearch> kSearchFields = {
+    {"considered", "settings", &capacity::ConfigurationSearch::considered},
+    {"pruned_unstable", "settings that cannot carry the load", &capacity::ConfigurationSearch::unstable},
+    {"pruned_by_bound", "settings excluded by the latency of an idle replica", &capacity::ConfigurationSearch::bounded},
+    {"simulated", "settings simulated", &capacity::ConfigurationSearch::simulated},
+    {"confirmed", "settings confirmed with confidence intervals", &capacity::ConfigurationSearch::confirmed},
 };
 
 std::optional<BatchPlan> run_of(const BatchDocument& d) {
@@ -214,7 +214,7 @@ const Fields<BatchDocument> kDocumentFields = {
     {kRunFields, run_of},
     {kFoundFields, [](const BatchDocument& d) { return d.found != nullptr ? &d : nullptr; }},
     {"seconds?", "wall-clock time of the simulation", [](const BatchDocument& d) { return report::positive(d.wall); }},
-    {"step_fits?", "steps predicted by the speed model", kFitFields, fitted_offers},
+    {"step_fits?", "steps predicted by the speed model", kFitFields, fitted_replicas},
     {"load_curve?", "latency at other loads", kLoadFields, &BatchDocument::curve},
     {"triton_config?", "config.pbtxt for Triton", &BatchDocument::triton_config},
     {"emit?", "files for other tools, by name", &BatchDocument::emitted},
@@ -232,14 +232,14 @@ const Slo& tightest_slo(const BatchPlan& p) {
 
 double usd_per_month(const BatchPlan& p) {
   double sum = 0;
-  for (const capacity::Group& group : p.run->configuration.groups)
+  for (const capacity::ReplicaGroup& group : p.run->configuration.groups)
     sum += p.input->offers[group.replica].usd_per_hour.value_or(NAN) * group.count;
   return sum * in_hours(kMonth);
 }
 
 int gpu_count(const BatchInput& input, const Configuration& c) {
   int sum = 0;
-  for (const capacity::Group& group : c.groups) sum += group.count * input.offers[group.replica].gpus_each;
+  for (const capacity::ReplicaGroup& group : c.groups) sum += group.count * input.offers[group.replica].replica.gpus;
   return sum;
 }
 
@@ -259,10 +259,10 @@ Seconds first_slo_half_width(const BatchPlan& p) { return p.run->half_width(p.in
 }  // namespace
 
 const Fields<BatchPlan> kBatchPlanFields = {
-    {"gpu", "the GPU", [](const BatchPlan& p) { return first_offer(*p.input, setting(p)).gpu; }},
+    {"gpu", "the GPU", [](const BatchPlan& p) { return first_offer(*p.input, setting(p)).replica.gpu; }},
     {"gpus", "GPUs", "GPUs of all replicas", [](const BatchPlan& p) { return gpu_count(*p.input, setting(p)); }},
     {"replicas", "replicas of the first type", [](const BatchPlan& p) { return setting(p).groups.front().count; }},
-    {"tp", "GPUs per replica", [](const BatchPlan& p) { return first_offer(*p.input, setting(p)).gpus_each; }},
+    {"tp", "GPUs per replica", [](const BatchPlan& p) { return first_offer(*p.input, setting(p)).replica.gpus; }},
     {"max_batch", "batch", "largest batch, or sequences at once",
      [](const BatchPlan& p) { return most_together(*p.input, setting(p)); }},
     {"max_delay_ms", "how long a batch waits for more requests",
@@ -279,12 +279,7 @@ const Fields<BatchPlan> kBatchPlanFields = {
     {"half_width_ms", "half the width of its 95 % confidence interval",
      [](const BatchPlan& p) { return p.run->half_width(tightest_slo(p)); }},
     {"slos", "every SLO", kSloFields, slo_views},
-    {"latency_ms", "latency of completed requests", kStatisticFields,
-     [](const BatchPlan& p) { return Statistics{p.run->profile.latency}; }},
-    {kTokenFields, token_run},
-    {"mean_batch", "mean items of a batch, or sequences of a step",
-     [](const BatchPlan& p) { return p.run->profile.mean_batch; }},
-    {"utilization", "share of time with work on the GPU", [](const BatchPlan& p) { return p.run->busy; }},
+    {kLatencyFields, [](const BatchPlan& p) { return &p; }},
     {"load", "load", "arrival rate over capacity", [](const BatchPlan& p) { return p.run->load; },
      [](double load) { return format_percent(Ratio::fraction(load)); }},
     {"rejected_share", "share of rejected requests", [](const BatchPlan& p) { return p.run->rejected_share(); }},
@@ -294,7 +289,7 @@ const Fields<BatchPlan> kBatchPlanFields = {
     {"gpu_name", "GPU", "the GPU and GPUs per replica",
      [](const BatchPlan& p) {
        const BatchOffer& offer = first_offer(*p.input, setting(p));
-       return offer.gpu.empty() ? std::string() : offer.name();
+       return offer.replica.gpu.empty() ? std::string() : offer.name();
      },
      report::kTableOnly},
     {"delay", "delay", "how long a batch waits for more requests",

@@ -1,36 +1,21 @@
 // The flags of `rightsize batch` and their meaning.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "capacity/planner.h"
-#include "perf/perf.h"
-#include "rightsize/command.h"
+#include "rightsize/input/price_flag.h"
+#include "rightsize/input/speed_input.h"
 
 namespace rightsize::app {
 
-struct BatchFlags {
-  std::vector<std::string> service, step_time, price;
-  std::string model, gpu, arrivals, policy, max_batch, max_delay, instances = "1", fleet, slo;
-  std::string preferred, timeout, timeout_action = "reject", priorities, overhead, requests, emit, replicas;
-  std::string lengths = "varied", token_budget = "8192", kv_tokens, isl, osl, purchase = "on-demand";
-  std::string max_queue, catalog, name = "model", tp, stack, precision, kv_precision, max_rejected = "0.1%";
-  std::string slo_percentile, max_load;
-  double overlap = 0;
-  std::uint64_t seed = 1;
-  bool pad = false, no_chunked_prefill = false, timeout_override = false, explain = false;
-};
-
-// A type of GPU with its times and price.
+// A kind of replica with its times and price.
 struct BatchOffer {
-  std::string gpu;                     // empty: not given
-  int gpus_each = 1;                   // GPUs per replica (tensor parallelism)
-  std::optional<double> usd_per_hour;  // of one replica; empty: no price
-  std::string price_source;            // from the price book
   capacity::Replica replica;
+  std::optional<double> usd_per_hour = {};  // of one replica; empty: no price
+  std::string price_source = {};
 
   std::string name() const;  // "h100-sxm", "h100-sxm (tp 2)"
 };
@@ -38,12 +23,11 @@ struct BatchOffer {
 struct BatchInput {
   std::vector<BatchOffer> offers;
   capacity::Service service;
-  std::string arrivals_text;
   bool continuous = false;
   capacity::Configuration usual;                      // limits that are not searched
-  std::vector<int> max_batches, instances, replicas;  // empty: not given
+  std::vector<int> max_batches, instances, replicas;  // ascending; empty: not given
   std::vector<sim::SimTime> delays;
-  std::vector<capacity::Group> fleet;  // GPU types and their counts; empty: the first type
+  std::vector<capacity::ReplicaGroup> fleet;  // GPU types and their counts; empty: the first type
   std::vector<std::string> emit;
   Seconds overhead;
   std::uint64_t requests = 0, seed = 1;
@@ -56,16 +40,27 @@ struct BatchInput {
   std::uint64_t left_out() const;
 };
 
+struct BatchFlags {
+  BatchInput input;  // the values that are used as they are given
+  std::vector<std::string> service, step_time;
+  PriceFlag price;
+  std::string model, gpu, stack, precision, kv_precision, arrivals, policy, fleet, timeout_action, priorities, slo;
+  std::string lengths, isl, osl, purchase = "on-demand", catalog;
+  std::optional<std::string> slo_percentile;
+  std::optional<double> max_load;
+  std::optional<std::int64_t> kv_tokens;
+  std::vector<int> tp;
+  std::vector<Seconds> max_delay;
+  Seconds timeout;
+  double overlap = 0;
+  bool pad = false, no_chunked_prefill = false;
+};
+
 void declare(FlagSet& command, BatchFlags& flags);
 Checked<BatchInput> read_input(const BatchFlags& flags);
 
 // The offers of --model and --gpu, from the speed model. Sets `input.continuous` as the model needs it; fails if
 // --policy asks for the other.
-Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const catalog::Catalog& catalog,
-                                                BatchInput& input);
-
-// "4,8,16": ascending whole numbers; "64k": one from 1.
-Result<std::vector<int>> parse_sizes(const std::string& text, std::string_view flag);
-Result<std::int64_t> parse_positive(const std::string& text, std::string_view flag);
+Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const Facts& facts, BatchInput& input);
 
 }  // namespace rightsize::app

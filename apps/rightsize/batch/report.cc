@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "hand_over/template.h"
-#include "rightsize/batch/fields.h"
 
 namespace rightsize::app {
 namespace {
@@ -56,13 +56,13 @@ std::string cut_sentence(const BatchInput& input) {
 
 std::string gpus_shown(const BatchInput& input, const Configuration& c) {
   std::string text;
-  for (const capacity::Group& group : c.groups) {
+  for (const capacity::ReplicaGroup& group : c.groups) {
     const BatchOffer& offer = input.offers[group.replica];
-    const std::string kind = offer.gpu.empty() ? "GPU" : offer.gpu;
+    const std::string kind = offer.replica.gpu.empty() ? "GPU" : offer.replica.gpu;
     text += text.empty() ? "" : " and ";
-    text += offer.gpus_each > 1
-                ? fmt::format("{} replica{} of {} {}", group.count, plural(group.count), offer.gpus_each, kind)
-                : fmt::format("{} {}{}", group.count, kind, offer.gpu.empty() ? plural(group.count) : "");
+    text += offer.replica.gpus > 1
+                ? fmt::format("{} replica{} of {} {}", group.count, plural(group.count), offer.replica.gpus, kind)
+                : fmt::format("{} {}{}", group.count, kind, offer.replica.gpu.empty() ? plural(group.count) : "");
   }
   return text;
 }
@@ -107,7 +107,7 @@ hand_over::Facts hand_over_facts(const BatchInput& input, const Configuration& c
   hand_over::Facts facts;
   facts.set("name", hand_over::object_name(input.name))
       .set("model", input.name)
-      .set("gpu", offer.gpu.empty() ? "the GPU" : offer.gpu)
+      .set("gpu", offer.replica.gpu.empty() ? "the GPU" : offer.replica.gpu)
       .set("replicas", replicas)
       .set("several_replicas", replicas > 1)
       .set("min_replicas", replicas)
@@ -115,7 +115,7 @@ hand_over::Facts hand_over_facts(const BatchInput& input, const Configuration& c
       .set("container", "server")
       .set("image", "YOUR_SERVER_IMAGE")
       .set("resource", "nvidia.com/gpu")
-      .set("pod_gpus", offer.gpus_each)
+      .set("pod_gpus", offer.replica.gpus)
       .set("pod_metric", "requests_per_second")
       .set("threshold", fmt::format("{:g}", target))
       .set("scale_target", fmt::format("{:.0f}", std::max(1.0, std::floor(target))));
@@ -130,7 +130,7 @@ hand_over::Facts hand_over_facts(const BatchInput& input, const Configuration& c
       .set("timeout_action", queue.on_timeout == sim::QueuePolicy::OnTimeout::kDelay ? "DELAY" : "REJECT")
       .set("timeout_override", queue.timeout != 0 && queue.allow_override)
       .set("max_queue", queue.max_queue);
-  const int tensor = offer.gpus_each > 1 ? offer.gpus_each : 0;
+  const int tensor = offer.replica.gpus > 1 ? offer.replica.gpus : 0;
   facts.set("tensor", tensor)
       .set("attention_tensor", tensor)
       .set("sequences", c.engine.max_sequences)
@@ -274,7 +274,7 @@ std::string relaxation_sentence(const BatchPlan& from, const BatchPlan& to) {
 }
 
 // Up to three cheaper configurations that meet a relaxed SLO, and all of them for the document.
-std::string relaxations(const BatchPlan& best, const capacity::SearchResult& found, BatchDocument& document) {
+std::string relaxations(const BatchPlan& best, const capacity::ConfigurationSearch& found, BatchDocument& document) {
   std::string text;
   for (auto point = found.frontier.rbegin(); point != found.frontier.rend(); ++point) {
     const BatchPlan other{best.input, &*point};
@@ -286,13 +286,13 @@ std::string relaxations(const BatchPlan& best, const capacity::SearchResult& fou
   return text;
 }
 
-std::string unbatched_sentence(const BatchInput& input, const capacity::SearchResult& found) {
+std::string unbatched_sentence(const BatchInput& input, const capacity::ConfigurationSearch& found) {
   if (!found.unbatched) return "\nWithout batching, no setting meets the SLO.";
   if (most_together(input, found.best->configuration) == 1) return "\nBatching saves nothing here.";
   return "\nWithout batching: " + plan_text({&input, &*found.unbatched});
 }
 
-std::string counts_sentence(const capacity::SearchResult& found) {
+std::string counts_sentence(const capacity::ConfigurationSearch& found) {
   std::string text = fmt::format("\n{} settings:", count(found.considered));
   if (found.unstable > 0) text += fmt::format(" {} cannot carry the load,", count(found.unstable));
   if (found.bounded > 0) text += fmt::format(" {} are too slow even when idle,", count(found.bounded));
@@ -362,7 +362,7 @@ Outcome overloaded_outcome(const BatchInput& input, const Configuration& c, doub
   return outcome;
 }
 
-Outcome searched_outcome(const BatchInput& input, const capacity::SearchResult& found, Seconds wall) {
+Outcome searched_outcome(const BatchInput& input, const capacity::ConfigurationSearch& found, Seconds wall) {
   Outcome outcome;
   BatchDocument document{.input = &input, .found = &found, .wall = wall};
   std::string slos;

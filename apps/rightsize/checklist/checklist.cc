@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "rightsize/checklist/report.h"
+#include "report/fields.h"
+#include "rightsize/checklist/steps.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/input/workload_input.h"
 #include "rightsize/recommend/words.h"
@@ -11,32 +12,47 @@
 namespace rightsize::app {
 namespace {
 
+const report::Fields<ChecklistStep> kStepFields = {
+    {"name", "the step", &ChecklistStep::name},
+    {"done", "whether it is answered", &ChecklistStep::done},
+    {"answer", "the answer, or what is missing", &ChecklistStep::answer},
+    {"evidence", "what the answer is based on", &ChecklistStep::evidence},
+    {"next", "what to do next", [](const ChecklistStep& s) { return report::when(!s.next.empty(), s.next); }},
+};
+
+struct Checklist {
+  std::vector<ChecklistStep> steps;
+};
+const report::Fields<Checklist> kChecklistFields = {
+    {"steps", "profile, bottleneck, size, cloud and commit", kStepFields, &Checklist::steps},
+};
+const report::Document<Checklist> kChecklistDocument("checklist", "Five steps to a right-sized GPU", kChecklistFields);
+
 struct Flags {
   WorkloadFlags workload;
   std::string fleet, catalog;
 };
 
-// The workload's recommendation, or nothing where no workload is given.
-Checked<std::optional<Advice>> advise(const WorkloadFlags& workload, catalog::Catalog& catalog,
-                                      const perf::Constants& constants, std::optional<market::PriceBook>& prices) {
+// The workload's recommendation, or nothing where no workload is given. Plans point into the catalogue.
+Checked<std::optional<Advice>> advise(const WorkloadFlags& workload, Facts& facts) {
   if (workload.file.empty() && workload.settings.empty()) return std::nullopt;
   RIGHTSIZE_TRY(auto workloads, read_workloads(workload));
   if (workloads.size() > 1)
     return fail(bad_input(fmt::format("a checklist is for one workload, the file has {}", workloads.size()))
                     .with_hint("'rightsize recommend' takes them all"));
-  RIGHTSIZE_TRY(plan::Request request, plan::read_request(workloads.front(), catalog));
+  RIGHTSIZE_TRY(plan::Request request, plan::read_request(workloads.front(), facts.catalog));
   for (const market::OwnHardware& own : request.own) {
-    if (Result<> added = market::add_own_hardware(catalog, own); !added) return fail(std::move(added).error());
+    if (Result<> added = market::add_own_hardware(facts.catalog, own); !added) return fail(std::move(added).error());
   }
-  prices.emplace(catalog, request.prices);
-  plan::Recommendation found = plan::recommend(request, *prices, constants);
-  return Advice{std::move(request), std::move(found)};
+  const auto prices = std::make_shared<const market::PriceBook>(facts.catalog, request.prices);
+  plan::Recommendation found = plan::recommend(request, *prices, facts.constants);
+  return Advice{std::move(request), prices, std::move(found)};
 }
 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(Facts facts, open_facts(flags.catalog));
   ChecklistFacts known{facts.catalog};
-  // Here a profile answers its own steps beside the workload; alone it is no workload.
+  // A profile answers steps of the checklist; it is not the workload.
   WorkloadFlags workload = flags.workload;
   if (const auto profile = workload.settings.extract("profile"); !profile.empty()) {
     RIGHTSIZE_TRY(known.profile, read_profile(profile.mapped()));
@@ -44,7 +60,7 @@ Checked<Outcome> run(const Flags& flags) {
   if (!flags.fleet.empty()) {
     RIGHTSIZE_TRY(known.fleet, read_fleet(flags.fleet));
   }
-  RIGHTSIZE_TRY(known.advice, advise(workload, facts.catalog, facts.constants, known.prices));
+  RIGHTSIZE_TRY(known.advice, advise(workload, facts));
   Outcome outcome;
   const std::string title = known.advice ? "Checklist: " + describe_request(known.advice->request) : "Checklist";
   outcome.report = checklist_report(title, checklist_steps(known));
@@ -53,6 +69,20 @@ Checked<Outcome> run(const Flags& flags) {
 }
 
 }  // namespace
+
+report::Report checklist_report(const std::string& title, std::vector<ChecklistStep> steps) {
+  report::Report report;
+  report.title = title;
+  for (const ChecklistStep& step : steps) {
+    std::string text =
+        fmt::format("{} {}. {}\n    {}", step.done ? "[x]" : "[ ]", report.blocks.size() + 1, step.name, step.answer);
+    for (const std::string& line : step.evidence) text += "\n    - " + line;
+    if (!step.next.empty()) text += "\n    Next: " + step.next;
+    report.blocks.emplace_back(report::Paragraph{std::move(text)});
+  }
+  report.document = kChecklistDocument.of({std::move(steps)});
+  return report;
+}
 
 Run add_checklist(FlagSet& command) {
   auto flags = std::make_shared<Flags>();

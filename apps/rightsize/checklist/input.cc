@@ -25,7 +25,7 @@ Checked<LocatedJson> read_document(const std::string& file, const std::string& c
   return document;
 }
 
-// Texts of a list, whether they stand there as themselves or as {"text": ...}.
+// The texts of a list, which are strings or objects {"text": ...}.
 std::vector<std::string> texts(const JsonObject& object, const char* name) {
   std::vector<std::string> found;
   const JsonMember* list = object.find(name);
@@ -43,8 +43,8 @@ std::optional<double> metric(const JsonObject& gpu, const char* name, const char
   return one_metric.get_number(what, 0, most);
 }
 
-MeasuredGpu read_gpu(const JsonObject& gpu) {
-  MeasuredGpu read;
+ProfiledGpu read_gpu(const JsonObject& gpu) {
+  ProfiledGpu read;
   read.name = gpu.get_string("name").value_or("GPU");
   read.verdict = gpu.get_string("verdict").value_or("");
   read.confidence = gpu.get_number("confidence", 0, 1);
@@ -59,10 +59,10 @@ MeasuredGpu read_gpu(const JsonObject& gpu) {
 
 }  // namespace
 
-Checked<std::vector<MeasuredGpu>> read_profile(const std::string& file) {
+Checked<std::vector<ProfiledGpu>> read_profile(const std::string& file) {
   RIGHTSIZE_TRY(LocatedJson document, read_document(file, "profile"));
   Errors errors;
-  std::vector<MeasuredGpu> gpus;
+  std::vector<ProfiledGpu> gpus;
   const JsonObject root(document, document.root(), errors);
   const JsonMember* list = root.find("gpus");
   if (list == nullptr || list->value.items.empty()) root.fail_at("gpus", "no GPU was profiled");
@@ -80,13 +80,8 @@ Checked<MeasuredFleet> read_fleet(const std::string& file) {
   const JsonObject totals = root.get_object_or_empty("totals");
   MeasuredFleet fleet;
   fleet.gpus = totals.get_number("gpus", 0, kMost).value_or(0);
-  auto read = [&](const char* name, auto maker, auto& into) {
-    if (const auto value = totals.get_number(name, 0, kMost)) into = maker(*value);
-  };
-  read("spend_usd", usd, fleet.spend);
-  read("waste_usd", usd, fleet.waste);
-  read("gpu_hours", gpu_hours, fleet.gpu_time);
-  read("idle_gpu_hours", gpu_hours, fleet.idle);
+  if (const auto spend = totals.get_number("spend_usd", 0, kMost)) fleet.spend = usd(*spend);
+  if (const auto waste = totals.get_number("waste_usd", 0, kMost)) fleet.waste = usd(*waste);
   if (const JsonMember* actions = root.find("actions"); actions != nullptr && !actions->value.items.empty()) {
     const JsonMember* what = actions->value.items.front().find("what");
     if (what != nullptr) fleet.first_action = what->value.text;

@@ -1,4 +1,4 @@
-// What `rightsize profile` and `rightsize fleet` wrote for scripts, read back.
+// Reads the JSON documents of `rightsize profile` and `rightsize fleet`.
 #pragma once
 
 #include <optional>
@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/usage_units.h"
+#include "base/units.h"
 
 namespace rightsize::app {
 
-// One GPU of `rightsize profile --format json`; what the file leaves out is absent.
-struct MeasuredGpu {
+// One GPU of `rightsize profile --format json`; fields that the file does not have stay empty.
+struct ProfiledGpu {
   std::string name, verdict;
   std::optional<double> confidence = {};
   std::optional<Seconds> duration = {};
@@ -19,13 +19,12 @@ struct MeasuredGpu {
   std::optional<Bytes> memory_peak = {};
   std::vector<std::string> evidence = {}, actions = {};
 };
-Checked<std::vector<MeasuredGpu>> read_profile(const std::string& file);
+Checked<std::vector<ProfiledGpu>> read_profile(const std::string& file);
 
 // The totals of `rightsize fleet --format json`.
 struct MeasuredFleet {
   double gpus = 0;
   std::optional<Usd> spend = {}, waste = {};
-  std::optional<GpuTime> gpu_time = {}, idle = {};
   std::string first_action = {};
 };
 Checked<MeasuredFleet> read_fleet(const std::string& file);

@@ -1,39 +1,43 @@
-// The five steps to a right-sized GPU, each answered from what is known or with what to measure.
+// The five steps to a right-sized GPU. Each has an answer, or says what to measure.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "plan/plan.h"
+#include "report/report.h"
 #include "rightsize/checklist/input.h"
 
 namespace rightsize::app {
 
-struct Step {
+struct ChecklistStep {
   std::string name;
-  bool done = false;  // answered; by a measurement or, where the answer says so, by a model
+  bool done = false;  // answered by a measurement or, where the answer says so, by a model
   std::string answer = {};
   std::vector<std::string> evidence = {};
-  std::string next = {};  // what would make it surer, or answer it; with the command
+  std::string next = {};  // what to do next, with the command
 };
 
-// A workload and what came of it.
+// A workload and its recommendation.
 struct Advice {
   plan::Request request;
+  std::shared_ptr<const market::PriceBook> prices;  // which the plans point into
   plan::Recommendation found;
 };
 
 // What the steps are answered from.
 struct ChecklistFacts {
   const catalog::Catalog& catalog;
-  std::optional<market::PriceBook> prices = {};  // with the workload's own prices; set when there is advice
-  std::vector<MeasuredGpu> profile = {};
+  std::vector<ProfiledGpu> profile = {};
   std::optional<MeasuredFleet> fleet = {};
   std::optional<Advice> advice = {};
 };
 
-// The one place of the command's sentences. Profile, bottleneck, size, cloud, commit.
-std::vector<Step> checklist_steps(const ChecklistFacts& facts);
+// Profile, bottleneck, size, cloud, commit.
+std::vector<ChecklistStep> checklist_steps(const ChecklistFacts& facts);
+
+report::Report checklist_report(const std::string& title, std::vector<ChecklistStep> steps);
 
 }  // namespace rightsize::app

@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "rightsize/checklist/report.h"
-
 namespace rightsize::app {
 namespace {
 
@@ -15,21 +13,21 @@ const catalog::Catalog& facts() {
 }
 
 TEST(Checklist, WithoutFactsEveryStepSaysWhatToDoNext) {
-  const std::vector<Step> steps = checklist_steps({facts()});
+  const std::vector<ChecklistStep> steps = checklist_steps({facts()});
   ASSERT_EQ(steps.size(), 5u);
-  for (const Step& step : steps) {
+  for (const ChecklistStep& step : steps) {
     EXPECT_FALSE(step.done) << step.name;
     EXPECT_FALSE(step.next.empty()) << step.name;
   }
 }
 
 TEST(Checklist, AProfileAnswersTheProfileAndTheBottleneck) {
-  MeasuredGpu gpu;
+  ProfiledGpu gpu;
   gpu.name = "NVIDIA H100 80GB HBM3";
   gpu.verdict = "memory-bound";
   gpu.confidence = 0.9;
   gpu.duration = seconds(120);
-  const std::vector<Step> steps = checklist_steps({.catalog = facts(), .profile = {gpu}});
+  const std::vector<ChecklistStep> steps = checklist_steps({.catalog = facts(), .profile = {gpu}});
   EXPECT_TRUE(steps[0].done);
   EXPECT_TRUE(steps[1].done);
   EXPECT_THAT(steps[1].answer, HasSubstr("memory-bound"));

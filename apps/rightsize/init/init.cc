@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "plan/write_workload_file.h"
+#include "report/fields.h"
 #include "rightsize/init/interview.h"
 #include "rightsize/input/workload_input.h"
 
@@ -17,13 +18,23 @@ namespace {
 using model::Setting;
 using Settings = std::vector<Setting>;
 
+struct Written {
+  std::optional<std::string> file;
+  std::string text;
+};
+const report::Fields<Written> kWrittenFields = {
+    {"file", "the file that was written; null: standard output", &Written::file},
+    {"text", "its content", &Written::text},
+};
+const report::Document<Written> kInitDocument("init", "A workload file", kWrittenFields);
+
 struct Flags {
   WorkloadFlags workload;
   std::string output, catalog;
   bool ask = false, force = false;
 };
 
-// Without settings and without a terminal to ask at: a small workload that shows the format.
+// A small workload that shows the format, where no settings are given and there is no terminal to ask questions.
 Settings example() { return {{"model", "llama-3.1-8b", {}}, {"job", "train", {}}, {"tokens", "100M", {}}}; }
 
 Result<Settings> settings_of(const Flags& flags, const catalog::Catalog& catalog) {
@@ -51,16 +62,16 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
   RIGHTSIZE_TRY(Settings settings, settings_of(flags, catalog));
   if (auto request = plan::read_request(settings, catalog); !request) return fail(std::move(request).error());
-  const std::string text = plan::write_workload_file(settings);
+  Written written{{}, plan::write_workload_file(settings)};
   Outcome outcome;
-  outcome.report.document = {{"schema", "rightsize/init/1"}, {"file", nullptr}, {"text", text}};
   if (flags.output.empty()) {
-    outcome.report.blocks = {report::Verbatim{"", text}};
-    return outcome;
+    outcome.report.blocks = {report::Verbatim{"", written.text}};
+  } else {
+    if (Result<> done = write(flags, written.text); !done) return fail(std::move(done).error());
+    written.file = flags.output;
+    outcome.report.blocks = {report::Paragraph{fmt::format("Wrote {0}\nNext: rightsize recommend {0}", flags.output)}};
   }
-  if (Result<> written = write(flags, text); !written) return fail(std::move(written).error());
-  outcome.report.document["file"] = flags.output;
-  outcome.report.blocks = {report::Paragraph{fmt::format("Wrote {0}\nNext: rightsize recommend {0}", flags.output)}};
+  outcome.report.document = kInitDocument.of(written);
   return outcome;
 }
 

@@ -9,9 +9,9 @@
 
 namespace rightsize::app {
 
-// What is run, on what, how much of it, within which limits: the settings of one workload. Asks until an answer is
-// good; an empty one, and the end of the answers, take what is shown in brackets. `ends_lines`: nobody pressed Enter
-// (the answers come from a file), so a line is ended after each.
+// Asks for the kind of work, the model, the amount and the limits, and returns them as the settings of a workload. A
+// wrong answer is explained and asked for again; an empty one takes the default in brackets. `ends_lines`: end the line
+// after each question, because the answers come from a file and not from a terminal.
 std::vector<model::Setting> hold_interview(const catalog::Catalog& catalog, std::istream& answers,
                                            std::ostream& questions, bool ends_lines);
 

@@ -32,7 +32,7 @@ using report::renamed;
 using report::spare;
 using report::when;
 
-// One plan, with what its fields need besides.
+// One plan and the context that its fields need.
 struct PlanView {
   const Request& request;
   const Plan& plan;
@@ -199,6 +199,8 @@ const Fields<Plan> kEstimateFields = {
     {"basis", "what the speed is based on", &Plan::basis},
 };
 
+std::string gpus_shown(const Plan& p) { return fmt::format("{} x {}", p.gpus, p.offer.gpu->name); }
+
 const Fields<PlanView> kPlanFields = {
     {"rank", "#", "1 is the best", &PlanView::rank},
     {"gpu", "GPU by its catalogue name", [](const Plan& p) { return p.offer.gpu->name; }},
@@ -259,8 +261,7 @@ const Fields<PlanView> kPlanFields = {
     {"price_source", "where the price comes from", [](const PlanView& v) { return price_source(v.plan, v.catalog); }},
     {"price_date", "when it was read", [](const Plan& p) { return price_date(p); }},
     {"share?", "share of the requests in a mix", &PlanView::share},
-    {"gpus_shown", "GPUs", "number and kind",
-     [](const Plan& p) { return fmt::format("{} x {}", p.gpus, p.offer.gpu->name); }, kTableOnly},
+    {"gpus_shown", "GPUs", "number and kind", [](const Plan& p) { return gpus_shown(p); }, kTableOnly},
     {"machines", "machines", "number and type",
      [](const Plan& p) { return fmt::format("{} x {}", p.machines, p.offer.machine->instance); }, kTableOnly},
     {"paid_seconds", "time", "expected time", [](const Plan& p) { return p.time.total(); }, format_duration,
@@ -268,17 +269,20 @@ const Fields<PlanView> kPlanFields = {
 };
 
 struct RejectionView {
-  const Answer& answer;
+  const RecommendAnswer& answer;
   const plan::Rejection& rejection;
 };
 const Fields<RejectionView> kRejectionFields = {
     {"what", "the GPU, and whether only some settings are rejected",
      [](const RejectionView& v) { return v.rejection.gpu + (v.rejection.partly ? ", some settings" : ""); }},
-    {"gpu", "GPU by its catalogue name", [](const RejectionView& v) { return v.rejection.gpu; }},
-    {"stage", "what rejected it", [](const RejectionView& v) { return v.rejection.stage; }},
-    {"need", "what it needs", [](const RejectionView& v) { return describe_shortfall(v.rejection.nearest).need; }},
-    {"have", "what there is", [](const RejectionView& v) { return describe_shortfall(v.rejection.nearest).have; }},
-    {"count", "configurations rejected", [](const RejectionView& v) { return v.rejection.count; }},
+    {"gpu", "GPU", "GPU by its catalogue name", [](const RejectionView& v) { return v.rejection.gpu; }},
+    {"stage", "rejected", "what rejected it", [](const RejectionView& v) { return v.rejection.stage; }},
+    {"need", "needs", "what it needs",
+     [](const RejectionView& v) { return describe_shortfall(v.rejection.nearest).need; }},
+    {"have", "has", "what there is",
+     [](const RejectionView& v) { return describe_shortfall(v.rejection.nearest).have; }},
+    {"count", "options", "configurations rejected", [](const RejectionView& v) { return v.rejection.count; },
+     format_count},
     {"nearest_fix", "the change that would make it work",
      [](const RejectionView& v) {
        const std::string fix = describe_fix(v.answer.request, v.rejection, v.answer.found.best());
@@ -287,28 +291,43 @@ const Fields<RejectionView> kRejectionFields = {
 };
 
 // The first plan is compared with itself where there is none.
-PlanView plan_view(const Answer& answer, const Plan& plan, int rank = 1) {
+PlanView plan_view(const RecommendAnswer& answer, const Plan& plan, int rank = 1) {
   const Plan* first = answer.found.best();
   return {answer.request, plan, first == nullptr ? plan : *first, answer.catalog, rank};
 }
 
-std::vector<PlanView> plan_views(const Answer& answer, const std::vector<Plan>& plans) {
+std::vector<PlanView> plan_views(const RecommendAnswer& answer, const std::vector<Plan>& plans) {
   std::vector<PlanView> views;
   for (const Plan& plan : plans) views.push_back(plan_view(answer, plan, static_cast<int>(views.size()) + 1));
   return views;
 }
 
 struct ChangeView {
-  const Answer& answer;
-  const plan::Change& change;
-  ChangeWords words;
+  const RecommendAnswer& answer;
+  const plan::RequestChange& change;
+
+  const ChangeWords& words() const { return describe_change(change.kind); }
 };
 const Fields<ChangeView> kChangeFields = {
-    {"what", "the change", [](const ChangeView& v) { return v.words.what; }},
-    {"flags", "flags that make it", [](const ChangeView& v) { return v.change.flags; }},
-    {"effect", "what it does to the result", [](const ChangeView& v) { return v.words.effect; }},
+    {"what", "change", "the change", [](const ChangeView& v) { return v.words().what; }},
+    {"flags", "flags", "flags that make it", [](const ChangeView& v) { return v.change.flags; }},
+    {"effect", "what it does to the result", [](const ChangeView& v) { return v.words().effect; }},
     {"plan", "the best plan then", kPlanFields, [](const ChangeView& v) { return plan_view(v.answer, v.change.plan); }},
+    {"gpus", "best plan", "its GPUs", [](const ChangeView& v) { return gpus_shown(v.change.plan); }, kTableOnly},
+    {"usd_total", "total", "its cost", [](const ChangeView& v) { return v.change.plan.cost; }, format_usd, kTableOnly},
+    {"ratio", "vs. first plan", "its cost over that of the first plan",
+     [](const ChangeView& v) {
+       const Plan* first = v.answer.found.best();
+       return first == nullptr ? std::nullopt : std::optional(v.change.plan.cost / first->cost);
+     },
+     compare, kTableOnly},
 };
+
+std::vector<ChangeView> change_views(const RecommendAnswer& answer) {
+  std::vector<ChangeView> all;
+  for (const plan::RequestChange& c : answer.found.changes) all.push_back({answer, c});
+  return all;
+}
 
 const Fields<BreakpointWords> kBreakpointFields = {
     {"when", "what would have to happen", &BreakpointWords::when},
@@ -355,7 +374,7 @@ const Fields<AssumptionsView> kAssumptionsFields = {
 };
 
 // Start-up is that of the first plan's GPU; without a plan, that of an NVIDIA GPU.
-AssumptionsView assumptions_of(const Answer& a) {
+AssumptionsView assumptions_of(const RecommendAnswer& a) {
   const Plan* first = a.found.best();
   const catalog::Gpu gpu = first != nullptr ? *first->offer.gpu : catalog::Gpu{};
   AssumptionsView view{a.request, plan::assumptions_on(a.request, perf::work_of(a.request.model), gpu), {}};
@@ -364,86 +383,85 @@ AssumptionsView assumptions_of(const Answer& a) {
   return view;
 }
 
-const Fields<plan::Effort> kEffortFields = {
-    {"priced", "configurations computed in full", &plan::Effort::priced},
-    {"bounded", "excluded by a bound", &plan::Effort::bounded},
-    {"unfit", "excluded by memory, format or layout", &plan::Effort::unfit},
-    {"estimates", "calls of the speed model", &plan::Effort::estimates},
-    {"memory_surfaces", "memory curves compiled", &plan::Effort::curves},
-    {"search_seconds", "time of the search", &plan::Effort::search_seconds},
-    {"verify_seconds", "time of the checks of what is shown", &plan::Effort::verify_seconds},
-    {"explain_seconds", "time of the explanation", &plan::Effort::explain_seconds},
+const Fields<plan::SearchEffort> kEffortFields = {
+    {"priced", "configurations computed in full", &plan::SearchEffort::priced},
+    {"bounded", "excluded by a bound", &plan::SearchEffort::bounded},
+    {"unfit", "excluded by memory, format or layout", &plan::SearchEffort::unfit},
+    {"estimates", "calls of the speed model", &plan::SearchEffort::estimates},
+    {"memory_surfaces", "memory curves compiled", &plan::SearchEffort::curves},
+    {"search_seconds", "time of the search", &plan::SearchEffort::search_seconds},
+    {"verify_seconds", "time of the checks of what is shown", &plan::SearchEffort::verify_seconds},
+    {"explain_seconds", "time of the explanation", &plan::SearchEffort::explain_seconds},
 };
 
-const Fields<Answer> kAnswerFields = {
-    {"name", "name of the workload", [](const Answer& a) { return a.request.name; }},
-    {"what", "the request in words", [](const Answer& a) { return describe_request(a.request); }},
-    {"objective", "cost, time or cost-time", [](const Answer& a) { return a.request.objective; }},
-    {"plans", "best first", kPlanFields, [](const Answer& a) { return plan_views(a, a.found.plans); }},
+const Fields<RecommendAnswer> kAnswerFields = {
+    {"name", "name of the workload", [](const RecommendAnswer& a) { return a.request.name; }},
+    {"what", "the request in words", [](const RecommendAnswer& a) { return describe_request(a.request); }},
+    {"objective", "cost, time or cost-time", [](const RecommendAnswer& a) { return a.request.objective; }},
+    {"plans", "best first", kPlanFields, [](const RecommendAnswer& a) { return plan_views(a, a.found.plans); }},
     {"pareto", "cost against time, cheapest first", kPlanFields,
-     [](const Answer& a) { return plan_views(a, a.found.pareto); }},
+     [](const RecommendAnswer& a) { return plan_views(a, a.found.pareto); }},
     {"next_best", "the next best GPU and why it is not first",
-     [](const Answer& a) {
+     [](const RecommendAnswer& a) {
        const bool shown = !a.found.plans.empty() && !a.request.plans_only;
        return shown ? std::optional(next_best_sentence(a.request, a.found)) : std::nullopt;
      }},
     {"rejected", "why other GPUs are not among the plans", kRejectionFields,
-     [](const Answer& a) {
+     [](const RecommendAnswer& a) {
        std::vector<RejectionView> all;
        for (const plan::Rejection& r : a.found.rejected) all.push_back({a, r});
        return all;
      }},
-    {"changes", "changes of the request, and the best plan under each", kChangeFields,
-     [](const Answer& a) {
-       std::vector<ChangeView> all;
-       for (const plan::Change& c : a.found.changes) all.push_back({a, c, describe_change(c.kind)});
-       return all;
-     }},
+    {"changes", "changes of the request, and the best plan under each", kChangeFields, change_views},
     {"breakpoints", "what would change the recommendation", kBreakpointFields,
-     [](const Answer& a) {
+     [](const RecommendAnswer& a) {
        std::vector<BreakpointWords> all;
        for (const plan::Breakpoint& b : a.found.breakpoints) all.push_back(describe_breakpoint(b, *a.found.best()));
        return all;
      }},
     {"mix?", "several kinds of machines behind one router", kPlanFields,
-     [](const Answer& a) {
+     [](const RecommendAnswer& a) {
        std::vector<PlanView> all;
        for (const plan::MixPart& part : a.found.mix)
          all.push_back({a.request, part.plan, part.plan, a.catalog, 1, part.share});
        return all;
      }},
     {"confidence", "share of what-ifs in which the first plan's GPU stays the best",
-     [](const Answer& a) { return when(!a.found.plans.empty() && !a.request.plans_only, a.found.confidence); }},
+     [](const RecommendAnswer& a) {
+       return when(!a.found.plans.empty() && !a.request.plans_only, a.found.confidence);
+     }},
     {"warnings", "doubts about the price of the first plan",
-     [](const Answer& a) {
+     [](const RecommendAnswer& a) {
        std::vector<std::string> all;
        for (const plan::PriceWarning& w : a.found.warnings) all.push_back(describe_warning(w));
        return all;
      }},
     {"terms", "spot, commitment and quota of the first plan",
-     [](const Answer& a) {
+     [](const RecommendAnswer& a) {
        return a.found.plans.empty() ? std::vector<std::string>{} : terms_sentences(a.request, a.found);
      }},
     {"caveats", "what to know before acting on the first plan",
-     [](const Answer& a) { return a.found.plans.empty() ? std::vector<std::string>{} : caveats(a.request, a.found); }},
-    {"feasible", "plans that meet every limit", [](const Answer& a) { return a.found.feasible; }},
+     [](const RecommendAnswer& a) {
+       return a.found.plans.empty() ? std::vector<std::string>{} : caveats(a.request, a.found);
+     }},
+    {"feasible", "plans that meet every limit", [](const RecommendAnswer& a) { return a.found.feasible; }},
     {"assumptions", "what was assumed", kAssumptionsFields, assumptions_of},
-    {"considered", "configurations scored", [](const Answer& a) { return a.found.effort.configurations; }},
-    {"seconds", "time of the search", [](const Answer& a) { return a.found.effort.search_seconds; }},
+    {"considered", "configurations scored", [](const RecommendAnswer& a) { return a.found.effort.configurations; }},
+    {"seconds", "time of the search", [](const RecommendAnswer& a) { return a.found.effort.search_seconds; }},
     {"stats?", "where the time of the search went", kEffortFields,
-     [](const Answer& a) { return when(a.shown.stats, a.found.effort); }},
+     [](const RecommendAnswer& a) { return when(a.shown.stats, a.found.effort); }},
     {"request?", "the settings as given",
-     [](const Answer& a) {
+     [](const RecommendAnswer& a) {
        std::vector<std::pair<std::string, std::string>> all;
        for (const model::Setting& s : a.settings) all.emplace_back(s.name, s.value);
        return all;
      }},
-    {"catalogue?", "version of the catalogue", &Answer::catalogue},
+    {"catalogue?", "version of the catalogue", &RecommendAnswer::catalogue},
 };
 
 // The answer for one workload, or those for a file with several; --emit adds files.
 struct Recommended {
-  const Answer* answer = nullptr;
+  const RecommendAnswer* answer = nullptr;
   std::map<std::string, std::string> files = {};
   std::vector<Recommended> workloads = {};
 };
@@ -457,7 +475,7 @@ const report::Document<Recommended> kRecommendDocument("recommend", "What to ren
 
 }  // namespace
 
-report::Table plans_table(const Answer& answer, std::string title, const std::vector<Plan>& plans) {
+report::Table plans_table(const RecommendAnswer& answer, std::string title, const std::vector<Plan>& plans) {
   const std::string percentile = fmt::format("p{} ", percentile_of(answer.request));
   const bool tokens = !answers_at_once(answer.request), serving = answer.request.work.kind == WorkKind::kServing;
   const std::string ttft = percentile + (tokens ? "TTFT" : "latency"), tpot = percentile + "TPOT";
@@ -478,6 +496,25 @@ report::Table plans_table(const Answer& answer, std::string title, const std::ve
   return table;
 }
 
-report::Json document_of(const Answer& answer) { return kRecommendDocument.of({&answer}); }
+report::Table changes_table(const RecommendAnswer& answer) {
+  report::Table table = report::table_of(kChangeFields, change_views(answer),
+                                         {renamed("what", "change"), "flags", "gpus", "usd_total", "ratio"});
+  table.title = "What else could change";
+  return table;
+}
+
+report::Table rejections_table(const RecommendAnswer& answer) {
+  std::vector<RejectionView> views;
+  for (const plan::Rejection& r : answer.found.rejected)
+    if (!r.partly && r.stage != plan::RejectionStage::kPrice) views.push_back({answer, r});
+  report::Table table = report::table_of(kRejectionFields, views, {"gpu", "stage", "need", "have", "count"});
+  table.title = "Why not these";
+  table.most_shown = 8;
+  return table;
+}
+
+report::Json document_of(const RecommendAnswer& answer, std::map<std::string, std::string> files) {
+  return kRecommendDocument.of({&answer, std::move(files)});
+}
 
 }  // namespace rightsize::app

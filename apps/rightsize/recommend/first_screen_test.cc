@@ -1,4 +1,4 @@
-// What a person sees first: the answer, what to know beside it and the plans, on a terminal of 80 columns and 24 lines.
+// The first screen has the answer, its caveats and the plans, on a terminal of 80 columns and 24 lines.
 #include <algorithm>
 #include <cstddef>
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -52,12 +53,8 @@ report::LineChart front_chart(const Request& request, const Recommendation& foun
 
 report::Bars work_per_dollar(const Request& request, const Recommendation& found) {
   report::Bars bars;
-  const WorkUnit work = work_unit(request);
-  const std::string unit = !request.work.profiled_gpu.empty() ? request.work.profiled_gpu + " seconds"
-                           : work == WorkUnit::kRequests      ? "requests"
-                           : work == WorkUnit::kSamples       ? "images"
-                                                              : "tokens";
-  bars.unit = unit + " per dollar";
+  const std::string& profiled = request.work.profiled_gpu;
+  bars.unit = (profiled.empty() ? std::string(unit_of(request)) : profiled + " seconds") + " per dollar";
   bars.title = "Work per dollar";
   for (const Plan& p : found.plans) {
     const double each = request.work.kind == WorkKind::kServing ? 1e6 / p.usd_per_million_units()
@@ -91,7 +88,7 @@ void add_roofline_of(Report& report, const Request& request, const Plan& first, 
   input.cluster = perf::cluster_of(*first.offer.machine, *first.offer.gpu);
   Report scratch;
   add_roofline(scratch, input, roofline_of(input));
-  for (report::Block& block : scratch.blocks) report.pictures.push_back(std::move(block));
+  std::move(scratch.blocks.begin(), scratch.blocks.end(), std::back_inserter(report.pictures));
 }
 
 std::string prices_of_catalogue(const catalog::Catalog& catalog) {
@@ -108,26 +105,18 @@ std::string prices_of_catalogue(const catalog::Catalog& catalog) {
                      format_count(static_cast<double>(catalog.prices.size())), when);
 }
 
-std::string bullets(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += "- " + line + "\n";
-  if (!text.empty()) text.pop_back();
-  return text;
-}
-
 std::vector<std::string> consequences(const Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
   std::vector<std::string> lines{describe_margins(request, first)};
   if (first.offer.price->purchase == catalog::Purchase::kSpot)
     lines.push_back("The machines can be taken back: the job must save checkpoints and restart by itself.");
-  for (const std::string& sentence : {spot_sentence(request, found), commitment_sentence(first), quota_sentence(first)})
-    if (!sentence.empty()) lines.push_back(sentence);
+  for (const std::string& sentence : terms_sentences(request, found)) lines.push_back(sentence);
   for (const std::string& caveat : caveats(request, found)) lines.push_back("Caveat: " + caveat + ".");
   for (const plan::Breakpoint& b : found.breakpoints) {
     const BreakpointWords words = describe_breakpoint(b, first);
     lines.push_back(fmt::format("If {}: {}.", words.when, words.recommended));
   }
-  for (const plan::Change& c : found.changes) {
+  for (const plan::RequestChange& c : found.changes) {
     const ChangeWords& words = describe_change(c.kind);
     lines.push_back(fmt::format("Not chosen: {} ({}), {} for {}{}", words.what, c.flags, describe_machines(c.plan),
                                 format_usd(c.plan.cost), words.effect.empty() ? "" : "; " + words.effect));
@@ -139,8 +128,7 @@ std::vector<std::string> evidence(const Request& request, const Recommendation& 
                                   const catalog::Catalog& catalog) {
   const Plan& first = found.plans.front();
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("Price: {}/h per machine, {}, {}", format_usd_per_hour(first.offer.rate()),
-                              price_source(first, catalog), price_date(first)));
+  lines.push_back("Price: " + describe_price(first, catalog));
   lines.push_back(fmt::format("Speed: {}, basis {}; the GPU stays the best in {} of cases within the error bars",
                               describe_speed(request, first), perf::name_of(first.basis),
                               format_percent(Ratio::fraction(found.confidence))));
@@ -155,7 +143,7 @@ std::vector<std::string> evidence(const Request& request, const Recommendation& 
 
 }  // namespace
 
-void add_pictures(Report& report, const Answer& answer, const perf::Constants& constants) {
+void add_pictures(Report& report, const RecommendAnswer& answer, const perf::Constants& constants) {
   const auto& [request, found] = std::tie(answer.request, answer.found);
   if (found.plans.empty()) return;
   report.pictures.emplace_back(front_chart(request, found));
@@ -165,7 +153,7 @@ void add_pictures(Report& report, const Answer& answer, const perf::Constants& c
   add_roofline_of(report, request, found.plans.front(), constants);
 }
 
-void add_record(Report& report, const Answer& answer) {
+void add_record(Report& report, const RecommendAnswer& answer) {
   const auto& [request, found] = std::tie(answer.request, answer.found);
   std::vector<report::Block>& record = report.record;
   record.emplace_back(Paragraph{fmt::format("Date: {}. Status: proposed.", format_date(today()))});
@@ -190,9 +178,9 @@ void add_record(Report& report, const Answer& answer) {
   }
   if (found.plans.empty()) return;
   record.emplace_back(Heading{"Consequences"});
-  record.emplace_back(Paragraph{bullets(consequences(request, found))});
+  record.emplace_back(Paragraph{fmt::format("- {}", fmt::join(consequences(request, found), "\n- "))});
   record.emplace_back(Heading{"Evidence"});
-  record.emplace_back(Paragraph{bullets(evidence(request, found, answer.catalog))});
+  record.emplace_back(Paragraph{fmt::format("- {}", fmt::join(evidence(request, found, answer.catalog), "\n- "))});
 }
 
 }  // namespace rightsize::app

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "catalog/version.h"
 #include "plan/hand_over.h"
 #include "rightsize/input/speed_input.h"
@@ -16,28 +15,30 @@ namespace {
 
 struct Flags {
   WorkloadFlags workload;
-  std::string catalog, emit;
+  std::string catalog;
+  std::vector<std::string> emit;
   int plan = 1;
   bool plans_only = false;
   Shown shown;
 };
 
 // Only the files for the tools that will run one plan, so that they can be piped into a file.
-Checked<report::Report> hand_over_report(const Flags& flags, const Answer& answer) {
+Checked<report::Report> hand_over_report(const Flags& flags, const RecommendAnswer& answer) {
   const plan::Recommendation& found = answer.found;
-  if (flags.plan < 1 || static_cast<std::size_t>(flags.plan) > found.plans.size()) {
+  if (static_cast<std::size_t>(flags.plan) > found.plans.size()) {
     return fail(bad_input(fmt::format("plan {} does not exist: {} found", flags.plan, found.plans.size()))
                     .with_hint("--top shows more"));
   }
   report::Report report;
-  report.document = document_of(answer);
-  for (std::string_view name : split_list(flags.emit, ',')) {
+  std::map<std::string, std::string> files;
+  for (const std::string& name : flags.emit) {
     RIGHTSIZE_TRY(plan::Target target, plan::parse_target(name));
     RIGHTSIZE_TRY(std::string text,
                   plan::hand_over(target, answer.request, found.plans[static_cast<std::size_t>(flags.plan) - 1]));
-    report.document["emit"][std::string(plan::name_of(target))] = text;
+    files[std::string(plan::name_of(target))] = text;
     report.blocks.emplace_back(report::Verbatim{"", std::move(text)});
   }
+  report.document = document_of(answer, std::move(files));
   return report;
 }
 
@@ -73,7 +74,7 @@ Checked<Outcome> run(const Flags& flags) {
     const market::PriceBook book(own, request.prices);
     const plan::Recommendation found = plan::recommend(request, book, constants);
     if (found.plans.empty()) outcome.exit_code = kNoFeasibleAnswer;
-    const Answer answer{request, found, own, settings, catalog::version_of(catalog), flags.shown};
+    const RecommendAnswer answer{request, found, own, settings, catalog::version_of(catalog), flags.shown};
     if (!flags.emit.empty() && !found.plans.empty()) {
       RIGHTSIZE_TRY(report::Report only, hand_over_report(flags, answer));
       reports.push_back(std::move(only));
@@ -95,19 +96,14 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_recommend(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_workload_flags(command, flags->workload);
-  command.add_option(
-      "--emit", flags->emit,
-      "write the plan for the tool that will run it (or a list): skypilot, kubernetes, karpenter, slurm, "
-      "terraform, triton");
-  command.group("Output");
-  command.add_option("--plan", flags->plan, "the plan that --emit writes, by its number")->default_str("1");
-  command.group("");
-  command.add_flag("--explain", flags->shown.explain,
-                   "also explain why this plan, what else could change, and why other GPUs were rejected");
-  command.add_flag(
-      "--plans-only", flags->plans_only,
-      "rank the plans and stop: no trade-offs, changes, breakpoints or confidence, in a fraction of the time");
-  command.add_flag("--stats", flags->shown.stats, "show the size of the search and the time of each stage");
+  command.add("emit", flags->emit)
+      ->meaning(
+          "write files for the tools that will run the plan: skypilot, kubernetes, karpenter, slurm, terraform, "
+          "triton");
+  command.add("plan", flags->plan)->meaning("the plan that --emit writes, by its number");
+  command.add("explain", flags->shown.explain);
+  command.add("plans-only", flags->plans_only);
+  command.add("stats", flags->shown.stats);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

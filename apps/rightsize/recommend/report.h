@@ -1,6 +1,7 @@
 // Recommendations as sentences, tables, pictures, a decision record and JSON.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,11 @@ namespace rightsize::app {
 
 struct Shown {
   bool explain = false;  // also why, what else, and what would change the answer; pages always show it
-  bool stats = false;    // also how large the search was and how long each stage took
+  bool stats = false;    // also the size of the search and the time of each stage
 };
 
 // Everything about one workload.
-struct Answer {
+struct RecommendAnswer {
   const plan::Request& request;
   const plan::Recommendation& found;
   const catalog::Catalog& catalog;
@@ -26,16 +27,20 @@ struct Answer {
   Shown shown = {};
 };
 
-report::Report report_of(const Answer& answer);
-report::Json document_of(const Answer& answer);
+report::Report report_of(const RecommendAnswer& answer);
+// `files`: what --emit writes, by tool.
+report::Json document_of(const RecommendAnswer& answer, std::map<std::string, std::string> files = {});
 
 // The plans as a table of the first screen.
-report::Table plans_table(const Answer& answer, std::string title, const std::vector<plan::Plan>& plans);
+report::Table plans_table(const RecommendAnswer& answer, std::string title, const std::vector<plan::Plan>& plans);
+report::Table changes_table(const RecommendAnswer& answer);
+// The GPUs without any plan, except those without a price.
+report::Table rejections_table(const RecommendAnswer& answer);
 
 // For HTML: cost against time, work per dollar, memory against capacity, the roofline.
-void add_pictures(report::Report& report, const Answer& answer, const perf::Constants& constants);
+void add_pictures(report::Report& report, const RecommendAnswer& answer, const perf::Constants& constants);
 
 // For Markdown: context, options, decision, consequences, evidence, date and catalogue.
-void add_record(report::Report& report, const Answer& answer);
+void add_record(report::Report& report, const RecommendAnswer& answer);
 
 }  // namespace rightsize::app

@@ -51,15 +51,14 @@ std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
       plan.machines, format_number(request.assumptions.spot_interruptions_per_hour), age_of(price));
 }
 
-}  // namespace
-
 std::string spot_sentence(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
   const bool paid_already = !(first.cost > Usd{}) || !first.draws.empty();
   if (first.offer.price->purchase != Purchase::kOnDemand || paid_already) return {};
   if (request.work.kind == WorkKind::kServing) return spot_service(request, first);
-  const auto change = std::find_if(found.changes.begin(), found.changes.end(),
-                                   [](const plan::Change& c) { return c.kind == plan::ChangeKind::kSpot; });
+  const auto change = std::find_if(found.changes.begin(), found.changes.end(), [](const plan::RequestChange& c) {
+    return c.kind == plan::RequestChangeKind::kSpot;
+  });
   if (change == found.changes.end()) return {};
   const plan::Plan& spot = change->plan;
   const double ratio = spot.cost / first.cost;
@@ -67,11 +66,10 @@ std::string spot_sentence(const plan::Request& request, const plan::Recommendati
     return ratio < 1 ? fmt::format("Spot would save only {} ({}): not worth the interruptions.",
                                    format_percent(Ratio::fraction(1 - ratio)), format_usd(spot.cost))
                      : fmt::format("Spot would not be cheaper (likely {}).", format_usd(spot.cost));
-  return fmt::format("Spot: {} x {} ({} x {}) from {}{}, {} in {}, {}; {}; {}.", spot.machines,
-                     spot.offer.machine->instance, spot.offer.machine->gpus, spot.offer.gpu->name,
-                     spot.offer.machine->provider, place_of(spot.offer), describe_cost(request, spot),
-                     format_duration(spot.time.total()), compare(ratio),
-                     interruptions_in_words(spot.expected_interruptions(request.assumptions)), age_of(spot.price));
+  return fmt::format("Spot: {}{}, {} in {}, {}; {}; {}.", describe_order(spot.offer, spot.machines),
+                     place_of(spot.offer), describe_cost(request, spot), format_duration(spot.time.total()),
+                     compare(ratio), interruptions_in_words(spot.expected_interruptions(request.assumptions)),
+                     age_of(spot.price));
 }
 
 std::string spend_sentence(const plan::Request& request, const plan::Plan& plan) {
@@ -110,28 +108,6 @@ std::string quota_sentence(const plan::Plan& plan) {
                      plan.offer.price->region == "any" ? "" : " in " + plan.offer.price->region);
 }
 
-std::vector<std::string> terms_sentences(const plan::Request& request, const plan::Recommendation& found) {
-  const plan::Plan& first = found.plans.front();
-  std::vector<std::string> sentences;
-  for (std::string& sentence :
-       std::vector{spot_sentence(request, found), commitment_sentence(first), quota_sentence(first)})
-    if (!sentence.empty()) sentences.push_back(std::move(sentence));
-  return sentences;
-}
-
-std::string held_back_sentence(const plan::Recommendation& found) {
-  std::string text;
-  for (std::size_t i = 1; i < found.plans.size(); ++i) {
-    const plan::Plan& plan = found.plans[i];
-    if (plan.price.may_lead() || !(plan.cost < found.plans.front().cost)) continue;
-    text +=
-        fmt::format("{} plan {} ({})", text.empty() ? "Cheaper, but ranked lower:" : ",", i + 1, held_back(plan.price));
-  }
-  return text.empty() ? text : text + ".";
-}
-
-namespace {
-
 // The best plan shown whose GPU has benchmarks, for users who do not trust a data sheet.
 std::string measured_instead(const plan::Recommendation& found) {
   for (const plan::Plan& p : found.plans) {
@@ -157,7 +133,7 @@ std::string machine_loss(const plan::Request& request, const plan::Plan& plan) {
 
 // An SLO that holds as predicted but not at the slow end of the speed interval.
 std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
-  const plan::Limits& limits = request.limits;
+  const plan::PlanLimits& limits = request.limits;
   if (request.work.kind != WorkKind::kServing || !(request.work.rate > RequestsPerSecond{})) return {};
   struct Kept {
     const char* what;
@@ -184,41 +160,6 @@ std::string tight_memory(const plan::Request& request, const plan::Plan& plan) {
                      format_bytes(plan.fit.capacity));
 }
 
-}  // namespace
-
-std::vector<std::string> caveats(const plan::Request& request, const plan::Recommendation& found) {
-  const plan::Plan& first = found.plans.front();
-  std::vector<std::string> lines;
-  for (const plan::PriceWarning& w : found.warnings) lines.push_back(describe_warning(w));
-  if (first.basis == perf::Basis::kSpecification)
-    lines.push_back(fmt::format("no {} benchmark: the speed comes from the data sheet{}", first.offer.gpu->name,
-                                measured_instead(found)));
-  for (const perf::Note& note : first.notes) {
-    // A GPU without benchmarks has none of this combination either.
-    const bool repeated = note.kind == perf::NoteKind::kUntestedStack && first.basis == perf::Basis::kSpecification;
-    const bool served_in_half =
-        note.kind == perf::NoteKind::kHalfInsteadOfBf16 && request.work.kind != WorkKind::kTraining;
-    if (served_in_half)
-      lines.emplace_back("the GPU has no bf16 arithmetic, so the model runs in fp16");
-    else if (!repeated)
-      lines.push_back(std::string(perf::describe(note)));
-  }
-  for (const std::string& warning : first.memory.warnings) lines.push_back(warning);
-  for (const std::string& text :
-       {near_limit(request, first), machine_loss(request, first), tight_memory(request, first)})
-    if (!text.empty()) lines.push_back(text);
-  if (request.work.kind == WorkKind::kServing && first.machines > first.replicas)
-    lines.push_back(
-        "we have no benchmark of a pipeline over several machines: the estimate adds little for the network, so test "
-        "it first");
-  if (first.job.serve.disaggregated && request.choices.separate && !request.job.serve.disaggregated)
-    lines.push_back(
-        "separate prefill and decode workers need a router that transfers the KV cache: test it first, or use plain "
-        "replicas (--disaggregated off)");
-  if (const std::string quality = quality_caveat(request, first); !quality.empty()) lines.push_back(quality);
-  return lines;
-}
-
 std::string hours_sentence(const plan::Plan& plan) {
   const std::vector<int>& hours = plan.machines_by_hour;
   if (hours.empty()) return {};
@@ -233,9 +174,7 @@ std::string hours_sentence(const plan::Plan& plan) {
       format_count(quiet), hours.size());
 }
 
-namespace {
-
-// Lengths that were not given, and how far they vary where that was not given.
+// Lengths and variations of lengths that were not given.
 std::string lengths_assumed(const plan::Request& request) {
   const plan::Work& work = request.work;
   const auto count = [](double n) { return format_count(std::round(n)); };
@@ -276,8 +215,6 @@ std::string image_assumed(const plan::Request& request) {
   return parts.empty() ? std::string() : fmt::format("images: {} ({})", fmt::join(parts, ", "), fmt::join(flags, ", "));
 }
 
-}  // namespace
-
 std::string assumptions_sentence(const plan::Request& request, const plan::Plan& plan) {
   std::vector<std::string> parts;
   const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
@@ -304,15 +241,110 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
   return fmt::format("Assumed: {}.", fmt::join(parts, "; "));
 }
 
-namespace {
-
 const plan::Plan* next_gpu(const plan::Recommendation& found) {
   const auto other = std::find_if(found.plans.begin(), found.plans.end(),
                                   [&](const plan::Plan& p) { return p.offer.gpu != found.plans.front().offer.gpu; });
   return other == found.plans.end() ? nullptr : &*other;
 }
 
+// The answer in plain words.
+std::string answer_sentence(const plan::Request& request, const plan::Plan& plan) {
+  std::string text = fmt::format(
+      "{} {}: ", plan.offer.machine->provider == market::kOwn || plan.offer.price->available ? "Use" : "Rent",
+      describe_machines(plan));
+  if (request.work.kind == WorkKind::kServing) {
+    text += describe_cost(request, plan);
+    if (request.model.image_size == 0 && plan.tpot > Seconds{})
+      text += fmt::format(", {} per 1M output tokens", format_usd(usd(plan.usd_per_million_units())));
+  } else {
+    text += fmt::format("done in {} for {}", format_duration(plan.time.total()), describe_cost(request, plan));
+  }
+  return text + ".";
+}
+
+// How clear the choice of the GPU is; empty where there was none.
+std::string confidence_sentence(const plan::Request& request, const plan::Recommendation& found) {
+  constexpr double kClear = 0.8;
+  const bool choice = std::any_of(found.plans.begin(), found.plans.end(), [&](const plan::Plan& plan) {
+    return plan.offer.gpu != found.plans.front().offer.gpu;
+  });
+  if (request.plans_only || !choice) return {};
+  const std::string share = found.confidence > 0.99 ? "over 99 %" : fmt::format("{:.0f} %", 100 * found.confidence);
+  return fmt::format(" {}: best in {} of what-ifs.", found.confidence >= kClear ? "Clear choice" : "Close call", share);
+}
+
 }  // namespace
+
+std::vector<std::string> answer_paragraphs(const plan::Request& request, const plan::Recommendation& found) {
+  const plan::Plan& first = found.plans.front();
+  std::string text = answer_sentence(request, first) + confidence_sentence(request, found);
+  for (const std::string& sentence :
+       {hours_sentence(first), spend_sentence(request, first), spot_sentence(request, found)})
+    if (!sentence.empty()) text += "\n" + sentence;
+  const std::string commitment = commitment_sentence(first), quota = quota_sentence(first);
+  const bool one_line = first.commitments.empty() && !commitment.empty();
+  if (!commitment.empty()) text += "\n" + commitment;
+  if (!quota.empty()) text += (one_line ? " " : "\n") + quota;
+  std::string details;
+  if (const std::vector<std::string> notes = caveats(request, found); !notes.empty())
+    details = fmt::format("Caveats: {}.\n", fmt::join(notes, "; "));
+  details += fmt::format("Settings: {}.", describe_settings(request, first));
+  if (const std::string assumed = assumptions_sentence(request, first); !assumed.empty()) details += "\n" + assumed;
+  return {std::move(text), std::move(details)};
+}
+
+std::vector<std::string> terms_sentences(const plan::Request& request, const plan::Recommendation& found) {
+  const plan::Plan& first = found.plans.front();
+  std::vector<std::string> sentences;
+  for (std::string& sentence :
+       std::vector{spot_sentence(request, found), commitment_sentence(first), quota_sentence(first)})
+    if (!sentence.empty()) sentences.push_back(std::move(sentence));
+  return sentences;
+}
+
+std::string held_back_sentence(const plan::Recommendation& found) {
+  std::string text;
+  for (std::size_t i = 1; i < found.plans.size(); ++i) {
+    const plan::Plan& plan = found.plans[i];
+    if (plan.price.may_lead() || !(plan.cost < found.plans.front().cost)) continue;
+    text +=
+        fmt::format("{} plan {} ({})", text.empty() ? "Cheaper, but ranked lower:" : ",", i + 1, held_back(plan.price));
+  }
+  return text.empty() ? text : text + ".";
+}
+
+std::vector<std::string> caveats(const plan::Request& request, const plan::Recommendation& found) {
+  const plan::Plan& first = found.plans.front();
+  std::vector<std::string> lines;
+  for (const plan::PriceWarning& w : found.warnings) lines.push_back(describe_warning(w));
+  if (first.basis == perf::Basis::kSpecification)
+    lines.push_back(fmt::format("no {} benchmark: the speed comes from the data sheet{}", first.offer.gpu->name,
+                                measured_instead(found)));
+  for (const perf::Note& note : first.notes) {
+    // A GPU without benchmarks has none of this combination either.
+    const bool repeated = note.kind == perf::NoteKind::kUntestedStack && first.basis == perf::Basis::kSpecification;
+    const bool served_in_half =
+        note.kind == perf::NoteKind::kHalfInsteadOfBf16 && request.work.kind != WorkKind::kTraining;
+    if (served_in_half)
+      lines.emplace_back("the GPU has no bf16 arithmetic, so the model runs in fp16");
+    else if (!repeated)
+      lines.push_back(std::string(perf::describe(note)));
+  }
+  for (const std::string& warning : first.memory.warnings) lines.push_back(warning);
+  for (const std::string& text :
+       {near_limit(request, first), machine_loss(request, first), tight_memory(request, first)})
+    if (!text.empty()) lines.push_back(text);
+  if (request.work.kind == WorkKind::kServing && first.machines > first.replicas)
+    lines.push_back(
+        "we have no benchmark of a pipeline over several machines: the estimate adds little for the network, so test "
+        "it first");
+  if (first.job.serve.disaggregated && request.choices.separate && !request.job.serve.disaggregated)
+    lines.push_back(
+        "separate prefill and decode workers need a router that transfers the KV cache: test it first, or use plain "
+        "replicas (--disaggregated off)");
+  if (const std::string quality = quality_caveat(request, first); !quality.empty()) lines.push_back(quality);
+  return lines;
+}
 
 std::string next_best_sentence(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();

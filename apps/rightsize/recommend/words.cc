@@ -14,11 +14,6 @@ namespace {
 
 using plan::WorkKind;
 
-std::string_view unit_of(const plan::Request& request) {
-  const WorkUnit unit = work_unit(request);
-  return unit == WorkUnit::kRequests ? "requests" : unit == WorkUnit::kSamples ? "images" : "tokens";
-}
-
 std::string plural(double n, std::string_view word) {
   return fmt::format("{} {}{}", format_count(n), word, n == 1 ? "" : "s");
 }
@@ -29,7 +24,7 @@ std::string percent_apart(double ratio) {
 
 std::string limits_of(const plan::Request& request) {
   std::string text;
-  const plan::Limits& limits = request.limits;
+  const plan::PlanLimits& limits = request.limits;
   if (limits.deadline) text += fmt::format(" within {}", format_duration(*limits.deadline));
   if (limits.budget) text += fmt::format(" for at most {}", format_usd(*limits.budget));
   if (limits.ttft) {
@@ -40,7 +35,7 @@ std::string limits_of(const plan::Request& request) {
   return text;
 }
 
-// "1,024 tokens in" on average, or as the user said how far they vary: "1,000 tokens in at the median, 8,000 at p95".
+// "1,024 tokens in" on average; with a variation from the user, "1,000 tokens in at the median, 8,000 at p95".
 std::string tokens_shown(std::int64_t mean, double variation, bool usual, std::string_view what) {
   const double tokens = static_cast<double>(mean);
   if (usual || !(variation > 0)) return format_count(tokens) + std::string(what);
@@ -85,53 +80,6 @@ std::string bound_sentence(const plan::Plan& plan) {
   return {};
 }
 
-std::string training_settings(const plan::Request& request, const plan::Plan& plan) {
-  const model::Job& job = plan.job;
-  const model::Parallelism& p = job.parallel;
-  std::string text = fmt::format(
-      "{} in {} with {}, micro-batch {}",
-      job.train.method == model::Method::kFull ? "full training" : std::string(model::name_of(job.train.method)),
-      model::name_of(job.precision), model::name_of(job.stack), job.batch);
-  if (plan.gpus > 1)
-    text += fmt::format(" on each of {}", plural(p.data(), p.tensor * p.pipeline > 1 ? "replica" : "GPU"));
-  if (job.train.accumulation > 1) text += fmt::format(", {} accumulation steps", job.train.accumulation);
-  const double samples = static_cast<double>(job.batch) * p.data() * job.train.accumulation;
-  text += request.model.image_size > 0 ? fmt::format(" ({} images per step)", format_count(samples))
-                                       : fmt::format(" ({} sequences of {} tokens per step)", format_count(samples),
-                                                     format_count(static_cast<double>(job.sequence)));
-  if (p.tensor > 1) text += fmt::format(", tensor parallel {}", p.tensor);
-  if (p.pipeline > 1) text += fmt::format(", pipeline {}", p.pipeline);
-  if (p.zero > 0) text += fmt::format(", ZeRO {}", p.zero);
-  text += job.train.recompute == model::Recompute::kNone
-              ? ", no recompute"
-              : fmt::format(", {} recompute", model::name_of(job.train.recompute));
-  return text;
-}
-
-std::string serving_settings(const plan::Plan& plan) {
-  const model::Job& job = plan.job;
-  // Engines run 16-bit weights in fp16 where a GPU does not compute in bf16.
-  const bool bf16 = plan.offer.gpu == nullptr || plan.offer.gpu->peak(catalog::NumberFormat::kBf16).supported;
-  const bool fp16 = job.precision == model::Precision::kBf16 && !bf16;
-  std::string text = fmt::format("{} in {} with {}", plural(plan.replicas, "replica"),
-                                 fp16 ? "fp16" : model::name_of(job.precision), model::name_of(job.stack));
-  if (job.parallel.tensor > 1) text += fmt::format(", tensor parallel {}", job.parallel.tensor);
-  if (job.parallel.pipeline > 1) {
-    text += fmt::format(", pipeline {}", job.parallel.pipeline);
-    if (plan.machines > plan.replicas)
-      text += fmt::format(" (each replica spans {} machines)", plan.machines / plan.replicas);
-  }
-  text += plan::layout_words(job);
-  if (job.batch > 1) text += fmt::format(", batches of up to {}", job.batch);
-  if (plan.delay > Seconds{}) text += fmt::format(" that wait up to {} for more requests", format_duration(plan.delay));
-  if (plan.sequences > 0) {
-    text += fmt::format(", at most {} sequences and {} tokens per step", plan.sequences,
-                        format_count(static_cast<double>(plan.token_budget)));
-  }
-  if (plan.running > 0) text += fmt::format(", {} at once per replica", plural(std::ceil(plan.running), "request"));
-  return text;
-}
-
 // "12 % more than the first plan: GPU-hours are 30 % cheaper, but it needs 60 % more of them". Empty for the first plan
 // itself, which is also on the Pareto front.
 std::string against_first(const plan::Plan& plan, const plan::Plan& first) {
@@ -158,6 +106,11 @@ WorkUnit work_unit(const plan::Request& request) {
   if (request.work.kind == WorkKind::kOffline || answers_at_once(request)) return WorkUnit::kRequests;
   const bool images = request.work.kind == WorkKind::kTraining && request.model.image_size > 0;
   return images ? WorkUnit::kSamples : WorkUnit::kTokens;
+}
+
+std::string_view unit_of(const plan::Request& request) {
+  const WorkUnit unit = work_unit(request);
+  return unit == WorkUnit::kRequests ? "requests" : unit == WorkUnit::kSamples ? "images" : "tokens";
 }
 
 bool answers_at_once(const plan::Request& request) {
@@ -189,14 +142,17 @@ std::string quality_caveat(const plan::Request& request, const plan::Plan& plan)
   }
 }
 
-std::string describe_outline(const plan::PlanOutline& plan) {
-  return fmt::format("{} x {} ({} x {}) from {}, {}", plan.machines, plan.offer.machine->instance,
-                     plan.offer.machine->gpus, plan.offer.gpu->name, plan.offer.machine->provider,
-                     catalog::name_of(plan.offer.price->purchase));
+std::string describe_order(const market::Offer& offer, int machines) {
+  return fmt::format("{} x {} ({} x {}) from {}", machines, offer.machine->instance, offer.machine->gpus,
+                     offer.gpu->name, offer.machine->provider);
 }
 
-const ChangeWords& describe_change(plan::ChangeKind kind) {
-  // In the order of ChangeKind.
+std::string describe_outline(const plan::PlanOutline& plan) {
+  return fmt::format("{}, {}", describe_order(plan.offer, plan.machines), catalog::name_of(plan.offer.price->purchase));
+}
+
+const ChangeWords& describe_change(plan::RequestChangeKind kind) {
+  // In the order of RequestChangeKind.
   static const ChangeWords kChanges[] = {
       {"8-bit optimizer states", "same quality in published runs (Dettmers et al. 2022)",
        "8-bit states are unpacked and packed again in every step"},
@@ -216,7 +172,7 @@ const ChangeWords& describe_change(plan::ChangeKind kind) {
       {"no deadline", "", ""},
       {"no budget limit", "", ""},
       {"more GPUs, no deadline and no budget limit", "", ""}};
-  static_assert(std::size(kChanges) == static_cast<std::size_t>(plan::ChangeKind::kNoLimits) + 1);
+  static_assert(std::size(kChanges) == static_cast<std::size_t>(plan::RequestChangeKind::kNoLimits) + 1);
   return kChanges[static_cast<std::size_t>(kind)];
 }
 
@@ -269,7 +225,7 @@ NeedAndHave describe_shortfall(const plan::Shortfall& s) {
 }
 
 std::string describe_fix(const plan::Request& request, const plan::Rejection& rejection, const plan::Plan* first) {
-  if (rejection.stage == plan::Stage::kPrice)
+  if (rejection.stage == plan::RejectionStage::kPrice)
     return "your own price (--price, or --catalog DIR/prices.csv), or other --providers and --purchase";
   if (!rejection.fix) return {};
   if (!rejection.fix->plan) return rejection.fix->flags;
@@ -352,16 +308,14 @@ std::string describe_request(const plan::Request& request) {
 }
 
 std::string describe_machines(const plan::Plan& plan) {
-  const catalog::Machine& machine = *plan.offer.machine;
   const std::string& region = plan.offer.price->region;
-  return fmt::format("{} x {} ({} x {}) from {}{}, {}", plan.machines, machine.instance, machine.gpus,
-                     plan.offer.gpu->name, machine.provider, region == "any" ? "" : " in " + region,
+  return fmt::format("{}{}, {}", describe_order(plan.offer, plan.machines), region == "any" ? "" : " in " + region,
                      catalog::name_of(plan.offer.price->purchase));
 }
 
 std::string describe_settings(const plan::Request& request, const plan::Plan& plan) {
   if (request.work.is_measured()) return "as measured: " + request.work.measured_how;
-  return request.work.kind == WorkKind::kTraining ? training_settings(request, plan) : serving_settings(plan);
+  return plan::settings_words(request, plan);
 }
 
 std::string describe_speed(const plan::Request& request, const plan::Plan& plan) {
@@ -379,7 +333,7 @@ std::string describe_margins(const plan::Request& request, const plan::Plan& pla
       fmt::format("The plan is {}. Memory: {} of {} per GPU ({} at the high end), {} to spare.", bound_sentence(plan),
                   format_bytes(plan.memory.device), format_bytes(plan.fit.capacity), format_bytes(plan.memory.high),
                   format_percent(Ratio::fraction(1 - plan.memory.high / plan.fit.capacity)));
-  const plan::Limits& limits = request.limits;
+  const plan::PlanLimits& limits = request.limits;
   if (limits.deadline) {
     text += fmt::format(" The deadline leaves {}.", format_duration(*limits.deadline - plan.time.total()));
   }
@@ -416,6 +370,11 @@ std::string price_date(const plan::Plan& plan) {
   return date ? format_date(*date) : std::string();
 }
 
+std::string describe_price(const plan::Plan& plan, const catalog::Catalog& catalog) {
+  return fmt::format("{}/h per machine, {}, {}", format_usd_per_hour(plan.offer.rate()), price_source(plan, catalog),
+                     price_date(plan));
+}
+
 std::vector<std::string> reasons(const plan::Request& request, const plan::Plan& plan, const plan::Plan& first,
                                  const catalog::Catalog& catalog) {
   std::vector<std::string> list;
@@ -424,8 +383,7 @@ std::vector<std::string> reasons(const plan::Request& request, const plan::Plan&
   if (const std::string against = against_first(plan, first); !against.empty()) list.push_back(against);
   if (plan.basis == perf::Basis::kSpecification)
     list.push_back("speed from the data sheet: we have no benchmark of this GPU");
-  list.push_back(fmt::format("{}/h per machine, {}, {}", format_usd_per_hour(plan.offer.rate()),
-                             price_source(plan, catalog), price_date(plan)));
+  list.push_back(describe_price(plan, catalog));
   return list;
 }
 

@@ -14,12 +14,16 @@ bool answers_at_once(const plan::Request& request);
 // What `units_per_second` of the request's plans counts.
 enum class WorkUnit { kTokens, kSamples, kRequests };
 WorkUnit work_unit(const plan::Request& request);
+std::string_view unit_of(const plan::Request& request);  // "tokens", "images", "requests"
 
 // 50, 95 or 99: the percentile the SLOs hold at.
 int percentile_of(const plan::Request& request);
 
 // "Train llama-2-7b on 1 B tokens within 14 d", "Serve llama-3.1-70b at 20 requests/s".
 std::string describe_request(const plan::Request& request);
+
+// "2 x p5.48xlarge (8 x h100-sxm) from aws".
+std::string describe_order(const market::Offer& offer, int machines);
 
 // "1 x a4-highgpu-8g (8 x b200-sxm) from gcp in europe-west1, spot".
 std::string describe_machines(const plan::Plan& plan);
@@ -39,6 +43,8 @@ std::string describe_cost(const plan::Request& request, const plan::Plan& plan);
 // Where its price comes from.
 std::string price_source(const plan::Plan& plan, const catalog::Catalog& catalog);
 std::string price_date(const plan::Plan& plan);
+// "$2.49/h per machine, SOURCE, DATE".
+std::string describe_price(const plan::Plan& plan, const catalog::Catalog& catalog);
 
 // Why the plan has its rank: its settings, what limits it, how it compares with the first plan.
 std::vector<std::string> reasons(const plan::Request& request, const plan::Plan& plan, const plan::Plan& first,
@@ -57,7 +63,7 @@ std::string describe_outline(const plan::PlanOutline& plan);
 struct ChangeWords {
   std::string what, effect, why_slower;
 };
-const ChangeWords& describe_change(plan::ChangeKind kind);
+const ChangeWords& describe_change(plan::RequestChangeKind kind);
 
 // What a rejected configuration needed, and what there was: "41 GiB on each of 4 GPUs", "40 GiB".
 struct NeedAndHave {

@@ -6,12 +6,12 @@
 namespace rightsize::app {
 namespace {
 
-using plan::ChangeKind;
 using plan::PriceWarning;
+using plan::RequestChangeKind;
 using testing::EndsWith;
 using testing::HasSubstr;
 
-// A training job, its best plan on eight H100s, and one that is mentioned beside it.
+// A training job, its best plan on eight H100s, and the outline of another one.
 struct RecommendWords : testing::Test {
   RecommendWords() {
     h100.name = "h100-sxm", a10g.name = "a10g";
@@ -40,11 +40,11 @@ TEST_F(RecommendWords, AnOutlineNamesTheMachinesToOrder) {
 }
 
 TEST_F(RecommendWords, EveryChangeHasWords) {
-  for (int i = 0; i <= static_cast<int>(ChangeKind::kNoLimits); ++i) {
-    EXPECT_NE(describe_change(static_cast<ChangeKind>(i)).what, "") << i;
+  for (int i = 0; i <= static_cast<int>(RequestChangeKind::kNoLimits); ++i) {
+    EXPECT_NE(describe_change(static_cast<RequestChangeKind>(i)).what, "") << i;
   }
-  EXPECT_EQ(describe_change(ChangeKind::kLora).what, "LoRA adapters");
-  EXPECT_THAT(describe_change(ChangeKind::kSpot).effect, HasSubstr("interrupted"));
+  EXPECT_EQ(describe_change(RequestChangeKind::kLora).what, "LoRA adapters");
+  EXPECT_THAT(describe_change(RequestChangeKind::kSpot).effect, HasSubstr("interrupted"));
 }
 
 TEST_F(RecommendWords, AFixSaysWhatToChangeAndWhatComesOfIt) {
@@ -64,7 +64,7 @@ TEST_F(RecommendWords, AFixSaysWhatToChangeAndWhatComesOfIt) {
 TEST_F(RecommendWords, WithoutAFixOnlyPricesAreMentioned) {
   plan::Rejection rejection;
   EXPECT_EQ(describe_fix(request, rejection, &first), "");
-  rejection.stage = plan::Stage::kPrice;
+  rejection.stage = plan::RejectionStage::kPrice;
   EXPECT_THAT(describe_fix(request, rejection, &first), HasSubstr("--catalog"));
 }
 
@@ -90,7 +90,7 @@ TEST_F(RecommendWords, PriceWarningsAreWorded) {
       HasSubstr("2.4x as much"));
 }
 
-// The front begins with the first plan itself, of which there is nothing to compare.
+// The front begins with the first plan itself, which is not compared.
 TEST_F(RecommendWords, OtherPlansSayWhatTheyCostAgainstTheFirstAndWhy) {
   price.machine_price = usd_per_machine_hour(8);
   catalog::Price cheap = price;

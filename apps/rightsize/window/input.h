@@ -25,16 +25,13 @@ struct WindowFlags {
 
 // The work, the GPU and the prices.
 struct WindowProblem {
-  capacity::WindowWork work;
-  std::string gpu;
-  int batch = 1;              // of the offline runs
-  Seconds single;             // one item alone, for the real-time option
-  capacity::Replica replica;  // of the real-time option
-  std::optional<market::GpuQuote> on_demand, spot;
-  capacity::Slo slo;         // of the real-time option
-  double peak = 1;           // real time: the busiest hour over the mean
-  double interruptions = 0;  // spot: per hour
-  Seconds chunk;             // spot: work between two saves
+  WindowFlags given;
+  capacity::WindowWork work = {};
+  std::string gpu = {};
+  int batch = 1;                   // of the offline runs
+  capacity::Replica replica = {};  // of the real-time option
+  std::optional<market::GpuQuote> on_demand = {}, spot = {};
+  capacity::Slo slo = {};  // of the real-time option
 };
 
 Checked<WindowProblem> read_problem(const WindowFlags& flags, const catalog::Catalog& catalog);

@@ -119,7 +119,7 @@ std::vector<WindowOption> window_options(const WindowProblem& problem, const cap
     const int gpus = live->configuration.replicas();
     // Busy over the day, not at its peak.
     options.push_back({"real time", gpus, all_month(gpus), problem.on_demand, live->value(problem.slo),
-                       live->busy / problem.peak,
+                       live->busy / problem.given.peak,
                        fmt::format("{} {}", capacity::describe(problem.slo), format_duration(problem.slo.limit))});
   }
   const Seconds worst = problem.work.window + plan.latest;
@@ -127,10 +127,10 @@ std::vector<WindowOption> window_options(const WindowProblem& problem, const cap
   options.push_back(
       {"windows, GPUs kept", plan.gpus, all_month(plan.gpus), problem.on_demand, worst, plan.utilization, ""});
   options.push_back({"windows, rented for the runs", plan.gpus, runs, problem.on_demand, worst, 1, ""});
-  const Seconds between = hours(problem.interruptions > 0 ? 1 / problem.interruptions : INFINITY);
-  const double redo = market::time_per_work(problem.chunk, {}, problem.work.startup, between);
+  const Seconds between = hours(problem.given.interruptions > 0 ? 1 / problem.given.interruptions : INFINITY);
+  const double redo = market::time_per_work(problem.given.chunk, {}, problem.work.startup, between);
   options.push_back({"windows, spot for the runs", plan.gpus, runs * redo, problem.spot, worst, 1 / redo,
-                     fmt::format("{} interruptions/h repeat {}", format_number(problem.interruptions),
+                     fmt::format("{} interruptions/h repeat {}", format_number(problem.given.interruptions),
                                  format_percent(Ratio::fraction(redo - 1)))});
   return options;
 }

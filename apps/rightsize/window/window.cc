@@ -10,7 +10,7 @@ namespace {
 std::optional<capacity::Assessment> real_time(const WindowProblem& problem) {
   constexpr int kMost = 100'000;
   capacity::Service service;
-  service.arrivals = sim::Poisson{requests(problem.work.items_per_day) / days(1) * problem.peak};
+  service.arrivals = sim::Poisson{requests(problem.work.items_per_day) / days(1) * problem.given.peak};
   service.slos = {problem.slo};
   return capacity::Planner(service, {problem.replica}).fewest(0, {.step = 1, .most = kMost});
 }
