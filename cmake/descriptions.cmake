@@ -12,6 +12,6 @@ function(rightsize_descriptions)
     COMMAND rightsize serve --openapi --format json > ${folder}/openapi.json
     COMMAND ${Python3_EXECUTABLE} ${tool} ${folder} ${PROJECT_BINARY_DIR}
     COMMAND ${CMAKE_COMMAND} -E touch ${folder}/made
-    DEPENDS rightsize ${tool} COMMENT "Describing the program" VERBATIM)
+    DEPENDS rightsize ${tool} ${PROJECT_SOURCE_DIR}/python/module.cc COMMENT "Describing the program" VERBATIM)
   add_custom_target(rightsize_descriptions ALL DEPENDS ${folder}/made)
 endfunction()

@@ -309,13 +309,17 @@ PyTypeObject* add_type(PyObject* module, PyType_Spec& spec) {
   return reinterpret_cast<PyTypeObject*>(type.release());  // lives as long as the process
 }
 
+// The first line of a documentation string is the Python signature: tools/python_types makes _core.pyi from these
+// lines.
 void add_types(PyObject* module) {
   static PyMethodDef answer_methods[] = {
-      {"document", as_function(answer_document), METH_VARARGS, "The JSON document; with a class, an instance of it."},
-      {"render", as_function(answer_render), METH_VARARGS | METH_KEYWORDS, "The report: text, json, csv, md or html."},
+      {"document", as_function(answer_document), METH_VARARGS,
+       "document(type: type | None = ...) -> Any\n\nThe JSON document; with a class, an instance of it."},
+      {"render", as_function(answer_render), METH_VARARGS | METH_KEYWORDS,
+       "render(format: str, width: int = ..., quiet: bool = ...) -> str\n\nThe report: text, json, csv, md or html."},
       {nullptr, nullptr, 0, nullptr}};
-  static PyGetSetDef answer_properties[] = {{"schema", answer_schema, nullptr, nullptr, nullptr},
-                                            {"exit_code", answer_exit_code, nullptr, nullptr, nullptr},
+  static PyGetSetDef answer_properties[] = {{"schema", answer_schema, nullptr, "schema: str", nullptr},
+                                            {"exit_code", answer_exit_code, nullptr, "exit_code: int", nullptr},
                                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
   static PyType_Slot answer_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(release<Outcome>)},
                                        {Py_tp_methods, answer_methods},
@@ -325,24 +329,29 @@ void add_types(PyObject* module) {
                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, answer_slots};
   answer_type = add_type(module, answer_spec);
   static PyMethodDef watch_methods[] = {
-      {"stop", watch_stop, METH_NOARGS, "Ends it: the processes seen on each GPU of the recording."},
+      {"stop", watch_stop, METH_NOARGS,
+       "stop() -> list[list[int]]\n\nEnds the recording. Returns the processes seen on each GPU."},
       {nullptr, nullptr, 0, nullptr}};
   static PyType_Slot watch_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(release<Watch>)},
                                       {Py_tp_new, reinterpret_cast<void*>(watch_new)},
                                       {Py_tp_methods, watch_methods},
+                                      {Py_tp_doc, const_cast<char*>("__init__(file: str, hz: float) -> None")},
                                       {0, nullptr}};
   static PyType_Spec watch_spec = {"rightsize._core.Watch", sizeof(Holder<Watch>), 0, Py_TPFLAGS_DEFAULT, watch_slots};
   add_type(module, watch_spec);
 }
 
 PyObject* make_module() {
-  static PyMethodDef functions[] = {{"call", call, METH_VARARGS, "call(command, words): the answer of a command."},
-                                    {"estimate", as_function(estimate), METH_FASTCALL,
-                                     "estimate(type, model, gpu, settings, all): for loops; None where it fails."},
-                                    {"reload", reload, METH_NOARGS, "Reads the catalogue again."},
-                                    {"commands", commands, METH_NOARGS, "The names of the commands."},
-                                    {"describe", describe_command, METH_O, "describe(command): its flags."},
-                                    {nullptr, nullptr, 0, nullptr}};
+  static PyMethodDef functions[] = {
+      {"call", call, METH_VARARGS, "call(command: str, words: Sequence[str]) -> Answer\n\nThe answer of a command."},
+      {"estimate", as_function(estimate), METH_FASTCALL,
+       "estimate(type: type, model: str, gpu: str | None, settings: dict[str, Any], all: bool) -> Any\n\nAn estimate, "
+       "for "
+       "loops. None where it fails."},
+      {"reload", reload, METH_NOARGS, "reload() -> None\n\nReads the catalogue again."},
+      {"commands", commands, METH_NOARGS, "commands() -> list[str]\n\nThe names of the commands."},
+      {"describe", describe_command, METH_O, "describe(command: str) -> dict[str, Any]\n\nA command's flags."},
+      {nullptr, nullptr, 0, nullptr}};
   static PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                    "_core",
                                    "The commands of rightsize, called in process.",

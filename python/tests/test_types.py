@@ -38,6 +38,21 @@ class Types(unittest.TestCase):
         named = {node.name for node in stubs.body if isinstance(node, ast.FunctionDef)}
         self.assertLessEqual({'memory', 'estimate', 'recommend', 'batch', 'mig', 'prices', 'gpus', 'models', 'fleet', 'service'}, named)
 
+    def test_the_stub_of_the_module_in_c_names_what_it_has(self):
+        from rightsize import _core
+        stub = ast.parse((PACKAGE / '_core.pyi').read_text())
+        functions = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
+        classes = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
+        self.assertEqual(functions | set(classes), {name for name in dir(_core) if not name.startswith('_')})
+        for name, node in classes.items():
+            members = {member.name if isinstance(member, ast.FunctionDef) else member.target.id for member in node.body}
+            self.assertEqual(members - {'__init__'}, {member for member in dir(getattr(_core, name)) if not member.startswith('_')})
+
+    def test_stubs_carry_choices_and_ranges(self):
+        text = (PACKAGE / 'commands.pyi').read_text()
+        self.assertIn("job: Literal['train', 'serve'] | None = ...,", text)
+        self.assertIn('concurrency: int | float | str | None = ...,  # 1 to 1e+06', text)
+
     @unittest.skipUnless(shutil.which('mypy'), "mypy is not installed: 'tools/setup test' installs it")
     def test_mypy_accepts_what_a_user_writes(self):
         with tempfile.TemporaryDirectory() as folder:

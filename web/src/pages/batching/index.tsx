@@ -80,7 +80,7 @@ function Answer(props: { plan: BatchPlan; answer: Batch }) {
           items={[
             ...plan.slos.map((slo) => ({ name: `${slo.slo_percentile} ${slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase()}`, value: duration(slo.value_ms / 1000), note: `± ${duration(slo.half_width_ms / 1000, 2)}; limit ${duration(slo.limit_ms / 1000)}` })),
             { name: 'Load', value: percent(plan.load), note: 'of capacity' },
-            { name: 'Mean batch', value: number(plan.mean_batch) },
+            { name: 'Mean batch', value: plan.mean_batch === undefined ? '–' : number(plan.mean_batch) },
             { name: 'Replicas', value: number(plan.replicas), note: plan.tp > 1 ? `of ${number(plan.tp)} GPUs each` : undefined },
             { name: 'Tokens per step', value: plan.token_budget ? number(plan.token_budget) : '–' },
           ]}
