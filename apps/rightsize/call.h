@@ -9,8 +9,8 @@
 
 namespace rightsize::app {
 
-// The report that `rightsize COMMAND WORDS...` would print: the same flags, answers and errors. --format, --wide and
-// --quiet are accepted and left to the caller; --help is refused. May be called from several threads.
+// The report that `rightsize COMMAND WORDS...` would print, with the same flags and errors. --format, --wide and
+// --quiet are accepted, but the caller renders the report; --help is refused. Thread-safe.
 Checked<Outcome> call(const std::string& command, const std::vector<std::string>& words);
 
 // A command and its flags. Fails on an unknown name, with a suggestion.

@@ -1,4 +1,4 @@
-// What every command has in common: the table of commands, shared flags, and how a report reaches the terminal.
+// What all commands share: the table of commands, common flags, the outcome, and what the terminal can show.
 #pragma once
 
 #include <array>
@@ -16,17 +16,17 @@ namespace rightsize::app {
 // Exit codes, as documented in --help.
 inline constexpr int kDone = 0;
 inline constexpr int kNoFeasibleAnswer = 2;
-inline constexpr int kCheckFailed = 4;  // what was asked to be checked is not so; for cron and CI
+inline constexpr int kCheckFailed = 4;  // a check that the user asked for did not pass; for cron and CI
 
-// What a command ends with: a report and an exit code, or everything that was wrong.
+// The result of a command.
 struct Outcome {
   report::Report report;
   int exit_code = kDone;
 };
 using Run = std::function<Checked<Outcome>()>;
 
-// One row of the command table. `add` declares the flags on `command` and returns what to run once they are parsed;
-// the flags' storage lives in the returned closure.
+// One row of the command table. `add` declares the flags and returns the function to run after parsing, which owns the
+// variables of the flags.
 struct Command {
   const char* name;
   const char* summary;
@@ -59,12 +59,16 @@ Run add_top(FlagSet& command);
 Run add_verify(FlagSet& command);
 Run add_window(FlagSet& command);
 
-// The catalogue for this run: the built-in one, the overlay the user named, what the price store holds, and what the
-// user agreed with providers. `store` is
-// --store; without it the store of $RIGHTSIZE_STORE or the usual one, where there is one.
+// The catalogue of this run: the built-in facts, the user's overlay, the prices of the price store, and the user's
+// agreements with providers. `store` is --store; if it is empty, $RIGHTSIZE_STORE or the default store, if it exists.
 Checked<catalog::Catalog> open_catalog(const std::string& flag, const std::string& store = {});
+// The same without prices, for commands that need none: GPUs, MIG profiles, machines.
+Checked<catalog::Catalog> open_hardware(const std::string& flag);
 
 // Declares --catalog, which every command that reads the catalogue has.
 void add_catalog_flag(FlagSet& command, std::string& directory);
+
+// Whether a file descriptor is a terminal that understands escape codes: colours, cursor movements. TERM=dumb is not.
+bool takes_escape_codes(int descriptor);
 
 }  // namespace rightsize::app

@@ -13,8 +13,8 @@
 //   command.add("from", flags->from)->meaning("files to read")->required();
 //   command.add("once", flags->once);
 //
-// Names, aliases, kinds, units, ranges, meanings and defaults come from the rows of src/settings; a type that cannot
-// hold the row's kind ends the program when the command is declared.
+// Names, aliases, kinds, units, ranges, meanings and defaults come from the rows of src/settings. If a variable's type
+// cannot hold the row's kind, the program aborts when the command is declared.
 #pragma once
 
 #include <deque>
@@ -30,50 +30,45 @@ namespace rightsize::app {
 
 // What help, manual pages, completions and the API say about a flag.
 struct FlagInfo {
-  std::string name;      // "--gpu", or a word in capitals for an argument without a flag
-  std::string others;    // further spellings: "-q, --levers"
-  std::string argument;  // the bare word that may stand for the flag; empty: none
-  std::string values;    // "N", "train|serve"; empty for one that is present or absent
+  std::string name;                 // "--gpu", or a word in capitals for an argument without a flag
+  std::vector<std::string> others;  // further spellings: "-q", "--levers"
+  std::string argument;             // the bare word that may stand for the flag; empty: none
+  std::string values;               // "N", "train|serve"; empty for a switch
   std::string meaning;
   std::string otherwise;  // the default; empty: none
   std::string group;      // the heading in help; empty: the first
   bool required = false;
-  bool repeatable = false;
-  const settings::Setting* setting = nullptr;  // its row
+  bool repeatable = false;                     // may be given more than once
+  bool list = false;                           // takes several values, separated by commas
+  const settings::Setting* setting = nullptr;  // its row; never null
+
+  bool is_called(std::string_view spelling) const;
+  std::string_view json_type() const;             // of a value without a unit: see settings::json_type()
+  std::vector<std::string_view> choices() const;  // the values it takes; empty: not a choice
 };
 
 // One declared flag.
 class Flag {
  public:
-  // Takes one value (of a switch: "yes" or "no"); `first` where it replaces what is there.
+  // Takes one value, "yes" or "no" for a switch. `first`: it replaces the default instead of adding to the list.
   using Take = std::function<Result<>(const std::string& text, bool first)>;
 
   Flag* meaning(std::string text);         // instead of the row's
+  Flag* values(std::string shown);         // the placeholder in help, instead of the row's
   Flag* or_else(const std::string& text);  // another default than the row's
   Flag* or_words(std::string text);        // ... in words, where it is not one value
   Flag* argument(std::string word = {});   // a bare word may stand for the flag
   Flag* required(bool wanted = true);      // refused when absent
-  Flag* single_words();                    // one value after each flag: what follows is an argument
-
-  // For flags declared by add_option.
-  Flag* default_str(std::string shown) { return or_words(std::move(shown)); }
-  Flag* type_name(std::string shown);
-  Flag* help(std::string text) { return meaning(std::move(text)); }
-  Flag* one_value_each() { return single_words(); }
-  Flag* delimiter(char between);
-  Flag* range(int least, int most);
-  Flag* check(std::function<std::string(const std::string&)> refuse);
+  Flag* one_value();                       // refuses a list, although the row takes one
+  Flag* single_words();                    // one value after each flag; further words are arguments
 
  private:
   friend class FlagSet;
   Result<> take_value(const std::string& text);
-  std::vector<std::string> spellings() const;  // "--quiet", "-q"
 
   FlagInfo info_;
   Take take_;
   bool many_words_ = false;
-  char delimiter_ = 0;
-  std::function<std::string(const std::string&)> refuse_;
   std::string given_;
   int count_ = 0;
 };
@@ -89,27 +84,20 @@ class FlagSet {
   // the flag may be repeated, and lists are split at commas.
   template <class Value>
   Flag* add(std::string_view setting, Value& to);
-  // Hands each value to `take`, after it was checked against the row.
-  Flag* add(std::string_view setting, std::function<Result<>(const settings::Value&)> take, bool repeatable = false);
-
-  // Flags without a row, while commands move to the table. `name` is "--long", "--long,-s", "--long,word" where a bare
-  // word may stand for the flag, or a word alone. Values are checked against the row of that name where there is one.
-  template <class Value>
-  Flag* add_option(const std::string& name, Value& value, const std::string& help);
-  Flag* add_flag(const std::string& name, bool& value, const std::string& help);
-  Flag* add_flag_function(const std::string& name, std::function<void()> take, const std::string& help);
-  Flag* add_option_function(const std::string& name, std::function<void(const std::string&)> take,
-                            const std::string& help);
+  // Passes the value to `take` once the row has accepted it. A list is passed as one text.
+  Flag* add(std::string_view setting, std::function<Result<>(const settings::Value&)> take);
+  // Passes any text: for settings that take more than the row describes, such as --gpus 8xh100.
+  Flag* add_unchecked(std::string_view setting, std::function<Result<>(const std::string&)> take);
 
   // The heading of what is declared from here on, instead of the rows'.
   void group(const std::string& heading) { heading_ = heading; }
 
   // Everything declared, in order.
   std::deque<FlagInfo> declared() const;
-  // A flag declared already; it must exist.
-  Flag* find(const std::string& name);
-  // What was given for a declared flag, as text; empty where it was not given or is not declared. After parsing.
-  std::string given(const std::string& name) const;
+  // A declared flag by any of its spellings; nullptr where there is none.
+  Flag* find(std::string_view spelling);
+  // The text given for a flag; empty if it was not given or is not declared. Call it after parse().
+  std::string given(std::string_view name) const;
 
   // Reads a command line: --flag value, --flag=value, -f value, -fvalue, -qh, bare words, and -- before words that are
   // not flags. Bare words fill the arguments whose flags are absent, in the order of declaration. Returns what it does
@@ -117,10 +105,7 @@ class FlagSet {
   Checked<std::vector<std::string>> parse(const std::vector<std::string>& words);
 
  private:
-  Flag* declare(const std::string& names, const std::string& meaning, const std::string& values, Flag::Take take,
-                const settings::Setting* row);
   Flag* declare(const settings::Setting& row, bool repeatable, Flag::Take take);
-  Flag* look_up(std::string_view spelling);
   void parse_short(const std::vector<std::string>& words, std::size_t& at, std::vector<std::string>& unknown,
                    Errors& errors);
   void give(Flag& flag, std::optional<std::string> value, const std::vector<std::string>& words, std::size_t& at,
@@ -182,6 +167,7 @@ Flag* FlagSet::add(std::string_view setting, Value& to) {
     for (const settings::Value& value : values) flags_detail::put(value, to);
     return {};
   });
+  flag->info_.list = row.list && (Element::kMany || kText);
   // An optional stays empty unless the flag is given; its default is only shown.
   if (!row.preset.empty() && !Element::kOptional) flag->or_else(std::string(row.preset));
   return flag;

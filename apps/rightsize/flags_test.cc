@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "rightsize/call.h"
+#include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
 namespace {
@@ -149,7 +150,7 @@ TEST(AllCommands, EveryFlagHasARowInTheSettingsTable) {
 // A number that makes no sense is refused before a command sees it, with the flag in the message.
 TEST(AllCommands, NumbersThatMakeNoSenseAreRefused) {
   for_every_flag([](const std::string& command, const FlagInfo& flag) {
-    if (flag.setting == nullptr || !flag.name.starts_with("--") || flag.values.empty()) return;
+    if (!flag.name.starts_with("--") || flag.values.empty()) return;
     std::vector<std::string> texts = {""};
     if (settings::is_number(flag.setting->kind)) texts.insert(texts.end(), {"nan", "inf", "-1e9", "1e26"});
     for (const std::string& text : texts) {
@@ -159,6 +160,33 @@ TEST(AllCommands, NumbersThatMakeNoSenseAreRefused) {
       EXPECT_EQ(exit_code(outcome.error().front()), 1) << command << " " << flag.name;
     }
   });
+}
+
+// A text that the flag accepts.
+std::string example_of(const FlagInfo& flag) {
+  const settings::Setting& row = *flag.setting;
+  if (row.kind == settings::Kind::kChoice || row.kind == settings::Kind::kYesNo)
+    return std::string(split_list(row.values, '|').front());
+  return row.example.empty() ? "x" : std::string(row.example);
+}
+
+// As typed: the words pass through the aliases of other tools first, which join the values of lists.
+TEST(AllCommands, AFlagWithOneValueMayBeGivenOnce) {
+  for_every_flag([](const std::string& command, const FlagInfo& flag) {
+    if (!flag.name.starts_with("--") || flag.values.empty()) return;
+    if (flag.repeatable || flag.list || flag.name == "--slo") return;  // --slo joins its limits
+    const std::string value = example_of(flag);
+    const Typed typed = meant_flags({{command, flag.name, value, flag.name, value}}, describe_command(command)->flags);
+    const Checked<Outcome> outcome = call(command, {typed.words.begin() + 1, typed.words.end()});
+    ASSERT_FALSE(outcome) << command << " " << flag.name;
+    EXPECT_THAT(describe(outcome.error()), HasSubstr(flag.name + " is given more than once")) << command;
+  });
+}
+
+TEST(AllCommands, AListForAFlagWithOneValueIsRefused) {
+  EXPECT_THAT(describe(call("memory", {"llama-3.1-8b", "--batch", "1,2"}).error()),
+              HasSubstr("--batch takes one value, not '1,2'"));
+  EXPECT_THAT(describe(call("top", {"--gpu", "l4,h100-sxm"}).error()), HasSubstr("--gpu takes one value"));
 }
 
 }  // namespace

@@ -28,7 +28,6 @@
 #include "rightsize/manual/schemas.h"
 #include "rightsize/progress.h"
 #include "rightsize/typed/aliases.h"
-#include "rightsize/typed/things.h"
 #include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
@@ -125,7 +124,7 @@ constexpr Command kCommands[] = {
      add_serve,
      {"serve --openapi", "serve --openapi --format json"}},
     {"rollout",
-     "roll a decision out in stages (one job, 10 %, 50 %, all), each checked, with its rollback",
+     "roll a decision out in stages (one job, 10 %, 50 %, all), with a check and a rollback for each",
      add_rollout,
      {"rollout status chat --ledger examples/decisions/ledger.db",
       "rollout status chat --ledger examples/decisions/ledger.db --format json"}},
@@ -150,7 +149,7 @@ constexpr Command kCommands[] = {
 
 constexpr int kInterrupted = 130;  // as shells count: 128 and SIGINT
 
-// What every command takes.
+// The flags that every command has.
 struct Common {
   std::string format;
   bool wide = false, quiet = false, help = false;
@@ -191,28 +190,24 @@ std::vector<CommandInfo> describe_all() {
   return all;
 }
 
-bool has_spelling(const FlagInfo& flag, const std::string& spelling) {
-  const std::vector<std::string_view> others = split_list(flag.others, ',');
-  return flag.name == spelling || std::find(others.begin(), others.end(), spelling) != others.end();
-}
-
 // The commands that have a flag.
 std::vector<std::string> commands_with(const std::string& flag) {
   std::vector<std::string> names;
   for (const CommandInfo& command : describe_all()) {
     if (std::any_of(command.flags.begin(), command.flags.end(),
-                    [&](const FlagInfo& info) { return has_spelling(info, flag); }))
+                    [&](const FlagInfo& info) { return info.is_called(flag); }))
       names.push_back(fmt::format("'{}'", command.name));
   }
   return names;
 }
 
-Error unknown_flag(const std::string& word, const CommandInfo& command) {
-  const std::string flag = word.substr(0, word.find('='));
-  std::vector<std::string> known;
-  for (const FlagInfo& info : command.flags) known.push_back(info.name);
+// `value` is what follows the flag, or empty.
+Error unknown_flag(const std::string& flag, const std::string& value, const CommandInfo& command) {
   const std::string hint = fmt::format("'rightsize {} --help' lists the flags", command.name);
-  // By its own name, or by another tool's.
+  const Error unknown = bad_input(fmt::format("unknown flag '{}'", flag));
+  if (const std::string instead = suggested_flag(flag, value, command.flags); !instead.empty())
+    return Error(unknown).with_hint(instead).with_hint(hint);
+  // Another command may have it, by its own name or by another tool's.
   std::vector<std::string> others = commands_with(flag);
   for (const FlagAlias& alias : flag_aliases()) {
     const std::vector<std::string_view> typed = split_list(alias.typed, ' ');
@@ -224,22 +219,21 @@ Error unknown_flag(const std::string& word, const CommandInfo& command) {
     return bad_input(fmt::format("'{}' takes no {}: that belongs to {}", command.name, flag, fmt::join(others, ", ")))
         .with_hint(hint);
   }
+  std::vector<std::string> known;
+  for (const FlagInfo& info : command.flags) known.push_back(info.name);
   const std::string example = command.examples.empty() ? "" : "for example: rightsize " + command.examples.front();
-  return bad_input(fmt::format("unknown flag '{}'", word))
-      .with_hint(did_you_mean(flag, known))
-      .with_hint(hint)
-      .with_hint(example);
+  return Error(unknown).with_hint(did_you_mean(flag, known)).with_hint(hint).with_hint(example);
 }
 
 Error unknown_command(const std::string& typed) {
-  const Thing thing = thing_named(typed);
-  std::string word = typed;  // as it can be typed again: "llama 3.1 70b" is llama-3.1-70b
+  const WordKind kind = kind_of_word(typed);
+  std::string word = typed;  // with hyphens, so that it can be typed again
   std::replace(word.begin(), word.end(), ' ', '-');
-  if (thing == Thing::kGpu) {
+  if (kind == WordKind::kGpu) {
     return bad_input(fmt::format("'{}' is a GPU, not a command", word))
         .with_hint(fmt::format("'rightsize gpus {0}' shows what it is, 'rightsize prices {0}' what it costs", word));
   }
-  if (thing == Thing::kModel) {
+  if (kind == WordKind::kModel) {
     return bad_input(fmt::format("'{}' is a model, not a command", word))
         .with_hint(
             fmt::format("'rightsize recommend {0} --tokens 1B' plans its training, 'rightsize recommend {0} --job "
@@ -248,13 +242,15 @@ Error unknown_command(const std::string& typed) {
         .with_hint(fmt::format(
             "'rightsize memory {0}' shows what it needs, 'rightsize estimate {0} h100' how fast it is", word));
   }
+  if (const std::string instead = suggested_command(word); !instead.empty())
+    return bad_input(fmt::format("unknown command '{}'", word)).with_hint(instead);
   return bad_input(fmt::format("unknown command '{}'", word))
       .with_hint(did_you_mean(word, command_names()))
       .with_hint(
           "'rightsize --help' lists the commands; 'rightsize recommend --model llama-3.1-8b --tokens 1B' is one");
 }
 
-// Reads the words behind the command's name; every mistake at once.
+// Parses the words after the command's name, and reports all mistakes at once.
 Checked<void> parse(DeclaredCommand& declared, const std::vector<std::string>& words) {
   Checked<std::vector<std::string>> unknown = declared.flags.parse(words);
   Errors errors;
@@ -264,8 +260,12 @@ Checked<void> parse(DeclaredCommand& declared, const std::vector<std::string>& w
   } else if (!unknown->empty()) {
     const CommandInfo command = declared.describe();
     const std::string& word = unknown->front();
+    const std::size_t equals = std::min(word.find('='), word.size());
+    const auto next = std::find(words.begin(), words.end(), word) + 1;
+    const bool follows = next < words.end() && !next->starts_with('-');
+    const std::string value = equals < word.size() ? word.substr(equals + 1) : follows ? *next : std::string();
     errors.push_back(word.starts_with('-')
-                         ? unknown_flag(word, command)
+                         ? unknown_flag(word.substr(0, equals), value, command)
                          : bad_input(fmt::format("'{}' takes no argument '{}'", command.name, word))
                                .with_hint(fmt::format("'rightsize {} --help' shows what it takes; put a value with "
                                                       "spaces in quotes",
@@ -275,7 +275,7 @@ Checked<void> parse(DeclaredCommand& declared, const std::vector<std::string>& w
   return {};
 }
 
-// The width of the output: COLUMNS, otherwise the terminal's; nothing for a file or a pipe.
+// The width of the output: $COLUMNS, otherwise the terminal's. Not set for files and pipes.
 std::optional<std::size_t> terminal_width() {
   constexpr std::size_t kNarrowest = 60, kWidest = 200;
   std::size_t width = 0;
@@ -288,7 +288,7 @@ std::optional<std::size_t> terminal_width() {
 
 report::Style terminal_style(const Common& common) {
   report::Style style;
-  style.colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  style.colour = takes_escape_codes(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr;
   if (const auto width = terminal_width()) {
     style.width = *width;
     style.fit_tables = !common.wide;
@@ -322,8 +322,8 @@ const Command* find_command(std::string_view name) {
   return found == std::end(kCommands) ? nullptr : found;
 }
 
-// `help [COMMAND]`, `completion SHELL`, `manual [COMMAND]`, `schema [NAME]`: what the program says about itself.
-// Nothing when the first word is none of these.
+// Documentation of the program: `help [COMMAND]`, `completion SHELL`, `manual [COMMAND]`, `schema [NAME]`. Returns
+// nothing if the first word is none of these.
 std::optional<int> run_manual(const std::vector<std::string>& words) {
   const std::string topic = words.empty() ? "" : words[0];
   if (topic != "help" && topic != "completion" && topic != "manual" && topic != "schema") return std::nullopt;
@@ -336,7 +336,7 @@ std::optional<int> run_manual(const std::vector<std::string>& words) {
     const auto script = completion_script(asked, describe_all(), known_values());
     return script ? print(*script) : print_error({script.error()});
   }
-  // A manual page is for man(1); at a terminal people want to read it.
+  // A manual page is input for man(1). At a terminal, the help text is easier to read.
   const bool readable = topic == "help" || isatty(STDOUT_FILENO) != 0;
   if (asked.empty() || asked.starts_with('-')) {
     return print(readable ? overview_text(describe_all(), help_width()) : overview_page(describe_all()));
@@ -353,27 +353,12 @@ std::vector<std::string> names_and_topics() {
   return names;
 }
 
-// "--serve is --job serve here" and "--ttft is --ttft-slo here" in one line.
-std::vector<std::string> joined_notes(const std::vector<std::string>& notes) {
-  constexpr std::string_view kHere = " here";
-  std::string renamed;
-  std::vector<std::string> others;
-  for (const std::string& text : notes) {
-    if (text.ends_with(kHere)) {
-      renamed += (renamed.empty() ? "" : ", ") + text.substr(0, text.size() - kHere.size());
-    } else {
-      others.push_back(text);
-    }
-  }
-  if (!renamed.empty()) others.insert(others.begin(), renamed.append(kHere));
-  return others;
-}
-
 int run_command(const Command& command, Typed typed) {
   DeclaredCommand declared(command);
   const Typed meant = meant_flags(std::move(typed), declared.describe().flags);
   if (meant.plain) setenv("NO_COLOR", "1", 1);
-  for (const std::string& text : joined_notes(meant.notes)) note(text);
+  if (!meant.renamed.empty()) note(fmt::format("{} here", fmt::join(meant.renamed, ", ")));
+  for (const std::string& text : meant.notes) note(text);
   const Checked<void> parsed = parse(declared, {meant.words.begin() + 1, meant.words.end()});
   if (declared.common.help) return print(help_text(declared.describe(), help_width()));
   if (!parsed) return print_error(parsed.error());
@@ -408,7 +393,7 @@ int run(int argc, char** argv) {
                           .with_hint("the command comes first: 'rightsize --help' lists the commands")});
 }
 
-// The error for an exception that reached the top. Running out of memory or threads is not a bug of the program.
+// The error for an exception that nothing else caught. Running out of memory or threads is not a bug of the program.
 Error stopped_by(const std::exception& problem, const char* with) {
   const auto* system = dynamic_cast<const std::system_error*>(&problem);
   if (dynamic_cast<const std::bad_alloc*>(&problem) != nullptr ||
@@ -417,7 +402,7 @@ Error stopped_by(const std::exception& problem, const char* with) {
   return bug(problem.what()).with_hint(fmt::format("please report this, with the {}", with));
 }
 
-// Memory can run out where no exception may leave, for example while a thread ends: report it and exit.
+// Memory can run out where exceptions are not allowed, for example while a thread ends. Reports it and exits.
 [[noreturn]] void end_without_unwinding() {
   const std::type_info* problem = abi::__cxa_current_exception_type();
   if (problem == nullptr || *problem != typeid(std::bad_alloc)) std::abort();

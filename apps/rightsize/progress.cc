@@ -9,13 +9,14 @@
 
 #include "base/cancel.h"
 #include "base/format.h"
+#include "rightsize/command.h"
 
 namespace rightsize::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The second Ctrl-C ends the program whatever it does.
+// The second Ctrl-C always ends the program.
 void on_interrupt(int signal) {
   static volatile std::sig_atomic_t asked = 0;
   if (asked == 0 && program_work().is_counted()) {
@@ -31,8 +32,8 @@ std::string line_of(const Work::Progress& state, double seconds_so_far) {
   if (state.total == 0 || state.done == 0) return fmt::format("{} {}", state.done, state.what);
   const double share = static_cast<double>(state.done) / static_cast<double>(state.total);
   const double left = seconds_so_far * (1 - share) / share;
-  return fmt::format("{} of {} {}, {} left; Ctrl-C stops with what there is", state.done, state.total, state.what,
-                     format_duration(seconds(left < 1 ? 1 : static_cast<double>(static_cast<long>(left)))));
+  return fmt::format("{} of {} {}, {} left; Ctrl-C stops and shows the results so far", state.done, state.total,
+                     state.what, format_duration(seconds(left < 1 ? 1 : static_cast<double>(static_cast<long>(left)))));
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ ProgressWatch::ProgressWatch() {
   struct sigaction action = {};
   action.sa_handler = on_interrupt;
   sigaction(SIGINT, &action, nullptr);
-  if (isatty(STDERR_FILENO) != 0) thread_ = std::thread([this] { show(); });
+  if (takes_escape_codes(STDERR_FILENO)) thread_ = std::thread([this] { show(); });
 }
 
 ProgressWatch::~ProgressWatch() {

@@ -1,4 +1,4 @@
-// How far long work is, on the terminal, and Ctrl-C, which ends it with what it has.
+// Shows the progress of long work on the terminal. Ctrl-C ends the work early and keeps its results.
 #pragma once
 
 #include <condition_variable>
@@ -7,8 +7,8 @@
 
 namespace rightsize::app {
 
-// While one exists: after two seconds a line on standard error says how much is done and how long the rest will take,
-// if that is a terminal; Ctrl-C stops LongWork where some is under way, and ends the program otherwise.
+// While one exists and standard error is a terminal, a line appears there after two seconds that shows how much is done
+// and how long the rest will take. Ctrl-C cancels work in progress; without any, it ends the program.
 class ProgressWatch {
  public:
   ProgressWatch();

@@ -25,9 +25,9 @@ void widen(Range& range) {
 
 // A margin, so that no point lies on the frame.
 void widen_logarithms(Range& range) {
-  const double air = std::max(0.02, 0.04 * (range.high - range.low));
-  range.low -= air;
-  range.high += air;
+  const double margin = std::max(0.02, 0.04 * (range.high - range.low));
+  range.low -= margin;
+  range.high += margin;
 }
 
 std::vector<double> logarithmic_ticks(const Range& range, int about) {
@@ -41,7 +41,7 @@ std::vector<double> logarithmic_ticks(const Range& range, int about) {
     }
   }
   if (ticks.size() >= 2) return ticks;
-  // Within less than a step of 1-2-5: even values.
+  // The range is narrower than the distance between 1, 2 and 5, so the ticks are evenly spaced.
   const double low = std::pow(10.0, range.low), high = std::pow(10.0, range.high);
   const double step = nice_step(high - low, about);
   ticks.clear();
@@ -78,7 +78,7 @@ bool drawable(const LineChart& chart, const LineChart::Point& point) {
   return std::isfinite(point.x) && std::isfinite(point.y);
 }
 
-Axes axes_of(const LineChart& chart, bool air) {
+Axes axes_of(const LineChart& chart, bool margin) {
   Axes axes;
   axes.logarithmic = chart.logarithmic;
   for (const LineChart::Series& series : chart.series) {
@@ -94,7 +94,7 @@ Axes axes_of(const LineChart& chart, bool air) {
   if (chart.y_limit && (!chart.logarithmic || *chart.y_limit > 0)) axes.y.include(axes.scale(*chart.y_limit));
   for (Range* range : {&axes.x, &axes.y}) {
     if (!chart.logarithmic) widen(*range);
-    if (chart.logarithmic && air) widen_logarithms(*range);
+    if (chart.logarithmic && margin) widen_logarithms(*range);
   }
   return axes;
 }

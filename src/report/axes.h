@@ -12,7 +12,7 @@ namespace rightsize::report {
 struct Range {
   double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
   void include(double v);
-  // Where v stands, 0 to 1; the middle when there is only one value.
+  // The position of v, 0 to 1; 0.5 if the range has only one value.
   double share(double v) const { return high > low ? (v - low) / (high - low) : 0.5; }
 };
 
@@ -25,15 +25,15 @@ struct Axes {
   double scale(double v) const;
   double at_x(double v) const { return x.share(scale(v)); }
   double at_y(double v) const { return y.share(scale(v)); }
-  // The value that stands at a share of an axis.
+  // The inverse: the value at a position of an axis.
   double value(const Range& range, double share) const;
-  // About so many values to write beside an axis: 1, 2 or 5 times a power of ten apart; of logarithms 1, 2, 5 and 10
-  // times powers of ten, or the powers alone where there are many.
+  // Values for the labels of an axis, about as many as asked for. Linear ones are 1, 2 or 5 times a power of ten apart;
+  // logarithmic ones are 1, 2 and 5 times powers of ten, or the powers alone on a wide axis.
   std::vector<double> ticks(const Range& range, int about) const;
 };
 
-// `air`: logarithmic axes extend a little beyond the points.
-Axes axes_of(const LineChart& chart, bool air);
+// `margin`: logarithmic axes extend a little beyond the points.
+Axes axes_of(const LineChart& chart, bool margin);
 bool drawable(const LineChart& chart, const LineChart::Point& point);
 
 // "20k" for 20000.

@@ -102,11 +102,7 @@ std::string svg_bars(const Bars& bars, double width) {
         label, shown, detail, top + 13, top + 18, length, kBox, length + 8, top + 32, title);
     top += kRow;
   }
-  return fmt::format(
-             "<svg viewBox=\"0 0 {} {:.0f}\" width=\"100%\" role=\"img\" "
-             "font-family=\"system-ui,sans-serif\">\n",
-             width, top + 4) +
-         shapes + "</svg>\n";
+  return svg(width, top + 4, shapes);
 }
 
 // One row per segment, each beginning where the last ended, over a ruler with the lines.
@@ -191,9 +187,7 @@ std::string svg_stacked_bar(const StackedBar& bar, double width) {
         x > width / 2 ? "end" : "start");
     row = row == 2 ? 0 : row + 1;
   }
-  return fmt::format("<svg viewBox=\"0 0 {} {}\" width=\"100%\" role=\"img\" font-family=\"system-ui,sans-serif\">\n",
-                     width, kBarTop + kBarHeight + 14) +
-         shapes + "</svg>\n<p>" + legend + "</p>\n";
+  return svg(width, kBarTop + kBarHeight + 14, shapes) + "<p>" + legend + "</p>\n";
 }
 
 }  // namespace rightsize::report

@@ -45,12 +45,9 @@
 // Getters may return views and temporaries, which are read at once, and std::cref(v.plan.parts) for what need not be
 // copied.
 //
-// After the getter may follow: a function that takes the value (or the whole object) and returns how people read it;
+// More arguments may follow the getter: a function that formats the value (or the whole object) for people;
 // one_of({"train", "serve"}), which lists the choices in the schema; kTableOnly for a column that is not in the JSON;
 // kZeroIsUnknown where tables show 0 as unknown.
-//
-// To convert a command: write its tables and its Document in its report, compare the JSON and CSV with those of before,
-// and delete data/schemas/NAME-1.json.
 #pragma once
 
 #include <cmath>
@@ -157,16 +154,16 @@ class FieldTable {
 };
 
 // What may follow a getter.
-struct Choices {
+struct FieldChoices {
   std::vector<std::string_view> names;
 };
-inline Choices one_of(std::vector<std::string_view> names) { return {std::move(names)}; }
+inline FieldChoices one_of(std::vector<std::string_view> names) { return {std::move(names)}; }
 struct TableOnly {};
 inline constexpr TableOnly kTableOnly;
 struct ZeroIsUnknown {};
 inline constexpr ZeroIsUnknown kZeroIsUnknown;
 
-// A value only under a condition, for members that are null or left out otherwise.
+// The value if the condition holds; otherwise the member is null or left out.
 template <class Value>
 std::optional<Value> when(bool condition, Value value) {
   return condition ? std::optional<Value>(std::move(value)) : std::nullopt;
@@ -218,7 +215,7 @@ struct IsQuantity<Quantity<D>> : std::true_type {
   static constexpr Dimension kDimension = D;
 };
 
-// What stays of a type without optionals, lists and maps around it.
+// The type inside optionals, lists and maps.
 template <class X>
 auto innermost() {
   if constexpr (IsReference<X>::value) {
@@ -284,7 +281,7 @@ std::string_view text_of(const X& x) {
     return x;
 }
 
-// Hands a value to the sink, opened up as far as its type tells.
+// Passes a value to the sink, lists and maps entry by entry.
 template <class X>
 void give(const X& x, const FieldTable* inner, FieldSink& sink) {
   if constexpr (IsReference<X>::value) {
@@ -327,17 +324,17 @@ void give(const X& x, const FieldTable* inner, FieldSink& sink) {
 
 // The class a member pointer belongs to.
 template <class Getter>
-struct Owner {
+struct MemberOwner {
   using Class = void;
 };
 template <class Member, class C>
-struct Owner<Member C::*> {
+struct MemberOwner<Member C::*> {
   using Class = C;
 };
 
 // What a getter takes: the object, or what the object converts to.
 template <class Getter, class T>
-using Taken = std::conditional_t<std::invocable<Getter, const T&>, T, typename Owner<Getter>::Class>;
+using Taken = std::conditional_t<std::invocable<Getter, const T&>, T, typename MemberOwner<Getter>::Class>;
 template <class Getter, class T>
 concept GetterOf = std::invocable<Getter, const T&> ||
     (std::is_member_pointer_v<Getter>&& std::convertible_to<const T&, const Taken<Getter, T>&>);
@@ -347,7 +344,7 @@ decltype(auto) get(const Getter& getter, const void* object) {
   return std::invoke(getter, static_cast<const Taken<Getter, T>&>(*static_cast<const T*>(object)));
 }
 
-// What a formatter makes of a value.
+// The value as the formatter writes it.
 template <class X, class Show>
 std::string show_value(const X& x, const Show& show) {
   if constexpr (Nullable<X> && !std::invocable<Show, const X&>)
@@ -361,7 +358,7 @@ std::string show_value(const X& x, const Show& show) {
 template <class T>
 class Fields;
 
-// A row of which everything but the getter is known: '?' and the unit are taken from the name.
+// A row without its getter. The '?' and the unit come from the name.
 FieldRow described(std::string_view name, std::string_view title, std::string_view meaning, const FieldTable* inner);
 void set_type(FieldRow& row, const FieldType& type);
 
@@ -411,7 +408,7 @@ class Field {
   }
 
   template <class Getter>
-  void add(Getter, Choices given) {
+  void add(Getter, FieldChoices given) {
     row_.choices = std::move(given.names);
   }
   template <class Getter>
@@ -459,7 +456,7 @@ Json json_of(const Fields<T>& fields, const T& object) {
   return json_of(static_cast<const FieldTable&>(fields), &object);
 }
 
-// Takes the scalar members of an object in their order, for callers that read many results and few lists.
+// Receives the scalar members of an object in order, for callers that read many results without their lists.
 class FieldReader {
  public:
   virtual ~FieldReader() = default;
@@ -484,7 +481,7 @@ inline ColumnOf renamed(ColumnOf column, std::string_view csv_name, std::string_
   return column.name = csv_name, column.title = title, column;
 }
 
-// A table with a row per object. Unknown names of fields are a mistake in the program and end it.
+// A table with a row per object. Aborts on the name of a field that does not exist.
 Table table_of(const FieldTable& fields, const std::vector<const void*>& objects, const std::vector<ColumnOf>& columns);
 template <class T, class Objects>
 Table table_of(const Fields<T>& fields, const Objects& objects, const std::vector<ColumnOf>& columns) {

@@ -57,12 +57,12 @@ std::string markdown_lanes(const Lanes& lanes) {
 }
 
 std::string svg_lanes(const Lanes& lanes, double width) {
-  // Where there is little room, a lane's label stands above it.
+  // In a narrow picture, a lane's label is above it.
   const bool narrow = width < 600;
   const double left = narrow ? 2 : 190, above = narrow ? 16 : 0;
   constexpr double kRow = 44, kBox = 34;
   const double unit = (width - left - 10) / std::max(1, lanes.units);
-  std::map<std::string, std::size_t> colour_of;  // alike labels in the same colour
+  std::map<std::string, std::size_t> colour_of;  // the same label has the same colour
   std::string shapes;
   double top = 6;
   for (const Lanes::Lane& lane : lanes.lanes) {
@@ -92,11 +92,7 @@ std::string svg_lanes(const Lanes& lanes, double width) {
     }
     top += kRow;
   }
-  return fmt::format(
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {:.0f}\" width=\"100%\" role=\"img\" "
-             "font-family=\"system-ui,sans-serif\">\n",
-             width, top) +
-         shapes + "</svg>\n";
+  return svg(width, top, shapes);
 }
 
 std::string render_svg(const Lanes& lanes) { return svg_lanes(lanes, kWidePicture); }

@@ -1,6 +1,8 @@
 // Markdown and HTML.
 #include <string>
 
+#include <fmt/format.h>
+
 #include "base/embedded.h"
 #include "report/renderers.h"
 
@@ -134,6 +136,13 @@ std::string escape_html(const std::string& text) {
       out += c;
   }
   return out;
+}
+
+std::string svg(double width, double height, const std::string& shapes) {
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {:.0f}\" width=\"100%\" role=\"img\" "
+      "font-family=\"system-ui,sans-serif\">\n{}</svg>\n",
+      width, height, shapes);
 }
 
 std::string render_markdown(const Report& report) {

@@ -23,6 +23,8 @@ std::string fitted(const std::string& text, std::size_t width);
 
 // Pictures are drawn at both widths, so that their text is readable on a phone and on a screen.
 inline constexpr double kNarrowPicture = 380, kWidePicture = 960;
+// markup.cc: a picture as wide as the page.
+std::string svg(double width, double height, const std::string& shapes);
 
 // chart.cc, svg_chart.cc: a LineChart as rows of characters, as an <svg>, and as a Markdown list.
 std::string text_line_chart(const LineChart& chart, std::size_t width);

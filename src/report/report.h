@@ -114,7 +114,7 @@ struct LineChart {
   bool logarithmic = false;       // both axes; values that are not positive are left out
 };
 
-// Text that must keep its line breaks and spaces: a configuration file to copy.
+// Text whose line breaks and spaces must stay, such as a configuration file.
 struct Verbatim {
   std::string title, text;
 };
@@ -146,6 +146,15 @@ struct Report {
   // Adds the long lists of the document; called only when the document is written.
   std::function<void(Json& document)> long_lists = {};
 
+  // Adds a paragraph; nothing where the text is empty.
+  void say(std::string text) {
+    if (!text.empty()) blocks.emplace_back(Paragraph{std::move(text)});
+  }
+  void show(std::string heading, Table table) {
+    table.title = std::move(heading);
+    blocks.emplace_back(std::move(table));
+  }
+
   // Calls `use` with the document and its long lists; copies the document only where it has some.
   template <typename Use>
   auto with_document(Use&& use) const {
@@ -176,14 +185,6 @@ std::string render_svg(const Lanes& lanes);
 
 // A JSON number: whole values without a point, null for NaN and infinities.
 Json json_number(double value);
-template <class Quantity>
-Json json_number(const std::optional<Quantity>& value, double (*reader)(Quantity)) {
-  return value ? json_number(reader(*value)) : Json(nullptr);
-}
-template <class Number>
-Json json_number(const std::optional<Number>& value) {
-  return value ? json_number(static_cast<double>(*value)) : Json(nullptr);
-}
 
 // The shortest text that reads back as the same double; "" for NaN and infinities.
 std::string exact_number(double value);

@@ -87,9 +87,7 @@ class Drawing {
       }
     }
     for (std::size_t i = 0; i < chart_.series.size(); ++i) add(i);
-    return fmt::format("<svg viewBox=\"0 0 {} {}\" width=\"100%\" role=\"img\" font-family=\"system-ui,sans-serif\">\n",
-                       width_, height_) +
-           shapes_ + "</svg>\n<p>" + legend_ + "</p>\n";
+    return svg(width_, height_, shapes_) + "<p>" + legend_ + "</p>\n";
   }
 
  private:

@@ -49,7 +49,7 @@ std::string shown_in(const Column& column, const Cell& cell) {
   return cut ? fitted(cell.shown, column.widest) : cell.shown;
 }
 
-struct Layout {
+struct ColumnLayout {
   std::vector<std::size_t> columns, widths;  // those shown, in order
 
   std::size_t total() const {
@@ -63,9 +63,9 @@ struct Layout {
   }
 };
 
-// Drops spare columns from the right, then cuts text columns, the longest first, as long as cells stay distinct.
-// Numbers are never cut: a table may stay too wide.
-void fit(Layout& layout, const Table& table, std::size_t width) {
+// Drops spare columns from the right, then shortens text columns, the longest first. Numbers are never cut, so a table
+// may stay too wide.
+void fit(ColumnLayout& layout, const Table& table, std::size_t width) {
   constexpr std::size_t kShortest = 12;
   for (std::size_t i = layout.columns.size(); i-- > 0 && layout.total() > width;) {
     if (table.columns[layout.columns[i]].spare) layout.leave_out(i);
@@ -82,7 +82,8 @@ void fit(Layout& layout, const Table& table, std::size_t width) {
   }
 }
 
-std::string render_row(const Layout& layout, const Table& table, const std::function<std::string(std::size_t)>& cell) {
+std::string render_row(const ColumnLayout& layout, const Table& table,
+                       const std::function<std::string(std::size_t)>& cell) {
   std::string line;
   for (std::size_t i = 0; i < layout.columns.size(); ++i) {
     std::string text = cell(layout.columns[i]);
@@ -96,7 +97,7 @@ std::string render_row(const Layout& layout, const Table& table, const std::func
 std::string render_table(const Table& table, const Style& style) {
   const std::size_t most = table.most_shown == 0 ? table.rows.size() : table.most_shown;
   const std::span shown(table.rows.data(), std::min(table.rows.size(), most));
-  Layout layout;
+  ColumnLayout layout;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     std::size_t width = display_width(table.columns[i].title);
     for (const auto& row : shown) width = std::max(width, display_width(shown_in(table.columns[i], row[i])));
@@ -174,7 +175,8 @@ std::string names_in(const Table& table) {
   return names;
 }
 
-// The answer is the first paragraph, or the names of the table before it: a paragraph behind a table only explains it.
+// The answer is the first paragraph. If a table comes first, it is the names in the table, because a paragraph after a
+// table only explains it.
 std::string render_quiet(const Report& report) {
   std::string text = report.title;
   for (const Block& block : report.blocks) {

@@ -4,8 +4,6 @@
 namespace rightsize::settings {
 namespace {
 
-constexpr std::string_view kGpus = "GPUs", kContinuous = "Continuous batching", kLimits = "Limits", kWhatIf = "What if";
-
 constexpr Setting kRows[] = {
     text("batch-times", "[GPU=]FILE", "measured batch times, CSV with batch,ms_p50[,ms_p90] or from perf_analyzer")
         .alias("service"),
@@ -15,12 +13,6 @@ constexpr Setting kRows[] = {
         .or_words("continuous for language models, otherwise dynamic"),
     duration("max-delay", "10ms", 0, kDay, "longest time a request waits for others; a list is searched").listed(),
     count("preferred", "8", 1, 1e6, "preferred batch sizes").listed(),
-    count("instances", "2", 1, 64, "model instances per GPU; a list is searched").or_else("1").listed().group(kGpus),
-    share("instance-overlap", "0.5", 0, 1, "0: instances share the GPU evenly; 1: they do not slow each other down")
-        .or_else("0")
-        .group(kGpus),
-    count("replicas", "4", 1, 100'000, "GPUs, each with its own queue; a list is searched").listed().group(kGpus),
-    text("gpu-mix", "GPU:N,...", "different GPUs behind one router: h100-sxm:1,l4:2").alias("fleet").group(kGpus),
     duration("timeout", "120s", 1e-6, kDay, "longest wait for an answer"),
     choice("timeout-action", "reject|delay", "what happens to a request that times out").or_else("reject"),
     flag("timeout-override", "let requests of a trace set a shorter timeout (column timeout_ms)"),
@@ -29,30 +21,7 @@ constexpr Setting kRows[] = {
     duration("overhead", "50us", 0, kHour, "time the server adds to each batch"),
     count("requests", "200k", 1, 1e9, "requests to simulate").or_words("200k, or all of a trace"),
     count("seed", "1", 0, 9e15, "seed of the random numbers; equal seeds give equal results").or_else("1"),
-    text("slo", "LIMITS", "latency limits: ttft=500ms,tpot-p95=40ms, or p99=100ms").group(kLimits),
-    share("max-rejected", "0.1%", 0, 1, "share of requests that may be rejected").or_else("0.1%").group(kLimits),
-    text("step-cost", "[GPU=]TIMES",
-         "time of an engine step: base=6ms,prefill=15us,sequence=20us,context=4ns; may be repeated")
-        .alias("step-time")
-        .group(kContinuous),
-    count("token-budget", "8192", 1, 1e8, "tokens per step").or_else("8192").listed().group(kContinuous),
-    count("kv-tokens", "1M", 1, 1e12, "tokens the KV cache of a replica holds")
-        .or_words("the model's, otherwise 1M")
-        .group(kContinuous),
-    choice("lengths", "varied|fixed|exponential",
-           "how token counts vary: as in public traces, not at all, or exponentially")
-        .or_else("varied")
-        .group(kContinuous),
-    flag("no-chunked-prefill", "process each prompt in one step").group(kContinuous),
-
     text("service", "NAME", "only services whose name contains this"),
-    count("gpus-per-replica", "2", 0, 1024, "GPUs per replica, if the metrics do not say").group(kGpus),
-    text("to-gpu", "LIST", "consider moving only to these GPUs: l40s,h100-sxm").listed().group(kGpus),
-    factor("traffic", "2x", 1e-3, 1000, "size for this many times the traffic").group(kWhatIf),
-    factor("longer-prompts", "1.5x", 1e-3, 1000, "size for prompts this many times as long").group(kWhatIf),
-    factor("longer-answers", "1.5x", 1e-3, 1000, "size for responses this many times as long").group(kWhatIf),
-    text("other-model", "NAME", "size for this model instead").group(kWhatIf),
-
     share("headroom", "20%", 0, 10, "capacity kept free above the mean load, unless a workload sets its own")
         .or_else("20%"),
     flag("share", "let workloads marked 'share: true' share a slice through MPS"),
@@ -64,10 +33,41 @@ constexpr Setting kRows[] = {
     flag("repack", "free GPUs of --current with the fewest moves, in a safe order"),
     text("make-room", "SLICES", "with --repack: slices that must fit afterwards, instead of freeing GPUs"),
     file("verify", "compare the driver's list ('nvidia-smi mig -lgip; nvidia-smi mig -lgipp') with the built-in table"),
-    count("gpus-per-node", "8", 1, 64, "GPUs per machine, for the files in --out").or_else("8").group(kGpus),
+
+    section("GPUs"),
+    count("instances", "2", 1, 64, "model instances per GPU; a list is searched").or_else("1").listed(),
+    share("instance-overlap", "0.5", 0, 1, "0: instances share the GPU evenly; 1: they do not slow each other down")
+        .or_else("0"),
+    count("replicas", "4", 1, 100'000, "GPUs, each with its own queue; a list is searched").listed(),
+    text("gpu-mix", "GPU:N,...", "different GPUs behind one router: h100-sxm:1,l4:2").alias("fleet"),
+    count("gpus-per-replica", "2", 0, 1024, "GPUs per replica, if the metrics do not say"),
+    text("to-gpu", "LIST", "consider moving only to these GPUs: l40s,h100-sxm").listed(),
+    count("gpus-per-node", "8", 1, 64, "GPUs per machine, for the files in --out").or_else("8"),
+
+    section("Limits"),
+    text("slo", "LIMITS", "latency limits: ttft=500ms,tpot-p95=40ms, or p99=100ms"),
+    share("max-rejected", "0.1%", 0, 1, "share of requests that may be rejected").or_else("0.1%"),
+
+    section("Continuous batching"),
+    text("step-cost", "[GPU=]TIMES",
+         "time of an engine step: base=6ms,prefill=15us,sequence=20us,context=4ns; may be repeated")
+        .alias("step-time"),
+    count("token-budget", "8192", 1, 1e8, "tokens per step").or_else("8192").listed(),
+    count("kv-tokens", "1M", 1, 1e12, "tokens the KV cache of a replica holds").or_words("the model's, otherwise 1M"),
+    choice("lengths", "varied|fixed|exponential",
+           "how token counts vary: as in public traces, not at all, or exponentially")
+        .or_else("varied"),
+    flag("no-chunked-prefill", "process each prompt in one step"),
+
+    section("What if"),
+    factor("traffic", "2x", 1e-3, 1000, "size for this many times the traffic"),
+    factor("longer-prompts", "1.5x", 1e-3, 1000, "size for prompts this many times as long"),
+    factor("longer-answers", "1.5x", 1e-3, 1000, "size for responses this many times as long"),
+    text("other-model", "NAME", "size for this model instead"),
+
+    section("Output"),
     text("out", "DIR",
-         "write files for mig-parted, GPU operator, nvidia-smi, Kubernetes and DRA, and SVG pictures, to this folder")
-        .group("Output"),
+         "write files for mig-parted, GPU operator, nvidia-smi, Kubernetes and DRA, and SVG pictures, to this folder"),
 };
 
 }  // namespace

@@ -4,8 +4,6 @@
 namespace rightsize::settings {
 namespace {
 
-constexpr std::string_view kMeasured = "Measurements";
-
 constexpr Setting kRows[] = {
     text("workload", "NAME", "name of the workload"),
     text("part", "NAME", "workload or service to take from a file with several"),
@@ -31,19 +29,19 @@ constexpr Setting kRows[] = {
     choice("stage", "one-job|10%|50%|all", "start at this stage"),
     flag("by-hand", "confirm the stage even if a check failed"),
     text("note", "TEXT", "note for the record"),
-    text("measured", "METRIC=VALUES",
-         "measured by hand: tokens_per_second=40100,39800, tpot_seconds, hours, memory_bytes, usd_per_hour, usd, runs "
-         "...; may be repeated")
-        .group(kMeasured),
-    count("oom", "0", 0, 1e6, "out-of-memory errors seen; 0 confirms that there were none").group(kMeasured),
-    text("query", "METRIC=PROMQL", "query for a metric; may be repeated")
-        .or_words("latencies of vLLM and memory of dcgm-exporter")
-        .group(kMeasured),
     flag("calibrate", "write what the measurements say about the speed model to calibration.csv"),
     flag("ask", "ask for missing settings even if standard input is not a terminal"),
     flag("force", "overwrite an existing file"),
     text("output", "FILE", "write to this file instead of standard output").alias("o"),
     text("family", "NAME", "only models of this family, e.g. llama"),
+
+    section("Measurements"),
+    text("measured", "METRIC=VALUES",
+         "measured by hand: tokens_per_second=40100,39800, tpot_seconds, hours, memory_bytes, usd_per_hour, usd, runs "
+         "...; may be repeated"),
+    count("oom", "0", 0, 1e6, "out-of-memory errors seen; 0 confirms that there were none"),
+    text("query", "METRIC=PROMQL", "query for a metric; may be repeated")
+        .or_words("latencies of vLLM and memory of dcgm-exporter"),
 };
 
 }  // namespace

@@ -4,119 +4,94 @@
 namespace rightsize::settings {
 namespace {
 
-constexpr std::string_view kModel = "Model and job", kGpus = "GPUs", kTraining = "Training", kServing = "Serving";
 constexpr double kMostGpus = 1'000'000, kMostParallel = 1024, kMostTokens = 1e8;
 constexpr std::string_view kPrecisions = "bf16|fp16|amp-bf16|amp-fp16|mixed-bf16|fp32|fp8|int8|int4|nf4|fp4|auto";
 
 constexpr Setting kRows[] = {
-    text("model", "NAME|FILE", "model: a built-in name ('rightsize models' lists them) or a Hugging Face config.json")
-        .group(kModel),
-    text("name", "NAME", "name of the workload in reports").group(kModel),
-    choice("job", "train|serve", "train or serve the model")
-        .or_words("train; serve with a setting for serving")
-        .group(kModel),
+    section("Model and job"),
+    text("model", "NAME|FILE", "model: a built-in name ('rightsize models' lists them) or a Hugging Face config.json"),
+    text("name", "NAME", "name of the workload in reports").words(),
+    choice("job", "train|serve", "train or serve the model").or_words("train; serve with a setting for serving"),
     choice("precision", kPrecisions,
            "number format; train: bf16 (pure), amp-bf16, amp-fp16, mixed-bf16, fp32, fp8 or fp4 (NVFP4, megatron "
            "only); serve: bf16, fp16, fp8, int8, int4, nf4 or fp4")
         .listed()
-        .group(kModel),
+        .or_words("bf16"),
     choice("stack", "hf|torchtitan|megatron|llm-foundry|vllm|trtllm|sglang",
            "framework or engine; train: hf, torchtitan, megatron or llm-foundry; serve: vllm, trtllm, sglang or hf")
-        .or_words("hf to train, vllm to serve")
-        .group(kModel),
-    count("batch", "8", 1, 1e7, "sequences or images per GPU in one pass").listed().group(kModel),
-    text("resolution", "WxH", "image size, e.g. 1024x768, or 1024 for a square").group(kModel),
+        .or_words("hf to train, vllm to serve"),
+    count("batch", "8", 1, 1e7, "sequences or images per GPU in one pass").listed().or_words("1"),
+    text("resolution", "WxH", "image size, e.g. 1024x768, or 1024 for a square"),
 
-    text("gpu", "NAME", "GPU name or family, e.g. h100-sxm or h100 ('rightsize gpus' lists them)")
-        .listed()
-        .group(kGpus),
-    count("gpus", "8", 1, kMostGpus, "number of GPUs").group(kGpus),
-    count("max-gpus", "64", 1, 65'536, "use at most this many GPUs").or_else("64").group(kGpus),
-    count("tp", "4", 1, kMostParallel, "tensor parallel size").listed().group(kGpus),
-    count("pp", "2", 1, kMostParallel, "pipeline parallel size").listed().group(kGpus),
-    count("ep", "8", 1, kMostParallel, "expert parallel size; when serving, a divisor of --tp").listed().group(kGpus),
-    text("machine", "NAME", "machine the GPUs are in, e.g. aws/p5.48xlarge, for its links and network").group(kGpus),
-    bandwidth("network", "3200Gbit/s", 1e6, 1e15, "network bandwidth of one machine, instead of the usual one")
-        .group(kGpus),
+    section("GPUs"),
+    text("gpu", "NAME", "GPU name or family, e.g. h100-sxm or h100 ('rightsize gpus' lists them)").listed(),
+    count("gpus", "8", 1, kMostGpus, "number of GPUs").or_words("1"),
+    count("max-gpus", "64", 1, 65'536, "use at most this many GPUs").or_else("64"),
+    count("tp", "4", 1, kMostParallel, "tensor parallel size").listed().or_words("1"),
+    count("pp", "2", 1, kMostParallel, "pipeline parallel size").listed().or_words("1"),
+    count("ep", "8", 1, kMostParallel, "expert parallel size; when serving, a divisor of --tp").listed().or_words("1"),
+    text("machine", "NAME", "machine the GPUs are in, e.g. aws/p5.48xlarge, for its links and network"),
+    bandwidth("network", "3200Gbit/s", 1e6, 1e15, "network bandwidth of one machine, instead of the usual one"),
 
+    section("Training", Jobs::kTrain),
     choice("method", "full|lora|qlora", "train all weights, LoRA adapters, or LoRA adapters on an nf4 base")
-        .train()
         .listed()
-        .group(kTraining),
-    count("lora-rank", "16", 1, 4096, "rank of the LoRA adapters").train().group(kTraining),
-    choice("lora-targets", "all-linear|attention", "matrices that get LoRA adapters").train().group(kTraining),
+        .or_words("full"),
+    count("lora-rank", "16", 1, 4096, "rank of the LoRA adapters").or_words("16"),
+    choice("lora-targets", "all-linear|attention", "matrices that get LoRA adapters").or_words("all-linear"),
     choice("optimizer", "adamw|adamw-8bit|adamw-paged-8bit|sgd|sgd-momentum|adafactor|lion|muon", "optimizer")
-        .train()
-        .group(kTraining),
+        .or_words("adamw"),
     choice("optimizer-states", "fp32|bf16|int8", "number format of the optimizer states")
-        .or_words("follows --precision")
-        .train()
-        .group(kTraining),
-    count("seq", "4096", 1, kMostTokens, "tokens per sequence")
-        .or_words("what the model was trained on, at most 2,048")
-
-        .group(kTraining),
-    count("accumulate", "4", 1, 1e6, "gradient accumulation: passes per optimizer step").train().group(kTraining),
-    choice("recompute", "none|selective|full", "activation checkpointing").train().listed().group(kTraining),
-    choice("attention", "eager|sdpa|flash", "attention kernels").train().group(kTraining),
+        .or_words("follows --precision"),
+    count("accumulate", "4", 1, 1e6, "gradient accumulation: passes per optimizer step").or_words("1"),
+    choice("recompute", "none|selective|full", "activation checkpointing").listed().or_words("none"),
+    choice("attention", "eager|sdpa|flash", "attention kernels").or_words("sdpa"),
     choice("cross-entropy", "eager|chunked|fused", "compute the loss on all logits, in chunks, or fused with the head")
-        .train()
-        .group(kTraining),
-    yes_no("fused-kernels", "fused SwiGLU and norm kernels (Liger, Apex)").train().group(kTraining),
-    yes_no("compile", "torch.compile the forward pass (hf, torchtitan)").train().group(kTraining),
-    yes_no("optimizer-in-backward", "apply and free each gradient during the backward pass").train().group(kTraining),
-    choice("offload", "none|optimizer|parameters", "what to keep in host memory").train().group(kTraining),
-    yes_no("offload-activations", "keep saved activations in host memory").train().group(kTraining),
-    count("cp", "2", 1, kMostParallel, "context parallel size").train().group(kTraining),
-    count("pp-interleave", "2", 1, 128, "virtual pipeline stages per GPU").train().group(kTraining),
-    yes_no("sequence-parallel", "with --tp, also split norms and dropouts").train().group(kTraining),
+        .or_words("eager"),
+    yes_no("fused-kernels", "fused SwiGLU and norm kernels (Liger, Apex)"),
+    yes_no("compile", "torch.compile the forward pass (hf, torchtitan)"),
+    yes_no("optimizer-in-backward", "apply and free each gradient during the backward pass"),
+    choice("offload", "none|optimizer|parameters", "what to keep in host memory").or_words("none"),
+    yes_no("offload-activations", "keep saved activations in host memory"),
+    count("cp", "2", 1, kMostParallel, "context parallel size").or_words("1"),
+    count("pp-interleave", "2", 1, 128, "virtual pipeline stages per GPU").or_words("1"),
+    yes_no("sequence-parallel", "with --tp, also split norms and dropouts").or_words("yes"),
     count("zero", "3", 0, 3, "ZeRO stage: 1 shards optimizer states, 2 also gradients, 3 also parameters (FSDP)")
-        .train()
         .listed()
-        .group(kTraining),
+        .or_words("0"),
 
-    length("isl", "1024", 1, kMostTokens, "input tokens per request").serve().group(kServing),
-    length("osl", "256", 0, kMostTokens, "output tokens per request").serve().group(kServing),
-    count("steps", "30", 1, 10'000, "denoising steps per image").serve().group(kServing),
-    yes_no("guidance", "classifier-free guidance: a second pass per step without the prompt").serve().group(kServing),
-    count("images", "1", 0, 10'000, "images per prompt, for models that read images").serve().group(kServing),
-    count("concurrency", "32", 1, 1e6, "requests in flight").serve().group(kServing),
-    choice("kv-precision", kPrecisions, "number format of the KV cache")
-        .or_words("the engine's own")
-        .serve()
-        .listed()
-        .group(kServing),
+    section("Training"),
+    count("seq", "4096", 1, kMostTokens, "tokens per sequence")
+        .or_words("what the model was trained on, at most 2,048"),
+
+    section("Serving", Jobs::kServe),
+    length("isl", "1024", 1, kMostTokens, "input tokens per request").or_words("1024"),
+    length("osl", "256", 0, kMostTokens, "output tokens per request").or_words("256"),
+    count("steps", "30", 1, 10'000, "denoising steps per image"),
+    yes_no("guidance", "classifier-free guidance: a second pass per step without the prompt"),
+    count("images", "1", 0, 10'000, "images per prompt, for models that read images"),
+    count("concurrency", "32", 1, 1e6, "requests in flight").or_words("1"),
+    choice("kv-precision", kPrecisions, "number format of the KV cache").or_words("the engine's own").listed(),
     count("attention-dp", "8", 1, kMostParallel,
           "split the attention of one copy into this many groups, each with its own KV cache; experts stay shared")
-        .serve()
-        .group(kServing),
+        .or_words("1"),
     text(
         "disaggregated", "prefill=NxTP,decode=NxTP",
         "separate prefill and decode workers, N of TP GPUs each, or off; --tp, --ep and --attention-dp then describe a "
-        "decode worker")
-        .serve()
-        .group(kServing),
-    share("prefix-hit", "0.3", 0, 0.9999, "share of prompt tokens found in the prefix cache")
-        .or_else("0")
-        .serve()
-        .group(kServing),
-    text("speculate", "N[,ACCEPTANCE]",
-         "speculative decoding: tokens drafted per step and the share accepted (default 0.8), e.g. 3,0.7")
-        .serve()
-        .group(kServing),
-    count("max-batch", "256", 1, 1e6, "most requests the engine decodes together (max-num-seqs)")
-        .serve()
-        .listed()
-        .group(kServing),
-    count("max-tokens", "8192", 16, 1e7, "most tokens in one pass (max-num-batched-tokens)").serve().group(kServing),
-    share("memory-share", "0.9", 0.05, 1, "share of GPU memory the engine may use (gpu-memory-utilization)")
-        .serve()
-        .group(kServing),
-    yes_no("quantize-embeddings", "store embeddings and head in the format of the weights").serve().group(kServing),
+        "decode worker"),
+    share("prefix-hit", "0.3", 0, 0.9999, "share of prompt tokens found in the prefix cache").or_else("0"),
+    text("speculate", "N[,ACCEPTANCE|,method=NAME]",
+         "speculative decoding: tokens drafted per step and the chance that the first is accepted (default 0.8; later "
+         "ones are accepted less often), or a method with measured curves, e.g. 3,0.7 or 3,method=mtp"),
+    count("max-batch", "256", 1, 1e6, "most requests the engine decodes together (max-num-seqs)").listed(),
+    count("max-tokens", "8192", 16, 1e7, "most tokens in one pass (max-num-batched-tokens)"),
+    count("poll-steps", "1", 1, 1000,
+          "decode steps between two looks at the queue (SGLang: scheduler-recv-interval); by default as in published "
+          "runs"),
+    share("memory-share", "0.9", 0.05, 1, "share of GPU memory the engine may use (gpu-memory-utilization)"),
+    yes_no("quantize-embeddings", "store embeddings and head in the format of the weights"),
     yes_no("slot-wait", "the engine batches at most --concurrency requests, and one more waits for a slot")
-        .or_else("no")
-        .serve()
-        .group(kServing),
+        .or_else("no"),
 };
 
 }  // namespace

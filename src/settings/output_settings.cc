@@ -4,28 +4,25 @@
 namespace rightsize::settings {
 namespace {
 
-constexpr std::string_view kOutput = "Output";
-
 constexpr Setting kRows[] = {
-    count("top", "10", 0, 1e6, "rows to show; 0 shows all").group(kOutput),
-    text("sort", "COLUMN", "sort by this column").group(kOutput),
-    text("emit", "TOOL", "write files for this tool").listed().group(kOutput),
-    count("plan", "1", 1, 1000, "number of the plan").or_else("1").group(kOutput),
-    flag("explain", "also show why this plan, what would change it, and why other GPUs were rejected").group(kOutput),
-    flag("stats", "show how many options were examined and how long each stage took").group(kOutput),
-    flag("plans-only", "rank the plans and stop: no trade-offs, changes or confidence, in a fraction of the time")
-        .group(kOutput),
-    text("sweep", "SETTING=VALUES", "table over one setting, e.g. batch=1..256 (doubling) or isl=512,2k")
-        .group(kOutput),
-    flag("roofline", "draw the operations under the GPU's roofline").group(kOutput),
+    section("Output"),
+    count("top", "10", 0, 1e6, "rows to show; 0 shows all"),
+    text("sort", "COLUMN", "sort by this column"),
+    text("emit", "TOOL", "write files for this tool").listed(),
+    count("plan", "1", 1, 1000, "number of the plan").or_else("1"),
+    flag("explain", "also show why this plan, what would change it, and why other GPUs were rejected"),
+    flag("stats", "show how many options were examined and how long each stage took"),
+    flag("plans-only", "rank the plans and stop: no trade-offs, changes or confidence, in a fraction of the time"),
+    text("sweep", "SETTING=VALUES", "table over one setting, e.g. batch=1..256 (doubling) or isl=512,2k"),
+    flag("roofline", "draw the operations under the GPU's roofline"),
     flag("options", "show what each option frees, its effect on speed, and the cheapest combination that fits")
-        .alias("levers")
-        .group(kOutput),
-    choice("format", "text|json|csv|md|html", "output format").or_else("text").group(kOutput),
-    flag("wide", "do not fit tables to the terminal").group(kOutput),
-    flag("quiet", "print the answer in one line").alias("q").group(kOutput),
-    flag("help", "show this help").alias("h").group(kOutput),
+        .alias("levers"),
+    choice("format", "text|json|csv|md|html", "output format").or_else("text"),
+    flag("wide", "do not fit tables to the terminal"),
+    flag("quiet", "print the answer in one line").alias("q"),
+    flag("help", "show this help").alias("h"),
 
+    section(""),
     text("WORKLOAD", "", "workload file (see 'rightsize init'), - for standard input, or a model"),
     text("WORKLOADS", "", "workloads to place, a YAML file; - is standard input (see examples/mig)"),
     text("WHAT", "", "what to show or do").words(),

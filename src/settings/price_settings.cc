@@ -4,78 +4,49 @@
 namespace rightsize::settings {
 namespace {
 
-constexpr std::string_view kOffers = "Prices and offers", kSpot = "Spot", kImport = "Import and update";
-constexpr std::string_view kHistory = "History", kDemand = "Demand";
-
 constexpr Setting kRows[] = {
-    text("provider", "LIST", "providers to consider, e.g. aws,gcp").alias("providers").listed().group(kOffers),
-    text("region", "LIST", "regions to consider: names, prefixes, or us, eu, asia")
-        .alias("regions")
-        .listed()
-        .group(kOffers),
-    text("purchase", "LIST", "purchase terms: on-demand, spot, 1y, 3y").or_words("on-demand").listed().group(kOffers),
+    section("Prices and offers"),
+    text("provider", "LIST", "providers to consider, e.g. aws,gcp").alias("providers").listed(),
+    text("region", "LIST", "regions to consider: names, prefixes, or us, eu, asia").alias("regions").listed(),
+    text("purchase", "LIST", "purchase terms: on-demand, spot, 1y, 3y").or_words("on-demand").listed(),
     flag("community",
-         "include marketplaces that resell other people's machines (RunPod community, Vast, Shadeform, ...)")
-        .group(kOffers),
+         "include marketplaces that resell other people's machines (RunPod community, Vast, Shadeform, ...)"),
     price("price",
           "your price per hour instead of the list price: h100-sxm=2.49, p5.48xlarge=55, or 2.49 for every GPU; may be "
-          "repeated")
-        .group(kOffers),
-    price("spot-price", "your spot price per hour, as --price").group(kOffers),
+          "repeated"),
+    price("spot-price", "your spot price per hour, as --price"),
     text("catalog", "DIR",
          "folder with your own gpus.csv, machines.csv and prices/*.csv, added to the built-in data (or "
-         "$RIGHTSIZE_CATALOG, or rightsize/catalog in your XDG configuration folder)")
-        .group(kOffers),
-    text("instance", "LIST", "instance types, e.g. p5.48xlarge").listed().group(kOffers),
-    flag("retired", "include machines that can no longer be ordered").group(kOffers),
-    choice("best-per", "gpu|provider|instance|region", "show only the first row of each").group(kOffers),
-    size("min-memory", "40GiB", 0, 1e15, "only GPUs with at least this much memory").group("GPUs"),
-    text("vendor", "NAME", "only GPUs from this vendor: NVIDIA, AMD, Intel, Google, AWS").group("GPUs"),
+         "$RIGHTSIZE_CATALOG, or rightsize/catalog in your XDG configuration folder)"),
+    text("instance", "LIST", "instance types, e.g. p5.48xlarge").listed(),
+    flag("retired", "include machines that can no longer be ordered"),
+    choice("best-per", "gpu|provider|instance|region", "show only the first row of each"),
     text("store", "FILE|URL",
          "price store: a file or postgres://... (or $RIGHTSIZE_STORE; default rightsize/prices.db in your XDG data "
-         "folder)")
-        .group(kOffers),
+         "folder)"),
+    hourly_price("on-demand", "6.88", 0.001, 2000, "your on-demand price, USD per GPU-hour"),
+    hourly_price("spot", "2.49", 0.001, 2000, "your spot price, USD per GPU-hour"),
+    text("one-year", "USD/H", "your one-year price, USD per GPU-hour; 2.60,half=2.52,all=2.40 with upfront payment"),
+    text("three-years", "USD/H", "your three-year price, as --one-year"),
 
-    duration("hours", "100", kMinute, 100'000 * kHour, "hours of work, without interruptions").bare("h").group(kSpot),
-    count("machines", "4", 1, 4096, "machines that run together").or_else("1").group(kSpot),
-    duration("save", "60s", 0, kDay, "time to write a checkpoint").or_else("60s").group(kSpot),
+    section("GPUs"),
+    size("min-memory", "40GiB", 0, 1e15, "only GPUs with at least this much memory"),
+    text("vendor", "NAME", "only GPUs from this vendor: NVIDIA, AMD, Intel, Google, AWS"),
 
+    section("Spot"),
+    duration("hours", "100", kMinute, 100'000 * kHour, "hours of work, without interruptions").bare("h"),
+    count("machines", "4", 1, 4096, "machines that run together").or_else("1"),
+    duration("save", "60s", 0, kDay, "time to write a checkpoint").or_else("60s"),
+
+    section("Import and update"),
     choice("feed", "skypilot|aws|azure|gcp|gpuhunt|runpod|vast|csv",
-           "format of the price feed; update: skypilot, aws or azure")
-        .group(kImport),
-    date("date", "day of the prices").or_words("the day the file was written").group(kImport),
+           "format of the price feed; update: skypilot, aws or azure"),
+    date("date", "day of the prices").or_words("the day the file was written"),
+    text("write-to", "DIR", "write machines.csv and prices/*.csv there instead of to the store"),
+    text("url", "URL", "fetch from here instead of the public address; {} is replaced by the cloud or region"),
+
+    section(""),
     flag("dry-run", "report what would change, and write nothing"),
-    text("write-to", "DIR", "write machines.csv and prices/*.csv there instead of to the store").group(kImport),
-    text("url", "URL", "fetch from here instead of the public address; {} is replaced by the cloud or region")
-        .group(kImport),
-    text("zone", "LIST", "availability zones").listed().group(kHistory),
-    date("from-date", "first day").alias("from").or_words("30 days ago for diff").group(kHistory),
-    date("to-date", "last day").alias("to").or_words("today").group(kHistory),
-    date("before", "forget prices of days before this one; the newest price of each offer is kept").group(kHistory),
-
-    file("usage", "GPUs in use over time: CSV with a column gpus, or gpu_hours per hour or day, or the JSON of 'fleet'")
-        .group(kDemand),
-    text("base", "N[,peak=N,share=X]", "GPUs in use: 8, or 8,peak=20,share=0.3").group(kDemand),
-    share("growth", "20%", -0.99, 10, "growth of demand per year").or_else("0").group(kDemand),
-    text("future", "SCENARIO", "a scenario: NAME,weight=0.3,demand=1/0.7/0.7,prices=1/0.8/0.8 by year; may be repeated")
-        .group(kDemand),
-    share("spot-share", "0.3", 0, 1, "share of demand that may be interrupted").or_else("0").group(kDemand),
-    hourly_price("on-demand", "6.88", 0.001, 2000, "your on-demand price, USD per GPU-hour").group(kOffers),
-    hourly_price("spot", "2.49", 0.001, 2000, "your spot price, USD per GPU-hour").group(kOffers),
-    text("one-year", "USD/H", "your one-year price, USD per GPU-hour; 2.60,half=2.52,all=2.40 with upfront payment")
-        .group(kOffers),
-    text("three-years", "USD/H", "your three-year price, as --one-year").group(kOffers),
-    share("interest", "0.08", 0, 1, "cost of capital per year, to compare upfront payments")
-        .or_else("0.08")
-        .group(kDemand),
-    count("increment", "8", 1, 1024, "buy commitments in steps of this many GPUs")
-        .alias("step")
-        .or_else("1")
-        .group(kDemand),
-    count("ladder", "4", 2, 52, "purchases per year to compare with buying everything at once")
-        .or_else("4")
-        .group(kDemand),
-
     duration("job-hours", "200", 0, in_seconds(kMonth),
              "hours per month that jobs run (Job, RayJob, sbatch, SkyPilot task)")
         .bare("h")
@@ -83,6 +54,24 @@ constexpr Setting kRows[] = {
     money("fail-over", "500", 0, 1e12, "exit with code 4 if the change costs more than this per month"),
     flag("strict", "exit with code 4 if something does not fit or has no price"),
     flag("all", "include requests that do not change"),
+
+    section("History"),
+    text("zone", "LIST", "availability zones").listed(),
+    date("from-date", "first day").alias("from").or_words("30 days ago for diff"),
+    date("to-date", "last day").alias("to").or_words("today"),
+    date("before", "forget prices of days before this one; the newest price of each offer is kept"),
+
+    section("Demand"),
+    file("usage",
+         "GPUs in use over time: CSV with a column gpus, or gpu_hours per hour or day, or the JSON of 'fleet'"),
+    text("base", "N[,peak=N,share=X]", "GPUs in use: 8, or 8,peak=20,share=0.3"),
+    share("growth", "20%", -0.99, 10, "growth of demand per year").or_else("0"),
+    text("future", "SCENARIO",
+         "a scenario: NAME,weight=0.3,demand=1/0.7/0.7,prices=1/0.8/0.8 by year; may be repeated"),
+    share("spot-share", "0.3", 0, 1, "share of demand that may be interrupted").or_else("0"),
+    share("interest", "0.08", 0, 1, "cost of capital per year, to compare upfront payments").or_else("0.08"),
+    count("increment", "8", 1, 1024, "buy commitments in steps of this many GPUs").alias("step").or_else("1"),
+    count("ladder", "4", 2, 52, "purchases per year to compare with buying everything at once").or_else("4"),
 };
 
 }  // namespace

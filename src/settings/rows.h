@@ -34,13 +34,20 @@ constexpr Setting flag(std::string_view name, std::string_view meaning) {
   return row(Kind::kSwitch, name, {}, kNone, kNone, meaning);
 }
 constexpr Setting price(std::string_view name, std::string_view meaning) {
-  return row(Kind::kPrice, name, "h100-sxm=2.49", 0.005, 2000, meaning).shown("[NAME=]USD/H").listed();
+  return row(Kind::kPrice, name, "h100-sxm=2.49", kNone, kNone, meaning).shown("[NAME=]USD/H").listed();
 }
 constexpr Setting date(std::string_view name, std::string_view meaning) {
   return row(Kind::kDate, name, "2026-08-01", kNone, kNone, meaning).shown("DATE");
 }
 constexpr Setting moment(std::string_view name, std::string_view meaning) {
   return row(Kind::kMoment, name, "2026-11-01T09:00:00Z", kNone, kNone, meaning).shown("TIME");
+}
+
+// Begins a section: the rows up to the next one have its heading in help, and are for its jobs.
+constexpr Setting section(std::string_view heading, Jobs jobs = Jobs::kAll) {
+  Setting made;
+  made.heading = heading, made.jobs = jobs;
+  return made;
 }
 
 // The kinds with a number, an example and a range.

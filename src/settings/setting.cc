@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "base/date.h"
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
@@ -22,22 +21,23 @@ namespace {
 std::vector<Setting> collect() {
   std::vector<Setting> rows;
   for (const auto table :
-       {job_rows(), work_rows(), price_rows(), batch_rows(), fleet_rows(), decision_rows(), output_rows()})
-    rows.insert(rows.end(), table.begin(), table.end());
+       {job_rows(), work_rows(), price_rows(), batch_rows(), fleet_rows(), decision_rows(), output_rows()}) {
+    Setting section;
+    for (const Setting& row : table) {
+      if (row.name.empty()) {
+        section = row;
+        continue;
+      }
+      rows.push_back(row);
+      rows.back().heading = section.heading, rows.back().jobs = section.jobs;
+    }
+  }
   return rows;
 }
 
 const std::vector<Setting>& rows() {
   static const std::vector<Setting> kAll = collect();
   return kAll;
-}
-
-// A number with its sign: growth may be negative.
-template <class Parse>
-auto with_sign(const Setting& setting, std::string_view text, Parse parse) -> Result<double> {
-  const bool negative = setting.least < 0 && text.starts_with('-');
-  RIGHTSIZE_TRY(const double value, parse(negative ? text.substr(1) : text));
-  return negative ? -value : value;
 }
 
 Result<double> parse_factor(std::string_view text) {
@@ -54,10 +54,16 @@ Result<double> parse_hourly_price(std::string_view text) {
   return fail(bad_input(fmt::format("'{}' is not a price per hour", text)).with_hint("write 2.49 or 2.49USD/h"));
 }
 
-Result<double> parse_price(std::string_view text) {
-  if (Result<double> price = parse_hourly_price(trim(text.substr(text.rfind('=') + 1)))) return price;
-  return fail(bad_input(fmt::format("'{}' is not [NAME=]USD per hour", text))
-                  .with_hint("for example h100-sxm=2.49, p5.48xlarge=55.04USD/h, or 2.49 for every GPU"));
+// A number with its sign: growth may be negative.
+template <auto kParse>
+Result<double> with_sign(const Setting& setting, std::string_view text) {
+  const bool negative = setting.least < 0 && text.starts_with('-');
+  RIGHTSIZE_TRY(const double value, kParse(negative ? text.substr(1) : text));
+  return negative ? -value : value;
+}
+
+Result<double> parse_fraction(std::string_view text) {
+  return parse_share(text).map([](Ratio ratio) { return ratio.fraction(); });
 }
 
 // "1024", "1024,fixed", "1k,p95=8k": the first number; the rest is for the command.
@@ -70,41 +76,59 @@ Result<double> parse_time(const Setting& setting, std::string_view text) {
       .map(in_seconds);
 }
 
-Result<double> parse_value(const Setting& setting, std::string_view text) {
-  switch (setting.kind) {
-    case Kind::kCount:
-      return parse_count(text);
-    case Kind::kLength:
-      return parse_length(text);
-    case Kind::kNumber:
-      return with_sign(setting, text, parse_number);
-    case Kind::kShare:
-      return with_sign(setting, text, [](std::string_view t) {
-        return parse_share(t).map([](Ratio ratio) { return ratio.fraction(); });
-      });
-    case Kind::kFactor:
-      return parse_factor(text);
-    case Kind::kDuration:
-      return parse_time(setting, text);
-    case Kind::kBytes:
-      return parse_bytes(text).map(in_bytes);
-    case Kind::kBandwidth:
-      return parse_bandwidth(text).map(in_bytes_per_s);
-    case Kind::kPerSecond:
-      if (setting.unit == kTimeRequired && text.find('/') == std::string_view::npos)
-        return fail(bad_input(fmt::format("'{}' needs a time, for example {}", text, setting.example)));
-      return parse_request_rate(text).map(in_requests_per_s);
-    case Kind::kPerHour:
-      return parse_per_hour(text);
-    case Kind::kUsd:
-      return parse_usd(text).map(in_usd);
-    case Kind::kUsdPerHour:
-      return parse_hourly_price(text);
-    case Kind::kPrice:
-      return parse_price(text);
-    default:
-      return 0.0;
-  }
+Result<double> parse_rate(const Setting& setting, std::string_view text) {
+  if (setting.unit == kTimeRequired && text.find('/') == std::string_view::npos)
+    return fail(bad_input(fmt::format("'{}' needs a time, for example {}", text, setting.example)));
+  return parse_request_rate(text).map(in_requests_per_s);
+}
+
+// For parsers that need only the text.
+template <auto kParse>
+Result<double> text_alone(const Setting&, std::string_view text) {
+  return kParse(text);
+}
+
+std::string four_digits(double limit) { return format_number(limit, 4); }
+std::string dollars(double limit) { return "$" + four_digits(limit); }
+std::string whole(double limit) {
+  return limit >= 1e9 ? fmt::format("1e{:.0f}", std::log10(limit)) : format_number(limit, 7);
+}
+std::string fraction(double limit) {
+  return limit <= 1 && limit >= 0 ? four_digits(limit) : format_percent(Ratio::fraction(limit));
+}
+std::string each_second(double limit) {
+  return (limit < 1e-3 ? fmt::format("{:g}", limit) : four_digits(limit)) + "/s";
+}
+
+// How the values of a kind are read and written.
+struct KindRow {
+  Kind kind;
+  Result<double> (*parse)(const Setting& setting, std::string_view text);
+  const char* format;            // text that reads as the same number again
+  std::string (*limit)(double);  // a limit as people write it: "1 min", "$2,000", "16"
+};
+constexpr KindRow kNumbers[] = {
+    {Kind::kCount, text_alone<parse_count>, "{:.0f}", whole},
+    {Kind::kLength, text_alone<parse_length>, "{:.0f}", whole},
+    {Kind::kNumber, with_sign<parse_number>, "{}", whole},
+    {Kind::kShare, with_sign<parse_fraction>, "{}", fraction},
+    {Kind::kFactor, text_alone<parse_factor>, "{}", whole},
+    {Kind::kDuration, parse_time, "{}s", [](double limit) { return format_duration(seconds(limit)); }},
+    {Kind::kBytes, [](const Setting&, std::string_view text) { return parse_bytes(text).map(in_bytes); }, "{}B",
+     [](double limit) { return format_bytes(bytes(limit)); }},
+    {Kind::kBandwidth, [](const Setting&, std::string_view text) { return parse_bandwidth(text).map(in_bytes_per_s); },
+     "{}MB/s", [](double limit) { return format_bandwidth(bytes_per_s(limit)); }},
+    {Kind::kPerSecond, parse_rate, "{}/s", each_second},
+    {Kind::kPerHour, text_alone<parse_per_hour>, "{}", [](double limit) { return four_digits(limit) + "/h"; }},
+    {Kind::kUsd, [](const Setting&, std::string_view text) { return parse_usd(text).map(in_usd); }, "{}", dollars},
+    {Kind::kUsdPerHour, text_alone<parse_hourly_price>, "{}", dollars},
+};
+
+// Null for kinds that are not numbers.
+const KindRow* find_number(Kind kind) {
+  const auto found =
+      std::find_if(std::begin(kNumbers), std::end(kNumbers), [&](const KindRow& row) { return row.kind == kind; });
+  return found == std::end(kNumbers) ? nullptr : found;
 }
 
 std::string flag_name(const Setting& setting) {
@@ -167,20 +191,7 @@ const Setting& get(std::string_view name) {
   std::abort();
 }
 
-bool is_number(Kind kind) {
-  switch (kind) {
-    case Kind::kText:
-    case Kind::kFile:
-    case Kind::kChoice:
-    case Kind::kYesNo:
-    case Kind::kSwitch:
-    case Kind::kDate:
-    case Kind::kMoment:
-      return false;
-    default:
-      return true;
-  }
-}
+bool is_number(Kind kind) { return find_number(kind) != nullptr; }
 
 Result<Value> read(const Setting& setting, std::string_view text, std::string_view name) {
   const std::string flag = name.empty() ? flag_name(setting) : std::string(name);
@@ -192,8 +203,9 @@ Result<Value> read(const Setting& setting, std::string_view text, std::string_vi
     if (Result<> day = check_day(setting, text); !day) return fail(about(flag, std::move(day).error()));
   }
   Value value{std::string(text)};
-  if (!is_number(setting.kind)) return value;
-  const Result<double> number = parse_value(setting, text);
+  const KindRow* kind = find_number(setting.kind);
+  if (kind == nullptr) return value;
+  const Result<double> number = kind->parse(setting, text);
   if (!number) return fail(about(flag, number.error()));
   value.number = *number;
   if (!std::isfinite(value.number) || value.number < setting.least || value.number > setting.most)
@@ -204,7 +216,7 @@ Result<Value> read(const Setting& setting, std::string_view text, std::string_vi
 Result<std::vector<Value>> read_list(const Setting& setting, std::string_view text, std::string_view name) {
   std::vector<Value> values;
   // 1,000,000 is one number.
-  if (!setting.list || (is_number(setting.kind) && setting.kind != Kind::kPrice && read(setting, text, name))) {
+  if (!setting.list || (is_number(setting.kind) && read(setting, text, name))) {
     RIGHTSIZE_TRY(values.emplace_back(), read(setting, text, name));
     return values;
   }
@@ -225,54 +237,31 @@ Result<> check(std::string_view setting, std::string_view text, const Place& pla
 }
 
 std::string format(const Setting& setting, double number) {
-  switch (setting.kind) {
-    case Kind::kDuration:
-      return fmt::format("{}s", number);
-    case Kind::kBytes:
-      return fmt::format("{}B", number);
-    case Kind::kBandwidth:
-      return fmt::format("{}MB/s", number / 1e6);
-    case Kind::kPerSecond:
-      return fmt::format("{}/s", number);
-    case Kind::kCount:
-    case Kind::kLength:
-      return fmt::format("{:.0f}", number);
-    default:
-      return fmt::format("{}", number);
-  }
+  const KindRow* kind = find_number(setting.kind);
+  const double scale = setting.kind == Kind::kBandwidth ? 1e-6 : 1;
+  return fmt::format(fmt::runtime(kind != nullptr ? kind->format : "{}"), number * scale);
 }
-
-namespace {
-
-// A limit as a person would write it: "1min", "$2,000", "16".
-std::string limit_words(const Setting& setting, double limit) {
-  switch (setting.kind) {
-    case Kind::kDuration:
-      return format_duration(seconds(limit));
-    case Kind::kBytes:
-      return format_bytes(bytes(limit));
-    case Kind::kBandwidth:
-      return format_bandwidth(bytes_per_s(limit));
-    case Kind::kShare:
-      return limit <= 1 && limit >= 0 ? format_number(limit, 4) : format_percent(Ratio::fraction(limit));
-    case Kind::kUsd:
-    case Kind::kUsdPerHour:
-    case Kind::kPrice:
-      return "$" + format_number(limit, 4);
-    case Kind::kPerSecond:
-      return fmt::format("{}/s", limit < 1e-3 ? fmt::format("{:g}", limit) : format_number(limit, 4));
-    case Kind::kPerHour:
-      return format_number(limit, 4) + "/h";
-    default:
-      return limit >= 1e9 ? fmt::format("1e{:.0f}", std::log10(limit)) : format_number(limit, 7);
-  }
-}
-
-}  // namespace
 
 std::string range_words(const Setting& setting) {
-  if (setting.least == setting.most) return {};
-  return fmt::format("between {} and {}", limit_words(setting, setting.least), limit_words(setting, setting.most));
+  const KindRow* kind = find_number(setting.kind);
+  if (kind == nullptr || setting.least == setting.most) return {};
+  return fmt::format("between {} and {}", kind->limit(setting.least), kind->limit(setting.most));
+}
+
+std::string_view json_type(const Setting& setting) {
+  if (setting.kind == Kind::kYesNo || setting.kind == Kind::kSwitch) return "boolean";
+  if (setting.kind == Kind::kCount || setting.kind == Kind::kLength) return "integer";
+  const bool needs_unit = setting.kind == Kind::kBytes || setting.kind == Kind::kBandwidth ||
+                          setting.kind == Kind::kPrice || setting.unit == kTimeRequired ||
+                          (setting.kind == Kind::kDuration && setting.unit.empty());
+  return is_number(setting.kind) && !needs_unit ? "number" : "string";
+}
+
+std::optional<NumberRange> number_range(const Setting& setting) {
+  if (json_type(setting) != "integer" && json_type(setting) != "number") return std::nullopt;
+  const double unit =
+      setting.kind == Kind::kDuration ? in_seconds(*parse_duration("1" + std::string(setting.unit))) : 1;
+  return NumberRange{setting.least / unit, setting.most / unit};
 }
 
 std::string placeholder(const Setting& setting) { return std::string(setting.values); }
@@ -280,8 +269,7 @@ std::string placeholder(const Setting& setting) { return std::string(setting.val
 std::string help(const Setting& setting) {
   std::string text(setting.meaning);
   const bool shows_example = text.find(setting.example) != std::string::npos || text.find("e.g.") != std::string::npos;
-  if (is_number(setting.kind) && setting.kind != Kind::kCount && setting.kind != Kind::kPrice && !shows_example &&
-      setting.preset.empty())
+  if (is_number(setting.kind) && setting.kind != Kind::kCount && !shows_example && setting.preset.empty())
     text += fmt::format(", e.g. {}", setting.example);
   return text;
 }
@@ -289,8 +277,7 @@ std::string help(const Setting& setting) {
 bool accepts(const std::string&, Kind) { return true; }
 bool accepts(const bool&, Kind kind) { return kind == Kind::kSwitch || kind == Kind::kYesNo; }
 bool accepts(const double&, Kind kind) {
-  return is_number(kind) && kind != Kind::kDuration && kind != Kind::kBytes && kind != Kind::kBandwidth &&
-         kind != Kind::kPrice;
+  return is_number(kind) && kind != Kind::kDuration && kind != Kind::kBytes && kind != Kind::kBandwidth;
 }
 bool accepts(const Seconds&, Kind kind) { return kind == Kind::kDuration; }
 bool accepts(const Bytes&, Kind kind) { return kind == Kind::kBytes; }
@@ -298,6 +285,7 @@ bool accepts(const BytesPerSecond&, Kind kind) { return kind == Kind::kBandwidth
 bool accepts(const RequestsPerSecond&, Kind kind) { return kind == Kind::kPerSecond; }
 bool accepts(const Usd&, Kind kind) { return kind == Kind::kUsd; }
 bool accepts(const Ratio&, Kind kind) { return kind == Kind::kShare; }
+bool accepts(const Date&, Kind kind) { return kind == Kind::kDate; }
 
 void store(const Value& value, std::string& to) { to = value.text; }
 void store(const Value& value, bool& to) { to = value.number != 0; }
@@ -308,5 +296,6 @@ void store(const Value& value, BytesPerSecond& to) { to = bytes_per_s(value.numb
 void store(const Value& value, RequestsPerSecond& to) { to = requests_per_s(value.number); }
 void store(const Value& value, Usd& to) { to = usd(value.number); }
 void store(const Value& value, Ratio& to) { to = Ratio::fraction(value.number); }
+void store(const Value& value, Date& to) { to = parse_date(value.text).value_or(Date{}); }  // read() has checked it
 
 }  // namespace rightsize::settings

@@ -3,7 +3,7 @@
 // A setting is the flag --name, the key `name:` of a workload file, the parameter `name` of the HTTP API and the
 // keyword of the Python call. The rows are in the *_settings.cc files beside this header, by theme. Adding one:
 //
-//   duration("startup", "3min", kSecond, kDay, "time from ordering a machine to the first step").group("Assumptions")
+//   duration("startup", "3min", kSecond, kDay, "time from ordering a machine to the first step").or_else("3min")
 //
 // A command then declares the setting with a typed destination (apps/rightsize/flags.h), and parsing, range checks,
 // help, completion, OpenAPI and error messages follow from the row:
@@ -20,11 +20,13 @@
 // every command; a command may only give it another meaning and another default.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/date.h"
 #include "base/result.h"
 #include "base/units.h"
 
@@ -70,20 +72,16 @@ struct Setting {
   std::string_view preset;        // the default as it would be written; empty: none
   std::string_view preset_words;  // ... where it is not one value: "the engine's default"
   std::string_view aliases;       // our other spellings, comma-separated: "providers"
-  std::string_view heading;       // in help
+  std::string_view heading;       // in help; like `jobs` it comes from the section the row is in
   Jobs jobs = Jobs::kAll;
-  bool list = false;        // several values, comma-separated
+  bool list = false;        // takes several values, comma-separated
   bool many_words = false;  // all words up to the next flag: --from *.csv
 
   constexpr Setting or_else(std::string_view value) const { return with(&Setting::preset, value); }
   constexpr Setting or_words(std::string_view words) const { return with(&Setting::preset_words, words); }
   constexpr Setting alias(std::string_view others) const { return with(&Setting::aliases, others); }
-  constexpr Setting group(std::string_view title) const { return with(&Setting::heading, title); }
   constexpr Setting shown(std::string_view placeholder) const { return with(&Setting::values, placeholder); }
   constexpr Setting bare(std::string_view in) const { return with(&Setting::unit, in); }
-  constexpr Setting train() const { return with(&Setting::jobs, Jobs::kTrain); }
-  constexpr Setting serve() const { return with(&Setting::jobs, Jobs::kServe); }
-  constexpr Setting offline() const { return with(&Setting::jobs, Jobs::kOffline); }
   constexpr Setting listed() const { return with(&Setting::list, true); }
   constexpr Setting words() const { return with(&Setting::many_words, true); }
 
@@ -100,7 +98,7 @@ struct Setting {
 std::span<const Setting> all();
 // By name or alias; nullptr where there is none.
 const Setting* find(std::string_view name);
-// A row that exists; ends the program otherwise, which the test of every command notices.
+// A row that exists. Aborts otherwise, which the test of every command notices.
 const Setting& get(std::string_view name);
 
 // A value that was read and checked.
@@ -120,15 +118,23 @@ Result<> check(std::string_view setting, std::string_view text, const Place& pla
 // The inverse of read(): text that reads as this number again.
 std::string format(const Setting& setting, double number);
 
-bool is_number(Kind kind);  // whether Value::number means anything
-// "between 1 and 1,024", "above 0"; empty without a range.
+bool is_number(Kind kind);  // whether Value::number is set
+// "between 1 and 1,024"; empty without a range.
 std::string range_words(const Setting& setting);
+
+// The JSON type of a value without a unit: "boolean", "integer", "number" or "string".
+std::string_view json_type(const Setting& setting);
+// The range of a number without a unit; nothing where a value is never such a number.
+struct NumberRange {
+  double least, most;
+};
+std::optional<NumberRange> number_range(const Setting& setting);
 // What stands for the value in help: "TIME", "N", "cost|time".
 std::string placeholder(const Setting& setting);
 // The meaning with the example, the range and the default: what help shows.
 std::string help(const Setting& setting);
 
-// How a value gets into a variable. A variable whose type cannot hold the setting's kind does not accept it.
+// A value is stored in a variable whose type accepts the setting's kind.
 bool accepts(const std::string&, Kind kind);
 bool accepts(const bool&, Kind kind);
 bool accepts(const double&, Kind kind);
@@ -138,6 +144,7 @@ bool accepts(const BytesPerSecond&, Kind kind);
 bool accepts(const RequestsPerSecond&, Kind kind);
 bool accepts(const Usd&, Kind kind);
 bool accepts(const Ratio&, Kind kind);
+bool accepts(const Date&, Kind kind);
 void store(const Value& value, std::string& to);
 void store(const Value& value, bool& to);
 void store(const Value& value, double& to);
@@ -147,6 +154,7 @@ void store(const Value& value, BytesPerSecond& to);
 void store(const Value& value, RequestsPerSecond& to);
 void store(const Value& value, Usd& to);
 void store(const Value& value, Ratio& to);
+void store(const Value& value, Date& to);
 template <std::integral Whole>
 bool accepts(const Whole&, Kind kind) {
   return kind == Kind::kCount || kind == Kind::kLength;
@@ -154,6 +162,15 @@ bool accepts(const Whole&, Kind kind) {
 template <std::integral Whole>
 void store(const Value& value, Whole& to) {
   to = static_cast<Whole>(value.number);
+}
+
+// A value of the named setting: read_as<Seconds>("window", "7d").
+template <class T>
+Result<T> read_as(std::string_view name, std::string_view text) {
+  RIGHTSIZE_TRY(const Value value, read(get(name), text));
+  T made{};
+  store(value, made);
+  return made;
 }
 
 }  // namespace rightsize::settings

@@ -4,100 +4,75 @@
 namespace rightsize::settings {
 namespace {
 
-constexpr std::string_view kTraining = "Training", kServing = "Serving", kOffline = "Offline work", kLimits = "Limits";
-constexpr std::string_view kAssumed = "Assumptions", kOwn = "Your own machines", kWindow = "Collected work";
 constexpr double kMostWork = 1e18;  // a thousand times what anyone has trained on
 
 constexpr Setting kRows[] = {
-    count("tokens", "1B", 1, kMostWork, "tokens to train on").train().group(kTraining),
-    count("samples", "90M", 1, kMostWork, "sequences or images to train on").train().group(kTraining),
-    number("epochs", "3", 1e-6, 1e6, "passes over the data set").train().group(kTraining),
-    count("dataset-tokens", "100M", 1, kMostWork, "tokens in the data set").train().group(kTraining),
-    count("dataset-samples", "1.28M", 1, kMostWork, "sequences or images in the data set").train().group(kTraining),
-    count("global-batch", "128", 1, 1e7, "samples per optimizer step")
-        .or_words("128; images: 256")
-        .train()
-        .group(kTraining),
-    duration("checkpoint-every", "4h", kMinute, kTenYears, "longest time between two checkpoints")
-        .or_else("4h")
-        .train()
-        .group(kTraining),
+    section("Training", Jobs::kTrain),
+    count("tokens", "1B", 1, kMostWork, "tokens to train on"),
+    count("samples", "90M", 1, kMostWork, "sequences or images to train on"),
+    number("epochs", "3", 1e-6, 1e6, "passes over the data set"),
+    count("dataset-tokens", "100M", 1, kMostWork, "tokens in the data set"),
+    count("dataset-samples", "1.28M", 1, kMostWork, "sequences or images in the data set"),
+    count("global-batch", "128", 1, 1e7, "samples per optimizer step").or_words("128; images: 256"),
+    duration("checkpoint-every", "4h", kMinute, kTenYears, "longest time between two checkpoints").or_else("4h"),
 
-    per_second("rate", "20/s", 1e-5, 1e7, "arrival rate of requests; a bare number is per second")
-        .serve()
-        .group(kServing),
-    text("mix", "LIST", "request sizes with their shares: 1024:256=0.7,8192:512=0.3").serve().group(kServing),
-    file("trace", "recorded traffic (time, tokens in, tokens out), replayed as recorded or at --rate")
-        .serve()
-        .group(kServing),
-    file("rate-profile", "CSV with columns hour, rate (hours 0-23, or 0-167 for a week); machines follow the hours")
-        .serve()
-        .group(kServing),
-    duration("ttft-slo", "1s", 1e-5, kDay, "limit on TTFT (on the whole response, for models without tokens)")
-        .serve()
-        .group(kServing),
-    duration("tpot-slo", "50ms", 1e-6, kHour, "limit on TPOT").serve().group(kServing),
-    choice("slo-percentile", "50|95|99", "percentile of TTFT and TPOT the limits apply to")
-        .or_else("95")
-        .serve()
-        .group(kServing),
-    share("max-load", "0.8", 0.01, 1, "highest load of a replica, as a share of its capacity")
-        .or_else("0.8")
-        .serve()
-        .group(kServing),
-    flag("allow-single", "allow a single replica, without a spare").serve().group(kServing),
-    count("items", "1M", 1, kMostWork, "requests to process offline, without latency limits").offline().group(kOffline),
-    number("audio-hours", "100", 1e-3, 1e12, "hours of audio to transcribe").offline().group(kOffline),
-    duration("per-item", "80ms", 1e-9, 30 * kDay, "measured time per item on the one --gpu, instead of an estimate")
-        .offline()
-        .group(kOffline),
+    section("Serving", Jobs::kServe),
+    per_second("rate", "20/s", 1e-5, 1e7, "arrival rate of requests; a bare number is per second"),
+    text("mix", "LIST", "request sizes with their shares: 1024:256=0.7,8192:512=0.3"),
+    file("trace", "recorded traffic (time, tokens in, tokens out), replayed as recorded or at --rate"),
+    file("rate-profile", "CSV with columns hour, rate (hours 0-23, or 0-167 for a week); machines follow the hours"),
+    duration("ttft-slo", "1s", 1e-5, kDay, "limit on TTFT (on the whole response, for models without tokens)"),
+    duration("tpot-slo", "50ms", 1e-6, kHour, "limit on TPOT"),
+    choice("slo-percentile", "50|95|99", "percentile of TTFT and TPOT the limits apply to").or_else("95"),
+    share("max-load", "0.8", 0.01, 1, "highest load of a replica, as a share of its capacity").or_else("0.8"),
+    flag("allow-single", "allow a single replica, without a spare"),
+
+    section("Offline work", Jobs::kOffline),
+    count("items", "1M", 1, kMostWork, "requests to process offline, without latency limits"),
+    number("audio-hours", "100", 1e-3, 1e12, "hours of audio to transcribe"),
+    duration("per-item", "80ms", 1e-9, 30 * kDay, "measured time per item on the one --gpu, instead of an estimate"),
+
+    section(""),
     file("profile", "plan for measured work: the output of 'rightsize profile --format json'"),
+    text("on-prem", "NxGPU=USD", "a machine you own and its purchase price, e.g. 8xh100-sxm=280000USD"),
+    count("on-prem-machines", "4", 1, 10'000, "number of such machines").or_else("1"),
+    duration("window", "7d", kMinute, kTenYears, "how far back to look").or_else("7d"),
+
+    section("Measured work"),
     duration("gpu-hours", "200h", kMinute, 1e5 * kTenYears,
              "with --profile: amount of work, in time on the profiled GPU")
         .bare("h")
-        .or_words("one month")
-        .group("Measured work"),
+        .or_words("one month"),
 
-    duration("deadline", "14d", kSecond, kTenYears, "finish within this time").group(kLimits),
-    money("budget", "500", 0.01, 1e12, "cost limit (serve: per month)").group(kLimits),
-    choice("objective", "cost|time|cost-time", "what to minimize").or_else("cost").group(kLimits),
+    section("Limits"),
+    duration("deadline", "14d", kSecond, kTenYears, "finish within this time"),
+    money("budget", "500", 0.01, 1e12, "cost limit (serve: per month)"),
+    choice("objective", "cost|time|cost-time", "what to minimize").or_else("cost"),
 
+    section("Assumptions"),
     duration("startup", "3min", 0, 7 * kDay, "time from ordering a machine to the first step")
-        .or_words("3min, plus the image at 41 MB/s and the weights at 1 GB/s")
-        .group(kAssumed),
-    duration("restart", "10min", 0, 7 * kDay, "time to resume after an interruption")
-        .or_words("as --startup")
-        .group(kAssumed),
-    per_hour("interruptions", "0.05", 0, 60, "spot interruptions per machine-hour").or_else("0.05").group(kAssumed),
-    bandwidth("checkpoint-rate", "1GB/s", 1e5, 1e14, "speed at which checkpoints are written")
-        .or_else("1GB/s")
-        .group(kAssumed),
-    size("storage", "2TB", 0, 1e19, "storage kept for the length of the job").group(kAssumed),
-    money("storage-price", "0.08", 0, 100, "storage price, USD per GB-month").or_else("0.08").group(kAssumed),
-    size("egress", "500GB", 0, 1e19, "data transferred out of the cloud, once").group(kAssumed),
-    money("egress-price", "0.09", 0, 100, "egress price, USD per GB").or_else("0.09").group(kAssumed),
+        .or_words("3min, plus the image at 41 MB/s and the weights at 1 GB/s"),
+    duration("restart", "10min", 0, 7 * kDay, "time to resume after an interruption").or_words("as --startup"),
+    per_hour("interruptions", "0.05", 0, 60, "spot interruptions per machine-hour").or_else("0.05"),
+    bandwidth("checkpoint-rate", "1GB/s", 1e5, 1e14, "speed at which checkpoints are written").or_else("1GB/s"),
+    size("storage", "2TB", 0, 1e19, "storage kept for the length of the job"),
+    money("storage-price", "0.08", 0, 100, "storage price, USD per GB-month").or_else("0.08"),
+    size("egress", "500GB", 0, 1e19, "data transferred out of the cloud, once"),
+    money("egress-price", "0.09", 0, 100, "egress price, USD per GB").or_else("0.09"),
 
-    text("on-prem", "NxGPU=USD", "a machine you own and its purchase price, e.g. 8xh100-sxm=280000USD"),
-    count("on-prem-machines", "4", 1, 10'000, "number of such machines").or_else("1"),
-    money("kwh-price", "0.12", 0, 10, "electricity price, USD per kWh").or_else("0.12").group(kOwn),
-    number("amortise-years", "4", 0.25, 20, "depreciation period in years")
-        .alias("amortize-years")
-        .or_else("4")
-        .group(kOwn),
-    share("busy-share", "0.7", 0.001, 1, "share of the depreciation period the machine is in use")
-        .or_else("0.7")
-        .group(kOwn),
-    number("pue", "1.3", 1, 5, "power usage effectiveness of the data center").or_else("1.3").group(kOwn),
+    section("Your own machines"),
+    money("kwh-price", "0.12", 0, 10, "electricity price, USD per kWh").or_else("0.12"),
+    number("amortise-years", "4", 0.25, 20, "depreciation period in years").alias("amortize-years").or_else("4"),
+    share("busy-share", "0.7", 0.001, 1, "share of the depreciation period the machine is in use").or_else("0.7"),
+    number("pue", "1.3", 1, 5, "power usage effectiveness of the data center").or_else("1.3"),
 
-    per_second("volume", "1M/d", 1e-9, 1e9, "items per time to process: 1M/d, 40k/h, 12/s")
-        .bare(kTimeRequired)
-        .group(kWindow),
-    duration("window", "7d", kMinute, kTenYears, "how far back to look").or_else("7d"),
-    duration("item-time", "80ms", 1e-9, 30 * kDay, "GPU time per item").group(kWindow),
-    size("item-memory", "50MiB", 1, 1e15, "memory per item of a batch").group(kWindow),
-    size("fixed-memory", "4GiB", 0, 1e15, "memory for the model and the runtime").group(kWindow),
-    factor("peak", "2", 1, 100, "real time: busiest hour relative to the mean").or_else("1").group(kWindow),
-    duration("chunk", "5min", kSecond, 30 * kDay, "spot: work between two saves").or_else("5min").group(kWindow),
+    section("Collected work"),
+    per_second("volume", "1M/d", 1e-9, 1e9, "items per time to process: 1M/d, 40k/h, 12/s").bare(kTimeRequired),
+    duration("item-time", "80ms", 1e-9, 30 * kDay, "GPU time per item"),
+    size("item-memory", "50MiB", 1, 1e15, "memory per item of a batch"),
+    size("fixed-memory", "4GiB", 0, 1e15, "memory for the model and the runtime"),
+    factor("peak", "2", 1, 100, "real time: busiest hour relative to the mean").or_else("1"),
+    duration("chunk", "5min", kSecond, 30 * kDay, "spot: work between two saves").or_else("5min"),
 };
 
 }  // namespace

@@ -38,10 +38,11 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_calibrate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add("FILE", flags->file)->required();
-  command.add_flag("--dry-run", flags->dry_run, "fit and report, write nothing");
-  command.add_option("--catalog", flags->catalog,
-                     "folder to write calibration.csv to, made if missing (or $RIGHTSIZE_CATALOG, or rightsize/catalog "
-                     "in your XDG configuration folder)");
+  command.add("dry-run", flags->dry_run);
+  command.add("catalog", flags->catalog)
+      ->meaning(
+          "folder to write calibration.csv to, made if missing (or $RIGHTSIZE_CATALOG, or rightsize/catalog in your "
+          "XDG configuration folder)");
   return [flags] { return run(*flags); };
 }
 

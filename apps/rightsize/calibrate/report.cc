@@ -52,11 +52,8 @@ struct CalibrationView {
   const std::string& written;
 };
 const Fields<CalibrationView> kDocumentFields = {
-    {
-        "fits", "the fitted factors, one entry per stack, job and GPU", kFitFields,
-        [](const CalibrationView& v) { return std::cref(v.fits); }  // namespace
-    }                                                               // namespace rightsize::app
-    ,
+    {"fits", "the fitted factors, one entry per stack, job and GPU", kFitFields,
+     [](const CalibrationView& v) { return std::cref(v.fits); }},
     {"written?", "the file the factors were written to", [](const CalibrationView& v) { return v.written; }},
 };
 const report::Document<CalibrationView> kCalibrateDocument("calibrate", "Calibration factors fitted to measurements",
@@ -80,16 +77,16 @@ report::Report calibration_report(const std::vector<CalibrationFit>& fits, const
   report.document = kCalibrateDocument.of({fits, written});
   std::string summary;
   for (const CalibrationFit& fit : fits) summary += (summary.empty() ? "" : "\n") + sentence_about(fit);
-  report.blocks.emplace_back(report::Paragraph{std::move(summary)});
+  report.say(std::move(summary));
   for (const CalibrationFit& fit : fits) {
-    report::Table& table = std::get<report::Table>(report.blocks.emplace_back(
-        table_of(kPointFields, fit.points, {"line", "model", "metric", "measured_seconds", "before", "after"})));
-    table.title = fmt::format("{} {} on {}", model::name_of(fit.row.stack), job_name(fit.row), fit.row.gpu);
+    report.show(fmt::format("{} {} on {}", model::name_of(fit.row.stack), job_name(fit.row), fit.row.gpu),
+                table_of(kPointFields, fit.points, {"line", "model", "metric", "measured_seconds", "before", "after"}));
   }
-  report.blocks.emplace_back(report::Paragraph{
-      written.empty()
-          ? "Nothing was written (--dry-run)."
-          : fmt::format("Written to {}; estimates there are now 'calibrated'. To undo, remove a row.", written)});
+  report.say(written.empty()
+                 ? "Nothing was written (--dry-run)."
+                 : fmt::format("Written to {}; estimates for this stack and GPU now use it. To undo, remove "
+                               "its row.",
+                               written));
   return report;
 }
 

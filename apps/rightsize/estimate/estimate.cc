@@ -7,13 +7,10 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "base/parse_units.h"
-#include "base/text.h"
 #include "memory/memory.h"
 #include "rightsize/estimate/report.h"
 #include "rightsize/estimate/sweep.h"
 #include "rightsize/input/named_gpu.h"
-#include "rightsize/input/open_hardware.h"
 
 namespace rightsize::app {
 namespace {
@@ -43,9 +40,9 @@ Result<> read_cluster(const catalog::Catalog& catalog, const Flags& flags, Speed
     input.cluster = perf::cluster_of(*machine, *input.gpu);
   }
   if (!flags.network.empty()) {
-    RIGHTSIZE_TRY(BytesPerSecond network, parse_bandwidth(flags.network));
-    if (!(network > BytesPerSecond{})) return fail(bad_input("--network must be more than nothing"));
-    input.cluster.network_per_gpu = network / input.cluster.node_gpus;
+    RIGHTSIZE_TRY(const BytesPerSecond network, settings::read_as<BytesPerSecond>("network", flags.network));
+    // A rack that is one NVLink domain consists of hosts with at most eight GPUs, each with this network.
+    input.cluster.network_per_gpu = network / std::min(input.cluster.node_gpus, 8);
     input.cluster.network_known = true;
   }
   return {};
@@ -62,21 +59,15 @@ Result<const catalog::Gpu*> find_gpu(const catalog::Catalog& catalog, const Flag
 
 }  // namespace
 
-void set_rate(Flags& flags, std::string text) {
-  flags.rate = std::move(text);
-  flags.job.settings.try_emplace("job", "serve");  // a rate implies serving
-}
-
 Result<> read_load(const Flags& flags, SpeedInput& input) {
   const bool training = input.job.kind == model::JobKind::kTrain;
   if (training && !flags.rate.empty())
     return fail(bad_input("--rate applies to serving, not to training").with_hint("add --job serve"));
   if (!flags.rate.empty()) {
-    RIGHTSIZE_TRY(input.rate, parse_request_rate(flags.rate));
+    RIGHTSIZE_TRY(input.rate, settings::read_as<RequestsPerSecond>("rate", flags.rate));
   }
-  const std::string word = to_lower(flags.slot_wait);
-  if (word != "yes" && word != "no") return fail(bad_input("--slot-wait takes yes or no"));
-  if (word == "yes") {
+  RIGHTSIZE_TRY(const bool slot_wait, settings::read_as<bool>("slot-wait", flags.slot_wait));
+  if (slot_wait) {
     model::ServeSettings& serve = input.job.serve;
     serve.max_batch = std::min(serve.concurrency, serve.max_batch.value_or(serve.concurrency));
     serve.concurrency += 1;
@@ -148,21 +139,15 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_estimate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_job_flags(command, flags->job);
-  command.add_option("--machine", flags->machine,
-                     "the machine the GPUs stand in, e.g. aws/p5.48xlarge: its links and network");
-  command.add_option("--network", flags->network, "network of one machine, e.g. 3200Gbit/s, instead of the usual one");
-  command
-      .add_option_function(
-          "--rate", [flags](const std::string& text) { set_rate(*flags, text); },
-          "serve: requests arriving, e.g. 20/s, instead of --concurrency in flight")
-      ->type_name("TEXT");
-  command
-      .add_option(
-          "--slot-wait", flags->slot_wait,
-          "serve: the engine's maximum batch is the concurrency and one request more waits for a slot (yes or no)")
-      ->default_str("no");
-  command.add_option("--sweep", flags->sweep, "a table over one setting, e.g. batch=1..256 (doubling) or isl=512,2k");
-  command.add_flag("--roofline", flags->roofline, "draw the operations under the GPU's roofline");
+  for (const char* name : {"machine", "network", "rate", "slot-wait"}) {
+    command.add(name, [flags, name](const settings::Value& value) -> Result<> {
+      set(*flags, name, value.text);
+      return {};
+    });
+  }
+  command.find("--rate")->meaning("arrival rate of requests, e.g. 20/s, instead of --concurrency requests in flight");
+  command.add("sweep", flags->sweep);
+  command.add("roofline", flags->roofline);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

@@ -20,8 +20,7 @@ void set(EstimateFlags& flags, const std::string& name, std::string value);
 Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Constants& constants,
                                const EstimateFlags& flags, const JobFlags& job);
 
-// --rate and --slot-wait, into an input whose job is read.
-void set_rate(EstimateFlags& flags, std::string text);
+// Applies --rate and --slot-wait to an input whose job is read.
 Result<> read_load(const EstimateFlags& flags, SpeedInput& input);
 
 }  // namespace rightsize::app

@@ -8,7 +8,7 @@ void set(EstimateFlags& flags, const std::string& name, std::string value) {
   else if (name == "network")
     flags.network = std::move(value);
   else if (name == "rate")
-    set_rate(flags, std::move(value));
+    flags.rate = std::move(value), flags.job.settings.try_emplace("job", "serve");  // a rate implies serving
   else if (name == "slot-wait")
     flags.slot_wait = std::move(value);
   else

@@ -13,8 +13,15 @@ namespace {
 using perf::BatchEstimate;
 using perf::ServeEstimate;
 using perf::TrainEstimate;
-std::string basis_sentence(perf::Basis basis, const SpeedInput& input) {
+// "extrapolated from h100-sxm; no benchmark for this GPU"
+std::string extrapolation(std::string_view relative) {
+  return fmt::format("extrapolated from {}; no benchmark for this GPU", relative);
+}
+
+std::string basis_sentence(perf::Basis basis, std::string_view relative, const SpeedInput& input) {
   const std::string_view stack = model::name_of(input.job.stack);
+  if (basis != perf::Basis::kCalibrated && !relative.empty())
+    return fmt::format("Basis: {}; {}.", perf::name_of(basis), extrapolation(relative));
   switch (basis) {
     case perf::Basis::kMeasured:
       return fmt::format("Basis: measured; {} on {} is among the runs the model was fitted on.", stack,
@@ -22,8 +29,8 @@ std::string basis_sentence(perf::Basis basis, const SpeedInput& input) {
     case perf::Basis::kCalibrated:
       return fmt::format("Basis: calibrated with your own measurements of {} on {}.", stack, input.gpu->name);
     case perf::Basis::kTransferred:
-      return fmt::format("Basis: transferred; {} on {} is estimated from measurements of similar GPUs and models.", stack,
-                         input.gpu->name);
+      return fmt::format("Basis: transferred; {} on {} is estimated from measurements of similar GPUs and models.",
+                         stack, input.gpu->name);
     case perf::Basis::kSpecification:
       return fmt::format("Basis: specification; for {} only the data sheet is known.", input.gpu->name);
   }
@@ -32,7 +39,7 @@ std::string basis_sentence(perf::Basis basis, const SpeedInput& input) {
 
 void add_notes(report::Report& report, const std::vector<std::string>& notes, std::string text) {
   for (const std::string& note : notes) text += "\nnote: " + note;
-  report.blocks.emplace_back(report::Paragraph{std::move(text)});
+  report.say(std::move(text));
 }
 
 // "Training ... on h100-sxm", "Training ... on 8 GPUs, ZeRO 3 (h100-sxm)".
@@ -52,9 +59,9 @@ void report_train(report::Report& report, const SpeedInput& input, const TrainEs
                   subject(input, input.job), rate(per_gpu), samples ? "samples" : "tok", rate(per_gpu * e.interval.low),
                   rate(per_gpu * e.interval.high), perf::name_of(e.bound), format_duration(e.step));
   text += e.mfu > 0 ? fmt::format(" at {} MFU.", format_percent(Ratio::fraction(e.mfu))) : ".";
-  report.blocks.emplace_back(report::Paragraph{std::move(text)});
-  report.blocks.emplace_back(parts_table("", e.parts));
-  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
+  report.say(std::move(text));
+  report.blocks.emplace_back(parts_table(e.parts));
+  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, e.relative, input));
 }
 
 std::string latency_range(Seconds value, const perf::Interval& interval) {
@@ -79,7 +86,7 @@ std::string open_loop_sentence(const SpeedInput& input, const ServeEstimate& e) 
 
 // "Basis: transferred; vllm was measured, but not on l40s and not with models of the family qwen3_moe."
 std::string serving_basis(const SpeedInput& input, const ServeEstimate& e) {
-  if (e.unmeasured.empty()) return basis_sentence(e.basis, input);
+  if (e.unmeasured.empty()) return basis_sentence(e.basis, e.relative, input);
   std::string missing;
   auto add = [&](const std::string& what) { missing += (missing.empty() ? "" : " and ") + ("not " + what); };
   for (const perf::Unmeasured what : e.unmeasured) {
@@ -89,8 +96,8 @@ std::string serving_basis(const SpeedInput& input, const ServeEstimate& e) {
     if (what == perf::Unmeasured::kSpread) add("enough with attention data parallelism or disaggregation");
     if (what == perf::Unmeasured::kLoad) add("under this load");
   }
-  return fmt::format("Basis: {}; {} was measured, but {}.", perf::name_of(e.basis), model::name_of(input.job.stack),
-                     missing);
+  return fmt::format("Basis: {}; {} was measured, but {}{}.", perf::name_of(e.basis), model::name_of(input.job.stack),
+                     missing, e.relative.empty() ? "" : "; " + extrapolation(e.relative));
 }
 
 void report_serve(report::Report& report, const SpeedInput& input, const ServeEstimate& e) {
@@ -111,9 +118,9 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
   }
   text += fmt::format(" {} {} such requests.", input.work.encoder_decoder ? "There is room for" : "The KV cache holds",
                       format_count(std::floor(e.max_concurrency)));
-  report.blocks.emplace_back(report::Paragraph{std::move(text)});
-  report.blocks.emplace_back(parts_table("One output token", e.parts));
-  report.blocks.emplace_back(parts_table("Prefill of one prompt", e.prefill_parts));
+  report.say(std::move(text));
+  report.show("One output token", parts_table(e.parts));
+  report.show("Prefill of one prompt", parts_table(e.prefill_parts));
   add_notes(report, texts_of(e.notes), serving_basis(input, e));
 }
 
@@ -127,19 +134,18 @@ std::string batch_subject(const SpeedInput& input) {
 }
 
 void report_batch(report::Report& report, const SpeedInput& input, const BatchEstimate& e) {
-  report.blocks.emplace_back(report::Paragraph{
-      fmt::format("{} takes {} on {} (80 % interval {} to {}): {} {}/s, bound by {}.", batch_subject(input),
-                  format_duration(e.batch), input.gpu->name, format_duration(e.batch * e.interval.low),
-                  format_duration(e.batch * e.interval.high), rate(e.samples_per_second),
-                  input.model.pipeline ? "images" : "samples", perf::name_of(e.bound))});
-  report.blocks.emplace_back(parts_table("", e.parts));
-  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
+  report.say(fmt::format("{} takes {} on {} (80 % interval {} to {}): {} {}/s, bound by {}.", batch_subject(input),
+                         format_duration(e.batch), input.gpu->name, format_duration(e.batch * e.interval.low),
+                         format_duration(e.batch * e.interval.high), rate(e.samples_per_second),
+                         input.model.pipeline ? "images" : "samples", perf::name_of(e.bound)));
+  report.blocks.emplace_back(parts_table(e.parts));
+  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, e.relative, input));
 }
 
 void report_infeasible(report::Report& report, const SpeedInput& input, const Error& reason) {
   std::string text = fmt::format("{} cannot run: {}.", subject(input, input.job), reason.message);
   for (const std::string& hint : reason.hints) text += "\nhint: " + hint;
-  report.blocks.emplace_back(report::Paragraph{std::move(text)});
+  report.say(std::move(text));
 }
 
 }  // namespace
@@ -159,8 +165,8 @@ report::Report report_of(const SpeedAnswer& answer) {
   if (estimate && estimate->train) report_train(report, input, *estimate->train);
   if (estimate && estimate->serve) report_serve(report, input, *estimate->serve);
   if (estimate && estimate->batch) report_batch(report, input, *estimate->batch);
-  if (!memory_warning.empty()) report.blocks.emplace_back(report::Paragraph{"warning: " + memory_warning + "."});
-  if (!sweep.empty()) report.blocks.emplace_back(sweep_table(sweep));
+  if (!memory_warning.empty()) report.say("warning: " + memory_warning + ".");
+  if (!sweep.empty()) report.show(fmt::format("Over {}", sweep.front().setting), sweep_table(sweep));
   if (roofline) add_roofline(report, input, *roofline);
   return report;
 }

@@ -16,12 +16,12 @@ struct SweepRow {
 };
 
 // The operations of a pass under the GPU's roofline; none where it is not drawn for the model.
-struct Roofline {
+struct JobRoofline {
   FlopsPerSecond peak;
   BytesPerSecond bandwidth;
   std::vector<perf::RooflineOp> ops;
 };
-Roofline roofline_of(const SpeedInput& input);
+JobRoofline roofline_of(const SpeedInput& input);
 
 // Everything that `rightsize estimate` answers.
 struct SpeedAnswer {
@@ -29,7 +29,7 @@ struct SpeedAnswer {
   const Result<SpeedEstimate>& estimate;  // or why the job cannot run
   std::string memory_warning = {};        // empty: it fits, or memory was not estimated
   std::vector<SweepRow> sweep = {};
-  std::optional<Roofline> roofline = {};
+  std::optional<JobRoofline> roofline = {};
 };
 
 report::Report report_of(const SpeedAnswer& answer);
@@ -38,10 +38,10 @@ Json document_of(const SpeedAnswer& answer);
 // The numbers and names of the document without its lists and objects: for loops over a hundred thousand estimates.
 void read_numbers(const SpeedAnswer& answer, report::FieldReader& reader);
 
-// tables.cc: the parts of a time, the sweep, the roofline.
-report::Table parts_table(const std::string& title, const perf::TimeParts& parts);
+// Tables of the parts of a time and of the sweep, and the roofline as a picture.
+report::Table parts_table(const perf::TimeParts& parts);
 report::Table sweep_table(const std::vector<SweepRow>& rows);
-void add_roofline(report::Report& report, const SpeedInput& input, const Roofline& roofline);
+void add_roofline(report::Report& report, const SpeedInput& input, const JobRoofline& roofline);
 
 // What the reader must know about an estimate, in words.
 std::vector<std::string> texts_of(const perf::Notes& notes);

@@ -4,7 +4,6 @@
 #include "rightsize/command.h"
 #include "rightsize/gpus/report.h"
 #include "rightsize/gpus/select.h"
-#include "rightsize/input/open_hardware.h"
 
 namespace rightsize::app {
 namespace {
@@ -24,13 +23,14 @@ Checked<Outcome> run(const Flags& flags) {
 
 Run add_gpus(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  command.add_option("--gpu,gpu", flags->choice.gpus, "GPUs by name or alias, families such as a100, or a vendor")
-      ->delimiter(',')
-      ->type_name("NAME");
-  command.add_option("--vendor", flags->choice.vendor, "NVIDIA, AMD, Intel, Google, AWS");
-  command.add_option("--min-memory", flags->choice.min_memory, "only GPUs with at least this much, e.g. 40GiB");
-  command.add_option("--sort", flags->choice.sort, "catalogue, memory, bandwidth, bf16, tdp or year")
-      ->default_str("catalogue");
+  command.add("gpu", flags->choice.gpus)
+      ->argument()
+      ->meaning("GPUs by name or alias, families such as a100, or a vendor");
+  command.add("vendor", flags->choice.vendor);
+  command.add("min-memory", flags->choice.min_memory);
+  command.add("sort", flags->choice.sort)
+      ->or_else("catalogue")
+      ->meaning("catalogue, memory, bandwidth, bf16, tdp or year");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

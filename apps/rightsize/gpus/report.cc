@@ -118,13 +118,13 @@ const Fields<GpuView> kGpuFields = {
      [](int count) { return count > 0 ? std::to_string(count) : "no"; }, kTableOnly},
 };
 
-const Fields<std::vector<GpuView>> kDocumentFields = {
-    {
-        "gpus", "the GPUs", kGpuFields, [](const std::vector<GpuView>& gpus) { return std::cref(gpus); }  // namespace
-    }  // namespace rightsize::app
-    ,
+struct GpusView {
+  const std::vector<GpuView>& gpus;
 };
-const report::Document<std::vector<GpuView>> kGpusDocument("gpus", "The GPUs of the catalogue", kDocumentFields);
+const Fields<GpusView> kDocumentFields = {
+    {"gpus", "the GPUs", kGpuFields, [](const GpusView& v) { return std::cref(v.gpus); }},
+};
+const report::Document<GpusView> kGpusDocument("gpus", "The GPUs of the catalogue", kDocumentFields);
 
 }  // namespace
 
@@ -133,16 +133,16 @@ report::Report gpus_report(const std::vector<const Gpu*>& gpus, const catalog::C
   for (const Gpu* gpu : gpus) views.push_back({*gpu, catalog});
   report::Report report;
   report.title = "GPUs";
-  report.document = kGpusDocument.of(views);
+  report.document = kGpusDocument.of({views});
   report.blocks.emplace_back(
       report::table_of(kGpuFields, views,
                        {renamed("name", "gpu"), "memory_bytes", "bandwidth_bytes_per_second", spare("fp32_flops"),
                         "fp16_flops", "bf16_flops", "fp8_flops", spare("int8_flops"), "fp4_flops",
                         renamed("link", "nvlink_bytes_per_second"), spare("tdp_watts"), "mig_instances"}));
-  report.blocks.emplace_back(
-      report::Paragraph{"Rates are dense peaks in TFLOP/s, on tensor cores where there are any. 'no': not supported by "
-                        "the hardware; '-': unknown. --format json adds sparse and measured rates, MIG profiles, "
-                        "sources and unverified facts."});
+  report.say(
+      "Rates are dense peaks in TFLOP/s, on tensor cores where there are any. 'no': not supported by the hardware; "
+      "'-': "
+      "unknown. --format json adds sparse and measured rates, MIG profiles, sources and unverified facts.");
   return report;
 }
 

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "base/parse_units.h"
 #include "base/suggest.h"
-#include "catalog/gpu_words.h"
+#include "catalog/words.h"
 
 namespace rightsize::app {
 namespace {
@@ -61,10 +60,7 @@ Result<std::vector<const Gpu*>> matching(const GpuChoice& choice, const catalog:
     }
     std::erase_if(gpus, [&](const Gpu* gpu) { return !is_vendor(gpu->vendor); });
   }
-  if (!choice.min_memory.empty()) {
-    RIGHTSIZE_TRY(Bytes least, parse_bytes(choice.min_memory));
-    std::erase_if(gpus, [&](const Gpu* gpu) { return gpu->memory < least; });
-  }
+  std::erase_if(gpus, [&](const Gpu* gpu) { return gpu->memory < choice.min_memory.value_or(Bytes{}); });
   return gpus;
 }
 

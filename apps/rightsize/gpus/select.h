@@ -1,6 +1,7 @@
 // Selects and sorts GPUs of the catalogue.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace rightsize::app {
 
 struct GpuChoice {
   std::vector<std::string> gpus;
-  std::string vendor, min_memory;  // empty: any
+  std::string vendor;  // empty: any
+  std::optional<Bytes> min_memory = {};
   std::string sort = "catalogue";
 };
 

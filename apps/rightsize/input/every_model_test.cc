@@ -1,4 +1,4 @@
-// Every built-in model through what memory, estimate and recommend ask: a finite answer, or a refusal that says why.
+// Memory, estimate and recommend answer for every built-in model with finite numbers, or refuse and say why.
 #include <cmath>
 
 #include <gtest/gtest.h>

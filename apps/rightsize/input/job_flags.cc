@@ -5,93 +5,48 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "catalog/gpu_words.h"
+#include "catalog/words.h"
 #include "families/model_job.h"
 #include "memory/memory.h"
 #include "model/serve_settings.h"
 
 namespace rightsize::app {
 
-namespace {
-
-// The defaults that help shows. A test compares jobs with and without them.
-constexpr std::pair<std::string_view, const char*> kDefaults[] = {{"job", "train"},
-                                                                  {"method", "full"},
-                                                                  {"lora-rank", "16"},
-                                                                  {"lora-targets", "all-linear"},
-                                                                  {"precision", "bf16"},
-                                                                  {"optimizer", "adamw"},
-                                                                  {"batch", "1"},
-                                                                  {"accumulate", "1"},
-                                                                  {"recompute", "none"},
-                                                                  {"attention", "sdpa"},
-                                                                  {"cross-entropy", "eager"},
-                                                                  {"offload", "none"},
-                                                                  {"gpus", "1"},
-                                                                  {"tp", "1"},
-                                                                  {"pp", "1"},
-                                                                  {"cp", "1"},
-                                                                  {"ep", "1"},
-                                                                  {"attention-dp", "1"},
-                                                                  {"zero", "0"},
-                                                                  {"isl", "1024"},
-                                                                  {"osl", "256"},
-                                                                  {"concurrency", "1"},
-                                                                  {"prefix-hit", "0"},
-                                                                  {"stack", "hf; serve: vllm"},
-                                                                  {"pp-interleave", "1"},
-                                                                  {"sequence-parallel", "yes"}};
-
-}  // namespace
-
-std::string default_of(std::string_view setting) {
-  for (const auto& [name, value] : kDefaults) {
-    if (name == setting) return value;
-  }
-  return {};
-}
-
 void add_job_flags(FlagSet& command, JobFlags& flags) {
   command.add("model", flags.model)->argument()->required();
   command
-      .add("gpu",
-           [&flags](const settings::Value& value) -> Result<> {
-             take_gpu(value.text, flags.gpu, flags.settings);
-             return {};
-           })
-      ->argument();
+      .add("gpu", [&flags](const settings::Value& value) { return take_gpu(value.text, flags.gpu, flags.settings); })
+      ->argument()
+      ->one_value();
   for (const model::SettingInfo& info : model::job_settings()) {
-    if (info.name == "gpus") {  // also takes H100:8, which is a GPU and a number
-      command
-          .add_option_function(
-              "--gpus", [&flags](const std::string& text) { take_gpus(text, flags.gpu, flags.settings); }, info.meaning)
-          ->type_name(info.values)
-          ->or_words(default_of(info.name));
-      continue;
-    }
+    if (info.name == "gpus") continue;
     command
         .add(info.name,
              [&flags, name = info.name](const settings::Value& value) -> Result<> {
                flags.settings[name] = value.text;
                return {};
              })
-        ->or_words(default_of(info.name));
+        ->one_value();
   }
+  command.add_unchecked("gpus",
+                        [&flags](const std::string& text) { return take_gpus(text, flags.gpu, flags.settings); });
 }
 
-void take_gpu(const std::string& text, std::string& gpu, std::map<std::string, std::string>& settings) {
+Result<> take_gpu(const std::string& text, std::string& gpu, std::map<std::string, std::string>& settings) {
   const catalog::CountedGpu counted = catalog::split_gpu_count(text);
   gpu = counted.name;
-  if (counted.count) take_gpus(std::to_string(*counted.count), gpu, settings);
+  return counted.count ? take_gpus(std::to_string(*counted.count), gpu, settings) : Result<>();
 }
 
-void take_gpus(const std::string& text, std::string& gpu, std::map<std::string, std::string>& settings) {
+Result<> take_gpus(const std::string& text, std::string& gpu, std::map<std::string, std::string>& settings) {
   const catalog::CountedGpu counted = catalog::split_gpu_count(text);
   if (counted.count) gpu = counted.name;
   const std::string number = counted.count ? std::to_string(*counted.count) : text;
-  std::string& kept = settings["gpus"];
-  // Two numbers that differ are neither: the reader of settings refuses them.
-  kept = kept.empty() || kept == number ? number : kept + " and " + number;
+  RIGHTSIZE_TRY([[maybe_unused]] const settings::Value value, settings::read(settings::get("gpus"), number));
+  const std::string& kept = settings.try_emplace("gpus", number).first->second;
+  if (kept == number) return {};
+  return fail(bad_input(fmt::format("the number of GPUs is both {} and {}", kept, number))
+                  .with_hint(fmt::format("give it once: --gpus {}", number)));
 }
 
 namespace {
@@ -103,13 +58,13 @@ std::vector<model::Setting> settings_of(const JobFlags& flags) {
   return settings;
 }
 
-// What the user left out, as commands have it for this model.
+// Fills in what the user left out, and checks the job against the model.
 Checked<model::Job> finish_job(const JobFlags& flags, const model::ModelShape& model, model::Job job) {
   const bool served = job.kind == model::JobKind::kServe && !flags.settings.contains("precision");
   if (served) job.precision = model::default_precision(model, job.stack);
   if (job.parallel.zero > 0 && job.parallel.gpus == 1) {
-    return fail(bad_input(fmt::format("--zero {} shards over GPUs, and there is one", job.parallel.zero))
-                    .with_hint("say how many: --gpus 8"));
+    return fail(bad_input(fmt::format("--zero {} needs more than one GPU", job.parallel.zero))
+                    .with_hint("add the number of GPUs: --gpus 8"));
   }
   if (job.sequence == 0) job.sequence = memory::default_sequence(model);
   if (Errors errors = memory::check_job(model, job); !errors.empty()) return fail(std::move(errors));
@@ -146,7 +101,7 @@ std::string describe_image(const model::ModelShape& model, const model::Job& job
 
 std::string count(std::int64_t n) { return format_count(static_cast<double>(n)); }
 
-// What a request of this model is.
+// A request of this model in words.
 std::string describe_requests(const model::ModelShape& model, const model::Job& job) {
   using model::ModelKind;
   if (model.pipeline) return fmt::format(": batch {}, {}", job.batch, describe_image(model, job));
@@ -188,7 +143,7 @@ std::string describe_job(const model::ModelShape& model, const model::Job& job) 
   if (p.gpus > 1) {
     text += fmt::format(", on {} GPUs", p.gpus);
     if (const auto& d = job.serve.disaggregated) {
-      text += fmt::format(": {} x {} for prompts, {} x {} for answers", d->prefill_workers, d->prefill_tensor,
+      text += fmt::format(": {} x {} for prefill, {} x {} for decode", d->prefill_workers, d->prefill_tensor,
                           d->decode_workers, d->decode_tensor);
     }
     if (p.tensor > 1) text += fmt::format(", tp {}", p.tensor);

@@ -18,14 +18,11 @@ struct JobFlags {
 
 void add_job_flags(FlagSet& command, JobFlags& flags);
 
-// What holds where a setting of a job is not given, for help; empty where it depends on more.
-std::string default_of(std::string_view setting);
+// `--gpu H100:8`, `--gpus 8xH100` and `--gpu h100 --gpus 8` are the same. Two different numbers are refused.
+Result<> take_gpu(const std::string& text, std::string& gpu, std::map<std::string, std::string>& settings);
+Result<> take_gpus(const std::string& text, std::string& gpu, std::map<std::string, std::string>& settings);
 
-// `--gpu H100:8`, `--gpus 8xH100` and `--gpu h100 --gpus 8` are the same.
-void take_gpu(const std::string& text, std::string& gpu, std::map<std::string, std::string>& settings);
-void take_gpus(const std::string& text, std::string& gpu, std::map<std::string, std::string>& settings);
-
-// The model and the job as one, checked against each other. Sequence lengths the user left out are filled in.
+// The model and the job, checked against each other. Lengths that the user left out are filled in.
 struct ModelAndJob {
   model::ModelShape model;
   model::Job job;
@@ -34,7 +31,7 @@ Checked<ModelAndJob> read_job(const JobFlags& flags);
 // The job alone, for a shape read before: see model::fit_job().
 Checked<model::Job> read_job(const JobFlags& flags, const model::ModelShape& model);
 
-// "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens": how a sentence about the job begins.
+// The beginning of a sentence about the job: "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens".
 std::string describe_job(const model::ModelShape& model, const model::Job& job);
 
 }  // namespace rightsize::app

@@ -1,8 +1,12 @@
 #include "rightsize/input/job_flags.h"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
+#include "catalog/hardware.h"
 #include "memory/memory.h"
 
 namespace rightsize::app {
@@ -44,8 +48,9 @@ TEST(JobFlags, ALengthThatWasLeftOutIsFilledIn) {
 
 TEST(JobFlags, HelpShowsTheDefaultsThatHold) {
   for (const model::SettingInfo& info : model::job_settings()) {
-    const std::string value = default_of(info.name);
-    if (value.empty() || value.find(';') != std::string::npos || info.name == "job") continue;
+    const settings::Setting& row = settings::get(info.name);
+    const std::string value(row.preset.empty() ? row.preset_words : row.preset);
+    if (value.empty() || value.find(' ') != std::string::npos) continue;  // depends on the job
     for (const char* kind : {"train", "serve"}) {
       const Checked<ModelAndJob> given = read_job(flags_of("llama-2-7b", {{"job", kind}, {info.name, value}}));
       if (!given) continue;  // of the other kind of job
@@ -60,13 +65,13 @@ TEST(JobFlags, HelpShowsTheDefaultsThatHold) {
 
 TEST(JobFlags, AGpuMayBeCounted) {
   JobFlags flags;
-  take_gpu("H100:8", flags.gpu, flags.settings);
+  EXPECT_TRUE(take_gpu("H100:8", flags.gpu, flags.settings));
   EXPECT_EQ(flags.gpu, "H100");
   EXPECT_EQ(flags.settings["gpus"], "8");
-  take_gpus("8xL4", flags.gpu, flags.settings);
+  EXPECT_TRUE(take_gpus("8xL4", flags.gpu, flags.settings));
   EXPECT_EQ(flags.gpu, "L4");
-  take_gpus("4", flags.gpu, flags.settings);
-  EXPECT_EQ(flags.settings["gpus"], "8 and 4");  // refused as no number
+  EXPECT_THAT(describe(take_gpus("4", flags.gpu, flags.settings).error()), HasSubstr("both 8 and 4"));
+  EXPECT_THAT(describe(take_gpus("nan", flags.gpu, flags.settings).error()), HasSubstr("--gpus"));
 }
 
 TEST(JobFlags, AllMistakesAreReportedWithSuggestions) {
@@ -79,6 +84,49 @@ TEST(JobFlags, AllMistakesAreReportedWithSuggestions) {
 
 TEST(JobFlags, SettingsThatContradictTheModelAreRefused) {
   EXPECT_FALSE(read_job(flags_of("llama-2-7b", {{"gpus", "8"}, {"tp", "7"}})));
+}
+
+// Whatever the numbers, memory is positive and finite, and what is larger than the GPU does not fit.
+RC_GTEST_PROP(JobFlags, HugeNumbersAreRefusedOrAnswered, ()) {
+  static const catalog::Catalog kCatalog = *catalog::load_hardware("");
+  const char* model = *rc::gen::element("llama-3.1-8b", "qwen3-30b-a3b", "bert-large", "resnet-50", "whisper-large-v3");
+  const bool serves = *rc::gen::arbitrary<bool>();
+  std::map<std::string, std::string> given = {{"job", serves ? "serve" : "train"}};
+  const std::vector<std::string> names = serves
+                                             ? std::vector<std::string>{"batch", "isl", "osl", "concurrency", "images"}
+                                             : std::vector<std::string>{"batch", "seq", "accumulate", "lora-rank"};
+  for (const std::string& name : names) {
+    const settings::Setting& row = settings::get(name);
+    const double at = *rc::gen::inRange(0, 101) / 100.0;  // on a scale of logarithms
+    const double value = std::max(row.least, std::floor(std::pow(row.most, at)));
+    if (*rc::gen::inRange(0, 3) > 0) given[name] = settings::format(row, std::min(value, row.most));
+  }
+  if (given.contains("lora-rank")) given["method"] = "lora";
+  if (!serves && *rc::gen::arbitrary<bool>()) given["attention"] = "eager";
+  const Checked<ModelAndJob> read = read_job({model, "", given});
+  if (!read) {
+    RC_ASSERT(!describe(read.error()).empty());
+    return;
+  }
+  const catalog::Gpu& gpu = **kCatalog.find_gpu("h100-sxm");
+  const memory::MemoryNeed need = memory::estimate_memory(read->model, read->job, &gpu);
+  for (const Bytes part : {need.peak_allocated, need.reserved, need.device, need.low, need.high}) {
+    RC_ASSERT(std::isfinite(in_bytes(part)));
+    RC_ASSERT(part >= Bytes{});
+  }
+  for (const Bytes part : need.parts.bytes) RC_ASSERT(std::isfinite(in_bytes(part)) && part >= Bytes{});
+  // An engine takes its share of the GPU, whatever does not fit into it.
+  if (need.device > gpu.capacity()) RC_ASSERT(memory::fits(need, gpu).verdict == memory::Verdict::kNo);
+  if (serves) return;
+  const double activations = static_cast<double>(read->job.batch * read->job.sequence);
+  if (activations * 2 > in_bytes(gpu.capacity())) RC_ASSERT(memory::fits(need, gpu).verdict == memory::Verdict::kNo);
+}
+
+TEST(JobFlags, ProductsThatOverflowAreRefused) {
+  EXPECT_THAT(said_of(flags_of("llama-3.1-8b", {{"batch", "10000000"}, {"seq", "10000000"}})),
+              HasSubstr("more than can be computed"));
+  EXPECT_THAT(said_of(flags_of("llama-3.1-8b", {{"concurrency", "1000000"}, {"isl", "100000000"}})),
+              HasSubstr("more than can be computed"));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "catalog/gpu_words.h"
+#include "catalog/words.h"
 
 namespace rightsize::app {
 
@@ -22,7 +22,7 @@ Result<const catalog::Gpu*> named_gpu(const catalog::Catalog& catalog, const std
     note(fmt::format("'{}' is taken as {}; for another: {}", wanted.name, usual.gpu->name,
                      fmt::join(usual.others, ", ")));
   }
-  if (wanted.count) note(fmt::format("only the GPU counts here, not the {} of '{}'", *wanted.count, text));
+  if (wanted.count) note(fmt::format("the number {} in '{}' is not used here", *wanted.count, text));
   return usual.gpu;
 }
 

@@ -1,4 +1,4 @@
-// The GPU a flag names, as people write it.
+// Finds the GPU that a user named.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace rightsize::app {
 
-// Said beside the answer, on standard error: "note: ...".
+// Prints "note: ..." on standard error.
 void note(const std::string& text);
 
-// One GPU of the catalogue. Of a family ("h100") the usual member, with a note that says which; of "8xh100" the GPU,
-// with a note that the number is not used.
+// One GPU of the catalogue. A family ("h100") means its most common member, and a note names it. The number in "8xh100"
+// is not used, and a note says so.
 Result<const catalog::Gpu*> named_gpu(const catalog::Catalog& catalog, const std::string& text);
 
 }  // namespace rightsize::app

@@ -9,7 +9,7 @@
 
 namespace rightsize::app {
 
-using PriceFlag = std::vector<std::string>;  // one price each
+using PriceFlag = std::vector<std::string>;  // one price per entry
 
 void add_price_flag(FlagSet& command, PriceFlag& prices);
 

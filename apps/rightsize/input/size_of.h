@@ -1,4 +1,4 @@
-// How much there is to read, for LongWork.
+// The amount of input, for progress displays.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace rightsize::app {
 
-// Bytes of the files together; what cannot be looked at counts nothing.
+// The total size of the files in bytes. Files that cannot be examined count as 0.
 inline std::uint64_t size_of(const std::vector<std::string>& files) {
   std::uint64_t total = 0;
   for (const std::string& file : files) {

@@ -1,22 +1,8 @@
 #include "rightsize/input/speed_input.h"
 
 #include "capacity/replica.h"
-#include "rightsize/command.h"
-#include "rightsize/input/kept_facts.h"
 
 namespace rightsize::app {
-
-Checked<perf::Constants> open_constants(const std::string& catalog_flag) {
-  RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(catalog_flag));
-  return read_constants(overlay);
-}
-
-Checked<Facts> open_facts(const std::string& catalog_flag) {
-  RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(catalog_flag));
-  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(catalog_flag));
-  RIGHTSIZE_TRY(perf::Constants constants, read_constants(overlay));
-  return Facts{std::move(catalog), std::move(constants)};
-}
 
 Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const SpeedInput& input) {
   SpeedEstimate result;

@@ -7,27 +7,28 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "catalog/gpu_words.h"
+#include "catalog/words.h"
 #include "rightsize/input/job_flags.h"
 #include "rightsize/typed/aliases.h"
 
 namespace rightsize::app {
 namespace {
 
-void take(WorkloadFlags& flags, const std::string& setting, const std::string& text) {
+Result<> take(WorkloadFlags& flags, const std::string& setting, const std::string& text) {
   const bool list = text.find(',') != std::string::npos;
-  if (setting == "gpu" && !list) {
-    take_gpu(text, flags.settings["gpu"], flags.settings);
-  } else if (setting == "gpus") {
+  if (setting == "gpu" && !list) return take_gpu(text, flags.settings["gpu"], flags.settings);
+  if (setting == "gpus") {
     std::string gpu;
-    take_gpus(text, gpu, flags.settings);
+    const Result<> taken = take_gpus(text, gpu, flags.settings);
     if (!gpu.empty()) flags.settings["gpu"] = gpu;
-  } else {
-    flags.settings[setting] = text;
+    return taken;
   }
+  flags.settings[setting] = text;
+  return {};
 }
 
-// `recommend llama-3.1-8b` names a model: no file, and not written like one.
+// Whether the argument names a model, as in `recommend llama-3.1-8b`: no such file exists, and it does not look like
+// one.
 bool is_model(const std::string& word) {
   std::error_code ignored;
   if (word.empty() || word == "-" || std::filesystem::exists(word, ignored)) return false;
@@ -35,15 +36,15 @@ bool is_model(const std::string& word) {
          word.front() != '/';
 }
 
+// The settings of a job that a request leaves to the search.
+constexpr std::string_view kSearched[] = {"gpus", "tp", "pp", "ep", "zero", "batch", "accumulate", "recompute"};
+
 bool is_setting(const std::string& name) {
-  const auto is_it = [&](const model::SettingInfo& info) { return info.name == name; };
-  const auto& own = plan::request_settings();
-  const auto& of_job = plan::job_settings_of_requests();
-  return name == "model" || name == "name" || std::any_of(own.begin(), own.end(), is_it) ||
-         std::any_of(of_job.begin(), of_job.end(), is_it);
+  const std::vector<std::string>& all = plan::request_settings();
+  return std::find(all.begin(), all.end(), name) != all.end();
 }
 
-// A key of a file by the name other tools give it: provider, region, num_gpus, use_spot. Unknown ones stay as they are.
+// Translates a key of a file from the name other tools use: provider, region, num_gpus, use_spot. Unknown keys stay.
 void rename(model::Setting& setting) {
   std::string name = to_lower(setting.name);
   for (char& c : name) c = c == '_' ? '-' : c;
@@ -61,7 +62,8 @@ void rename(model::Setting& setting) {
     const std::vector<std::string_view> typed = split_list(alias.typed, ' ');
     const std::string_view value = equals == alias.meant.size() ? std::string_view{} : alias.meant.substr(equals + 1);
     const bool is_switch = !value.empty();
-    if (std::find(typed.begin(), typed.end(), "--" + name) == typed.end() || value.find('*') != value.npos) continue;
+    if (!alias.note.empty() || value.find('*') != value.npos) continue;
+    if (std::find(typed.begin(), typed.end(), "--" + name) == typed.end()) continue;
     if (is_switch && setting.value != "true" && setting.value != "yes") continue;
     if (!alias.meant.starts_with("--") || !take_name(std::string(alias.meant.substr(2, equals - 2)))) continue;
     if (is_switch) setting.value = value;
@@ -69,7 +71,7 @@ void rename(model::Setting& setting) {
   }
 }
 
-// What a file says, by our names; `gpus: H100:8` is a GPU and a number.
+// The settings of a file by our names. `gpus: H100:8` becomes a GPU and a number.
 std::vector<model::Setting> by_our_names(std::vector<model::Setting> settings) {
   std::vector<model::Setting> renamed;
   for (model::Setting& setting : settings) {
@@ -89,24 +91,22 @@ std::vector<model::Setting> by_our_names(std::vector<model::Setting> settings) {
 }  // namespace
 
 void add_setting_flags(FlagSet& command, WorkloadFlags& flags) {
-  const auto add = [&](const model::SettingInfo& info) {
-    if (info.name == "price") return add_price_flag(command, flags.prices);
-    if (info.name == "gpus") {  // also takes H100:8, which is a GPU and a number
-      command
-          .add_option_function(
-              "--gpus", [&flags](const std::string& text) { take(flags, "gpus", text); }, info.meaning)
-          ->type_name(info.values);
-      return;
+  for (const std::string& name : plan::request_settings()) {
+    if (name == "price") {
+      add_price_flag(command, flags.prices);
+      continue;
     }
-    Flag* flag = command.add(info.name, [&flags, name = info.name](const settings::Value& value) -> Result<> {
-      const settings::Setting& row = settings::get(name);
-      take(flags, name, row.kind == settings::Kind::kSwitch ? (value.number != 0 ? "true" : "false") : value.text);
-      return {};
-    });
-    if (info.name == "isl" || info.name == "osl") flag->type_name(info.values)->meaning(info.meaning);
-  };
-  for (const model::SettingInfo& info : plan::request_settings()) add(info);
-  for (const model::SettingInfo& info : plan::job_settings_of_requests()) add(info);
+    const settings::Setting& row = settings::get(name);
+    const auto take_text = [&flags, name](const std::string& text) { return take(flags, name, text); };
+    Flag* flag = name == "gpus" ? command.add_unchecked("gpus", take_text)  // also takes H100:8: a GPU and a count
+                                : command.add(name, [take_text, &row](const settings::Value& value) {
+                                    const bool is_switch = row.kind == settings::Kind::kSwitch;
+                                    return take_text(!is_switch ? value.text : value.number != 0 ? "true" : "false");
+                                  });
+    if (row.kind == settings::Kind::kLength) flag->values("N[,fixed|,p95=N]")->meaning(plan::meaning_of(name));
+    if (std::find(std::begin(kSearched), std::end(kSearched), name) != std::end(kSearched))
+      flag->or_words("chosen by the search");
+  }
 }
 
 void add_workload_flags(FlagSet& command, WorkloadFlags& flags) {

@@ -1,4 +1,5 @@
-// What recommend, init and checklist share: a workload as flags, as a file, or as a file that flags change.
+// Input that recommend, init and checklist share: a workload from flags, from a file, or from a file with flags that
+// override it.
 #pragma once
 
 #include <map>
@@ -13,16 +14,16 @@ namespace rightsize::app {
 struct WorkloadFlags {
   std::string file;                             // "-": standard input; empty: flags alone
   std::map<std::string, std::string> settings;  // by name, as given; absent when not
-  PriceFlag prices;                             // --price, which is a setting, too, but may be repeated
+  PriceFlag prices;                             // --price, a setting that may be repeated
 };
 
 // A flag for every setting of a request and its job. `flags` must outlive the parsing.
 void add_setting_flags(FlagSet& command, WorkloadFlags& flags);
 
-// The same and the file.
+// The same flags, and the argument for the file.
 void add_workload_flags(FlagSet& command, WorkloadFlags& flags);
 
-// The workloads of the file, or one of flags alone; flags win over the file.
+// The workloads of the file, or the one that the flags describe. Flags override the file.
 Checked<std::vector<std::vector<model::Setting>>> read_workloads(const WorkloadFlags& flags);
 
 }  // namespace rightsize::app

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/suggest.h"
-#include "base/text.h"
 #include "families/presets.h"
 #include "rightsize/command.h"
 #include "rightsize/manual/manual.h"
@@ -13,14 +12,13 @@ namespace {
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
-// What can follow a flag: its choices, or names of the catalogue.
+// The values a shell offers after a flag: its choices, or names of the catalogue.
 std::vector<std::string> values_of(const FlagInfo& flag, const KnownValues& known) {
   std::vector<std::string> names = known.of(flag.name);
   std::erase_if(names, [](const std::string& name) { return name.find(' ') != std::string::npos; });
-  const bool choice = flag.setting == nullptr || flag.setting->kind == settings::Kind::kChoice ||
-                      flag.setting->kind == settings::Kind::kYesNo;
-  if (!names.empty() || !choice || flag.values.find('|') == std::string::npos) return names;
-  for (std::string_view name : split_list(flag.values, '|')) names.emplace_back(name);
+  if (!names.empty()) return names;
+  if (flag.setting->kind == settings::Kind::kYesNo) return {"yes", "no"};
+  for (const std::string_view name : flag.choices()) names.emplace_back(name);
   return names;
 }
 
@@ -38,7 +36,7 @@ std::vector<std::string> command_names(std::span<const CommandInfo> commands) {
   return names;
 }
 
-// What can complete the first argument without a flag.
+// The values a shell offers for the first argument without a flag.
 std::vector<std::string> argument_words(const CommandInfo& command, const KnownValues& known) {
   for (const FlagInfo& flag : command.flags) {
     if (!flag.argument.empty()) return values_of(flag, known);
@@ -46,10 +44,10 @@ std::vector<std::string> argument_words(const CommandInfo& command, const KnownV
   return {};
 }
 
-// "--provider|--providers", as a case of the shell takes them.
-std::string spellings_of(const FlagInfo& flag) {
+// "--provider|--providers": the pattern of a shell's case.
+std::string pattern_of(const FlagInfo& flag) {
   std::string text = flag.name;
-  for (std::string_view other : split_list(flag.others, ',')) text += "|" + std::string(trim(other));
+  for (const std::string& other : flag.others) text += "|" + other;
   return text;
 }
 
@@ -60,7 +58,7 @@ std::string bash_script(std::span<const CommandInfo> commands, const KnownValues
     for (const FlagInfo& flag : command.flags) {
       const auto words = values_of(flag, known);
       if (!words.empty() && flag.name.starts_with('-'))
-        cases += fmt::format("        {}) words='{}' ;;\n", spellings_of(flag), joined(words));
+        cases += fmt::format("        {}) words='{}' ;;\n", pattern_of(flag), joined(words));
     }
     std::vector<std::string> all = flag_names(command);
     for (const std::string& word : argument_words(command, known)) all.push_back(word);

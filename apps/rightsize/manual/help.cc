@@ -37,7 +37,7 @@ std::string to_upper(std::string text) {
 
 std::string spelled(const FlagInfo& flag) {
   std::string text = flag.name;
-  if (!flag.others.empty()) text += ", " + flag.others;
+  for (const std::string& other : flag.others) text += ", " + other;
   if (flag.name.starts_with('-') && !flag.values.empty()) text += ' ' + flag.values;
   return text;
 }

@@ -1,4 +1,4 @@
-// Help, manual pages and completions, all made from the flags that commands declare.
+// Help, manual pages and shell completion, derived from the flags that commands declare.
 #pragma once
 
 #include <deque>
@@ -18,10 +18,10 @@ struct CommandInfo {
   std::deque<FlagInfo> flags;
 };
 
-// Sorts the flags by heading; short lists get none.
+// Sorts the flags by heading. Short lists get no headings.
 void sort_into_groups(std::deque<FlagInfo>& flags);
 
-// Names that can be completed after a flag; none where any text is possible.
+// The names that a shell completes after a flag; empty where any text is possible.
 struct KnownValues {
   std::vector<std::string> models, gpus, providers, regions;
 
@@ -36,11 +36,11 @@ std::string help_text(const CommandInfo& command, std::size_t width);
 // `rightsize --help`.
 std::string overview_text(std::span<const CommandInfo> commands, std::size_t width);
 
-// A page for man(1), in its own markup.
+// A page for man(1), in troff.
 std::string manual_page(const CommandInfo& command);
 std::string overview_page(std::span<const CommandInfo> commands);
 
-// The script with which bash, zsh or fish completes commands, flags and values.
+// A script for bash, zsh or fish that completes commands, flags and values.
 Result<std::string> completion_script(std::string_view shell, std::span<const CommandInfo> commands,
                                       const KnownValues& values);
 

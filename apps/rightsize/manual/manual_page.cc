@@ -6,8 +6,8 @@
 namespace rightsize::app {
 namespace {
 
-// troff takes a leading dot or quote for a request, a backslash for an escape and a hyphen for one that may be turned
-// into another character.
+// Escapes what troff would interpret: a dot or quote at the start of a line, backslashes, and hyphens, which it may
+// replace by another character.
 std::string escaped(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -31,7 +31,7 @@ std::string header(std::string_view name, std::string_view summary) {
 
 std::string flag_paragraph(const FlagInfo& flag) {
   std::string text = fmt::format(".TP\n\\fB{}\\fR", escaped(flag.name));
-  if (!flag.others.empty()) text += fmt::format(", \\fB{}\\fR", escaped(flag.others));
+  for (const std::string& other : flag.others) text += fmt::format(", \\fB{}\\fR", escaped(other));
   if (flag.name.starts_with('-') && !flag.values.empty()) text += fmt::format(" \\fI{}\\fR", escaped(flag.values));
   text += '\n' + escaped(flag.meaning.empty() ? flag.group : flag.meaning);
   if (!flag.otherwise.empty()) text += escaped(fmt::format(" (default {})", flag.otherwise));
@@ -57,7 +57,7 @@ std::string manual_page(const CommandInfo& command) {
 }
 
 std::string overview_page(std::span<const CommandInfo> commands) {
-  std::string page = header("rightsize", "which GPU a workload needs, for the least money");
+  std::string page = header("rightsize", "the cheapest GPUs for a workload");
   page += ".SH SYNOPSIS\n.B rightsize\nCOMMAND [OPTIONS]\n.SH COMMANDS\n";
   for (const CommandInfo& command : commands)
     page += fmt::format(".TP\n\\fBrightsize\\-{}\\fR(1)\n{}\n", escaped(command.name), escaped(command.summary));

@@ -26,14 +26,25 @@ const DocumentType* find_document(std::string_view name) {
   return nullptr;
 }
 
+std::optional<settings::NumberRange> range_of(const FlagInfo& flag) { return settings::number_range(*flag.setting); }
+
+const Fields<settings::NumberRange> kRangeFields = {
+    {"minimum", "smallest number", &settings::NumberRange::least},
+    {"maximum", "largest number", &settings::NumberRange::most},
+};
 const Fields<FlagInfo> kFlagFields = {
     {"name", "the flag, or the name of an argument", &FlagInfo::name},
     {"argument", "the argument that may be given instead", &FlagInfo::argument},
-    {"values", "what it takes; empty: nothing", &FlagInfo::values},
+    {"values", "the placeholder of the value; empty for a switch", &FlagInfo::values},
+    {"type", "JSON type of a value without a unit", &FlagInfo::json_type,
+     report::one_of({"boolean", "integer", "number", "string"})},
+    {"choices?", "the values it takes", &FlagInfo::choices},
+    {kRangeFields, range_of},
     {"meaning", "what it is for", &FlagInfo::meaning},
     {"default", "the value without the flag", &FlagInfo::otherwise},
     {"group", "the heading in the help", &FlagInfo::group},
     {"required", "must be given", &FlagInfo::required},
+    {"list", "takes several values, separated by commas", &FlagInfo::list},
     {"repeatable", "may be given more than once", &FlagInfo::repeatable},
 };
 const Fields<CommandInfo> kCommandFields = {

@@ -10,17 +10,17 @@
 
 namespace rightsize::app {
 
-// "batch", "calibrate", ...: of every document the program prints.
+// The names of all documents that the program prints: "batch", "calibrate", ...
 std::vector<std::string> document_names();
 
 // References to the document itself are written as `self`.
 Result<Json> document_schema(const std::string& name, std::string_view self = "#");
 
-// A command with its flags, as the Python module and its stubs read it.
+// A command with its flags, for the Python module and its stubs.
 Json describe_flags(const CommandInfo& command);
 
-// What `rightsize schema [NAME]` prints: the names with their meanings, one schema, `all` of them in one object, or what
-// the `commands` take.
+// The output of `rightsize schema [NAME]`. Without a name it lists the documents; `all` is an object with every schema,
+// and `commands` describes the flags of every command.
 Result<std::string> schema_text(const std::string& name);
 
 }  // namespace rightsize::app

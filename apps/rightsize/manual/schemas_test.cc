@@ -53,7 +53,10 @@ TEST(Schemas, NamesAreUniqueAndListedInOrder) {
 TEST(Schemas, AnUnknownNameGetsASuggestion) { EXPECT_THAT(describe(schema_text("gpu").error()), HasSubstr("gpus")); }
 
 TEST(Schemas, CommandsAreDescribedWithTheirFlags) {
-  EXPECT_THAT(schema_text("commands").value(), HasSubstr("--min-memory"));
+  const std::string text = schema_text("commands").value();
+  EXPECT_THAT(text, HasSubstr("--min-memory"));
+  EXPECT_THAT(text, HasSubstr("\"minimum\": 1,"));
+  EXPECT_THAT(text, HasSubstr("\"type\": \"integer\""));
 }
 
 }  // namespace

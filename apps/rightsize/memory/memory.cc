@@ -4,7 +4,6 @@
 #include <set>
 
 #include "rightsize/input/named_gpu.h"
-#include "rightsize/input/open_hardware.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/memory/report.h"
 
@@ -50,8 +49,7 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_memory(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_job_flags(command, flags->job);
-  command.add_flag("--options,--levers", flags->options,
-                   "show what each option frees, what it does to the speed, and the cheapest combination that fits");
+  command.add("options", flags->options);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

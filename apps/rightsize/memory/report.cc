@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "memory/launch.h"
 #include "memory/options.h"
 #include "perf/job_time.h"
 #include "report/fields.h"
@@ -125,25 +126,25 @@ const Fields<OptionEffect> kEffectFields = {
      [](std::string_view accuracy) { return accuracy.empty() ? "same" : "changes"; }, kTableOnly},
 };
 
-struct Combination {
+struct FittingOptions {
   OptionEffect effect;
   const Gpu* gpu;
   bool same_result;
 };
-const Fields<Combination> kCombinationFields = {
-    {kEffectFields, &Combination::effect},
-    {"gpu", "the GPU it makes the job fit", [](const Combination& c) { return c.gpu->name; }},
-    {"same_result", "only options that do not change the result", &Combination::same_result},
+const Fields<FittingOptions> kCombinationFields = {
+    {kEffectFields, &FittingOptions::effect},
+    {"gpu", "the GPU it makes the job fit", [](const FittingOptions& c) { return c.gpu->name; }},
+    {"same_result", "only options that do not change the result", &FittingOptions::same_result},
 };
 
-struct Options {
+struct OptionsView {
   const Gpu* speed_on = nullptr;  // the GPU whose speed is meant
   std::vector<OptionEffect> each = {};
-  std::vector<Combination> combinations = {};
+  std::vector<FittingOptions> combinations = {};
 };
-const Fields<Options> kOptionsFields = {
-    {"each", "every option on its own", kEffectFields, &Options::each},
-    {"combinations", "the cheapest combinations that fit", kCombinationFields, &Options::combinations},
+const Fields<OptionsView> kOptionsFields = {
+    {"each", "every option on its own", kEffectFields, &OptionsView::each},
+    {"combinations", "the cheapest combinations that fit", kCombinationFields, &OptionsView::combinations},
 };
 
 // What the options do to the result, and why adapters can be slower.
@@ -189,9 +190,9 @@ const Gpu* speed_gpu(const MemoryNeed& need, const std::vector<const Gpu*>& gpus
   return nullptr;
 }
 
-Options options_of(const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus,
-                   const perf::Constants& constants) {
-  Options options{speed_gpu(need, gpus)};
+OptionsView options_of(const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus,
+                       const perf::Constants& constants) {
+  OptionsView options{speed_gpu(need, gpus)};
   const memory::TimeOf time_of = [&](const Job& job) -> std::optional<Seconds> {
     if (options.speed_on == nullptr) return std::nullopt;
     const Result<perf::JobTime> time = perf::job_time(constants, input.model, job, *options.speed_on);
@@ -207,31 +208,31 @@ Options options_of(const ModelAndJob& input, const MemoryNeed& need, const std::
   return options;
 }
 
-void add_options(Report& report, const Options& options, const MemoryNeed& need, const std::vector<const Gpu*>& gpus) {
+void add_options(Report& report, const OptionsView& options, const MemoryNeed& need,
+                 const std::vector<const Gpu*>& gpus) {
   report::Table table =
       table_of(kEffectFields, options.each,
                {renamed("options", "option"), "flags", "saved_bytes", "device_bytes", "slowdown", "accuracy"});
-  table.title = "What frees memory, each option alone";
-  if (options.speed_on != nullptr) table.title += fmt::format(" (speed on {})", options.speed_on->name);
-  report.blocks.emplace_back(std::move(table));
-  if (std::string notes = option_notes(options.each); !notes.empty())
-    report.blocks.emplace_back(report::Paragraph{std::move(notes)});
+  report.show("What frees memory, each option alone" +
+                  (options.speed_on != nullptr ? fmt::format(" (speed on {})", options.speed_on->name) : std::string()),
+              std::move(table));
+  report.say(option_notes(options.each));
   const Gpu* target = target_of(need, gpus);
   if (target == nullptr || memory::fits(need, *target).verdict == Verdict::kFits) return;
 
   std::string text;
   for (const bool same_result : {true, false}) {
     const auto found = std::find_if(options.combinations.begin(), options.combinations.end(),
-                                    [&](const Combination& c) { return c.same_result == same_result; });
+                                    [&](const FittingOptions& c) { return c.same_result == same_result; });
     if (!text.empty()) text += '\n';
     if (found == options.combinations.end())
-      text +=
-          fmt::format("No combination {}fits {}.", same_result ? "with the same result " : "", target->name);
+      text += fmt::format("No combination {}fits {}.", same_result ? "with the same result " : "", target->name);
     else
-      text += combination_sentence(found->effect, *target,
-                                   same_result ? "The cheapest combination with the same result that" : "The cheapest combination that");
+      text += combination_sentence(
+          found->effect, *target,
+          same_result ? "The cheapest combination with the same result that" : "The cheapest combination that");
   }
-  report.blocks.emplace_back(report::Paragraph{std::move(text)});
+  report.say(std::move(text));
 }
 
 // What the interval rests on.
@@ -253,6 +254,14 @@ const Fields<MemoryNeed> kServingFields = {
     {"max_concurrency", "requests the KV cache has room for; null without a GPU", &MemoryNeed::max_concurrency},
 };
 
+const Fields<memory::EngineLaunch> kLaunchFields = {
+    {"device_bytes", "what nvidia-smi shows before the first request", &memory::EngineLaunch::device},
+    {"kv_cache_bytes", "of this, the KV cache", &memory::EngineLaunch::kv_cache},
+    {"kv_cache_tokens", "tokens that the caches of one copy of the model hold", &memory::EngineLaunch::kv_tokens},
+    {"max_concurrency", "requests of these lengths that they hold", &memory::EngineLaunch::sequences},
+    {"max_context_tokens", "tokens of the longest request", &memory::EngineLaunch::max_context},
+};
+
 const Fields<SizedPart> kPartFields = {
     {"name", "weights, gradients, optimizer, activations and so on", &SizedPart::part},
     {"bytes", "its size", &SizedPart::size},
@@ -262,7 +271,8 @@ struct MemoryView {
   const ModelAndJob& input;
   const MemoryNeed& need;
   const std::vector<const Gpu*>& gpus;
-  const Options* options;  // null: not wanted
+  const OptionsView* options;          // null: not wanted
+  const memory::EngineLaunch* launch;  // null: no engine, or no single GPU
 };
 
 const MemoryNeed* serving_need(const MemoryView& v) {
@@ -282,6 +292,8 @@ const Fields<MemoryView> kDocumentFields = {
     {"warnings", "settings that cannot be as asked for, and their effect",
      [](const MemoryView& v) { return std::cref(v.need.warnings); }},
     {kServingFields, serving_need},
+    {"launch?", "what the engine allocates on each GPU when it starts", kLaunchFields,
+     [](const MemoryView& v) { return v.launch; }},
     {"options?", "what frees memory", kOptionsFields, [](const MemoryView& v) { return v.options; }},
 };
 const report::Document<MemoryView> kMemoryDocument("memory", "GPU memory that a job needs", kDocumentFields);
@@ -322,20 +334,25 @@ Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std
   Report report;
   report.title = "Memory";
   const bool does_not_fit = gpus.size() == 1 && memory::fits(need, *gpus.front()).verdict != Verdict::kFits;
-  const std::optional<Options> options =
+  const std::optional<OptionsView> options =
       wants_options || does_not_fit ? std::optional(options_of(input, need, gpus, constants)) : std::nullopt;
-  report.document = kMemoryDocument.of({input, need, gpus, options ? &*options : nullptr});
+  const std::optional<memory::EngineLaunch> launch = gpus.size() == 1 && input.job.kind == model::JobKind::kServe
+                                                         ? memory::engine_launch(input.model, input.job, *gpus[0])
+                                                         : std::nullopt;
+  report.document = kMemoryDocument.of({input, need, gpus, options ? &*options : nullptr, launch ? &*launch : nullptr});
   std::string text = describe_job(input.model, input.job) + ", " + memory_sentence(need, input.job, gpus);
   if (need.max_concurrency && *need.max_concurrency >= 1)
     text += fmt::format(" {} room for {} such requests at once.",
                         input.model.kind == model::ModelKind::kDecoder ? "The KV cache has" : "There is",
                         format_count(static_cast<double>(*need.max_concurrency)));
+  if (launch && launch->sequences >= 1)
+    text += fmt::format(" The engine takes {} of each GPU when it starts; its longest request is {} tokens.",
+                        format_bytes(launch->device), format_count(static_cast<double>(launch->max_context)));
   for (const std::string& warning : need.warnings) text += "\nwarning: " + warning;
-  report.blocks.emplace_back(report::Paragraph{std::move(text)});
+  report.say(std::move(text));
   report.blocks.emplace_back(picture(need, gpus));
-  report.blocks.emplace_back(report::Paragraph{
-      fmt::format("Allocated at the peak {}, reserved by the allocator {}, shown by nvidia-smi {}.",
-                  format_bytes(need.peak_allocated), format_bytes(need.reserved), format_bytes(need.device))});
+  report.say(fmt::format("Allocated at the peak {}, reserved by the allocator {}, shown by nvidia-smi {}.",
+                         format_bytes(need.peak_allocated), format_bytes(need.reserved), format_bytes(need.device)));
   if (gpus.size() > 1) {
     report::Table& table = std::get<report::Table>(report.blocks.emplace_back(
         table_of(kGpuFitFields, fits_on(need, nearest_first(need, gpus)),

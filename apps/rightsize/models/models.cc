@@ -61,9 +61,10 @@ Checked<Outcome> run(const Flags& flags) {
 
 Run add_models(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  command.add_option("--model,model", flags->model,
-                     "a built-in name or part of one, or the path of a Hugging Face config.json");
-  command.add_option("--family", flags->family, "only built-in models of one family, e.g. llama");
+  command.add("model", flags->model)
+      ->argument()
+      ->meaning("a built-in name or part of one, or the path of a Hugging Face config.json");
+  command.add("family", flags->family);
   return [flags] { return run(*flags); };
 }
 

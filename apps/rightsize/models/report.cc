@@ -83,10 +83,7 @@ struct ModelsView {
   std::vector<model::ModelFamily> families;
 };
 const Fields<ModelsView> kDocumentFields = {
-    {
-        "models", "the models", kModelFields, [](const ModelsView& v) { return std::cref(v.models); }  // namespace
-    }  // namespace rightsize::app
-    ,
+    {"models", "the models", kModelFields, [](const ModelsView& v) { return std::cref(v.models); }},
     {"families?", "families whose config.json is understood", kFamilyFields, &ModelsView::families},
 };
 const report::Document<ModelsView> kModelsDocument("models", "Shapes of models", kDocumentFields);
@@ -117,10 +114,7 @@ const Fields<WeightView> kWeightFields = {
 report::Table weights_table(const ModelShape& model) {
   std::vector<WeightView> views;
   for (const model::Weight& weight : model.weights) views.push_back({weight, model.parameters()});
-  report::Table table =
-      table_of(kWeightFields, views, {"weight", "role", "shape", "bias", "copies", "parameters", "share"});
-  table.title = "Weights";
-  return table;
+  return table_of(kWeightFields, views, {"weight", "role", "shape", "bias", "copies", "parameters", "share"});
 }
 
 report::Table models_table(const std::vector<ModelShape>& models) {
@@ -145,9 +139,9 @@ report::Report model_report(const ModelShape& model) {
   report::Report report;
   report.title = model.name;
   report.document = kModelsDocument.of({{model}, {}});
-  report.blocks.emplace_back(report::Paragraph{sentence_about(model)});
+  report.say(sentence_about(model));
   report.blocks.emplace_back(models_table({model}));
-  report.blocks.emplace_back(weights_table(model));
+  report.show("Weights", weights_table(model));
   return report;
 }
 
@@ -160,11 +154,11 @@ report::Report models_report(const std::vector<ModelShape>& models) {
   std::vector<std::string_view> names;
   for (const model::ModelFamily& family : families) names.push_back(family.name);
   const bool all = models.size() == model::preset_names().size();
-  report.blocks.emplace_back(
-      report::Paragraph{"Counts are exact, tied weights counted once; 'active': per token. --model also takes a "
-                        "Hugging Face config.json of " +
-                        (all ? fmt::format("these families: {}.", fmt::join(names, ", "))
-                             : fmt::format("{} families ('rightsize models' lists them).", names.size()))});
+  report.say(
+      "Counts are exact, tied weights counted once; 'active': per token. --model also takes a Hugging Face config.json "
+      "of " +
+      (all ? fmt::format("these families: {}.", fmt::join(names, ", "))
+           : fmt::format("{} families ('rightsize models' lists them).", names.size())));
   return report;
 }
 

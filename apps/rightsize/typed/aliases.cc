@@ -104,6 +104,13 @@ constexpr FlagAlias kFlags[] = {
     {"--verbose --why -v", "--explain=yes"},
     {"--search", "--model"},
     {"-lgip", "--list-layouts=yes"},
+    // Suggested only: ours mean something else.
+    {"--latency --max-latency --response-time", "--ttft-slo=*", When::kAlways,
+     "limits the time to the first token, or the whole response of a model without tokens; --tpot-slo limits each "
+     "further token"},
+    {"--latency --max-latency --response-time", "--slo=p99=*", When::kAlways, "limits the 99th percentile of latency"},
+    {"--max-model-len --max-total-tokens", "--isl=*", When::kAlways,
+     "sizes for prompts of this length; shorter ones need less KV cache"},
 };
 
 constexpr CommandAlias kCommands[] = {
@@ -129,6 +136,7 @@ constexpr CommandAlias kCommands[] = {
     {"man", "manual"},
     {"completions", "completion"},
     {"commands", "help"},
+    {"sacct", "fleet --from jobs.txt", "shows what Slurm's jobs cost, after 'TZ=UTC sacct -P --format=ALL > jobs.txt'"},
 };
 
 struct ValueAliases {

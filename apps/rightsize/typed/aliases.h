@@ -7,24 +7,26 @@
 
 namespace rightsize::app {
 
-enum class When { kAlways, kServing, kTraining };
+enum class When { kAlways, kServing };
 
-// `typed` lists what people write, separated by spaces. `meant` is a flag ("--provider"), a flag with its value for
-// what is a switch elsewhere ("--purchase=spot"), or a flag with the unit of a bare number ("--deadline=*h"). The first
+// `typed` lists other tools' flags, separated by spaces. `meant` is our flag ("--provider"), our flag with a value for
+// a switch of another tool ("--purchase=spot"), or our flag with the unit of a bare number ("--deadline=*h"). The first
 // row whose flag the command has is used.
 struct FlagAlias {
   std::string_view typed, meant;
   When when = When::kAlways;
+  std::string_view note = {};  // why ours is not the same; such a row is suggested, never applied
 };
 std::span<const FlagAlias> flag_aliases();
 
-// `typed` lists what people write; `meant` is our command, with further words where needed: "prices --purchase=spot".
+// `typed` lists other tools' commands; `meant` is ours, with further words where needed: "prices --purchase=spot".
 struct CommandAlias {
   std::string_view typed, meant;
+  std::string_view note = {};  // as above
 };
 std::span<const CommandAlias> command_aliases();
 
-// A value as the flag spells it: `--precision bfloat16` is bf16, `--job inference` is serve. Others unchanged.
+// Our spelling of a value: `--precision bfloat16` is bf16, `--job inference` is serve. Other values are unchanged.
 std::string meant_value(std::string_view flag, const std::string& typed);
 
 }  // namespace rightsize::app

@@ -7,8 +7,10 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "catalog/hardware.h"
+#include "catalog/words.h"
+#include "families/presets.h"
 #include "rightsize/typed/aliases.h"
-#include "rightsize/typed/things.h"
 
 namespace rightsize::app {
 namespace {
@@ -29,6 +31,15 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789.,") == std::string_view::npos;
 }
 
+bool is_model_name(std::string_view word) {
+  const std::string name = fold_name(word.substr(word.rfind('/') + 1));  // without the organization of the Hub
+  const auto is_it = [&](const std::string& known) { return fold_name(known) == name; };
+  for (const model::Preset& preset : model::presets()) {
+    if (is_it(preset.name) || std::any_of(preset.aliases.begin(), preset.aliases.end(), is_it)) return true;
+  }
+  return false;
+}
+
 bool is_yes(std::string_view word) { return holds(std::array{"yes", "true", "on"}, to_lower(word)); }
 bool is_no(std::string_view word) { return holds(std::array{"no", "false", "off"}, to_lower(word)); }
 
@@ -40,7 +51,7 @@ std::string our_command(std::string_view typed, std::span<const std::string> com
     if (name == ours || name + "s" == ours || name == ours + "s") return ours;
   }
   for (const CommandAlias& alias : command_aliases()) {
-    if (holds(split_list(alias.typed, ' '), name)) return std::string(alias.meant);
+    if (alias.note.empty() && holds(split_list(alias.typed, ' '), name)) return std::string(alias.meant);
   }
   return {};
 }
@@ -59,7 +70,7 @@ bool is_verb(std::string_view word) {
   return holds(std::array{"get", "list", "ls", "show", "describe"}, to_lower(word));
 }
 
-// Names in several words, `RTX 4090` or `llama 3.1 8b on h100`; a GPU after the model of a plan is --gpu.
+// Joins names of several words: `RTX 4090`, `llama 3.1 8b on h100`. A GPU after the model of a plan becomes --gpu.
 void join_names(std::vector<std::string>& words) {
   constexpr std::array kNamed = {"memory", "estimate", "recommend", "prices", "gpus", "models", "batch", "commit"};
   if (!holds(kNamed, words.front())) return;
@@ -73,11 +84,11 @@ void join_names(std::vector<std::string>& words) {
     for (; many > 0; --many) {
       const auto first = bare.begin() + static_cast<std::ptrdiff_t>(at);
       name = fmt::format("{}", fmt::join(first, first + static_cast<std::ptrdiff_t>(many), "-"));
-      if (many == 1 || thing_named(name) != Thing::kNothing) break;
+      if (many == 1 || kind_of_word(name) != WordKind::kOther) break;
     }
     at += std::max<std::size_t>(many, 1);
     if (many == 1 && bare.size() > 1 && holds(std::array{"on", "with", "vs", "and"}, name)) continue;
-    if (gpu_by_flag && (!joined.empty() || words.front() == "commit") && thing_named(name) == Thing::kGpu)
+    if (gpu_by_flag && (!joined.empty() || words.front() == "commit") && kind_of_word(name) == WordKind::kGpu)
       joined.push_back("--gpu=" + name);
     else
       joined.push_back(name);
@@ -91,12 +102,12 @@ void join_names(std::vector<std::string>& words) {
 
 const FlagInfo* find_flag(const std::deque<FlagInfo>& declared, std::string_view name) {
   for (const FlagInfo& flag : declared) {
-    if (flag.name == name || holds(split_list(flag.others, ','), name)) return &flag;
+    if (flag.is_called(name)) return &flag;
   }
   return nullptr;
 }
 
-// The flag itself, in another case, with underscores, or in the other number: --Model, --batch_size, --regions.
+// Finds a flag in other spellings too: upper case, underscores, singular or plural (--Model, --batch_size, --regions).
 const FlagInfo* find_alike(const std::deque<FlagInfo>& declared, const std::string& name) {
   const std::string tidy = tidied(name);
   const FlagInfo* found = find_flag(declared, tidy);
@@ -109,7 +120,7 @@ const FlagInfo* find_alike(const std::deque<FlagInfo>& declared, const std::stri
 class Rewriter {
  public:
   Rewriter(Typed typed, const std::deque<FlagInfo>& declared) : in_(std::move(typed.words)), declared_(declared) {
-    out_.notes = std::move(typed.notes);
+    out_.renamed = std::move(typed.renamed);
     serving_ = std::any_of(in_.begin() + (in_.empty() ? 0 : 1), in_.end(), [](const std::string& word) {
       const std::string value = word.substr(word.find('=') + 1);
       return meant_value("--job", value) == "serve" || holds(std::array{"--serve", "--inference"}, word);
@@ -169,7 +180,7 @@ class Rewriter {
     const FlagInfo& flag = *find_flag(declared_, meant.substr(0, fixed));
     const std::string rest = fixed == std::string::npos ? "" : meant.substr(fixed + 1);
     if (!rest.empty() && rest.find('*') == std::string::npos) return put_switch(flag, name, rest, value);
-    if (flag.name != "--format") out_.notes.push_back(fmt::format("{} is {} here", name, flag.name));
+    if (flag.name != "--format") out_.renamed.push_back(fmt::format("{} is {}", name, flag.name));
     put(flag, tidy, value, rest);
   }
 
@@ -190,13 +201,13 @@ class Rewriter {
     }
     if (words.empty() || find_flag(declared_, "--ttft-slo") == nullptr) return false;
     if (!value) ++at_;
-    out_.notes.push_back(fmt::format("--slo is {} here", fmt::join(words, " ")));
+    out_.renamed.push_back(fmt::format("--slo is {}", fmt::join(words, " ")));
     out_.words.insert(out_.words.end(), words.begin(), words.end());
     return true;
   }
 
-  // A switch elsewhere, a value here: --spot is --purchase spot. Hugging Face's switches take True and False, and
-  // --fsdp may name a strategy.
+  // For a switch of another tool that is a value here: --spot is --purchase spot. Switches of Hugging Face take True
+  // and False, and --fsdp may name a strategy.
   void put_switch(const FlagInfo& flag, const std::string& name, std::string meant,
                   const std::optional<std::string>& value) {
     const std::string said = value.value_or(next());
@@ -207,7 +218,7 @@ class Rewriter {
     if (is_no(said)) return;
     if (given && !is_yes(said)) meant = spelled;
     const bool is_switch = flag.values.empty();
-    out_.notes.push_back(fmt::format("{} is {}{} here", name, flag.name, is_switch ? "" : " " + meant));
+    out_.renamed.push_back(fmt::format("{} is {}{}", name, flag.name, is_switch ? "" : " " + meant));
     is_switch ? out_.words.push_back(flag.name) : push(flag, meant);
   }
 
@@ -241,9 +252,9 @@ class Rewriter {
     push(flag, text);
   }
 
-  // Lists grow when given again: --provider aws --provider gcp.
+  // Joins the values of a list that is given twice: --provider aws --provider gcp.
   void push(const FlagInfo& flag, const std::string& value) {
-    const bool list = flag.setting != nullptr && (flag.setting->list || flag.name == "--slo");
+    const bool list = flag.list || flag.name == "--slo";
     const auto given = std::find_if(out_.words.begin(), out_.words.end(),
                                     [&](const std::string& word) { return word.starts_with(flag.name + "="); });
     if (list && !flag.repeatable && given != out_.words.end())
@@ -263,8 +274,14 @@ class Rewriter {
 
 }  // namespace
 
+WordKind kind_of_word(std::string_view word) {
+  static const Checked<catalog::Catalog> kFacts = catalog::load_hardware("");
+  if (kFacts && kFacts->match_gpus(catalog::split_gpu_count(word).name)) return WordKind::kGpu;
+  return is_model_name(word) ? WordKind::kModel : WordKind::kOther;
+}
+
 Typed meant_command(std::vector<std::string> words, std::span<const std::string> commands) {
-  Typed typed{std::move(words), {}};
+  Typed typed{std::move(words)};
   std::vector<std::string>& all = typed.words;
   put_command_first(all);
   if (all.empty()) return typed;
@@ -274,8 +291,8 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     const bool named = !our_command(all[1], commands).empty();
     if (named)
       all.erase(all.begin());
-    else if (const Thing thing = thing_named(all[1]); thing != Thing::kNothing)
-      all.front() = thing == Thing::kGpu ? "gpus" : "models";
+    else if (const WordKind kind = kind_of_word(all[1]); kind != WordKind::kOther)
+      all.front() = kind == WordKind::kGpu ? "gpus" : "models";
   }
   const std::string written = all.front(), meant = our_command(written, commands);
   if (meant.empty()) return typed;
@@ -283,8 +300,8 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   all.front() = meant.substr(0, space);
   if (space < meant.size()) all.insert(all.begin() + 1, meant.substr(space + 1));
   if (fold_name(all.front()) != fold_name(written) && fold_name(all.front()) != fold_name(written + "s"))
-    typed.notes.push_back(fmt::format("'{}' is 'rightsize {}' here", written, meant));
-  // `show-gpus H100`: SkyPilot's prices what it is asked for. `gpus --cloud aws`: so do we.
+    typed.renamed.push_back(fmt::format("'{}' is 'rightsize {}'", written, meant));
+  // SkyPilot's `show-gpus H100` lists prices, and `gpus --cloud aws` can only mean prices too.
   const auto is_offer = [](const std::string& word) {
     return holds(std::array{"--cloud", "--infra", "--provider", "--region", "--spot"}, word.substr(0, word.find('=')));
   };
@@ -304,10 +321,30 @@ std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& decla
   const bool has_argument =
       std::any_of(declared.begin(), declared.end(), [](const FlagInfo& flag) { return !flag.name.starts_with('-'); });
   for (const FlagAlias& alias : flag_aliases()) {
-    if ((alias.when == When::kServing && !serving) || (alias.when == When::kTraining && serving)) continue;
+    if (!alias.note.empty() || (alias.when == When::kServing && !serving)) continue;
     const std::string_view flag = alias.meant.substr(0, alias.meant.find('='));
     const bool has = flag == "argument" ? has_argument : find_flag(declared, flag) != nullptr;
     if (has && holds(split_list(alias.typed, ' '), typed)) return std::string(alias.meant);
+  }
+  return {};
+}
+
+std::string suggested_flag(std::string_view typed, std::string_view value, const std::deque<FlagInfo>& declared) {
+  for (const FlagAlias& alias : flag_aliases()) {
+    const std::size_t equals = alias.meant.find('=');
+    const FlagInfo* flag = find_flag(declared, alias.meant.substr(0, equals));
+    if (alias.note.empty() || flag == nullptr || !holds(split_list(alias.typed, ' '), tidied(typed))) continue;
+    std::string meant(alias.meant.substr(equals + 1));
+    meant.replace(meant.find('*'), 1, value.empty() ? flag->setting->example : value);
+    return fmt::format("{} {} {}", flag->name, meant, alias.note);
+  }
+  return {};
+}
+
+std::string suggested_command(std::string_view typed) {
+  for (const CommandAlias& alias : command_aliases()) {
+    if (!alias.note.empty() && holds(split_list(alias.typed, ' '), tidied(typed)))
+      return fmt::format("'rightsize {}' {}", alias.meant, alias.note);
   }
   return {};
 }

@@ -1,6 +1,6 @@
-// The command line as it was meant: commands, flags and values by the names of other tools become ours.
+// Translates a command line: other tools' names for commands, flags and values become ours.
 //
-// Our own names always win. What is not understood stays as it is; the parser refuses it with a suggestion.
+// Our own names take precedence. Unknown words stay as they are; the parser refuses them with a suggestion.
 #pragma once
 
 #include <deque>
@@ -14,9 +14,10 @@
 namespace rightsize::app {
 
 struct Typed {
-  std::vector<std::string> words;  // without the program's name
-  std::vector<std::string> notes;  // what was read as what, to be shown with the answer
-  bool plain = false;              // --no-color
+  std::vector<std::string> words;         // without the program's name
+  std::vector<std::string> renamed = {};  // "--cloud is --provider": to be shown with the answer
+  std::vector<std::string> notes = {};    // other assumptions, as sentences
+  bool plain = false;                     // --no-color
 };
 
 // Puts the command first and names it as we do: `show-gpus`, `get gpus` and `GPU` are `gpus`, `--format json gpus` is
@@ -27,7 +28,17 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
 // `--format json`. Words after -- and the command line that `profile` runs stay as they are.
 Typed meant_flags(Typed typed, const std::deque<FlagInfo>& declared);
 
+// What a bare word names, according to the built-in facts. Reading them takes some milliseconds, so ask only about
+// words that were not understood otherwise.
+enum class WordKind { kOther, kGpu, kModel };
+WordKind kind_of_word(std::string_view word);
+
 // Our flag for another tool's, with its value where it has one ("--purchase=spot"); empty where there is none.
 std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& declared, bool serving);
+
+// What to write instead of a flag or a command that has no exact equivalent here, and why: "--isl 4096 sizes for ...".
+// Empty where the tables have no suggestion.
+std::string suggested_flag(std::string_view typed, std::string_view value, const std::deque<FlagInfo>& declared);
+std::string suggested_command(std::string_view typed);
 
 }  // namespace rightsize::app

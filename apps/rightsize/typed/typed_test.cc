@@ -10,6 +10,8 @@
 namespace rightsize::app {
 namespace {
 
+using testing::HasSubstr;
+
 std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> all;
   for (const std::string_view word : split_list(line, ' ')) all.emplace_back(word);
@@ -34,10 +36,8 @@ std::vector<CommandInfo> all_commands() {
 }
 
 bool has(const CommandInfo& command, std::string_view flag) {
-  return std::any_of(command.flags.begin(), command.flags.end(), [&](const FlagInfo& info) {
-    const auto others = split_list(info.others, ',');
-    return info.name == flag || std::find(others.begin(), others.end(), flag) != others.end();
-  });
+  return std::any_of(command.flags.begin(), command.flags.end(),
+                     [&](const FlagInfo& info) { return info.is_called(flag); });
 }
 
 // Every spelling of every row, in every command: a flag the command has is left alone, and any other becomes one that
@@ -46,7 +46,7 @@ TEST(Aliases, EverySpellingNamesAFlagOfTheCommand) {
   for (const CommandInfo& command : all_commands()) {
     for (const FlagAlias& alias : flag_aliases()) {
       const std::string flag(alias.meant.substr(0, alias.meant.find('=')));
-      if (flag == "argument" || !has(command, flag)) continue;
+      if (!alias.note.empty() || flag == "argument" || !has(command, flag)) continue;
       for (const std::string_view typed : split_list(alias.typed, ' ')) {
         if (has(command, typed)) continue;
         const std::string found = meant_flag(typed, command.flags, alias.when == When::kServing);
@@ -72,6 +72,36 @@ TEST(Aliases, EveryRowNamesASetting) {
     EXPECT_TRUE(describe_command(command) || command == "manual" || command == "completion" || command == "help")
         << alias.meant;
   }
+}
+
+// A suggestion can be typed as it is: the command accepts its flag and value.
+TEST(Aliases, SuggestionsAreAccepted) {
+  for (const CommandInfo& command : all_commands()) {
+    for (const FlagAlias& alias : flag_aliases()) {
+      if (alias.note.empty() || !has(command, alias.meant.substr(0, alias.meant.find('=')))) continue;
+      for (const std::string_view typed : split_list(alias.typed, ' ')) {
+        EXPECT_EQ(meant_flag(typed, command.flags, true), "") << typed << " is not the same as ours";
+        const std::vector<std::string> words = words_of(suggested_flag(typed, "2000", command.flags));
+        ASSERT_GE(words.size(), 3u) << command.name << " " << typed;
+        const FlagInfo& flag = *std::find_if(command.flags.begin(), command.flags.end(),
+                                             [&](const FlagInfo& info) { return info.name == words[0]; });
+        EXPECT_NE(words[1].find("2000"), std::string::npos) << words[1];
+        const std::string unit = flag.setting->kind == settings::Kind::kDuration ? "ms" : "";
+        EXPECT_TRUE(settings::read(*flag.setting, words[1] + unit)) << command.name << " " << typed;
+      }
+    }
+  }
+}
+
+TEST(Aliases, MistakesOfOtherToolsGetASuggestion) {
+  const auto said = [](const std::string& command, const std::string& line) {
+    return describe(call(command, words_of(line)).error());
+  };
+  EXPECT_THAT(said("recommend", "llama-3.1-8b --job serve --rate 5 --latency 2s"), HasSubstr("--ttft-slo 2s limits"));
+  EXPECT_THAT(said("batch", "bert-large l4 --latency=80ms"), HasSubstr("--slo p99=80ms limits"));
+  EXPECT_THAT(said("memory", "llama-3.1-8b --max-model-len 4096"), HasSubstr("--isl 4096 sizes"));
+  EXPECT_THAT(said("estimate", "llama-3.1-8b l4 --latency 2s"), HasSubstr("belongs to 'recommend'"));
+  EXPECT_THAT(said("sacct", "-P"), HasSubstr("rightsize fleet --from jobs.txt"));
 }
 
 TEST(Typed, ReadingTwiceChangesNothing) {

@@ -1,16 +1,57 @@
+// Reads the catalogue and the constants of the speed model.
+#include "rightsize/input/facts.h"
+
+#include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
 
 #include "base/file.h"
 #include "catalog/hardware.h"
 #include "feeds/price_store.h"
 #include "market/agreements.h"
-#include "rightsize/command.h"
-#include "rightsize/input/kept_facts.h"
 #include "rightsize/input/named_gpu.h"
-#include "rightsize/input/open_hardware.h"
 
 namespace rightsize::app {
 namespace {
+
+std::atomic<bool> keeping = false;
+
+template <class Facts>
+class CachedFacts {
+ public:
+  Checked<Facts> get(const std::string& overlay, Checked<Facts> (*read)(const std::string&)) {
+    if (!keeping) return read(overlay);
+    const std::lock_guard lock(mutex_);
+    Entry& entry = entries_[overlay];
+    const auto now = std::chrono::steady_clock::now();
+    if (!entry.facts || now - entry.read_at > std::chrono::minutes(1)) {
+      RIGHTSIZE_TRY(Facts facts, read(overlay));
+      entry = {std::make_shared<const Facts>(std::move(facts)), now};
+    }
+    return *entry.facts;
+  }
+
+ private:
+  struct Entry {
+    std::shared_ptr<const Facts> facts;
+    std::chrono::steady_clock::time_point read_at;
+  };
+  std::mutex mutex_;
+  std::map<std::string, Entry> entries_;
+};
+
+Checked<catalog::Catalog> read_catalog(const std::string& overlay) {
+  static CachedFacts<catalog::Catalog> kept;
+  return kept.get(overlay, [](const std::string& folder) { return catalog::load_catalog(folder); });
+}
+
+Checked<perf::Constants> read_constants(const std::string& overlay) {
+  static CachedFacts<perf::Constants> kept;
+  return kept.get(overlay, [](const std::string& folder) { return perf::load_constants(folder); });
+}
 
 Checked<void> add_stored(catalog::Catalog& catalog, const std::string& url) {
   RIGHTSIZE_TRY(const bool exists, store::exists(url));
@@ -32,8 +73,8 @@ Checked<void> add_agreements(catalog::Catalog& catalog, const std::string& overl
   return {};
 }
 
-// A folder without any file of ours is a mistake somewhere: facts people think they gave are not used.
-void warn_of_strange_folder(const std::string& overlay) {
+// A folder without any of our files is probably a mistake: the user expects their own facts to be used.
+void warn_about_empty_folder(const std::string& overlay) {
   std::error_code ignored;
   if (overlay.empty()) return;
   for (const char* name : {"gpus.csv", "machines.csv", "mig.csv", "sources.csv", "prices", "agreements.csv",
@@ -45,19 +86,32 @@ void warn_of_strange_folder(const std::string& overlay) {
 
 }  // namespace
 
+void keep_facts() { keeping = true; }
+
 Checked<catalog::Catalog> open_hardware(const std::string& flag) {
   RIGHTSIZE_TRY(const std::string overlay, catalog::overlay_directory(flag));
-  warn_of_strange_folder(overlay);
+  warn_about_empty_folder(overlay);
   return catalog::load_hardware(overlay);
 }
 
 Checked<catalog::Catalog> open_catalog(const std::string& flag, const std::string& store) {
   RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(flag));
-  warn_of_strange_folder(overlay);
+  warn_about_empty_folder(overlay);
   RIGHTSIZE_TRY(catalog::Catalog catalog, read_catalog(overlay));
   if (Checked<void> added = add_stored(catalog, feeds::PriceStore::url(store)); !added) return fail(added.error());
   if (Checked<void> added = add_agreements(catalog, overlay); !added) return fail(added.error());
   return catalog;
+}
+
+Checked<perf::Constants> open_constants(const std::string& catalog_flag) {
+  RIGHTSIZE_TRY(const std::string overlay, catalog::overlay_directory(catalog_flag));
+  return read_constants(overlay);
+}
+
+Checked<Facts> open_facts(const std::string& catalog_flag) {
+  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(catalog_flag));
+  RIGHTSIZE_TRY(perf::Constants constants, open_constants(catalog_flag));
+  return Facts{std::move(catalog), std::move(constants)};
 }
 
 }  // namespace rightsize::app

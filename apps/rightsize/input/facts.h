@@ -1,0 +1,21 @@
+// The catalogue and the constants of the speed model. open_catalog() and open_hardware() are in command.h.
+#pragma once
+
+#include "perf/perf.h"
+#include "rightsize/command.h"
+
+namespace rightsize::app {
+
+// Both with the overlay of --catalog.
+struct Facts {
+  catalog::Catalog catalog;
+  perf::Constants constants;
+};
+Checked<Facts> open_facts(const std::string& catalog_flag);
+Checked<perf::Constants> open_constants(const std::string& catalog_flag);
+
+// Caches what is read from now on for one minute, so that changes to the user's files take effect. For programs that
+// answer many questions.
+void keep_facts();
+
+}  // namespace rightsize::app
