@@ -84,7 +84,7 @@ void read_a_gigabyte_of_aws_prices(benchmark::State& state) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
   for (auto _ : state) {
     feeds::Importer importer(catalog, today(), "aws");
-    const feeds::FeedOptions options{"aws", &catalog};
+    const feeds::PriceFeedOptions options{"aws", &catalog};
     const Result<> read = feeds::read_feed("aws", std::make_unique<Generated>(), "generated.csv", options, importer);
     if (!read) state.SkipWithError("not read");
     benchmark::DoNotOptimize(importer.finish());

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "telemetry/nvml/api.h"
+#include "telemetry/nvml/library.h"
 
 using namespace rightsize::telemetry::nvml;
 

@@ -3,6 +3,7 @@
 
 Usage: live.py PROGRAM FAKE_LIBRARY"""
 import fcntl
+import gzip
 import json
 import os
 import pty
@@ -21,7 +22,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def environment(**more):
-    return {**os.environ, 'RIGHTSIZE_NVML': FAKE, 'NO_COLOR': '1', 'LC_ALL': 'C.UTF-8', 'HOME': tempfile.gettempdir(), **more}
+    """Without the variables that are None."""
+    all = {**os.environ, 'RIGHTSIZE_NVML': FAKE, 'NO_COLOR': '1', 'LC_ALL': 'C.UTF-8', 'HOME': tempfile.gettempdir(), **more}
+    return {name: value for name, value in all.items() if value is not None}
 
 
 def run(*words, **more):
@@ -120,7 +123,7 @@ class Terminal:
     def __init__(self, columns, rows, *words, **more):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.execve(PROGRAM, [PROGRAM, *words], environment(TERM='xterm', **more))
+            os.execve(PROGRAM, [PROGRAM, *words], environment(**{'TERM': 'xterm', **more}))
         self.resize(columns, rows)
         self.text = ''
 
@@ -155,6 +158,41 @@ class Terminal:
         _, status = os.waitpid(self.pid, 0)
         os.close(self.fd)
         return os.waitstatus_to_exitcode(status)
+
+
+class CompressedRecording(unittest.TestCase):
+    def test_a_compressed_recording_is_read_like_a_plain_one(self):
+        plain = os.path.join(HERE, 'fixtures/profile/held-20gib.csv')
+        with tempfile.TemporaryDirectory() as folder, open(plain, 'rb') as file:
+            packed = os.path.join(folder, 'recording.csv.gz')
+            with gzip.open(packed, 'wb') as out:
+                out.write(file.read())
+            for words in (['profile', plain], ['profile', packed], ['profile', '--replay', packed]):
+                done = run(*words, '--format', 'json')
+                self.assertEqual(done.returncode, 0, done.stderr)
+                gpus = json.loads(done.stdout)['gpus']
+                self.assertEqual(gpus, json.loads(run('profile', '--replay', plain, '--format', 'json').stdout)['gpus'], words)
+            self.assertEqual(gpus[0]['verdict'], 'idle-held')
+            with open(packed, 'r+b') as out:
+                out.truncate(os.path.getsize(packed) // 2)
+            self.assertIn(run('profile', packed).returncode, (1, 3))
+
+
+class DumbTerminal(unittest.TestCase):
+    def test_a_terminal_without_escape_codes_gets_none(self):
+        recording = os.path.join(HERE, 'fixtures/profile/held-20gib.csv')
+        for words in (['top', '--replay', recording], ['gpus', 'h100'], ['profile', '--replay', recording]):
+            for kind in ({'TERM': 'dumb'}, {'TERM': ''}):
+                with self.subTest(words=words, **kind):
+                    screen = Terminal(100, 30, *words, NO_COLOR=None, **kind)
+                    screen.read(30)
+                    self.assertEqual(screen.end(), 0)
+                    self.assertNotIn('\x1b', screen.text)
+                    self.assertIn('GPU', screen.text)
+        screen = Terminal(100, 30, 'gpus', 'h100', NO_COLOR=None)
+        screen.read(30)
+        self.assertEqual(screen.end(), 0)
+        self.assertIn('\x1b[1m', screen.text, 'other terminals get headings in bold')
 
 
 class Top(unittest.TestCase):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Read-only media, a full disk, a locked and a damaged ledger: a clear error, exit code 3, and no lost data.
+"""Read-only media, a full disk, a locked and a damaged ledger: a clear error, exit code 3, nothing lost.
 
 Usage: trouble_test.py PROGRAM"""
 import os
@@ -13,7 +13,7 @@ import tempfile
 import ledger
 
 HERE = pathlib.Path(__file__).resolve().parent
-NO_RIGHTS = 65534  # the unprivileged user on every Unix
+NO_RIGHTS = 65534  # the user without rights on every Unix
 
 
 def workloads(program, url, home):
@@ -28,8 +28,8 @@ def read_only(program, plan, home):
     for path in folder.iterdir():
         path.chmod(0o444)
     folder.chmod(0o555)
-    # Root can write everywhere, so another user reads.
-    user = {'user': 'nobody', 'group': 'nogroup', 'extra_groups': []} if os.getuid() == 0 else {}
+    # Root may write everywhere, so another user reads.
+    user = {'user': NO_RIGHTS, 'group': NO_RIGHTS, 'extra_groups': []} if os.getuid() == 0 else {}
     os.chmod(home, 0o755)
     run = lambda *words: subprocess.run([program, *words, '--ledger', url], capture_output=True, text=True, env=ledger.environment(home), **user)
     listed = run('decisions', 'list', '--format', 'json')
@@ -49,7 +49,7 @@ def locked(program, plan, home):
     holder.execute('BEGIN IMMEDIATE')
     refused = ledger.run(program, ['decide', '--from', plan, '--workload', 'waits', '--ledger', url, '--wait', '300ms'], home, expect=(3,))
     assert 'locked by another process for 0.3 s' in refused and 'nothing was changed' in refused, refused
-    # Readers do not wait for the lock.
+    # Readers are not held up.
     assert workloads(program, url, home) == ['kept']
     holder.execute('ROLLBACK')
     ledger.run(program, ['decide', '--from', plan, '--workload', 'waits', '--ledger', url], home)

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "decisions/clock.h"
+#include "decisions/decision.h"
 #include "decisions/read_plan.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t kind = data[0] % (kinds.size() + 1);  // one more: SkyPilot's file for Google, in parts
   const bool google = kind == kinds.size();
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const FeedOptions options{google ? "gcp" : "aws", &facts()};
+  const PriceFeedOptions options{google ? "gcp" : "aws", &facts()};
   Importer importer(facts(), {20'000}, "fuzz");
   const auto read =
       read_feed(google ? "skypilot" : kinds[kind].name, rightsize::bytes_of(text), "fuzz", options, importer);

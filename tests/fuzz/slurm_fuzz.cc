@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (describe(table.error()).empty()) std::abort();
     return 0;
   }
-  for (const telemetry::Job& job : table->jobs) {
+  for (const telemetry::SlurmJob& job : table->jobs) {
     if (job.end <= job.start || job.gpus.empty()) std::abort();
   }
   return 0;

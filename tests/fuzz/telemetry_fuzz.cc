@@ -53,14 +53,14 @@ class Dribble final : public ByteSource {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  constexpr Format kFormats[] = {Format::kRecording, Format::kSmiQuery,  Format::kSmiDmon,
-                                 Format::kSmiXml,    Format::kDcgmiDmon, Format::kExposition};
-  for (Format format : {Format::kUnknown, detect_format(text), kFormats[size % std::size(kFormats)]}) {
+  constexpr SampleFormat kFormats[] = {SampleFormat::kRecording, SampleFormat::kSmiQuery,  SampleFormat::kSmiDmon,
+                                       SampleFormat::kSmiXml,    SampleFormat::kDcgmiDmon, SampleFormat::kExposition};
+  for (SampleFormat format : {SampleFormat::kUnknown, detect_format(text), kFormats[size % std::size(kFormats)]}) {
     Checking whole, dribbled;
     auto bytes = bytes_of(text);
     auto summary = read_samples("fuzz", *bytes, whole, {format, seconds(1)});
     if (!summary && describe(summary.error()).empty()) std::abort();
-    if (format == Format::kUnknown) continue;  // a piece may end before the format can be detected
+    if (format == SampleFormat::kUnknown) continue;  // a piece may end before the format can be detected
     Dribble slow(text);
     auto again = read_samples("fuzz", slow, dribbled, {format, seconds(1)});
     if (summary.has_value() != again.has_value() || whole.devices != dribbled.devices) std::abort();

@@ -64,14 +64,15 @@ struct World {
   std::string model, gpu;
   int tensor = 1, replicas = 1, restarts = 0;
   double hours = 6, rate = 1, step = 30, speed = 1;
-  sim::StepCost cost;  // the true cost
+  double isl = 1024, osl = 256, hit = 0;  // mean tokens of a prompt and an answer; share found in the prefix cache
+  sim::StepCost cost;                     // the true cost
   std::vector<Request> requests;
   catalog::Catalog catalog = *catalog::load_catalog("");
   perf::Constants constants = *perf::load_constants("");
 
   double until() const { return kBegin + hours * kHour; }
   Result<sim::StepCost> cost_of(const std::string& on, int tp, const std::string& precision);
-  void make_requests(double isl, double osl, double hit, double burst);
+  void make_requests(double burst);
 };
 
 template <class T>
@@ -90,6 +91,7 @@ Result<sim::StepCost> World::cost_of(const std::string& on, int tp, const std::s
                   : precision == "int4" ? model::Precision::kInt4
                                         : model::Precision::kBf16;
   job.parallel.gpus = job.parallel.tensor = tp;
+  job.serve.isl = std::llround(isl * (1 - hit)), job.serve.osl = std::llround(osl);
   const model::ModelShape shape = *model::find_model(model);
   const perf::ModelWork work = perf::work_of(shape);
   const catalog::Gpu& found = **catalog.find_gpu(on);
@@ -103,7 +105,7 @@ Result<sim::StepCost> World::cost_of(const std::string& on, int tp, const std::s
   return replica.step;
 }
 
-void World::make_requests(double isl, double osl, double hit, double burst) {
+void World::make_requests(double burst) {
   const double begin = kBegin - 1800, end = until() + 300;
   const double peak_at = random.uniform() * 24;
   std::map<int, double> bursts;
@@ -142,9 +144,12 @@ World::World(std::uint64_t s) : seed(s), random(s * 7919 + 3) {
   step = one_of(random, std::vector<double>{15, 30, 60});
   restarts = random.uniform() < 0.4 ? 1 : 0;
   rate = replicas * (0.3 + 0.7 * random.uniform());
+  const double burst = random.uniform() < 0.3 ? 2 : 0;
+  hit = random.uniform() < 0.5 ? 0.5 : 0;
+  osl = 100 + 200 * random.uniform();
+  isl = 500 + 1500 * random.uniform();
   cost = *cost_of(gpu, tensor, "bf16");
-  make_requests(500 + 1500 * random.uniform(), 100 + 200 * random.uniform(), random.uniform() < 0.5 ? 0.5 : 0,
-                random.uniform() < 0.3 ? 2 : 0);
+  make_requests(burst);
 }
 
 // One engine from start to end.

@@ -186,7 +186,7 @@ await visit('/batching', 'batching', async (page) => {
 });
 
 // If no setting meets a limit, the page says so and names the closest setting without presenting it as the answer.
-await visit('/batching?ttft=0.05&rate=64', 'batching-infeasible', async (page) => {
+await visit('/batching?ttft=0.01&rate=64', 'batching-infeasible', async (page) => {
   await page.getByText('No setting meets these limits').waitFor();
   check(!/\/month/.test(await answer(page)), `an infeasible plan is not the answer: ${await answer(page)}`);
 });
