@@ -27,7 +27,7 @@ class Descriptor final : public ByteSource {
 
   Result<std::size_t> read(std::span<char> buffer) override {
     for (;;) {
-      if (cancelled()) return 0;  // cancelled: as if the file ended here
+      if (cancelled()) return 0;  // as if the file ended here
       const ssize_t got = ::read(fd_, buffer.data(), buffer.size());
       if (got >= 0) {
         LongWork::step(static_cast<std::uint64_t>(got));
@@ -78,7 +78,7 @@ class PutBackSource : public ByteSource {
   std::unique_ptr<ByteSource> rest_;
 };
 
-// Common to gzip and zstd: a block of compressed input that is refilled when used up.
+// The common part of gzip and zstd: a block of compressed input that is refilled when it is used up.
 class Unpacker : public ByteSource {
  public:
   Unpacker(std::string path, std::unique_ptr<ByteSource> packed)
@@ -94,7 +94,7 @@ class Unpacker : public ByteSource {
   }
   Error broken(std::string_view why) const {
     return unreadable(fmt::format("'{}' is truncated or damaged: {}", path_, why))
-        .with_hint("nothing of this file is used; copy it again or leave it out");
+        .with_hint("the file was not used; copy it again or omit it");
   }
 
   std::string path_;

@@ -18,21 +18,22 @@ class ByteSource {
   virtual Result<std::size_t> read(std::span<char> buffer) = 0;
 };
 
-// A file, or standard input when the path is "-". kUnreadableSource with the system's reason when it cannot be opened.
+// A file, or standard input if the path is "-". Fails with kUnreadableSource and the system's reason if it cannot be
+// opened.
 Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path);
 
 // Text in memory, which must outlive the source.
 std::unique_ptr<ByteSource> bytes_of(std::string_view text);
 
-// The decompressed bytes of `source`. gzip and zstd are recognised by their first bytes, whatever the file is called;
-// several compressed members in sequence (rotated logs joined with cat) read as one text. Memory is one buffer. A
-// truncated or damaged stream fails with kUnreadableSource when the damage is reached. `name` appears in errors only.
+// The decompressed bytes of `source`. gzip and zstd are recognised by their first bytes, not by the file's name.
+// Several compressed members in a row (rotated logs joined with cat) are read as one text. Uses one buffer of memory. A
+// truncated or damaged stream fails with kUnreadableSource when the damage is reached. `name` is only used in errors.
 Result<std::unique_ptr<ByteSource>> uncompress(const std::string& name, std::unique_ptr<ByteSource> source);
 
-// A source that returns `first` and then the rest of `source`: for a reader that had to look at the beginning.
+// A source that returns `first` and then the rest of `source`: for a reader that had to inspect the beginning.
 std::unique_ptr<ByteSource> put_back(std::string first, std::unique_ptr<ByteSource> source);
 
-// Up to `size` bytes from the beginning, fewer only when the source ends before.
+// Up to `size` bytes from the beginning; fewer only if the source is shorter.
 Result<std::string> read_beginning(ByteSource& source, std::size_t size);
 
 // All of a small source; more than `limit` bytes is an error.

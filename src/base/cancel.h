@@ -17,7 +17,7 @@ namespace rightsize {
 
 class Work {
  public:
-  // From any thread, and from a signal handler.
+  // May be called from any thread and from a signal handler.
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   bool is_cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 

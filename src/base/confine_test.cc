@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One test, last to change the program's state: what was allowed cannot be taken back.
-TEST(Confine, OnlyTheFoldersNamedAreReadWhateverLeadsOut) {
+// A single test, because confine_files() cannot be undone.
+TEST(Confine, ReadsOnlyFilesInTheNamedFolders) {
   const fs::path folder = fs::temp_directory_path() / ("confine_" + std::to_string(::getpid()));
   fs::create_directories(folder / "inside");
   std::ofstream(folder / "inside" / "a.txt") << "in";

@@ -43,7 +43,7 @@ Checked<Csv> Csv::parse(std::string file, std::string text) {
   std::size_t pos = all.starts_with("\xEF\xBB\xBF") ? 3 : 0;
   Errors errors;
   for (int line = 1; pos < all.size();) {
-    if (csv.header_.empty() && all[pos] == '#') {  // quotes in a comment mean nothing
+    if (csv.header_.empty() && all[pos] == '#') {  // quotes have no meaning in comments
       pos = std::min(all.find('\n', pos), all.size() - 1) + 1;
       ++line;
       continue;

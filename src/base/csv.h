@@ -1,4 +1,4 @@
-// Comma-separated text (RFC 4180) with a header row, read without copying, every cell with its place.
+// Comma-separated text (RFC 4180) with a header row. Cells are not copied, and each one knows its place.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace rightsize {
 
-// One row. Cells are views into the text, or into storage of the Csv where a quoted cell held doubled quotes.
+// One row. Cells are views into the text, or into storage of the Csv if a quoted cell contained doubled quotes.
 struct CsvRow {
   int line = 0;  // in the text, from 1
   std::vector<std::string_view> cells;
@@ -22,17 +22,17 @@ struct CsvRow {
 class Csv {
  public:
   // Parses the whole text. Fails with every row whose number of cells differs from the header's, every unclosed
-  // quote, and every column named twice. `file` is used in places only.
+  // quote, and every column named twice. `file` is only used in places.
   static Checked<Csv> parse(std::string file, std::string text);
 
   const std::string& file() const { return file_; }
   const std::vector<std::string>& header() const { return header_; }
   const std::vector<CsvRow>& rows() const { return rows_; }
 
-  // The position of a column, or nothing.
+  // The index of a column; empty if there is no such column.
   std::optional<std::size_t> column(std::string_view name) const;
 
-  // The cell of a named column, trimmed; empty where the column is missing.
+  // The cell of a named column, trimmed; empty if the column is missing.
   std::string_view cell(const CsvRow& row, std::string_view column) const;
 
   // The place of that cell; the start of the row if the column is missing.
@@ -53,7 +53,7 @@ class Csv {
   std::string_view text() const { return {text_.data(), text_.size()}; }
 };
 
-// One cell quoted for CSV output where it needs it.
+// A cell for CSV output, quoted if necessary.
 std::string csv_cell(std::string_view value);
 
 }  // namespace rightsize

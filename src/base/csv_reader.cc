@@ -13,7 +13,7 @@ constexpr std::size_t kBlock = 1U << 20;
 constexpr std::size_t kLongestRecord = 1U << 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// As trim(), but an empty cell keeps its place.
+// Like trim(), but an empty cell keeps its place.
 std::string_view trimmed(std::string_view cell) {
   const std::string_view inside = trim(cell);
   return inside.empty() ? cell.substr(0, 0) : inside;
@@ -38,7 +38,7 @@ bool is_quote_open(std::string_view record) { return std::count(record.begin(), 
 
 CsvReader::CsvReader(ByteSource& source, std::string file) : source_(source), file_(std::move(file)), buffer_(kBlock) {}
 
-// Moves the unread bytes to the front and reads more behind them.
+// Moves the unread bytes to the front and reads more after them.
 bool CsvReader::more() {
   if (exhausted_ || error_) return false;
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -46,7 +46,7 @@ bool CsvReader::more() {
   begin_ = 0;
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
   if (end_ > kLongestRecord) {
-    error_ = bad_input("a record of over 1 MiB: a quote is probably never closed")
+    error_ = bad_input("the record is longer than 1 MiB; a quote is probably not closed")
                  .at({file_, static_cast<int>(line_), 0, 1, {}});
     return false;
   }

@@ -1,10 +1,12 @@
-// Comma-separated text (RFC 4180) of any length, a record at a time. base/csv.h reads small tables whole.
+// Comma-separated text (RFC 4180) of any length, one record at a time. base/csv.h reads small tables as a whole.
 //
-// Price lists of a cloud are gigabytes of which a few thousand lines matter, so that a record is found first and split
-// only where the caller wants its cells:
+// A cloud's price list is gigabytes long, and only a few thousand of its lines matter. The reader therefore finds
+// records, and the caller splits those it needs:
 //
 //   CsvReader csv(source, "prices.csv");
-//   for (std::string_view record; csv.next(record);) { split_csv(record, cells); ... }
+//   std::vector<std::string_view> cells;
+//   for (std::string_view record; csv.next(record);)
+//     if (record.find("H100") != record.npos) split_csv(record, cells);
 //   if (csv.failed()) return fail(csv.error());
 #pragma once
 
@@ -20,14 +22,14 @@
 
 namespace rightsize {
 
-// Records of a source. Memory is one block and the longest record. A record ends at a line end outside quotes.
+// The records of a source. Memory holds one block and the longest record. A record ends at a line end outside quotes.
 class CsvReader {
  public:
-  // The source must outlive the reader. `file` is used in errors only.
+  // The source must outlive the reader. `file` is only used in errors.
   CsvReader(ByteSource& source, std::string file);
 
-  // The next record without its line end, valid until the next call; blank lines are skipped. False at the end or after
-  // a failure: a source that cannot be read, a record over 1 MiB, a quote that is never closed.
+  // The next record without its line end, valid until the next call. Blank lines are skipped. False at the end and
+  // after a failure: a source that cannot be read, a record over 1 MiB, or a quote that is never closed.
   bool next(std::string_view& record);
   long line() const { return line_; }  // where the record began, from 1
 
@@ -46,17 +48,17 @@ class CsvReader {
   std::optional<Error> error_;
 };
 
-// The cells of a record, at most `most` of them, without their quotes; doubled quotes inside stay doubled.
+// The cells of a record, at most `most` of them, without their quotes. Doubled quotes inside a cell stay doubled.
 void split_csv(std::string_view record, std::vector<std::string_view>& cells, std::size_t most = SIZE_MAX);
 
-// Columns by name, whatever their order; names without regard to case.
+// Finds columns by name, in any order and ignoring case.
 class CsvColumns {
  public:
   CsvColumns() = default;
   explicit CsvColumns(std::string_view header);
 
   bool has(std::string_view name) const { return of(name) != std::string_view::npos; }
-  // npos where there is no such column.
+  // npos if there is no such column.
   std::size_t of(std::string_view name) const;
   std::string_view cell(const std::vector<std::string_view>& cells, std::string_view name) const;
   std::size_t count() const { return index_.size(); }
@@ -65,13 +67,14 @@ class CsvColumns {
   std::unordered_map<std::string, std::size_t> index_;
 };
 
-// Finds where the record that a text begins with ends: at the first line end after an even number of quotes. Can go on
-// where it stopped when more text has arrived.
+// Finds the end of the first record of a text: the first line end after an even number of quotes. The search can
+// continue when more text has arrived.
 struct CsvRecordEnd {
   std::size_t seen = 0, lines = 0;
   std::ptrdiff_t quotes = 0;
 
-  // False when the text ends before; `seen` is then where to go on. Otherwise `seen` is behind the line end.
+  // False if the text ends first; the next call continues at `seen`. Otherwise `seen` is the position after the line
+  // end.
   bool find(std::string_view text);
 };
 bool is_quote_open(std::string_view record);

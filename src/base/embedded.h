@@ -14,7 +14,7 @@ struct EmbeddedFile {
 // Every file, in name order.
 const std::vector<EmbeddedFile>& embedded_files();
 
-// The content of one file; empty if there is none with that name.
+// The content of the file with this name; empty if there is none.
 std::string_view embedded_file(std::string_view name);
 
 }  // namespace rightsize

@@ -25,7 +25,7 @@ Error cannot(std::string_view what, const std::string& path, int reason) {
 }  // namespace
 
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
-  if (!may_read(path)) return fail(bad_input(fmt::format("files cannot be read here: '{}'", path.substr(0, 100))));
+  if (!may_read(path)) return fail(bad_input(fmt::format("this server may not read '{}'", path.substr(0, 100))));
   std::unique_ptr<std::FILE, Close> file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));
   if (!file) return fail(cannot("read", path, errno));
   std::string content;

@@ -11,7 +11,7 @@ namespace rightsize {
 // cannot be read or is larger than `limit` bytes.
 Result<std::string> read_file(const std::string& path, std::size_t limit = 256u << 20);
 
-// Writes a whole file through a temporary file next to it, so that a failure leaves the old content.
+// Writes a whole file through a temporary file next to it, so a failure leaves the old content.
 Result<> write_file(const std::string& path, const std::string& content);
 
 }  // namespace rightsize

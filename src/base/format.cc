@@ -20,7 +20,7 @@ std::string group_thousands(std::string digits) {
   return digits;
 }
 
-// The digits after the point that leave `significant` digits in all.
+// The number of decimals that gives `significant` digits in total.
 int decimals_for(double v, int significant) {
   if (v == 0 || !std::isfinite(v)) return 0;
   int whole = static_cast<int>(std::floor(std::log10(std::fabs(v)))) + 1;
@@ -47,7 +47,7 @@ std::string scaled(double v, const std::array<Scale, N>& scales) {
 std::string format_number(double v, int significant) {
   if (!std::isfinite(v)) return "unknown";
   std::string digits = fmt::format("{:.{}f}", v, decimals_for(v, significant));
-  // Rounding can add a digit (9.999 -> 10.00): take it once more.
+  // Rounding can add a digit (9.999 -> 10.00), so the rounded value is formatted again.
   double rounded = std::strtod(digits.c_str(), nullptr);
   digits = fmt::format("{:.{}f}", rounded, decimals_for(rounded, significant));
   if (digits.find('.') != std::string::npos) {

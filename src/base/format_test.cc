@@ -7,7 +7,7 @@
 namespace rightsize {
 namespace {
 
-// Below what a double holds in full, std::stod throws.
+// std::stod throws for subnormal numbers.
 TEST(Format, FormatsTheSmallestDouble) { EXPECT_EQ(format_number(5e-324, 1).substr(0, 5), "0.000"); }
 
 TEST(Format, BytesAreBinary) {

@@ -1,8 +1,8 @@
-// A JSON document to be written: what a command hands to scripts. Members keep the order in which they were added.
+// A JSON document to be written, such as the output of a command. Members keep the order in which they were added.
+// base/located_json.h reads JSON.
 //
-// Braces nest as the document does: {{"name", "a"}, {"sizes", {1, 2}}}. A list whose every entry is a pair that begins
-// with text is an object, any other list is an array; array() and object() say which an empty one is. Reading JSON is
-// base/located_json.h.
+// Braces nest as the document does: {{"name", "a"}, {"sizes", {1, 2}}}. A list in which every entry is a pair that
+// begins with text is an object; any other list is an array. An empty one is written as array() or object().
 #pragma once
 
 #include <concepts>
@@ -45,21 +45,21 @@ class Json {
   static Json array(std::initializer_list<JsonItem> list = {});
   static Json object();
 
-  // The member of that name, added as null where there is none. A null becomes an object; anything else that is not one
-  // is replaced by an empty object.
+  // The member of that name, added as null if there is none. A null becomes an object; any other value is replaced by
+  // an empty object.
   Json& operator[](std::string_view name);
-  // Of arrays and objects; 0 for anything else.
+  // The number of items or members; 0 for anything but arrays and objects.
   std::size_t size() const;
   bool empty() const { return size() == 0; }
-  // A null becomes an array; anything else that is not one is replaced by an empty array.
+  // A null becomes an array; any other value is replaced by an empty array.
   void push_back(Json item);
 
-  // What it holds; null where it holds something else.
+  // The content if it has this type; otherwise null.
   const Json* find(std::string_view name) const;
   const Array* items() const;
   const std::string* text() const;
 
-  // Calls the visitor with what it holds: nullptr, bool, std::int64_t, std::uint64_t, double, std::string, Array or
+  // Calls the visitor with the content: nullptr, bool, std::int64_t, std::uint64_t, double, std::string, Array or
   // Object.
   template <class Visitor>
   decltype(auto) visit(Visitor&& visitor) const {
@@ -68,12 +68,11 @@ class Json {
 
   bool operator==(const Json& other) const;
 
-  // Indented by two spaces a level. Numbers that are not finite are written as null, bytes that are not UTF-8 as
-  // U+FFFD.
+  // Indents each level by two spaces. Numbers that are not finite become null; bytes that are not UTF-8 become U+FFFD.
   std::string dump() const;
 
  private:
-  // A value of exactly this type: none of C++'s conversions between numbers may choose.
+  // A value of exactly this type, so that C++'s conversions between numbers cannot choose another constructor.
   template <class T>
   struct Only {
     T value;
@@ -94,7 +93,7 @@ class Json {
   friend class JsonItem;
 };
 
-// One entry of a braced list, movable out of it: std::initializer_list alone would copy every level again.
+// One entry of a braced list that can be moved out of it; a plain std::initializer_list would copy every level.
 class JsonItem {
  public:
   template <class T>

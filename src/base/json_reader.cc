@@ -22,8 +22,8 @@ constexpr std::size_t kDeepest = 64;
 constexpr std::size_t kMostValues = 4'000'000;  // of one tree
 constexpr std::size_t kLongestShown = 40;
 constexpr const char* kCutOff = "the text ends too early: a ']' or '}' is missing";
-constexpr std::size_t kEndMark = 1;  // a zero behind the text, so that loops over strings stop without a bounds check
-constexpr std::size_t kPair = 160;   // "[1760000000.123,"-1.2345678901234567e-308"]," with room
+constexpr std::size_t kEndMark = 1;  // a zero after the text, at which loops over strings stop without a bounds check
+constexpr std::size_t kPair = 160;   // "[1760000000.123,"-1.2345678901234567e-308"]," with room to spare
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
@@ -53,7 +53,7 @@ bool is_number(std::string_view text) {
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '+' || c == '.'; }
 
-// The usual spelling of a pair without spaces: the place behind it, or null when it is spelt otherwise.
+// Reads a pair in its usual form, without spaces. Returns the position after it, or null for any other form.
 [[gnu::always_inline]] inline const char* usual_pair(const char* at, const char* end, JsonReader::Pair& pair) {
   if (end - at < 8 || *at != '[') return nullptr;
   const char* after = parse_decimal(at + 1, end, pair.first);
@@ -111,7 +111,7 @@ JsonReader::JsonReader(ByteSource& source, std::string file)
   if (ensure(3) && std::memcmp(buffer_.data(), "\xEF\xBB\xBF", 3) == 0) begin_ += 3;
 }
 
-// Whether at least `bytes` unread bytes (far fewer than it holds) are in the buffer, read on where the source has more.
+// Reads more if necessary. Returns whether the buffer, which is far larger, contains at least `bytes` unread bytes.
 bool JsonReader::ensure(std::size_t bytes) {
   if (end_ - begin_ >= bytes) return true;
   if (exhausted_ || error_) return false;
@@ -139,7 +139,7 @@ bool JsonReader::ensure(std::size_t bytes) {
 
 void JsonReader::fail_at(std::size_t offset, std::string message, std::size_t length) {
   if (error_) return;
-  // What was read before the buffer is gone: the excerpt begins there, line and column are counted from the start.
+  // Earlier text is gone, so the excerpt begins with the buffer. Line and column count from the start of the document.
   const std::size_t in_buffer = offset > consumed_ ? offset - consumed_ : 0;
   Place place = place_in(file_, {buffer_.data(), end_}, in_buffer, length);
   if (place.line == 1) place.column += static_cast<int>(consumed_ - line_start_);
@@ -211,7 +211,7 @@ bool JsonReader::next_document() {
 }
 
 void JsonReader::expect_end() {
-  if (!at_end()) fail_here("there is more text after the end of the object");
+  if (!at_end()) fail_here("unexpected text after the end of the object");
 }
 
 bool JsonReader::read_escape(std::string& text) {
@@ -264,8 +264,8 @@ bool JsonReader::read_string(std::string& text) {
     const char stop = buffer_[begin_++];
     if (stop == '"') return true;
     if (stop != '\\' || !read_escape(text)) {
-      fail_here(stop == '\\' ? "a string holds an escape that JSON does not know"
-                             : "a string holds a control character: write it as an escape such as \\n");
+      fail_here(stop == '\\' ? "the string contains an escape sequence that JSON does not have"
+                             : "the string contains a control character; write it as an escape such as \\n");
       return false;
     }
   }
@@ -362,7 +362,7 @@ bool JsonReader::read_word(JsonValue& value) {
     const char* end = scratch_.data() + scratch_.size();
     parse_decimal(scratch_.data(), end, value.number);
     std::int64_t whole = 0;
-    // Up to 2^53 a double is the number that was written; beyond that it may not be.
+    // Up to 2^53 a double represents every whole number exactly.
     constexpr double kExact = 9007199254740992.0;
     if (const auto [stop, problem] = std::from_chars(scratch_.data(), end, whole);
         problem == std::errc() && stop == end) {
@@ -371,7 +371,7 @@ bool JsonReader::read_word(JsonValue& value) {
       value.integer = static_cast<std::int64_t>(value.number);
     }
     if (!std::isfinite(value.number))
-      fail_at(value.offset, fmt::format("'{}' is too large a number", shown), value.length);
+      fail_at(value.offset, fmt::format("the number '{}' is too large", shown), value.length);
   } else if (numeric) {
     fail_at(value.offset, fmt::format("'{}' is not a JSON number", shown), value.length);
   } else if (scratch_ == "true" || scratch_ == "false") {
@@ -431,7 +431,7 @@ bool JsonReader::read_pairs(std::span<Pair> into, std::size_t& count) {
     const char* at = buffer_.data() + begin_;
     const char* end = buffer_.data() + end_;
     const std::size_t before = count;
-    // As long as pairs follow each other in the usual spelling and the next one is in the buffer for certain.
+    // While pairs have the usual form and the next one is certain to be in the buffer.
     while (count < into.size()) {
       const char* after = usual_pair(at, end, into[count]);
       if (after == nullptr) break;
@@ -441,7 +441,7 @@ bool JsonReader::read_pairs(std::span<Pair> into, std::size_t& count) {
       ++at;
     }
     if (count > before) {
-      // A comma that was stepped over belongs to a pair that was not read: next_item() wants it.
+      // The last comma belongs to a pair that was not read; next_item() expects it.
       if (at[-1] == ',') --at;
       begin_ += static_cast<std::size_t>(at - (buffer_.data() + begin_));
     } else {

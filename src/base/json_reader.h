@@ -1,18 +1,21 @@
-// JSON read from front to back in bounded memory, and small parts of it as trees.
+// Reads JSON from beginning to end in bounded memory, and small parts of it as trees.
 //
-// Exports of metrics stores and price lists are single documents of gigabytes. A caller walks down to the list that
-// matters and reads one entry at a time:
+// Exports of metrics stores and price lists are single documents of several gigabytes. A caller walks down to the list
+// that matters and reads one entry at a time:
 //
 //   JsonReader json(source, "export.json");
 //   json.each_member([&](const std::string& name) {
 //     if (name != "Items") return json.skip();
-//     json.each_item([&] { JsonValue item; json.read_value(item); ... text_at(item, "price.currency") ... });
+//     json.each_item([&] {
+//       JsonValue item;
+//       if (json.read_value(item)) currencies.insert(text_at(item, "price.currency"));
+//     });
 //   });
 //   if (json.failed()) return fail(json.error());
 //
-// After the first mistake every call returns false or nothing, so loops end by themselves and one check at the end is
-// enough. A string or a number may be 1 MiB long, nesting 64 levels deep, a tree may have 4 million values; more is a
-// mistake.
+// After the first error every call returns false or nothing, so loops end by themselves and one check at the end is
+// enough. Strings and numbers may be 1 MiB long, nesting 64 levels deep, and a tree may have 4 million values; anything
+// beyond is an error.
 #pragma once
 
 #include <cstdint>
@@ -29,15 +32,15 @@
 
 namespace rightsize {
 
-// Parts of a tree, for readers to whom a missing value and one of another type are the same.
+// Parts of a tree, for readers that treat a missing value and one of another type alike.
 //
-// The value behind names separated by dots, "pricing.unit.price", or null.
+// The value at a path of names separated by dots, "pricing.unit.price", or null.
 const JsonValue* value_at(const JsonValue& value, std::string_view path);
-// Text there; empty where there is none.
+// The text at a path; empty if there is none.
 const std::string& text_at(const JsonValue& value, std::string_view path);
-// A number there, also one written as a string ("12", "NaN", "+Inf").
+// The number at a path, which may be written as a string ("12", "NaN", "+Inf").
 std::optional<double> number_at(const JsonValue& value, std::string_view path);
-// The items of an array there; empty where there is none.
+// The items of the array at a path; empty if there is none.
 const std::vector<JsonValue>& items_at(const JsonValue& value, std::string_view path);
 
 // "NaN", "+Inf", "-Inf", "12.5" as metrics stores write them.
@@ -45,11 +48,11 @@ std::optional<double> parse_sample_value(std::string_view text);
 
 class JsonReader {
  public:
-  // The source must outlive the reader. `file` is used in errors only.
+  // The source must outlive the reader. `file` is only used in errors.
   JsonReader(ByteSource& source, std::string file);
 
-  // Calls `read` for every member of the object that follows, with its name; `read` must read or skip the value.
-  // Anything but an object is skipped; then it returns false.
+  // Calls `read` with the name of every member of the next object; `read` must read or skip the value. Anything but an
+  // object is skipped, and the result is false.
   template <class Read>
   bool each_member(const Read& read) {
     if (!is_next('{') || !enter_object()) return false;
@@ -70,34 +73,34 @@ class JsonReader {
   bool enter_array() { return enter('['); }
   bool next_item() { return next(']'); }
 
-  // The next character that is not a space, without consuming it; 0 at the end or after a mistake.
+  // The next character that is not a space, without consuming it; 0 at the end or after an error.
   char peek();
   bool at_end() { return peek() == '\0' && begin_ == end_; }
 
-  // The whole of the next value, with offsets counted from the beginning of the source.
+  // The next value as a tree, with offsets counted from the beginning of the source.
   bool read_value(JsonValue& value);
-  // A number, also one written as a string. null: nothing.
+  // A number, which may be written as a string; empty for null.
   std::optional<double> read_number();
   bool read_string(std::string& text);
   void skip();
 
-  // [time, "value"] as Prometheus writes points; NaN where one is null.
+  // [time, "value"] as Prometheus writes points. A null is read as NaN.
   struct Pair {
     double first = 0, second = 0;
   };
   bool read_pair(Pair& pair);
-  // [[time, "value"], ...], the innermost loop of every fleet report. Fills the beginning of `into`; false when that
-  // was the end of the list (its ']' is then consumed). Call after enter_array().
+  // [[time, "value"], ...], the innermost loop of every fleet report. Fills the beginning of `into`. False at the end
+  // of the list, whose ']' is then consumed. Call after enter_array().
   bool read_pairs(std::span<Pair> into, std::size_t& count);
 
-  // Whether another document follows (NDJSON, pages in sequence); forgets the nesting.
+  // Whether another document follows (NDJSON, concatenated pages). Resets the nesting.
   bool next_document();
-  // Fails where another document follows.
+  // Fails if another document follows.
   void expect_end();
 
   bool failed() const { return error_.has_value(); }
   const Error& error() const { return *error_; }
-  // Notes a mistake of meaning, without a place: "the server answered: ...".
+  // Records an error in what the text says, without a place: "the server answered: ...".
   void refuse(const std::string& message);
 
  private:
@@ -118,12 +121,12 @@ class JsonReader {
   ByteSource& source_;
   std::string file_;
   RawBytes buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // the unread bytes of buffer_; a zero follows
+  std::size_t begin_ = 0, end_ = 0;  // the unread bytes of buffer_, followed by a zero
   std::size_t consumed_ = 0;         // bytes of the document before buffer_[0]
   std::size_t lines_ = 0;            // line ends among them
-  std::size_t line_start_ = 0;       // offset behind the last of these
+  std::size_t line_start_ = 0;       // the offset after the last of them
   bool exhausted_ = false;
-  std::vector<bool> first_;      // by depth: no item was read yet
+  std::vector<bool> first_;      // by depth: whether no item has been read yet
   std::size_t values_left_ = 0;  // of the tree being read
   std::string scratch_;
   std::optional<Error> error_;

@@ -13,7 +13,7 @@
 namespace rightsize {
 namespace {
 
-// Returns one byte at a time, so that every block boundary is met.
+// Returns one byte at a time, so that blocks end at every position.
 class Drip : public ByteSource {
  public:
   explicit Drip(std::string text) : text_(std::move(text)) {}
@@ -125,7 +125,7 @@ RC_GTEST_PROP(ParseDecimal, ParsesLikeTheStandardLibrary, (std::int64_t whole, s
   RC_ASSERT(ours == std::strtod(text.c_str(), nullptr));
 }
 
-// Agrees with the standard library whatever the number of digits before and after the point.
+// Agrees with the standard library for any number of digits before and after the point.
 RC_GTEST_PROP(PlainNumber, ParsesLikeTheStandardLibrary, ()) {
   const auto digits = [](std::size_t most) {
     return *rc::gen::container<std::string>(*rc::gen::inRange<std::size_t>(0, most), rc::gen::inRange('0', ':'));
@@ -141,7 +141,7 @@ RC_GTEST_PROP(PlainNumber, ParsesLikeTheStandardLibrary, ()) {
   RC_ASSERT(ours == theirs);
 }
 
-// Pairs of every spelling in one list: the fast path and the ordinary one agree.
+// With pairs of every spelling in one list, the fast path and the general one agree.
 RC_GTEST_PROP(JsonReader, PairsOfAnySpellingReadAsTheirNumbers, ()) {
   const auto times =
       rc::gen::element<std::string>("1760000000", "1760000030.781", "0", "17600000301", "1.76e9", "5.25");

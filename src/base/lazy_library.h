@@ -6,7 +6,7 @@
 //     RIGHTSIZE_SYMBOL(PQ, clear);  // a pointer named `clear` to PQclear
 //   };
 //
-// Nothing may be called before loaded() was checked: where it failed, the pointers are null.
+// Check loaded() before calling a function: if it failed, the pointers are null.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ namespace rightsize {
 
 class LazyLibrary {
  public:
-  // `name` as the loader knows it: "libcurl.so.4".
+  // The name that the loader looks for: "libcurl.so.4".
   explicit LazyLibrary(const char* name);
 
-  // kUnreadableSource where the library, or one of its functions, is missing.
+  // Fails with kUnreadableSource if the library or one of its functions is missing.
   const Result<>& loaded() const { return loaded_; }
 
  protected:

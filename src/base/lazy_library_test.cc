@@ -18,8 +18,8 @@ struct Incomplete : LazyLibrary {
   void* absent = find<void>("rightsize_absent");
 };
 
-// Exit code 3: a library that is missing on this machine is not a bug of ours.
-TEST(LazyLibrary, AMissingLibraryOrFunctionCannotBeRead) {
+// Exit code 3: a library that is missing on this machine is not a bug in rightsize.
+TEST(LazyLibrary, AMissingLibraryOrFunctionIsAnError) {
   const Absent absent;
   ASSERT_FALSE(absent.loaded());
   EXPECT_EQ(exit_code(absent.loaded().error()), 3);

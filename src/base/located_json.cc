@@ -25,17 +25,17 @@ std::size_t first_that_is_not_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
-// Every name that an object has twice.
+// Adds an error for every duplicate name in an object.
 void refuse_duplicates(const LocatedJson& json, const JsonValue& value, Errors& errors) {
   for (const JsonValue& item : value.items) refuse_duplicates(json, item, errors);
   std::unordered_map<std::string_view, const JsonMember*> seen;
   for (const JsonMember& member : value.members) {
     const auto [first, added] = seen.emplace(member.name, &member);
     if (!added) {
-      errors.push_back(bad_input(fmt::format("'{}' is given twice", member.name.substr(0, kLongestShown)))
-                           .at(json.place(member))
-                           .with_hint(fmt::format("it was given first on line {}: keep one of the two",
-                                                  json.place(*first->second).line)));
+      errors.push_back(
+          bad_input(fmt::format("'{}' is given twice", member.name.substr(0, kLongestShown)))
+              .at(json.place(member))
+              .with_hint(fmt::format("it was first given on line {}; keep only one", json.place(*first->second).line)));
     }
     refuse_duplicates(json, member.value, errors);
   }
@@ -71,7 +71,7 @@ std::string describe_value(const JsonValue& value) {
 Checked<LocatedJson> LocatedJson::parse(std::string file, std::string text) {
   LocatedJson document;
   auto content = std::make_shared<Content>();
-  // Blanked rather than cut, so that offsets stay those of the file; a terminal does not show the mark.
+  // Replaced by spaces, which keeps the offsets of the file. Terminals do not show the mark.
   if (text.starts_with("\xef\xbb\xbf")) text.replace(0, 3, "   ");
   content->file = std::move(file);
   content->text = std::move(text);
@@ -250,7 +250,7 @@ std::int64_t JsonObject::require_int(const FieldNames& names, std::int64_t min, 
 }
 
 void JsonObject::refuse_misspelt() const {
-  constexpr std::size_t kShortestName = 6;  // below this two sound names may be one letter apart
+  constexpr std::size_t kShortestName = 6;  // two valid names shorter than this may be one letter apart
   auto asked = [&](std::string_view name) {
     return std::find(asked_->names.begin(), asked_->names.end(), name) != asked_->names.end();
   };
@@ -259,7 +259,7 @@ void JsonObject::refuse_misspelt() const {
     for (const std::string& wanted : asked_->absent) {
       if (wanted.size() < kShortestName || object_->find(wanted) || edit_distance(member.name, wanted) != 1) continue;
       Place where = document_->place(member);
-      // A required field that is missing already points here.
+      // The error for a missing required field already points here.
       bool noted = std::any_of(errors_->begin(), errors_->end(), [&](const Error& e) { return e.place == where; });
       if (!noted) {
         note(std::move(where), fmt::format("unknown field '{}'", member.name),

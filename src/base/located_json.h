@@ -1,7 +1,7 @@
-// JSON in which every value knows its place, so that a mistake in a user's file is shown at its line and column.
+// JSON in which every value knows its place, so errors in a user's file name the line and column.
 //
-// parse() returns a tree. JsonObject wraps one object of it with typed getters that append an Error for each value
-// of the wrong type or out of range and go on, so that one run shows every mistake. null counts as absent everywhere.
+// parse() returns a tree. JsonObject wraps one of its objects with typed getters, which append an Error for each value
+// that has the wrong type or is out of range, and continue, so one run reports every error. null counts as absent.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ struct JsonValue {
   JsonType type = JsonType::kNull;
   bool boolean = false;
   double number = 0;
-  std::optional<std::int64_t> integer;  // numbers that are whole and fit: 3, 3.0, 3e2
+  std::optional<std::int64_t> integer;  // whole numbers that fit: 3, 3.0, 3e2
   std::string text;                     // strings, unescaped
   std::vector<JsonValue> items;         // arrays
-  std::vector<JsonMember> members;      // objects, in the order of the text, no name twice
+  std::vector<JsonMember> members;      // objects, in the order of the text, without duplicate names
   std::size_t offset = 0;               // of the first character in the text
   std::size_t length = 1;               // characters to underline; 1 for arrays and objects
 
-  // The member of that name, or null. Also null for anything but an object.
+  // The member of that name, or null if there is none or this is not an object.
   const JsonMember* find(std::string_view name) const;
 };
 
@@ -48,9 +48,9 @@ std::string describe_value(const JsonValue& value);
 // A parsed text. Moving it keeps views and references into it valid.
 class LocatedJson {
  public:
-  // Fails on text that is not JSON (the place is where reading stopped), on a name given twice in one object, on
-  // nesting deeper than 64, on texts over 64 MiB and on more than 4 million values. A byte-order mark is ignored.
-  // `file` is used in places only.
+  // Fails on text that is not JSON (the place is where reading stopped), on duplicate names in one object, on nesting
+  // deeper than 64 levels, on texts over 64 MiB and on more than 4 million values. A byte-order mark is ignored.
+  // `file` is only used in places.
   static Checked<LocatedJson> parse(std::string file, std::string text);
 
   const JsonValue& root() const { return content_->root; }
@@ -68,7 +68,7 @@ class LocatedJson {
   std::shared_ptr<const Content> content_;
 };
 
-// The names a field goes by, the one that errors use first: {"n_embd", "hidden_size"}.
+// The names of a field: {"n_embd", "hidden_size"}. Errors use the first one.
 class FieldNames {
  public:
   FieldNames(const char* name) : names_{name} {}
@@ -83,38 +83,38 @@ class FieldNames {
   std::vector<std::string_view> names_;
 };
 
-// One object of a document, read field by field. Mistakes are appended to `errors`, which must outlive it.
+// One object of a document, read field by field. Errors are appended to `errors`, which must outlive it.
 class JsonObject {
  public:
   JsonObject(const LocatedJson& document, const JsonValue& object, Errors& errors);
 
-  // Absent, null, or wrong (then an Error was noted): nothing.
+  // Empty if the value is absent, null or wrong; a wrong value also adds an Error.
   std::optional<std::int64_t> get_int(const FieldNames& names, std::int64_t min, std::int64_t max) const;
   std::optional<double> get_number(const FieldNames& names, double min, double max) const;
   std::optional<bool> get_bool(const FieldNames& names) const;
   std::optional<std::string> get_string(const FieldNames& names) const;
   std::optional<JsonObject> get_object(const FieldNames& names) const;
-  JsonObject get_object_or_empty(const FieldNames& names) const;  // without members when absent: all defaults apply
+  JsonObject get_object_or_empty(const FieldNames& names) const;  // no members if absent, so all defaults apply
   std::optional<std::vector<std::int64_t>> get_ints(const FieldNames& names, std::int64_t min, std::int64_t max) const;
   std::optional<std::vector<std::string>> get_strings(const FieldNames& names) const;
 
-  // A required value. When it is absent or wrong an Error is noted and `min` is returned, so that reading can continue
-  // without a second mistake that follows from the first.
+  // A required value. If it is absent or wrong, adds an Error and returns `min`, so that reading can continue without
+  // follow-up errors.
   std::int64_t require_int(const FieldNames& names, std::int64_t min, std::int64_t max) const;
 
-  // The member itself, whatever its type; null when absent or null.
+  // The member itself, of any type; null if it is absent or null.
   const JsonMember* find(const FieldNames& names) const;
   bool has(const FieldNames& names) const { return find(names) != nullptr; }
 
-  // Notes a mistake about a field that is present (at its value), or about the object when the field is absent. Does
-  // nothing when that value already has a mistake: a second would only follow from the first.
+  // Adds an error at the field's value, or at the object if the field is absent. Does nothing if that value already has
+  // an error: the second would only follow from the first.
   void fail_at(const FieldNames& names, std::string message, std::string hint = {}) const;
 
-  // Whether a mistake was noted at the field's value, or the field is required and missing.
+  // Whether the field's value has an error, or the field is required and missing.
   bool is_wrong(const FieldNames& names) const;
 
-  // Notes an Error for each unread member whose name is one letter away from a field that was read and is absent. Call
-  // after reading: a misspelt optional field would otherwise be ignored silently.
+  // Adds an Error for each unread member whose name is one letter away from a field that was looked up and is absent.
+  // Call it after reading: a misspelt optional field would otherwise be ignored silently.
   void refuse_misspelt() const;
 
   Place place() const { return document_->place(*object_); }
@@ -130,8 +130,8 @@ class JsonObject {
   Errors* errors_;
   // Shared by copies of this view.
   struct Asked {
-    std::vector<std::string> names;    // every name asked for so far
-    std::vector<std::string> absent;   // those of fields that are there under none of their names
+    std::vector<std::string> names;    // every name looked up so far
+    std::vector<std::string> absent;   // the names of fields that are absent under all of their names
     std::vector<std::string> missing;  // first names of required fields that are absent
   };
   std::shared_ptr<Asked> asked_;

@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadText{"MissingComma", "{\"a\": 1\n\"b\": 2}", "expected ','", 2, 1},
                     BadText{"MissingColon", "{\"a\" 1}", "expected ':'", 1, 6},
                     BadText{"TrailingComma", "{\"a\": 1,}", "expected a name", 1, 9},
-                    BadText{"MoreText", "{\"a\": 1} {\"b\": 2}", "more text", 1, 10},
+                    BadText{"MoreText", "{\"a\": 1} {\"b\": 2}", "unexpected text", 1, 10},
                     BadText{"Twice", "{\"a\": 1,\n \"b\": 2, \"a\": 3}", "'a' is given twice", 2, 10},
                     BadText{"Deep", "{\"a\": " + std::string(5000, '[') + std::string(5000, ']') + "}", "nested", 1, 0},
                     BadText{"NotUtf8", "{\"a\": \"\xff\xfe\"}", "UTF-8", 0, 0}),

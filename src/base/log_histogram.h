@@ -1,9 +1,8 @@
 // Quantiles of a stream in bounded memory.
 //
-// Numbers are counted in buckets whose width is at most 1/2^bits of their value, so that a quantile is off by no more
-// than that share, whatever the range and however many there are. A bucket is the exponent and the leading bits of the
-// number as IEEE 754 writes it: finding it takes one shift. Only the buckets between the smallest and the largest
-// number seen are kept.
+// Numbers are counted in buckets whose width is at most 1/2^bits of their value, so the relative error of a quantile is
+// at most that, for any range and any count. A bucket is the exponent and the leading bits of the number in IEEE 754
+// format, so finding it takes one shift. Only the buckets between the smallest and the largest number seen are kept.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 
 namespace rightsize {
 
-// `Whole`: only whole numbers are added, so that a bucket no wider than 1 holds one number and is exact.
+// `Whole`: only whole numbers are added, so a bucket no wider than 1 holds one number and is exact.
 template <int Bits, bool Whole = false, class Count = std::uint32_t>
 class LogHistogram {
  public:
@@ -24,14 +23,14 @@ class LogHistogram {
   // Negative numbers count as 0.
   void add(double value) {
     ++count_;
-    // One comparison for everything out of the ordinary: below the first bucket the difference wraps to something
-    // large, 0 has a bucket far below all others, and a sign makes one far above.
+    // One comparison catches every special case: below the first bucket the difference wraps to a large number, 0 has a
+    // bucket far below all others, and the sign bit makes one far above.
     const std::size_t at = bucket_of(value) - first_;
     if (at >= size_) return add_outside(value);
     ++counts_[at];
   }
 
-  // The same without the way through floating point: the bucket of a whole number from its leading bits.
+  // The same without floating point: finds the bucket of a whole number from its leading bits.
   void add_whole(std::int64_t value) requires Whole {
     if (value <= 0) return add(0);
     ++count_;
@@ -44,8 +43,8 @@ class LogHistogram {
 
   std::uint64_t count() const { return count_; }
 
-  // The smallest number that at least a share q of the numbers do not exceed, those of its bucket taken as evenly
-  // spread over it; 0 when empty.
+  // The smallest number that at least a share q of the numbers do not exceed, assuming that the numbers of a bucket are
+  // spread evenly over it; 0 if empty.
   double quantile(double q) const { return quantiles<1>({q})[0]; }
 
   // Several in one pass, ascending.
@@ -70,7 +69,7 @@ class LogHistogram {
     return found;
   }
 
-  // The share of the numbers above each of some, ascending; those of a bucket taken as evenly spread over it.
+  // The share of the numbers above each of `values`, which ascend. Numbers of a bucket count as evenly spread over it.
   template <std::size_t N>
   std::array<double, N> shares_above(const std::array<double, N>& values) const {
     std::array<double, N> found{};
@@ -107,7 +106,8 @@ class LogHistogram {
       zeros_ += times - 1;
   }
 
-  // Adds the other's counts and empties it, which keeps its storage; cost follows the span of numbers, not how many.
+  // Adds the other's counts and empties it, keeping its storage. The cost depends on the range of numbers, not on their
+  // count.
   void take(LogHistogram& other) {
     for (std::size_t i = 0; i < other.counts_.size(); ++i) {
       if (other.counts_[i] == 0) continue;
@@ -126,7 +126,7 @@ class LogHistogram {
 
  private:
   static constexpr int kShift = 52 - Bits;
-  static constexpr std::size_t kExponentOfOne = 1023;  // as IEEE 754 writes that of 1
+  static constexpr std::size_t kExponentOfOne = 1023;  // of 1.0 in IEEE 754 format
 
   static std::size_t bucket_of(double value) { return std::bit_cast<std::uint64_t>(value) >> kShift; }
   static double lower_edge(std::size_t bucket) {
@@ -143,7 +143,7 @@ class LogHistogram {
     ++counts_[bucket - first_];
   }
 
-  // Keeps a part of an octave more than is needed, so that a range that grows slowly is not copied often.
+  // Adds part of an octave more than is needed, so that a slowly growing range is not copied often.
   void widen(std::size_t bucket) {
     constexpr std::size_t kMore = std::size_t{1} << (Bits - 3);
     if (counts_.empty()) first_ = bucket > kMore ? bucket - kMore : 0;
@@ -157,7 +157,7 @@ class LogHistogram {
   }
 
   std::vector<Count> counts_;
-  std::size_t first_ = 0, size_ = 0;  // the bucket of counts_[0], and how many there are
+  std::size_t first_ = 0, size_ = 0;  // the bucket of counts_[0]; the number of buckets
   std::uint64_t count_ = 0, zeros_ = 0;
 };
 

@@ -1,9 +1,13 @@
 // Progress of long work.
 //
 //   LongWork counted("settings", settings.size());
-//   for (...) { if (cancelled()) break; ...; LongWork::step(); }
+//   for (const Setting& setting : settings) {
+//     if (cancelled()) break;
+//     evaluate(setting);
+//     LongWork::step();
+//   }
 //
-// Counting costs one atomic addition. The front end (a terminal, a page) shows it.
+// Counting costs one atomic addition. The front end (a terminal or a page) shows the progress.
 #pragma once
 
 #include "base/cancel.h"
@@ -12,13 +16,13 @@ namespace rightsize {
 
 class LongWork {
  public:
-  // `what` is being counted, for people: "settings", "MB read". The LongWork started last is the one shown.
+  // `what` names the items that are counted: "settings", "MB read". The LongWork that started last is shown.
   LongWork(std::string what, std::uint64_t total);
   ~LongWork();
   LongWork(const LongWork&) = delete;
   LongWork& operator=(const LongWork&) = delete;
 
-  // Of the work of this thread (base/cancel.h); nothing happens where none is under way.
+  // Counts items of this thread's work (base/cancel.h). Does nothing if there is no LongWork.
   static void step(std::uint64_t done = 1);
 
  private:

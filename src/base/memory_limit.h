@@ -1,4 +1,4 @@
-// The limit of address space ('ulimit -v'), where one is set.
+// The limit on address space ('ulimit -v'), if one is set.
 #pragma once
 
 #include <cstddef>

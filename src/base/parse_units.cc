@@ -31,8 +31,8 @@ std::string quote(std::string_view text) {
   return text.size() <= kShown ? fmt::format("'{}'", text) : fmt::format("'{}...'", text.substr(0, kShown));
 }
 
-// Digits in groups of three, "1,000,000" or "1_000_000", at the front of the text: how many characters, and the digits.
-// Nothing where the groups are not of three: "1,5" may be a list or a decimal comma.
+// Digits in groups of three, "1,000,000" or "1_000_000", at the beginning of the text: their length and the digits.
+// Empty if a group does not have three digits: "1,5" may be a list or contain a decimal comma.
 std::pair<std::size_t, std::string> grouped_digits(std::string_view text) {
   const auto digits = [&](std::size_t from) {
     std::size_t end = from;
@@ -122,7 +122,7 @@ Result<double> parse(std::string_view text, std::span<const UnitName> units) {
                     .with_hint(fmt::format("write one of {} after the number", list_units(units))));
   }
   return fail(bad_input(fmt::format("{} has an unknown unit {}", quote(text), quote(parsed.unit)))
-                  .with_hint(fmt::format("units here are {}", list_units(units))));
+                  .with_hint(fmt::format("use one of {}", list_units(units))));
 }
 
 constexpr double kKi = 1024.0;
@@ -211,7 +211,7 @@ constexpr UnitName kTimeUnits[] = {
     {"month|months", kMonthSeconds},
 };
 
-// Where a second number begins: "2h30m" at 3. 0 when there is none.
+// The position of the second number: 2 in "2h30m"; 0 if there is none.
 std::size_t next_number(std::string_view text) {
   bool unit = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -236,11 +236,9 @@ Result<Seconds> parse_duration(std::string_view text) {
     if (whole) return whole;
     const bool date = text.size() >= 8 && text.find_first_not_of("0123456789-/.T:Z ") == std::string_view::npos &&
                       text.find_first_of("-/") != std::string_view::npos;
-    if (date)
-      return fail(
-          bad_input(fmt::format("{} is a date: a length of time is expected, such as 36h or 14d", quote(text))));
+    if (date) return fail(bad_input(fmt::format("{} is a date; write a duration such as 36h or 14d", quote(text))));
     if (!whole.error().hints.empty()) return whole;
-    return fail(std::move(whole).error().with_hint("a length of time, such as 36h, 14d or 2h30m"));
+    return fail(std::move(whole).error().with_hint("write a duration such as 36h, 14d or 2h30m"));
   }
   RIGHTSIZE_TRY(const double first, parse(text.substr(0, rest), kTimeUnits));
   RIGHTSIZE_TRY(const Seconds others, parse_duration(text.substr(rest)));
@@ -249,7 +247,7 @@ Result<Seconds> parse_duration(std::string_view text) {
 
 namespace {
 
-// "20", "20/s", "50M/d", "1M/2h", "1200 req/min": a count over a length of time, which is `bare` if the text has none.
+// "20", "20/s", "50M/d", "1M/2h", "1200 req/min": a count per duration, which is `bare` if the text has none.
 Result<double> parse_per_time(std::string_view text, Seconds bare) {
   text = trim(text);
   const auto not_a_rate = [text] {

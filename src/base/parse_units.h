@@ -1,8 +1,8 @@
 // Quantities as people and data files write them: a number directly followed by its unit ("80GiB", "3.35TB/s",
 // "989TFLOP/s", "2.49USD/h", "14d", "20/s"). A space between the two is accepted, and so are digits in groups of three
-// ("1,000,000"). Case is ignored unless it tells two units apart: Gb/s is a bit rate, GB/s a byte rate and gb/s an
-// error. A bare number is refused except where noted. NaN, infinities and negative values are refused. Errors list the
-// units that would have been right; the caller adds the place.
+// ("1,000,000"). Case is ignored unless it distinguishes two units: Gb/s is a bit rate, GB/s a byte rate and gb/s an
+// error. A number without a unit is refused except where noted. NaN, infinities and negative values are refused. Errors
+// list the accepted units; the caller adds the place.
 #pragma once
 
 #include <cstdint>

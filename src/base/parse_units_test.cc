@@ -43,7 +43,7 @@ TEST(ParseUnits, ReadsWhatPeopleType) {
   EXPECT_DOUBLE_EQ(in_usd_per_gpu_hour(*parse_usd_per_gpu_hour("$2.49/hr")), 2.49);
 }
 
-TEST(ParseUnits, RefusesWhatCouldMeanTwoThings) {
+TEST(ParseUnits, RefusesAmbiguousUnits) {
   for (const char* text : {"1,5", "1,00", "1,0000", "1,000_000"}) EXPECT_FALSE(parse_count(text)) << text;
   for (const char* text : {"14", "2h30", "h", "2x30m", "2h-30m", "1,5h"}) EXPECT_FALSE(parse_duration(text)) << text;
 }
@@ -68,7 +68,7 @@ TEST(ParseUnits, RefusesWrongInputWithAReason) {
   EXPECT_FALSE(parse_integer("12x"));
 }
 
-TEST(ParseUnits, TellsBitsFromBytes) {
+TEST(ParseUnits, DistinguishesBitsFromBytes) {
   for (const char* bits : {"400Gb/s", "400Gbit/s", "400Gbps", "400gbps", "400000Mb/s", "0.4Tb/s"})
     EXPECT_DOUBLE_EQ(in_gb_per_s(*parse_bandwidth(bits)), 50) << bits;
   for (const char* octets : {"50GB/s", "50GBps", "50000MB/s", "0.05TB/s"})

@@ -5,7 +5,7 @@
 
 namespace rightsize {
 
-// 256 layers of equal area v under e^-x; x[0] is the width the lowest layer would have if it were a rectangle.
+// 256 layers of equal area under e^-x. x[0] is the width that the lowest layer would have as a rectangle.
 Random::Tables::Tables() : x{}, y{} {
   constexpr double kArea = 0.0039496598225815571993;
   x[0] = kArea / std::exp(-kTail);
@@ -22,7 +22,7 @@ double Random::normal() {
   return radius * std::cos(2 * std::numbers::pi * uniform());
 }
 
-// Memoryless: what lies beyond the lowest layer is again exponential.
+// The distribution is memoryless, so the part beyond the lowest layer is exponential too.
 double Random::tail() { return -std::log1p(-uniform()); }
 
 bool Random::in_wedge(std::size_t layer, double x) {

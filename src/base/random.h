@@ -1,6 +1,6 @@
-// The program's one source of random numbers: a small fast generator (xoshiro256++, Blackman and Vigna 2019) with the
-// two draws a queue needs. The standard library's distributions differ between implementations; these give the same
-// numbers everywhere.
+// The program's only source of random numbers: a small, fast generator (xoshiro256++, Blackman and Vigna 2019) with the
+// distributions that queues need. The standard library's distributions differ between implementations; these give the
+// same numbers everywhere.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ class Random {
   // In [0, 1), 53 bits.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-  // Normal with mean 0 and deviation 1 (Box and Muller 1958).
+  // Normal with mean 0 and standard deviation 1 (Box and Muller 1958).
   double normal();
 
   // Exponential with mean 1, by the ziggurat of Marsaglia and Tsang (2000): one table look-up in 98 % of draws.

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kExcerptWidth = 160;
 
-// What a terminal can show without harm: bytes that are not UTF-8 and control characters become `control` (empty: an
-// escape such as \x1b).
+// Text that a terminal can show safely. Control characters become `control`, or an escape such as \x1b if that is
+// empty; bytes that are not UTF-8 become '?' or an escape.
 std::string printable(std::string_view text, std::string_view control) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -43,7 +43,7 @@ struct Window {
 Window window_of(std::string_view line, std::size_t column) {
   std::size_t begin = 0;
   if (column > kExcerptWidth - 40) begin = column - (kExcerptWidth - 40);
-  // Tabs and control bytes would move the caret, and what is no text would move the terminal: a byte stays a column.
+  // Tabs and control bytes would move the caret, so each is shown as one column.
   std::string text = printable(line.substr(std::min(begin, line.size()), kExcerptWidth), " ");
   const std::size_t before = display_width(printable(line.substr(std::min(begin, line.size()), column - begin), " "));
   return {std::move(text), before};

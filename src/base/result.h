@@ -1,8 +1,8 @@
-// Result<T>: a value, or an Error that says what is wrong, where, and what to try.
+// Result<T>: a value, or an Error that says what is wrong, where, and what to write instead.
 //
-// Functions report failures as Errors. The few exceptions (yaml-cpp's, out of memory) are caught in the file that calls
-// the library, or in main.cc. "Does not fit" and "no feasible plan" are ordinary values with reasons, not Errors: the
-// program turns them into exit codes.
+// Functions report failures as Errors. The few exceptions (from yaml-cpp, out of memory) are caught in the file that
+// calls the library, or in main.cc. "Does not fit" and "no feasible plan" are ordinary values with reasons, not Errors;
+// the program turns them into exit codes.
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@
 
 namespace rightsize {
 
-// Each code has an exit code.
+// Each has an exit code.
 enum class ErrorCode {
   kBadInput,          // the user's text or flags; exit 1
   kUnreadableSource,  // a file, server or device could not be read; exit 3
   kBug,               // a defect of the program; exit 70
 };
 
-// A place in a text the user can open. Lines and columns count from 1; 0 means unknown. `excerpt` is the line itself,
-// so that an error can be shown after the text is gone; `length` is how many characters to underline.
+// A place in a text that the user can open. Lines and columns count from 1; 0 means unknown. `excerpt` is the line
+// itself, so an error can be shown after the text is gone; `length` is the number of characters to underline.
 struct Place {
   std::string file;
   int line = 0;
@@ -53,8 +53,8 @@ inline Error bad_input(std::string message) { return {ErrorCode::kBadInput, std:
 inline Error unreadable(std::string message) { return {ErrorCode::kUnreadableSource, std::move(message), {}, {}}; }
 inline Error bug(std::string message) { return {ErrorCode::kBug, std::move(message), {}, {}}; }
 
-// All errors of one input, in order. A single Error converts, so that RIGHTSIZE_TRY works on a Result in a function
-// that returns Checked.
+// All errors of one input, in order. A single Error converts, so RIGHTSIZE_TRY works on a Result in a function that
+// returns Checked.
 struct Errors : std::vector<Error> {
   Errors() = default;
   Errors(Error error) { push_back(std::move(error)); }
@@ -70,7 +70,7 @@ using Checked = tl::expected<T, Errors>;
 inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 inline tl::unexpected<Errors> fail(Errors errors) { return tl::unexpected<Errors>(std::move(errors)); }
 
-// The place of `offset` in `text`: line, column and the line itself (cut to a width a terminal shows).
+// The place of `offset` in `text`: line, column and the line itself (cut to the width of a terminal).
 Place place_in(std::string_view file, std::string_view text, std::size_t offset, std::size_t length = 1);
 
 // "error: file:3:7: message", the line with a caret under it, then the hints. Ends with a newline.

@@ -8,7 +8,7 @@
 namespace rightsize {
 namespace {
 
-// Digits with an optional fraction; nothing for signs, exponents and spaces.
+// Digits with an optional fraction; empty for signs, exponents and spaces.
 std::optional<double> field_of(std::string_view text) {
   double value = 0;
   const char* end = text.data() + text.size();
@@ -35,7 +35,7 @@ std::optional<Seconds> parse_slurm_time(std::string_view text, Seconds bare) {
   }
   if (!day_count || fields.size() > 3) return std::nullopt;
   if (fields.size() == 1 && !with_days) return bare * fields[0];
-  // Behind days the first field is hours; otherwise two fields are minutes and seconds.
+  // After days the first field is hours; without days, two fields are minutes and seconds.
   if (fields.size() == 2 && !with_days) fields.insert(fields.begin(), 0);
   fields.resize(3);
   return days(*day_count) + hours(fields[0]) + seconds(60) * fields[1] + seconds(fields[2]);

@@ -21,7 +21,7 @@ TEST(SlurmTime, ReadsEveryFormOfTheManual) {
   }
 }
 
-// What squeue prints of any duration reads back as that duration.
+// Any duration is read back from the text that squeue prints.
 RC_GTEST_PROP(SlurmTime, ReadsBackWhatSlurmPrints, ()) {
   const int day = *rc::gen::inRange(0, 400), second = *rc::gen::inRange(0, 86'400);
   const std::string clock = fmt::format("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);

@@ -11,12 +11,12 @@ namespace rightsize {
 // The number of single-character insertions, deletions, changes and swaps of neighbours between two words.
 int edit_distance(std::string_view a, std::string_view b);
 
-// The best candidates for a mistyped name: those it is the beginning of, else those the fewest edits away, if these are
-// at most a third of its length; ties in the order given. Comparison ignores case and the separators '-', '_', '.' and
+// The best candidates for a mistyped name: those that begin with it, otherwise those with the smallest edit distance,
+// if that is at most a third of its length. Ties keep their order. Ignores case and the separators '-', '_', '.' and
 // space.
 std::vector<std::string> suggest(std::string_view typed, std::span<const std::string> candidates, std::size_t most = 3);
 
-// "did you mean 'x'?" or "did you mean 'x', 'y' or 'z'?", or nothing when no candidate is near.
+// "did you mean 'x'?" or "did you mean 'x', 'y' or 'z'?", or an empty text if no candidate is close.
 std::string did_you_mean(std::string_view typed, std::span<const std::string> candidates);
 
 // Lower case without '-', '_', '.' and spaces: how names are compared.

@@ -1,4 +1,4 @@
-// Small helpers on text.
+// Small text functions.
 #pragma once
 
 #include <string>

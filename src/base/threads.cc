@@ -27,7 +27,7 @@ void in_threads(unsigned threads, const std::function<void()>& work) {
   try {
     others.reserve(threads);
     while (others.size() + 1 < threads) others.emplace_back(guarded);
-  } catch (const std::exception&) {  // no thread or no memory for one: those that run do the work
+  } catch (const std::exception&) {  // cannot start more; the running threads do the work
   }
   guarded();
   for (std::thread& other : others) other.join();

@@ -19,7 +19,7 @@ TEST(InThreads, EveryThreadWorks) {
   }
 }
 
-TEST(InThreads, WhatOneThrowsIsThrownWhenAllHaveEnded) {
+TEST(InThreads, RethrowsAnExceptionAfterAllThreadsHaveEnded) {
   std::atomic<int> calls{0};
   EXPECT_THROW(in_threads(4,
                           [&] {
@@ -29,7 +29,7 @@ TEST(InThreads, WhatOneThrowsIsThrownWhenAllHaveEnded) {
   EXPECT_EQ(calls, 4);
 }
 
-// Sanitizers need memory themselves.
+// Sanitizers need memory too.
 #if !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 [[noreturn]] void work_without_memory_for_threads() {
   rlimit none{};
@@ -39,7 +39,7 @@ TEST(InThreads, WhatOneThrowsIsThrownWhenAllHaveEnded) {
   _exit(calls == 1 ? 0 : 1);
 }
 
-TEST(InThreads, WorksWithAsManyAsThereAre) {
+TEST(InThreads, WorksWithFewerThreadsThanRequested) {
   GTEST_FLAG_SET(death_test_style,
                  "threadsafe");  // a separate process: this one keeps the stacks of threads that have ended
   EXPECT_EXIT(work_without_memory_for_threads(), testing::ExitedWithCode(0), "");

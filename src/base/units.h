@@ -4,16 +4,17 @@
 //   Seconds t = need / gb_per_s(2039);          // Bytes / BytesPerSecond is Seconds, anything else does not compile
 //   double shown = in_milliseconds(t);
 //
-// Every dimension has one base unit (byte, flop, second, dollar, token, request, gpu, machine, joule) kept as a double,
-// so there is no hour type and no GiB type: scale lives in the makers and readers below. `gpu` and `machine` are
-// dimensions so that dollars per GPU-hour, per machine-hour and per hour of a whole cluster do not mix:
+// Every dimension has one base unit (byte, flop, second, dollar, token, request, gpu, machine, joule), stored as a
+// double. There is no hour type and no GiB type: the functions below convert. `gpu` and `machine` are dimensions so
+// that dollars per GPU-hour, per machine-hour and per hour of a whole cluster cannot be mixed:
 //
 //   UsdPerMachineSecond box = usd_per_gpu_hour(2.49) * gpus_per_machine(8);
 //   UsdPerSecond cluster = box * machines(4);            // box + cluster does not compile
 //   Usd bill = cluster * kMonth;
 //
-// `token` and `request` are dimensions so that rates of different things cannot be compared. A quantity is eight bytes,
-// trivially copyable and free at run time: that, and compile time, is why this is not Boost.Units.
+// `token` and `request` are dimensions so that rates of different things cannot be compared. A quantity is eight bytes
+// and trivially copyable, and the types cost nothing at run time. That, and compile time, is why this is not
+// Boost.Units.
 #pragma once
 
 #include <compare>
@@ -43,7 +44,7 @@ class Quantity {
  public:
   constexpr Quantity() = default;
 
-  // For the makers and readers of this header only; everything else names a unit.
+  // Only for the conversions in this header; all other code names a unit.
   static constexpr Quantity from_base(double value) {
     Quantity q;
     q.value_ = value;
@@ -106,10 +107,10 @@ using TokensPerSecond = Quantity<Dimension{.second = -1, .token = 1}>;
 using RequestsPerSecond = Quantity<Dimension{.second = -1, .request = 1}>;
 using UsdPerGpuSecond = Quantity<Dimension{.second = -1, .usd = 1, .gpu = -1}>;          // the price of one GPU
 using UsdPerMachineSecond = Quantity<Dimension{.second = -1, .usd = 1, .machine = -1}>;  // ... of one machine
-using UsdPerSecond = Quantity<Dimension{.second = -1, .usd = 1}>;                        // ... of all that is rented
+using UsdPerSecond = Quantity<Dimension{.second = -1, .usd = 1}>;                        // ... of everything rented
 using UsdPerToken = Quantity<Dimension{.usd = 1, .token = -1}>;
 
-// Makers.
+// From a number and its unit.
 constexpr Bytes bytes(double v) { return Bytes::from_base(v); }
 constexpr Bytes kib(double v) { return bytes(v * 1024.0); }
 constexpr Bytes mib(double v) { return bytes(v * 1024.0 * 1024.0); }
@@ -144,7 +145,7 @@ constexpr UsdPerSecond usd_per_hour(double v) { return UsdPerSecond::from_base(v
 constexpr UsdPerMachineSecond usd_per_machine_hour(double v) { return UsdPerMachineSecond::from_base(v / 3600.0); }
 constexpr UsdPerGpuSecond usd_per_gpu_hour(double v) { return UsdPerGpuSecond::from_base(v / 3600.0); }
 
-// Readers.
+// To a number in a unit.
 constexpr double in_bytes(Bytes v) { return v.in_base(); }
 constexpr double in_mib(Bytes v) { return v.in_base() / (1024.0 * 1024.0); }
 constexpr double in_gib(Bytes v) { return v.in_base() / (1024.0 * 1024.0 * 1024.0); }

@@ -8,7 +8,7 @@
 namespace rightsize {
 namespace {
 
-// What must not compile, as concepts.
+// Expressions that must not compile.
 template <class A, class B>
 concept Addable = requires(A a, B b) {
   a + b;
@@ -29,7 +29,7 @@ concept QuotientIs = requires(A a, B b) {
 static_assert(Addable<Bytes, Bytes>);
 static_assert(!Addable<Bytes, Tokens>);
 
-// Dollars of a GPU-hour, of a machine-hour, of an hour of everything and in all: none adds to or compares with another.
+// Dollars per GPU-hour, per machine-hour, per hour and in total cannot be added or compared.
 template <class A, class... Others>
 constexpr bool kKeepsApart = ((!Addable<A, Others> && !Comparable<A, Others>)&&...);
 static_assert(Addable<UsdPerGpuSecond, UsdPerGpuSecond> && Comparable<UsdPerGpuSecond, UsdPerGpuSecond>);
@@ -57,7 +57,7 @@ TEST(Units, RooflineMatchesAHandCalculation) {
   EXPECT_NEAR(in_milliseconds(t), 6.866, 0.001);
 }
 
-TEST(Units, MakersAndReadersConvertScales) {
+TEST(Units, ConvertsScales) {
   EXPECT_DOUBLE_EQ(in_bytes(gib(1)), 1073741824.0);
   EXPECT_DOUBLE_EQ(in_gbit_per_s(gbit_per_s(3200)), 3200);
   EXPECT_DOUBLE_EQ(in_gb_per_s(gbit_per_s(3200)), 400);

@@ -12,7 +12,7 @@ struct UrlParts {
   std::string_view scheme;  // with "://"; may be empty
   std::string_view host;    // and port
   std::string_view path;
-  bool doubtful = false;  // the password may reach into host or path
+  bool doubtful = false;  // the password may extend into host or path
 };
 
 UrlParts split(std::string_view url) {

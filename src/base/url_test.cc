@@ -16,7 +16,7 @@ TEST(Url, ShowsTheAddressWithoutCredentials) {
   EXPECT_EQ(shown_url("http://user:secret"), "http://***");
 }
 
-// Wherever a secret stands and whatever is in it, escaped or not: no piece of it is shown.
+// No part of a secret is shown, wherever it is and whatever it contains, escaped or not.
 RC_GTEST_PROP(Url, NoSecretIsEverShown, ()) {
   const auto special = rc::gen::element<std::string>("", "@", ":", "/", "?", "#", "&", "=", "%", " ", "[", "://");
   const std::string secret = "zq7" + *special + "zq8" + *special + "zq9";

@@ -16,7 +16,7 @@ static_assert(!Addable<TimePoint, double>, "a length names its unit");
 static_assert(!Addable<GpuTime, Seconds>, "GPU-hours are no hours");
 static_assert(sizeof(TimePoint) == sizeof(double));
 
-TEST(UsageUnits, TheDifferenceOfTwoMomentsIsALength) {
+TEST(UsageUnits, TheDifferenceOfTwoTimesIsADuration) {
   const TimePoint start = unix_seconds(1767225600);
   EXPECT_EQ(start + hours(3) - start, hours(3));
   EXPECT_LT(start - seconds(1), start);
@@ -28,7 +28,7 @@ TEST(UsageUnits, ARateTimesGpuTimeIsABill) {
   EXPECT_DOUBLE_EQ(in_gpu_hours(gpus(8) * hours(3)), 24);
 }
 
-TEST(UsageUnits, DollarsAMonthUseTheMonthOfUnits) {
+TEST(UsageUnits, DollarsPerMonthUseAMonthOf730Hours) {
   EXPECT_DOUBLE_EQ(in_usd_per_month(usd_per_hour(1)), in_hours(kMonth));
   EXPECT_DOUBLE_EQ(in_usd_per_month(usd_per_month(12)), 12);
 }

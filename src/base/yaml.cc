@@ -24,7 +24,8 @@ YamlValue make(YamlValue::Kind kind, const YAML::Mark& mark) {
   return value;
 }
 
-// Builds our own tree from yaml-cpp's events: faster than its node graph, and nothing of it outlives the parse.
+// Builds our own tree from yaml-cpp's events, which is faster than its node graph. No yaml-cpp object outlives the
+// parse.
 class Builder : public YAML::EventHandler {
  public:
   YamlValue root;
@@ -36,7 +37,9 @@ class Builder : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     add(make(YamlValue::Kind::kNull, mark), anchor);
   }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { throw Refused{mark, "aliases (*name) are not read"}; }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    throw Refused{mark, "aliases (*name) are not supported"};
+  }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     YamlValue scalar = make(YamlValue::Kind::kScalar, mark);
@@ -97,15 +100,15 @@ std::size_t values_in(const YamlValue& value) {
   return count;
 }
 
-// Files of other tools: an alias is the value it names, as long as that stays small.
+// For files of other tools: replaces aliases by their values, within a limit.
 class AliasBuilder : public Builder {
  public:
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     constexpr std::size_t kMost = 100'000;
     const auto found = known_.find(anchor);
-    if (found == known_.end()) throw Refused{mark, "an alias (*name) within what it names"};
+    if (found == known_.end()) throw Refused{mark, "an alias (*name) inside the value it refers to"};
     copied_ += values_in(found->second);
-    if (copied_ > kMost) throw Refused{mark, "aliases (*name) that make the file enormous"};
+    if (copied_ > kMost) throw Refused{mark, "aliases (*name) expand to more than 100,000 values"};
     add(found->second, YAML::NullAnchor);
   }
 
@@ -116,13 +119,13 @@ class AliasBuilder : public Builder {
   std::size_t copied_ = 0;
 };
 
-// A file may end with `---` and nothing after it.
+// A file may end with `---`.
 bool is_empty_end(const Builder& builder, std::string_view text) {
   return builder.root.kind == YamlValue::Kind::kNull && builder.start.pos >= 0 &&
          text.substr(std::min(text.size(), static_cast<std::size_t>(builder.start.pos))).starts_with("---");
 }
 
-// `<<: *base`: the keys of the base that the mapping does not have itself.
+// `<<: *base` adds the keys of the base that the mapping does not have.
 void merge_keys(YamlValue& value) {
   for (YamlValue& item : value.list) merge_keys(item);
   for (auto& [key, item] : value.mapping) merge_keys(item);
@@ -180,7 +183,7 @@ namespace {
 template <class Read>
 std::optional<Error> catch_mistake(const YamlDocument& document, const Read& read) {
   const auto refuse = [&](const YAML::Mark& mark, const std::string& why) {
-    return bad_input("not YAML we can read: " + why).at(document.place(make(YamlValue::Kind::kNull, mark)));
+    return bad_input("cannot read this YAML: " + why).at(document.place(make(YamlValue::Kind::kNull, mark)));
   };
   try {
     read();
@@ -189,7 +192,7 @@ std::optional<Error> catch_mistake(const YamlDocument& document, const Read& rea
   } catch (const YAML::Exception& exception) {
     return refuse(exception.mark, exception.msg);
   } catch (const std::exception& exception) {
-    return bad_input(std::string("not YAML we can read: ") + exception.what());
+    return bad_input(std::string("cannot read this YAML: ") + exception.what());
   }
   return std::nullopt;
 }
@@ -206,7 +209,7 @@ Result<YamlDocument> YamlDocument::parse(std::string file, std::string text) {
     document.root_ = std::move(builder.root);
     for (Builder more; parser.HandleNextDocument(more); more = Builder()) {
       if (!is_empty_end(more, document.source_->text))
-        throw Refused{more.start, "a file holds one document, and this stands after its end"};
+        throw Refused{more.start, "only one document per file is supported"};
     }
   });
   if (mistake) return fail(*std::move(mistake));
@@ -221,8 +224,8 @@ YamlDocument::Several YamlDocument::parse_all(std::string file, std::string text
     YAML::Parser parser(stream);
     int previous = -1;
     for (AliasBuilder builder; parser.HandleNextDocument(builder); builder = AliasBuilder()) {
-      // yaml-cpp reads a comma there as an empty document, again and again.
-      if (builder.start.pos == previous) throw Refused{builder.start, "no document begins like this"};
+      // yaml-cpp reads a comma here as an endless series of empty documents.
+      if (builder.start.pos == previous) throw Refused{builder.start, "a document cannot begin like this"};
       previous = builder.start.pos;
       merge_keys(builder.root);
       if (builder.root.kind == YamlValue::Kind::kNull) continue;

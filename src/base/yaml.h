@@ -20,7 +20,7 @@ struct YamlValue {
   std::vector<std::pair<YamlValue, YamlValue>> mapping;
   std::size_t line = 0, column = 0;  // from 0, as yaml-cpp counts
 
-  // Defined where the pair type is complete; clang needs that as soon as one is constructed.
+  // Defined in yaml.cc, where the pair type is complete: clang requires that when a value is constructed.
   YamlValue();
   YamlValue(const YamlValue&);
   YamlValue(YamlValue&&) noexcept;
@@ -34,13 +34,12 @@ struct YamlValue {
 
 class YamlDocument {
  public:
-  // One document; aliases, tags and documents after the first are refused, since no file of ours needs them and an
-  // alias can make a small file enormous.
+  // One document. Aliases, tags and further documents are refused: our files do not need them, and an alias can make a
+  // small file enormous.
   static Result<YamlDocument> parse(std::string file, std::string text);
 
-  // Every document of a file of another tool: `---` between them, tags ignored, aliases written out (at most
-  // 100,000 values in all), merge keys (<<) applied. Empty documents are left out. What was read before a mistake comes
-  // back with it.
+  // All documents of another tool's file, separated by `---`. Ignores tags, expands aliases (to at most 100,000 values)
+  // and applies merge keys (<<). Empty documents are omitted. After an error, also returns what was read before it.
   struct Several {
     std::vector<YamlDocument> documents = {};
     std::optional<Error> mistake = {};

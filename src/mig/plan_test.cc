@@ -384,7 +384,7 @@ TEST(Workloads, RefusesContradictionsAndMalformedFiles) {
               HasSubstr("'memory' is written twice"));
   EXPECT_THAT(mistakes("- a\n"), HasSubstr("must begin with 'workloads:'"));
   EXPECT_THAT(mistakes("workloads: [&x {name: a}, *x]\n"), HasSubstr("aliases"));
-  EXPECT_THAT(mistakes("workloads:\n  - {name: a"), HasSubstr("not YAML we can read"));
+  EXPECT_THAT(mistakes("workloads:\n  - {name: a"), HasSubstr("cannot read this YAML"));
   EXPECT_THAT(mistakes("workloads: []\n"), HasSubstr("at least one"));
   EXPECT_THAT(mistakes("gpus: [h10]\nworkloads:\n- {name: a, memory: 1GiB}\n"), HasSubstr("w.yaml:1:8"));
 }

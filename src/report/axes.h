@@ -16,7 +16,7 @@ struct Range {
   double share(double v) const { return high > low ? (v - low) / (high - low) : 0.5; }
 };
 
-// Ranges of a logarithmic chart are of logarithms. Linear ranges begin and end at ticks.
+// In a logarithmic chart the ranges contain logarithms. Linear ranges begin and end at ticks.
 struct Axes {
   Range x, y;
   bool empty = true;
@@ -27,7 +27,7 @@ struct Axes {
   double at_y(double v) const { return y.share(scale(v)); }
   // The inverse: the value at a position of an axis.
   double value(const Range& range, double share) const;
-  // Values for the labels of an axis, about as many as asked for. Linear ones are 1, 2 or 5 times a power of ten apart;
+  // Values for the labels of an axis, about `about` of them. Linear ones are 1, 2 or 5 times a power of ten apart;
   // logarithmic ones are 1, 2 and 5 times powers of ten, or the powers alone on a wide axis.
   std::vector<double> ticks(const Range& range, int about) const;
 };

@@ -8,46 +8,50 @@
 //       {"usd_per_hour", "$/h", "price of the machine", &Offer::price},
 //       {"startup_seconds?", "time until the machine answers", &Offer::start},
 //   };
+//   struct Answer { std::vector<Offer> offers; };
+//   const Fields<Answer> kAnswerFields = {{"offers", "machines for rent", kOfferFields, &Answer::offers}};
 //   const Document<Answer> kOffersDocument("offers", "Machines for rent", kAnswerFields);
 //
-//   report.document = kOffersDocument.of(answer);                              // {"schema": "rightsize/offers/1", ...}
+//   Answer answer;
+//   Report report;
+//   report.document = kOffersDocument.of(answer);  // {"schema": "rightsize/offers/1", "offers": [...]}
 //   report.blocks.emplace_back(table_of(kOfferFields, answer.offers, {"gpu", "gpus", spare("usd_per_hour")}));
 //
-// A row is {name, title, meaning, getter}. The name is the key in JSON and CSV and ends in its unit, the title heads a
-// column of a text table (leave it out for fields no table shows), the meaning is the description in the schema.
-// The getter is a member pointer or a lambda without captures. Its return type decides everything else:
+// A row is {name, title, meaning, getter}. The name is the key in JSON and CSV and ends in its unit. The title heads a
+// column of a text table; omit it for fields that no table shows. The meaning is the description in the schema.
+// The getter is a member pointer or a lambda without captures. Its return type determines the rest:
 //
-//   bool, integers, double, text, Date       themselves; a double that is not finite is null
+//   bool, integers, double, text, Date       the value itself; a double that is not finite becomes null
 //   enums                                    name_of(value), found by argument-dependent lookup
 //   quantities (base/units.h), Ratio         a number in the unit the name ends with: "hours" and "step_seconds" both
 //                                            take Seconds, "usd_per_month" takes UsdPerSecond; without a unit in the
 //                                            name the SI unit, and dollars per hour for prices; bytes are rounded
-//   std::optional, pointers                  null when empty
+//   std::optional, pointers                  null if empty
 //   vectors and other ranges                 a list
 //   ranges of pairs that begin with text     an object whose keys are data
 //
-// A '?' behind the name leaves the member out where it would be null, an empty list, an empty object or empty text.
-// when(condition, value) and positive(value) make such an optional.
+// A '?' after the name omits the member if it would be null, an empty list, an empty object or empty text.
+// when(condition, value) and positive(value) return such optionals.
 //
-// Objects name the table of their type: {name, meaning, fields, getter}. Whether it is one object, an optional one, a
-// list or a map of them follows from the getter:
+// A row for an object names the table of its type: {name, meaning, fields, getter}. The getter determines whether it is
+// one object, an optional one, a list or a map of them:
 //
 //   {"commitments?", "what reserved terms would cost", kCommitmentFields, &Plan::commitments},
 //
-// {fields, getter} puts the members of another table into the same object, for parts that only some results have:
+// {fields, getter} adds the members of another table to the same object, for parts that only some results have:
 //
-//   {kTrainingFields, [](const View& v) { return v.training; }},  // a pointer or an optional: no members when empty
+//   {kTrainingFields, [](const View& v) { return v.training; }},  // a pointer or an optional: no members if empty
 //
-// A row without a name whose getter returns a map puts the entries of the map into the same object.
+// A row without a name whose getter returns a map adds the entries of the map to the same object.
 //
-// A getter that needs more than the result (the request, a rank) takes a small view struct that holds both; with an
-// operator const Plan&() the view's table can still use &Plan::cost. A list getter returns std::vector<View> by value.
-// Getters may return views and temporaries, which are read at once, and std::cref(v.plan.parts) for what need not be
-// copied.
+// A getter that needs more than the result (the request, a rank) takes a small view struct that contains both. If the
+// view has an operator const Plan&(), its table can still use &Plan::cost. A list getter returns std::vector<View> by
+// value. Getters may return views and temporaries, which are read immediately, and std::cref(v.plan.parts) to avoid a
+// copy.
 //
 // More arguments may follow the getter: a function that formats the value (or the whole object) for people;
 // one_of({"train", "serve"}), which lists the choices in the schema; kTableOnly for a column that is not in the JSON;
-// kZeroIsUnknown where tables show 0 as unknown.
+// kZeroIsUnknown if tables show 0 as unknown.
 #pragma once
 
 #include <cmath>
@@ -84,14 +88,14 @@ struct FieldType {
   const FieldType* item = nullptr;  // of a list or a map
 };
 
-// A quantity's number as it is written: the base unit times `multiply`, divided by `divide`.
+// How a quantity is written as a number: in base units, times `multiply`, divided by `divide`.
 struct FieldUnit {
   std::string_view name;  // "seconds", "USD/h"; empty: a plain number
   double multiply = 1, divide = 1;
   bool whole = false;  // bytes: rounded
 };
 
-// One value as it was read. Quantities are in their base unit; text lives until the call returns.
+// One value as it was read. Quantities are in their base unit; text is valid until the call returns.
 using FieldValue = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string_view>;
 
 // Receives what a getter returned.
@@ -128,12 +132,12 @@ struct FieldRow {
   FieldUnit unit;
   std::vector<std::string_view> choices;
   const FieldTable* inner = nullptr;  // of objects, and of lists and maps of them
-  bool optional = false;              // left out where there is nothing
+  bool optional = false;              // omitted if there is no value
   bool table_only = false;            // not in the JSON
   bool zero_is_unknown = false;       // in tables
   Function getter, formatter;
   void (*read)(const FieldRow& row, const void* object, FieldSink& sink) = nullptr;
-  std::string (*show)(const FieldRow& row, const void* object) = nullptr;  // null: as its unit is written
+  std::string (*show)(const FieldRow& row, const void* object) = nullptr;  // null: the format of its unit
 
   // The members of `inner` belong to the object that has this row.
   bool is_included() const { return name.empty(); }
@@ -153,7 +157,7 @@ class FieldTable {
   std::vector<FieldRow> rows_;
 };
 
-// What may follow a getter.
+// Arguments that may follow a getter.
 struct FieldChoices {
   std::vector<std::string_view> names;
 };
@@ -163,7 +167,7 @@ inline constexpr TableOnly kTableOnly;
 struct ZeroIsUnknown {};
 inline constexpr ZeroIsUnknown kZeroIsUnknown;
 
-// The value if the condition holds; otherwise the member is null or left out.
+// The value if the condition holds; otherwise the member is null or omitted.
 template <class Value>
 std::optional<Value> when(bool condition, Value value) {
   return condition ? std::optional<Value>(std::move(value)) : std::nullopt;
@@ -332,7 +336,7 @@ struct MemberOwner<Member C::*> {
   using Class = C;
 };
 
-// What a getter takes: the object, or what the object converts to.
+// The argument of a getter: the object, or a type that the object converts to.
 template <class Getter, class T>
 using Taken = std::conditional_t<std::invocable<Getter, const T&>, T, typename MemberOwner<Getter>::Class>;
 template <class Getter, class T>
@@ -472,16 +476,16 @@ struct ColumnOf {
   std::size_t widest = 0;
   bool spare = false;
 };
-// Left out first where a terminal is too narrow.
+// Omitted first if the terminal is too narrow.
 inline ColumnOf spare(ColumnOf column) { return column.spare = true, column; }
-// Text cuts longer cells.
+// Text output cuts longer cells.
 inline ColumnOf cut(ColumnOf column, std::size_t widest) { return column.widest = widest, column; }
-// Another name in CSV, another title for people.
+// Uses another name in CSV and another title for people.
 inline ColumnOf renamed(ColumnOf column, std::string_view csv_name, std::string_view title = {}) {
   return column.name = csv_name, column.title = title, column;
 }
 
-// A table with a row per object. Aborts on the name of a field that does not exist.
+// A table with one row per object. Aborts if a column names a field that does not exist.
 Table table_of(const FieldTable& fields, const std::vector<const void*>& objects, const std::vector<ColumnOf>& columns);
 template <class T, class Objects>
 Table table_of(const Fields<T>& fields, const Objects& objects, const std::vector<ColumnOf>& columns) {
@@ -496,7 +500,7 @@ Table table_of(const Fields<T>& fields, const Objects& objects, const std::vecto
 }
 
 // A document that a command prints with --format json. Its first member is "schema": "rightsize/NAME/1". Every document
-// that the program defines is in all(): the command `schema`, the OpenAPI file and the Python classes are made from it.
+// that the program defines is in all(), from which `schema`, the OpenAPI file and the Python classes are generated.
 class DocumentType {
  public:
   DocumentType(const DocumentType&) = delete;
@@ -528,7 +532,7 @@ class Document : public DocumentType {
       : DocumentType(name, meaning, fields) {}
 
   Json of(const T& object) const { return write(&object); }
-  // Its scalar members, without an allocation.
+  // Passes on its scalar members without allocating.
   void read_scalars(const T& object, FieldReader& reader) const { read(&object, reader); }
 };
 

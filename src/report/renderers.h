@@ -16,7 +16,7 @@ std::string render_html(const Report& report);
 std::string escape_html(const std::string& text);
 std::string escape_markdown(const std::string& text);
 
-// text.cc: padded with spaces to a width, unless it is the last cell of a line.
+// text.cc: pads with spaces to a width, unless this is the last cell of a line.
 std::string padded(const std::string& text, std::size_t width, Align align, bool last);
 // Exactly `width` columns; longer text ends in an ellipsis. Cuts between code points.
 std::string fitted(const std::string& text, std::size_t width);

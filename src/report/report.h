@@ -24,8 +24,8 @@ struct Column {
   std::string title;  // for people: "$/GPU-h"
   std::string name;   // for CSV: "usd_per_gpu_hour"
   Align align = Align::kLeft;
-  std::size_t widest = 0;  // text cuts longer cells here; 0: never
-  bool spare = false;      // left out first where a terminal is too narrow
+  std::size_t widest = 0;  // text output cuts longer cells; 0: never
+  bool spare = false;      // omitted first if the terminal is too narrow
 };
 
 // `shown` for people; `exact` for CSV (plain SI, full precision, empty when unknown).
@@ -42,7 +42,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
   std::size_t most_shown = 0;  // text shows at most this many rows and counts the rest; 0 shows all
-  // Rows after these, made when a format needs them; text, which shows `most_shown`, never does.
+  // Further rows, created when a format needs them. Text shows only `most_shown` rows and never does.
   std::size_t later_rows = 0;
   std::function<std::vector<Cell>(std::size_t index)> later_row = {};
 
@@ -59,13 +59,13 @@ struct Paragraph {
   std::string text;
 };
 
-// Begins a section: the blocks after it belong to it.
+// Begins a section, which contains the blocks up to the next heading.
 struct Heading {
   std::string text;
 };
 
-// Parts that add up to a total, drawn against limits. Text draws each part where the last one ended; HTML draws one bar
-// in colours. Values share one unit; `shown` is how a person reads them.
+// Parts that add up to a total, drawn against limits. Text starts each part where the last one ended; HTML draws one
+// coloured bar. All values have the same unit; `shown` is the text for people.
 struct StackedBar {
   struct Segment {
     std::string label;
@@ -81,9 +81,9 @@ struct StackedBar {
   std::vector<Line> lines;  // in ascending order
 };
 
-// One horizontal bar per row, all from zero, in the order given. Values share the unit named by `unit`; `shown` is how
-// a person reads them. A value that is not finite or not positive has no bar. Text cuts labels and details that would
-// leave no room for bars; HTML shows them whole.
+// One horizontal bar per row, starting at zero, in the order given. All values have the unit `unit`; `shown` is the
+// text for people. A value that is not finite or not positive has no bar. Text cuts labels and details that would leave
+// no room for bars; HTML shows them in full.
 struct Bars {
   struct Row {
     std::string label;
@@ -96,8 +96,8 @@ struct Bars {
 };
 
 // Curves over one axis. Text draws each with a letter; HTML draws an SVG. Joined points ascend in x; values that are
-// not finite are left out. HTML draws the label of a point beside it where it covers nothing, and shows it as a
-// tooltip; text leaves it out.
+// not finite are omitted. HTML draws the label of a point beside it if there is room, and shows it as a tooltip; text
+// omits it.
 struct LineChart {
   struct Point {
     double x = 0, y = 0;
@@ -106,15 +106,15 @@ struct LineChart {
   struct Series {
     std::string label;
     std::vector<Point> points;
-    bool joined = true;  // false: points alone, in any order
+    bool joined = true;  // false: only points, in any order
   };
   std::string title, x_label, y_label;
   std::vector<Series> series;
   std::optional<double> y_limit;  // drawn as a line
-  bool logarithmic = false;       // both axes; values that are not positive are left out
+  bool logarithmic = false;       // both axes; values that are not positive are omitted
 };
 
-// Text whose line breaks and spaces must stay, such as a configuration file.
+// Text whose line breaks and spaces are preserved, such as a configuration file.
 struct Verbatim {
   std::string title, text;
 };
@@ -123,7 +123,7 @@ struct Verbatim {
 // row per lane, HTML an SVG. Pieces ascend by start and do not overlap; units between them are free.
 struct Lanes {
   struct Piece {
-    std::string label, detail;  // the detail is drawn where there is room
+    std::string label, detail;  // the detail is drawn if there is room
     int start = 0, size = 1;
   };
   struct Lane {
@@ -140,13 +140,13 @@ using Block = std::variant<Paragraph, Heading, Table, StackedBar, Bars, LineChar
 struct Report {
   std::string title;
   std::vector<Block> blocks;
-  std::vector<Block> pictures = {};  // after the blocks, in HTML only: too many charts for a terminal
+  std::vector<Block> pictures = {};  // after the blocks, only in HTML: too many charts for a terminal
   std::vector<Block> record = {};    // Markdown shows this instead of the blocks: a decision to keep with the project
   Json document = {};                // begins with "schema"
   // Adds the long lists of the document; called only when the document is written.
   std::function<void(Json& document)> long_lists = {};
 
-  // Adds a paragraph; nothing where the text is empty.
+  // Adds a paragraph unless the text is empty.
   void say(std::string text) {
     if (!text.empty()) blocks.emplace_back(Paragraph{std::move(text)});
   }
@@ -155,7 +155,7 @@ struct Report {
     blocks.emplace_back(std::move(table));
   }
 
-  // Calls `use` with the document and its long lists; copies the document only where it has some.
+  // Calls `use` with the document and its long lists. Copies the document only if it has any.
   template <typename Use>
   auto with_document(Use&& use) const {
     if (!long_lists) return use(document);
@@ -167,17 +167,17 @@ struct Report {
 
 enum class Format { kText, kJson, kCsv, kMarkdown, kHtml };
 
-// "text", "json", "csv", "md", "html"; a wrong name gets a suggestion.
+// "text", "json", "csv", "md", "html". The error for an unknown name suggests one of them.
 Result<Format> parse_format(std::string_view name);
 
 struct Style {
   bool colour = false;
   std::size_t width = 100;  // paragraphs are wrapped to this
-  bool fit_tables = false;  // tables too: cuts text columns, then leaves out spare columns
+  bool fit_tables = false;  // tables too: cuts text columns, then omits spare columns
   bool quiet = false;       // only the first paragraph, on one line
 };
 
-// The report in one format, ending in a newline. CSV holds only the tables, separated by a blank line.
+// The report in one format, ending in a newline. CSV contains only the tables, separated by blank lines.
 std::string render(const Report& report, Format format, const Style& style = {});
 
 // One lanes block as an SVG file.

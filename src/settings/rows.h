@@ -1,4 +1,4 @@
-// How the tables of this module write a row: one function for each kind, so that a row is one line.
+// Functions that write a row of this module's tables on one line, one for each kind.
 #pragma once
 
 #include "settings/setting.h"
@@ -43,7 +43,7 @@ constexpr Setting moment(std::string_view name, std::string_view meaning) {
   return row(Kind::kMoment, name, "2026-11-01T09:00:00Z", kNone, kNone, meaning).shown("TIME");
 }
 
-// Begins a section: the rows up to the next one have its heading in help, and are for its jobs.
+// Begins a section: the rows up to the next one get its heading in help and its jobs.
 constexpr Setting section(std::string_view heading, Jobs jobs = Jobs::kAll) {
   Setting made;
   made.heading = heading, made.jobs = jobs;

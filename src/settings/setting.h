@@ -1,23 +1,23 @@
-// One row for each setting of each command: its name, kind, unit, range, meaning and default, in one place.
+// One row for every setting of every command: its name, kind, unit, range, meaning and default.
 //
-// A setting is the flag --name, the key `name:` of a workload file, the parameter `name` of the HTTP API and the
-// keyword of the Python call. The rows are in the *_settings.cc files beside this header, by theme. Adding one:
+// A setting is the flag --name, the key `name:` of a workload file, the parameter `name` of the HTTP API and a keyword
+// argument in Python. The rows are in the *_settings.cc files next to this header, by topic. To add one:
 //
 //   duration("startup", "3min", kSecond, kDay, "time from ordering a machine to the first step").or_else("3min")
 //
 // A command then declares the setting with a typed destination (apps/rightsize/flags.h), and parsing, range checks,
 // help, completion, OpenAPI and error messages follow from the row:
 //
-//   command.add("startup", flags.startup);        // a Seconds, or an optional, or a vector of them
+//   command.add("startup", flags.startup);        // a Seconds, an optional or a vector of them
 //
-// Reading a value outside the command line:
+// To read a value that is not on the command line:
 //
 //   const settings::Setting& row = settings::get("interruptions");
 //   Result<settings::Value> value = settings::read(row, "0.05");    // value->number == 0.05, per hour
 //
-// A bare number is read in the unit of the row. NaN, infinities, empty text and values outside [least, most] are
+// A number without a unit has the unit of the row. NaN, infinities, empty text and values outside [least, most] are
 // refused with a message that names the setting, the value and the range. A setting has the same unit and range in
-// every command; a command may only give it another meaning and another default.
+// every command; only its meaning and its default may differ.
 #pragma once
 
 #include <optional>
@@ -33,17 +33,17 @@
 namespace rightsize::settings {
 
 enum class Kind {
-  kText,        // anything but empty; commands with their own grammar parse it further
+  kText,        // any text but empty; commands may parse it further
   kFile,        // a path, or - for standard input
   kChoice,      // one of Setting::values
   kYesNo,       // yes|no, true|false, on|off
   kSwitch,      // a flag without a value; true or false in files
   kCount,       // a whole number, with k, M, B, T
-  kLength,      // tokens: 1024, or with their spread 1024,fixed and 1k,p95=8k
+  kLength,      // tokens: 1024, or with a distribution: 1024,fixed or 1k,p95=8k
   kNumber,      // a decimal number
   kShare,       // 0.7 or 70%
   kFactor,      // 1.5 or 1.5x
-  kDuration,    // 14d, 2h30m; a bare number only where the row has a unit
+  kDuration,    // 14d, 2h30m; a number without a unit only if the row has one
   kBytes,       // 80GiB
   kBandwidth,   // 3200Gbit/s, 400GB/s
   kPerSecond,   // 20 or 20/s, 50M/d
@@ -55,10 +55,10 @@ enum class Kind {
   kMoment,      // 2026-08-01 or 2026-08-01T09:00:00Z
 };
 
-// Setting::unit of a rate that is ambiguous without its time: a volume of 1M is per day to some, per second to others.
+// Setting::unit of a rate that must name its time: some people mean 1M per day, others 1M per second.
 inline constexpr std::string_view kTimeRequired = "/TIME";
 
-// The kinds of work a setting is for. A setting for one kind is refused for another.
+// The kind of work that a setting applies to. A setting for one kind is refused for another.
 enum class Jobs { kAll, kTrain, kServe, kOffline };
 
 struct Setting {
@@ -67,12 +67,12 @@ struct Setting {
   std::string_view meaning;       // without a full stop
   std::string_view example;       // a value that is accepted
   std::string_view values;        // of a choice: "cost|time"; otherwise the placeholder in help: "TIME"
-  double least = 0, most = 0;     // in the unit a bare number has; equal: no range
+  double least = 0, most = 0;     // in the unit of a bare number; equal: no range
   std::string_view unit;          // of a bare duration: "h"; of a rate: kTimeRequired
-  std::string_view preset;        // the default as it would be written; empty: none
-  std::string_view preset_words;  // ... where it is not one value: "the engine's default"
-  std::string_view aliases;       // our other spellings, comma-separated: "providers"
-  std::string_view heading;       // in help; like `jobs` it comes from the section the row is in
+  std::string_view preset;        // the default, as a user would write it; empty: none
+  std::string_view preset_words;  // ... if it is not a single value: "the engine's default"
+  std::string_view aliases;       // other spellings of the name, comma-separated: "providers"
+  std::string_view heading;       // in help; the section sets it and `jobs`
   Jobs jobs = Jobs::kAll;
   bool list = false;        // takes several values, comma-separated
   bool many_words = false;  // all words up to the next flag: --from *.csv
@@ -96,26 +96,26 @@ struct Setting {
 
 // Every row, in the order of help.
 std::span<const Setting> all();
-// By name or alias; nullptr where there is none.
+// By name or alias; nullptr if there is none.
 const Setting* find(std::string_view name);
-// A row that exists. Aborts otherwise, which the test of every command notices.
+// A row that must exist; aborts otherwise. The tests of every command would notice.
 const Setting& get(std::string_view name);
 
 // A value that was read and checked.
 struct Value {
-  std::string text;   // trimmed; a choice in the row's own spelling
+  std::string text;   // trimmed; a choice is spelled as in the row
   double number = 0;  // in the unit of a bare number (durations: seconds, bytes: bytes, rates: as the kind says)
 };
 
-// One value. The error names the setting as `name` ("--ttft-slo", "ttft-slo") or, where empty, as the flag.
+// Reads one value. Errors call the setting `name` ("--ttft-slo", "ttft-slo"), or by its flag if that is empty.
 Result<Value> read(const Setting& setting, std::string_view text, std::string_view name = {});
-// Each part of a comma-separated list; a setting that is not a list has one.
+// Reads each part of a comma-separated list; a setting that is not a list has one.
 Result<std::vector<Value>> read_list(const Setting& setting, std::string_view text, std::string_view name = {});
 
-// Whether a setting of a file or of the command line (without a place) has a value its row accepts.
+// Checks a value from a file (with its place) or from the command line (without one).
 Result<> check(std::string_view setting, std::string_view text, const Place& place);
 
-// The inverse of read(): text that reads as this number again.
+// The inverse of read(): text that read() turns into this number.
 std::string format(const Setting& setting, double number);
 
 bool is_number(Kind kind);  // whether Value::number is set
@@ -124,17 +124,17 @@ std::string range_words(const Setting& setting);
 
 // The JSON type of a value without a unit: "boolean", "integer", "number" or "string".
 std::string_view json_type(const Setting& setting);
-// The range of a number without a unit; nothing where a value is never such a number.
+// The range of a number without a unit; empty if the setting does not accept one.
 struct NumberRange {
   double least, most;
 };
 std::optional<NumberRange> number_range(const Setting& setting);
-// What stands for the value in help: "TIME", "N", "cost|time".
+// The placeholder for the value in help: "TIME", "N", "cost|time".
 std::string placeholder(const Setting& setting);
-// The meaning with the example, the range and the default: what help shows.
+// The line in help: the meaning with the example, the range and the default.
 std::string help(const Setting& setting);
 
-// A value is stored in a variable whose type accepts the setting's kind.
+// Whether a variable of this type can store a setting of this kind.
 bool accepts(const std::string&, Kind kind);
 bool accepts(const bool&, Kind kind);
 bool accepts(const double&, Kind kind);
