@@ -1,215 +1,27 @@
-// DeepSeek V2 and V3, Kimi K2, GLM-5: latent attention, fine-grained experts beside shared ones, a few dense layers
-// first. From DeepSeek V3.2 on, an index chooses the tokens to attend to.
-#include <map>
-
-#include "families/decoder.h"
-#include "families/vision_tower.h"
+// DeepSeek V2 and V3: latent attention, fine-grained experts beside shared ones, a few dense layers first. From V3.2
+// on, an index chooses the tokens to attend to.
+#include "families/latent_decoder.h"
 
 namespace rightsize::model {
 namespace {
 
-struct DeepseekDefaults {
-  std::int64_t vocabulary, intermediate, expert_intermediate, context;
-  int heads, experts, per_token, shared, dense_layers;
-  std::int64_t q_rank;
-  int nope_dim = 128, value_dim = 128;
-  int index_heads = 0, index_dim = 128, index_top = 2'048;  // no heads: no index
-};
-
-LatentAttention read_latent(const Config& config, const DeepseekDefaults& defaults) {
-  LatentAttention latent;
-  // null, as in V2-Lite, means that q is not factored; an absent field means the class's default.
-  const JsonMember* q_rank = config.json().value().find("q_lora_rank");
-  latent.q_rank = q_rank && q_rank->value.type == JsonType::kNull ? 0 : config.size("q_lora_rank", defaults.q_rank);
-  latent.kv_rank = config.size("kv_lora_rank", 512);
-  latent.nope_dim = config.count("qk_nope_head_dim", defaults.nope_dim, 1, kWidestHead);
-  latent.rope_dim = config.count("qk_rope_head_dim", 64, 1, kWidestHead);
-  latent.value_dim = config.count("v_head_dim", defaults.value_dim, 1, kWidestHead);
-  if (defaults.index_heads > 0) latent.index_dim = config.count("index_head_dim", defaults.index_dim, 1, kWidestHead);
-  return latent;
+void read_deepseek_v2(const Config& config, ModelShape& shape) {
+  read_latent_decoder(config, shape,
+                      {.vocabulary = 32'000,
+                       .intermediate = 11'008,
+                       .expert_intermediate = 1'407,
+                       .context = 2'048,
+                       .heads = 32,
+                       .experts = 64,
+                       .per_token = 6,
+                       .shared = 2,
+                       .dense_layers = 0});
 }
 
-// Latent attention: queries and keys through low-rank factors with a norm between; keys share one rotated part.
-class LatentDecoder : public Decoder {
- public:
-  LatentDecoder(const Config& config, const DecoderStyle& style, ModelShape& shape, const DeepseekDefaults& defaults)
-      : Decoder(config, style, shape) {
-    style_.rotary_parts = RotaryParts::kWhole;  // the rotated part is a separate projection
-    if (defaults.index_heads == 0) return;
-    index_heads_ = config.count("index_n_heads", defaults.index_heads, 1, kMostHeads);
-    index_top_ = config.size("index_topk", defaults.index_top, kLongestContext);
-  }
-
- private:
-  struct Index {
-    WeightRef q, k, norm, shares;
-  };
-
-  void declare_attention(Layer& layer) override {
-    const LatentAttention& latent = *shape_.latent;
-    const WeightRole role = WeightRole::kAttention;
-    const std::int64_t heads = shape_.heads, q = heads * (latent.nope_dim + latent.rope_dim);
-    if (latent.q_rank == 0) {
-      layer.q = layer.first = inventory_.linear("self_attn.q_proj", role, q, shape_.hidden, false);
-    } else {
-      layer.q_down = layer.first = down("self_attn.q_a_proj", latent.q_rank);
-      layer.q_down_norm = inventory_.norm("self_attn.q_a_layernorm", latent.q_rank, false);
-      layer.q_up = inventory_.linear("self_attn.q_b_proj", role, q, latent.q_rank, false);
-    }
-    layer.kv_down = down("self_attn.kv_a_proj_with_mqa", latent.kv_rank + latent.rope_dim);
-    layer.kv_norm = inventory_.norm("self_attn.kv_a_layernorm", latent.kv_rank, false);
-    layer.kv_up = inventory_.linear("self_attn.kv_b_proj", role, heads * (latent.nope_dim + latent.value_dim),
-                                    latent.kv_rank, false);
-    layer.o = inventory_.output("self_attn.o_proj", role, shape_.hidden, heads * latent.value_dim, style_.output_bias);
-    if (index_heads_ == 0) return;
-    Index& index = index_[layer.first.index];
-    index.q = whole(inventory_.linear("self_attn.indexer.wq_b", role, std::int64_t{index_heads_} * latent.index_dim,
-                                      latent.q_rank, false));
-    index.k = whole(inventory_.linear("self_attn.indexer.wk", role, latent.index_dim, shape_.hidden, false));
-    index.norm = inventory_.norm("self_attn.indexer.k_norm", latent.index_dim, true);
-    index.shares = whole(inventory_.linear("self_attn.indexer.weights_proj", role, index_heads_, shape_.hidden, false));
-  }
-
-  // Every GPU of a tensor-parallel group holds all latents.
-  WeightRef down(const char* name, std::int64_t outputs) {
-    return whole(inventory_.linear(name, WeightRole::kAttention, outputs, shape_.hidden, style_.output_bias));
-  }
-  WeightRef whole(WeightRef ref) {
-    if (ref) shape_.weights.back().split = Split::kWhole;
-    return ref;
-  }
-
-  // A few narrow heads score all tokens, and the tokens with the highest sums are attended to. Modelled as attention
-  // with values as narrow as the keys, which is a third more than the small amount of work for the scores alone.
-  void choose_tokens(const Value& x, const Value& latent_q, const Index& index) {
-    const int dim = shape_.latent->index_dim;
-    Value q = f_.split_heads(f_.linear(index.q, latent_q));
-    Value k = f_.split_heads(f_.norm(NormKind::kLayer, index.norm, f_.linear(index.k, x), kTokens));
-    Value shares = f_.linear(index.shares, x);
-    AttentionOp how;
-    how.heads = index_heads_;
-    how.head_dim = how.value_dim = how.latent_width = dim;
-    Value scores = f_.attention(q, k, k, how);
-  }
-
-  Value attention(Value given, const Layer& w, std::int64_t) override {
-    Value x = f_.gather_rows(std::move(given));
-    const LatentAttention& latent = *shape_.latent;
-    auto per_head = [&](std::int64_t width) { return kTokens.split_into(shape_.heads, width); };
-    Value latent_q = w.q ? x : norm(w.q_down_norm, f_.linear(w.q_down, x), kTokens);
-    if (index_heads_ > 0) choose_tokens(x, latent_q, index_.at(w.first.index));
-    Value q = f_.linear(w.q ? w.q : w.q_up, std::move(latent_q));
-    q = f_.split_heads(std::move(q));
-    auto [q_pass, q_turning, q_none] = f_.split(q, per_head(latent.nope_dim), per_head(latent.rope_dim));
-    Value compressed = f_.linear(w.kv_down, x);
-    auto [latent_kv, k_turning, kv_none] =
-        f_.split(compressed, kTokens.times(latent.kv_rank), kTokens.times(latent.rope_dim));
-    Value kv = f_.linear(w.kv_up, norm(w.kv_norm, latent_kv, kTokens));
-    kv = f_.split_heads(std::move(kv));
-    auto [k_pass, v, v_none] = f_.split(kv, per_head(latent.nope_dim), per_head(latent.value_dim));
-    Value q_turned = f_.rotate(q_turning, rotary_);
-    Value k_turned = f_.rotate(k_turning, rotary_);
-    k_turned = f_.expand(std::move(k_turned), per_head(latent.rope_dim), ExpandKind::kNever);
-    q = f_.cat(q_pass, std::move(q_turned));
-    Value k = f_.cat(k_pass, std::move(k_turned));
-    AttentionOp how = attention_op();
-    how.kv_heads = how.heads;
-    how.head_dim = latent.nope_dim + latent.rope_dim;
-    how.value_dim = latent.value_dim;
-    how.latent_width = latent.kv_rank + latent.rope_dim;
-    how.window = index_top_;
-    Value out = f_.attention(q, k, v, how);
-    return f_.scatter_rows(f_.linear(w.o, out));
-  }
-
-  int index_heads_ = 0;
-  std::int64_t index_top_ = 0;
-  std::map<std::int32_t, Index> index_;  // by the first weight of a kind of layer
-};
-
-void read_deepseek(const Config& config, const DeepseekDefaults& defaults, ModelShape& shape) {
-  shape.latent = read_latent(config, defaults);
-  const DecoderStyle style = {
-      .vocabulary = defaults.vocabulary,
-      .intermediate = defaults.intermediate,
-      .heads = defaults.heads,
-      .head_dim = shape.latent->nope_dim + shape.latent->rope_dim,
-      .context = defaults.context,
-      .output_bias = config.flag("attention_bias", false),
-      .shared_name = "mlp.shared_experts",
-      .router_last = true,
-      .exact = false,
-  };
-  read_decoder_sizes(config, style, shape);
-  // A head_dim field describes only the rotated part.
-  shape.head_dim = style.head_dim;
-  shape.rotary_dim = shape.latent->rope_dim;
-  read_routed_experts(
-      config,
-      {.count = defaults.experts, .per_token = defaults.per_token, .intermediate = defaults.expert_intermediate},
-      defaults.shared, defaults.dense_layers, shape);
-  LatentDecoder(config, style, shape, defaults).write();
-}
-
-constexpr DeepseekDefaults kV2{.vocabulary = 32'000,
-                               .intermediate = 11'008,
-                               .expert_intermediate = 1'407,
-                               .context = 2'048,
-                               .heads = 32,
-                               .experts = 64,
-                               .per_token = 6,
-                               .shared = 2,
-                               .dense_layers = 0,
-                               .q_rank = 1'536};
-
-constexpr DeepseekDefaults kV3{.vocabulary = 129'280,
-                               .intermediate = 18'432,
-                               .expert_intermediate = 2'048,
-                               .context = 4'096,
-                               .heads = 128,
-                               .experts = 256,
-                               .per_token = 8,
-                               .shared = 1,
-                               .dense_layers = 3,
-                               .q_rank = 1'536};
-
-void read_deepseek_v2(const Config& config, ModelShape& shape) { read_deepseek(config, kV2, shape); }
-void read_deepseek_v3(const Config& config, ModelShape& shape) { read_deepseek(config, kV3, shape); }
+void read_deepseek_v3(const Config& config, ModelShape& shape) { read_latent_decoder(config, shape, {}); }
 
 void read_deepseek_v32(const Config& config, ModelShape& shape) {
-  DeepseekDefaults defaults = kV3;
-  defaults.index_heads = 64;
-  read_deepseek(config, defaults, shape);
-}
-
-void read_glm_moe_dsa(const Config& config, ModelShape& shape) {
-  DeepseekDefaults defaults = kV3;
-  defaults.vocabulary = 154'880;
-  defaults.intermediate = 12'288;
-  defaults.context = 202'752;
-  defaults.heads = 64;
-  defaults.q_rank = 2'048;
-  defaults.nope_dim = 192;
-  defaults.value_dim = 256;
-  defaults.index_heads = 32;
-  read_deepseek(config, defaults, shape);
-}
-
-// Kimi K2.5: K2 with MoonViT, whose table of positions covers 64 x 64 patches.
-void read_kimi_k25(const Config& config, ModelShape& shape) {
-  const Config text = config.section("text_config").with_sizes(61, 7'168), vision = config.section("vision_config");
-  VisionTower tower = read_tower_sizes(vision, {.layers = {{"vt_num_hidden_layers", "num_hidden_layers"}, 27},
-                                                .hidden = {{"vt_hidden_size", "hidden_size"}, 1'152},
-                                                .intermediate = {{"vt_intermediate_size", "intermediate_size"}, 4'304},
-                                                .heads = {{"vt_num_attention_heads", "num_attention_heads"}, 16}});
-  tower.merge = 2;
-  tower.positions = vision.size("init_pos_emb_height", 64) * vision.size("init_pos_emb_width", 64);
-  tower.text_width = text.size("hidden_size", 7'168);
-  tower.fused_qkv = tower.last_norm = true;
-  tower.projector = VisionTower::Projector::kMerger;
-  add_vision_tower(shape, tower);
-  read_deepseek(text, kV3, shape);
-  text.json().refuse_misspelt();
+  read_latent_decoder(config, shape, {.index_heads = 64});
 }
 
 }  // namespace
@@ -219,9 +31,6 @@ Families deepseek() {
       {"deepseek_v2", "DeepSeek V2: latent attention, experts beside shared ones", read_deepseek_v2},
       {"deepseek_v3", "DeepSeek V3 and R1: V2 with 256 experts, 8 per token", read_deepseek_v3},
       {"deepseek_v32", "DeepSeek V3.2: V3 that attends to the tokens an index chooses", read_deepseek_v32},
-      {"kimi_k2", "Kimi K2: DeepSeek V3 with 384 experts", read_deepseek_v3},
-      {"kimi_k25", "Kimi K2.5: K2 with an image tower", read_kimi_k25},
-      {"glm_moe_dsa", "GLM-5: DeepSeek V3.2's attention, 256 experts", read_glm_moe_dsa},
   };
 }
 
