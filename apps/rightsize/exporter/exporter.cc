@@ -8,9 +8,9 @@
 
 #include "base/format.h"
 #include "fleet/emit.h"
-#include "fleet/metrics_page.h"
 #include "http_server/server.h"
 #include "report/fields.h"
+#include "rightsize/exporter/metrics_page.h"
 #include "rightsize/fleet/read.h"
 #include "rightsize/service/report.h"
 
@@ -64,7 +64,7 @@ Checked<std::string> measure(const Flags& flags, const Facts& facts) {
 }
 
 // Measures once and updates the page; the errors are also printed.
-Errors update(fleet::MetricsPage& page, const Flags& flags, const Facts& facts) {
+Errors update(MetricsPage& page, const Flags& flags, const Facts& facts) {
   const auto begin = std::chrono::steady_clock::now();
   Checked<std::string> text = measure(flags, facts);
   if (text) {
@@ -77,7 +77,7 @@ Errors update(fleet::MetricsPage& page, const Flags& flags, const Facts& facts) 
   return std::move(text).error();
 }
 
-std::vector<http_server::Route> routes_of(const fleet::MetricsPage& page) {
+std::vector<http_server::Route> routes_of(const MetricsPage& page) {
   using http_server::text_response;
   auto get = [](const char* path, auto answer) {
     return http_server::Route{
@@ -89,7 +89,7 @@ std::vector<http_server::Route> routes_of(const fleet::MetricsPage& page) {
               [&page] { return text_response(200, page.metrics(now()), "text/plain; version=0.0.4; charset=utf-8"); }),
           get("/healthz",
               [&page] {
-                const fleet::Health health = page.health(now());
+                const Health health = page.health(now());
                 return text_response(health.good ? 200 : 503, health.text);
               }),
           get("/", [] {
@@ -109,7 +109,7 @@ Checked<Outcome> run(const Flags& flags) {
     outcome.report.document = kExporterDocument.of({text, {}});
     return outcome;
   }
-  fleet::MetricsPage page(flags.stale_after.value_or(flags.every * 3));
+  MetricsPage page(flags.stale_after.value_or(flags.every * 3));
   // A source that is down may come back; a wrong flag stays wrong.
   if (Errors first = update(page, flags, facts); !first.empty() && first.front().code == ErrorCode::kBadInput) {
     return fail(std::move(first));

@@ -1,11 +1,5 @@
-// The exporter's /metrics and /healthz pages. Failures are counted when they happen, and values older than
-// `stale_after` are withdrawn, so that a broken source is visible.
-//
-//   MetricsPage page(stale_after);
-//   page.succeeded(emit_metrics(...), now, took);      // or page.failed("connection refused", now)
-//   page.metrics(now), page.health(now)
-//
-// All functions may be called from several threads.
+// The exporter's /metrics and /healthz pages. Failures are counted, and values older than `stale_after` are withdrawn,
+// so that a broken source is visible. All functions may be called from several threads.
 #pragma once
 
 #include <mutex>
@@ -14,7 +8,7 @@
 
 #include "base/usage_units.h"
 
-namespace rightsize::fleet {
+namespace rightsize::app {
 
 struct Health {
   bool good = false;
@@ -43,4 +37,4 @@ class MetricsPage {
   unsigned long measurements_ = 0, failures_ = 0;
 };
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::app

@@ -1,9 +1,9 @@
-#include "fleet/metrics_page.h"
+#include "rightsize/exporter/metrics_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace rightsize::fleet {
+namespace rightsize::app {
 namespace {
 
 using testing::HasSubstr;
@@ -36,4 +36,4 @@ TEST(MetricsPage, FailuresAreCountedAndStaleValuesWithdrawn) {
 }
 
 }  // namespace
-}  // namespace rightsize::fleet
+}  // namespace rightsize::app

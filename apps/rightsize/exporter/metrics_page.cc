@@ -1,10 +1,10 @@
-#include "fleet/metrics_page.h"
+#include "rightsize/exporter/metrics_page.h"
 
 #include <fmt/format.h>
 
 #include "base/format.h"
 
-namespace rightsize::fleet {
+namespace rightsize::app {
 
 void MetricsPage::succeeded(std::string text, TimePoint now, Seconds took) {
   const std::lock_guard lock(mutex_);
@@ -56,4 +56,4 @@ Health MetricsPage::health(TimePoint now) const {
   return {false, fmt::format("{}: {}\n", since, error_.empty() ? "no measurement since" : error_)};
 }
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::app
