@@ -50,10 +50,7 @@ class Fitting {
   void other_jobs() {
     const bool serving = job_.kind == JobKind::kServe;
     for (const Setting& setting : given_) {
-      const auto& all = job_settings();
-      const auto info =
-          std::find_if(all.begin(), all.end(), [&](const SettingInfo& known) { return known.name == setting.name; });
-      if (info == all.end() || !belongs_only_to(serving ? JobKind::kTrain : JobKind::kServe, *info)) continue;
+      if (!belongs_only_to(serving ? JobKind::kTrain : JobKind::kServe, setting.name)) continue;
       errors_.push_back(bad_input(fmt::format("'{}' belongs to {}, and this is {}", setting.name,
                                               serving ? "training" : "serving", serving ? "serving" : "training"))
                             .at(setting.place)

@@ -167,12 +167,12 @@ class WorkloadReader {
       if (name == key.scalar) return read(*this, value, w);
       known.push_back(name);
     }
-    for (const model::SettingInfo& info : model::job_settings()) {
-      known.push_back(info.name);
-      if (info.name != key.scalar) continue;
+    for (const std::string& name : model::job_settings()) {
+      known.push_back(name);
+      if (name != key.scalar) continue;
       std::string text;
       take(value, parse_word, text);
-      settings.push_back({info.name, text, document_.place(value)});
+      settings.push_back({name, text, document_.place(value)});
       return;
     }
     unknown(key, known);

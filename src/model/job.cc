@@ -36,14 +36,11 @@ constexpr std::string_view kStacks[] = {"hf", "torchtitan", "megatron", "llm-fou
 using Apply = std::function<Result<>(Job&, const settings::Value&)>;
 
 struct SettingRule {
-  SettingInfo info;
+  const char* name;
   Apply apply;
 };
 
-SettingRule rule(const char* name, Apply apply) {
-  const settings::Setting& row = settings::get(name);
-  return {{name, settings::placeholder(row), settings::help(row)}, std::move(apply)};
-}
+SettingRule rule(const char* name, Apply apply) { return {name, std::move(apply)}; }
 
 template <class Store>
 SettingRule choice(const char* name, EnumNames names, Store store) {
@@ -298,17 +295,17 @@ void check_parallel(const Job& job, Contradictions& wrong) {
 
 }  // namespace
 
-const std::vector<SettingInfo>& job_settings() {
-  static const std::vector<SettingInfo> kAll = [] {
-    std::vector<SettingInfo> infos;
-    for (const SettingRule& rule : rules()) infos.push_back(rule.info);
-    return infos;
+const std::vector<std::string>& job_settings() {
+  static const std::vector<std::string> kAll = [] {
+    std::vector<std::string> names;
+    for (const SettingRule& rule : rules()) names.emplace_back(rule.name);
+    return names;
   }();
   return kAll;
 }
 
-bool belongs_only_to(JobKind kind, const SettingInfo& setting) {
-  const settings::Setting* row = settings::find(setting.name);
+bool belongs_only_to(JobKind kind, std::string_view setting) {
+  const settings::Setting* row = settings::find(setting);
   if (row == nullptr || row->jobs == settings::Jobs::kAll) return false;
   return (row->jobs == settings::Jobs::kTrain) == (kind == JobKind::kTrain);
 }
@@ -321,13 +318,11 @@ Checked<Job> parse_job(const std::vector<Setting>& settings) {
   std::vector<std::string> seen;
   for (const Setting& setting : settings) {
     auto rule =
-        std::find_if(rules().begin(), rules().end(), [&](const SettingRule& r) { return r.info.name == setting.name; });
+        std::find_if(rules().begin(), rules().end(), [&](const SettingRule& r) { return r.name == setting.name; });
     if (rule == rules().end()) {
-      std::vector<std::string> names;
-      for (const SettingInfo& info : job_settings()) names.push_back(info.name);
       errors.push_back(bad_input(fmt::format("unknown setting '{}'", setting.name))
                            .at(setting.place)
-                           .with_hint(did_you_mean(setting.name, names)));
+                           .with_hint(did_you_mean(setting.name, job_settings())));
       continue;
     }
     if (std::find(seen.begin(), seen.end(), setting.name) != seen.end()) {
@@ -335,8 +330,8 @@ Checked<Job> parse_job(const std::vector<Setting>& settings) {
     }
     seen.push_back(setting.name);
     stack_given |= setting.name == "stack";
-    of_serving |= belongs_only_to(JobKind::kServe, rule->info);
-    of_training |= belongs_only_to(JobKind::kTrain, rule->info) || setting.name == "job";
+    of_serving |= belongs_only_to(JobKind::kServe, setting.name);
+    of_training |= belongs_only_to(JobKind::kTrain, setting.name) || setting.name == "job";
     const bool in_file = setting.place.line > 0;
     const Result<settings::Value> value =
         settings::read(settings::get(setting.name), setting.value, in_file ? setting.name : std::string{});

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -148,16 +149,11 @@ struct Setting {
   Place place;
 };
 
-// One setting of a job: its name, its values, and its meaning, for help texts and files.
-struct SettingInfo {
-  std::string name;
-  std::string values;
-  std::string meaning;
-};
-const std::vector<SettingInfo>& job_settings();
+// The names of the settings of a job, in the order of help. settings/setting.h describes them.
+const std::vector<std::string>& job_settings();
 
 // Whether the setting applies only to jobs of this kind.
-bool belongs_only_to(JobKind kind, const SettingInfo& setting);
+bool belongs_only_to(JobKind kind, std::string_view setting);
 
 // The job that these settings describe, or every mistake: unknown names and values (with suggestions), numbers out of
 // range, duplicates, and contradictions (QLoRA over fp32, gpus that tp x pp x cp do not divide, a training precision

@@ -14,11 +14,7 @@ using model::Setting;
 
 bool is_of_job(const Setting& setting) {
   const auto& all = model::job_settings();
-  return std::any_of(all.begin(), all.end(), [&](const auto& info) { return info.name == setting.name; });
-}
-
-bool belongs_only_to(model::JobKind kind, const Setting& setting) {
-  return model::belongs_only_to(kind, {setting.name, {}, {}});
+  return std::find(all.begin(), all.end(), setting.name) != all.end();
 }
 
 // The place of a setting is that of its value; its name is before it, usually on the same line.
@@ -50,7 +46,8 @@ void check_names(const std::vector<Setting>& settings, Errors& errors) {
 
 bool speaks_of_serving(const std::vector<Setting>& settings) {
   const auto any_only_of = [&](model::JobKind kind) {
-    return std::any_of(settings.begin(), settings.end(), [&](const Setting& s) { return belongs_only_to(kind, s); });
+    return std::any_of(settings.begin(), settings.end(),
+                       [&](const Setting& s) { return model::belongs_only_to(kind, s.name); });
   };
   return any_only_of(model::JobKind::kServe) && !any_only_of(model::JobKind::kTrain);
 }
@@ -62,7 +59,7 @@ void check_kind(const std::vector<Setting>& settings, model::JobKind kind, Error
   const bool serving = kind == model::JobKind::kServe;
   for (const Setting& setting : settings) {
     if (is_of_job(setting) || kWork.contains(setting.name)) continue;
-    if (!belongs_only_to(serving ? model::JobKind::kTrain : model::JobKind::kServe, setting)) continue;
+    if (!model::belongs_only_to(serving ? model::JobKind::kTrain : model::JobKind::kServe, setting.name)) continue;
     errors.push_back(placed(bad_input(fmt::format("'{}' is a setting of {}, but this job is {}", setting.name,
                                                   serving ? "training" : "serving", serving ? "serving" : "training"))
                                 .with_hint(fmt::format("leave it out, or use --job {}", serving ? "train" : "serve")),

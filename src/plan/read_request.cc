@@ -413,7 +413,7 @@ const std::vector<std::string>& request_settings() {
   static const std::vector<std::string> kAll = [] {
     std::vector<std::string> names;
     for (const Rule& rule : kRules) names.emplace_back(rule.name);
-    for (const model::SettingInfo& info : model::job_settings()) names.push_back(info.name);
+    names.insert(names.end(), model::job_settings().begin(), model::job_settings().end());
     return names;
   }();
   return kAll;

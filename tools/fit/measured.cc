@@ -115,7 +115,7 @@ std::optional<std::string> unknown_setting(const Csv& csv, const CsvRow& row) {
     if (csv.cell(row, column).empty() || column.find('_') != std::string::npos) continue;  // '_' marks measured values
     if (std::find(std::begin(kAbout), std::end(kAbout), column) != std::end(kAbout)) continue;
     const auto& known = model::job_settings();
-    if (std::none_of(known.begin(), known.end(), [&](const auto& info) { return info.name == column; })) return column;
+    if (std::none_of(known.begin(), known.end(), [&](const auto& name) { return name == column; })) return column;
   }
   return std::nullopt;
 }

@@ -18,11 +18,11 @@ void add_job_flags(FlagSet& command, JobFlags& flags) {
       .add("gpu", [&flags](const settings::Value& value) { return take_gpu(value.text, flags.gpu, flags.settings); })
       ->argument()
       ->one_value();
-  for (const model::SettingInfo& info : model::job_settings()) {
-    if (info.name == "gpus") continue;
+  for (const std::string& name : model::job_settings()) {
+    if (name == "gpus") continue;
     command
-        .add(info.name,
-             [&flags, name = info.name](const settings::Value& value) -> Result<> {
+        .add(name,
+             [&flags, name](const settings::Value& value) -> Result<> {
                flags.settings[name] = value.text;
                return {};
              })

@@ -47,18 +47,18 @@ TEST(JobFlags, ALengthThatWasLeftOutIsFilledIn) {
 }
 
 TEST(JobFlags, HelpShowsTheDefaultsThatHold) {
-  for (const model::SettingInfo& info : model::job_settings()) {
-    const settings::Setting& row = settings::get(info.name);
+  for (const std::string& name : model::job_settings()) {
+    const settings::Setting& row = settings::get(name);
     const std::string value(row.preset.empty() ? row.preset_words : row.preset);
     if (value.empty() || value.find(' ') != std::string::npos) continue;  // depends on the job
     for (const char* kind : {"train", "serve"}) {
-      const Checked<ModelAndJob> given = read_job(flags_of("llama-2-7b", {{"job", kind}, {info.name, value}}));
+      const Checked<ModelAndJob> given = read_job(flags_of("llama-2-7b", {{"job", kind}, {name, value}}));
       if (!given) continue;  // of the other kind of job
       const Checked<ModelAndJob> without = read_job(flags_of("llama-2-7b", {{"job", kind}}));
-      EXPECT_EQ(describe_job(given->model, given->job), describe_job(without->model, without->job)) << info.name;
+      EXPECT_EQ(describe_job(given->model, given->job), describe_job(without->model, without->job)) << name;
       EXPECT_EQ(in_bytes(memory::estimate_memory(given->model, given->job, nullptr).device),
                 in_bytes(memory::estimate_memory(without->model, without->job, nullptr).device))
-          << info.name;
+          << name;
     }
   }
 }

@@ -170,8 +170,7 @@ struct Learned {
 // The configuration as a row of the file 'calibrate' reads: the request's settings, then what the plan chose.
 std::map<std::string, std::string> row_of(const Decision& decision, const PlanFields& plan, bool serving) {
   std::map<std::string, std::string> row;
-  std::vector<std::string> settings;
-  for (const model::SettingInfo& info : model::job_settings()) settings.push_back(info.name);
+  const std::vector<std::string>& settings = model::job_settings();
   for (const auto& [name, value] : decision.request) {
     const bool known = std::find(settings.begin(), settings.end(), name) != settings.end();
     if (name == "model" || (known && value.find(',') == std::string::npos && value != "auto")) row[name] = value;

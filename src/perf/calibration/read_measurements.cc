@@ -30,7 +30,7 @@ constexpr std::string_view kMeasured[] = {"tokens_per_second",
 
 void check_columns(const Csv& csv, Errors& errors) {
   std::vector<std::string> names{"model", "gpu"};
-  for (const model::SettingInfo& info : model::job_settings()) names.push_back(info.name);
+  names.insert(names.end(), model::job_settings().begin(), model::job_settings().end());
   names.insert(names.end(), std::begin(kMeasured), std::end(kMeasured));
   for (std::size_t i = 0; i < csv.header().size(); ++i) {
     if (std::find(names.begin(), names.end(), csv.header()[i]) != names.end()) continue;
@@ -52,9 +52,9 @@ class RowReader {
 
   std::vector<Setting> settings() const {
     std::vector<Setting> list;
-    for (const model::SettingInfo& info : model::job_settings()) {
-      const std::string_view cell = csv_.cell(row_, info.name);
-      if (!cell.empty()) list.push_back({info.name, std::string(cell), csv_.place(row_, info.name)});
+    for (const std::string& name : model::job_settings()) {
+      const std::string_view cell = csv_.cell(row_, name);
+      if (!cell.empty()) list.push_back({name, std::string(cell), csv_.place(row_, name)});
     }
     return list;
   }
