@@ -16,14 +16,14 @@ PENDING = os.path.join(ROOT, "tests/words_pending.txt")
 # Words that are not terms of the field, or that sound translated.
 PHRASES = [
     r"answer becomes another", r"falls? out by", r"fell out", r"in the words of", r"nobody there", r"homeless", r"habits?",
-    r"levers?", r"cures?", r"answer tokens", r"instead of 1 GPU", r"in no format we know", r"dear(?:er|est)?", r"1 GPUs",
+    r"levers?", r"cures?", r"answer tokens", r"instead of 1 GPU", r"in no format we know", r"dear(?:er|est)?", r"1 GPUs(?!=)",
     r"1 replicas", r"1 machines", r"of what the replicas take", r"promise on", r"stricter promise", r"a GPU-hour costs", r"% sure",
     r"odds of running out", r"come near by a closed-form", r"in the middle", r"To be surer", r"utilisation",
     # Counts and amounts.
     r"so many", r"so much of", r"so long that", r"as many of them", r"more than nothing", r"less than nothing", r"of nothing",
     r"an? \S+ of no \w+", r"what it comes to", r"comes? to exactly", r"nothing to gain", r"as it were",
     # Refusals.
-    r"is no (?:flag|range|objective|number|length|rate|date|time|GPU|model|format|file|name|setting|price|duration|share|percentile|profile|"
+    r"(?<!there )is no (?:flag|range|objective|number|length|rate|date|time|GPU|model|format|file|name|setting|price|duration|share|percentile|profile|"
     r"way|list|day|table|trace|command|unit|size|option|provider|machine|service|region|instance|column|key|word|value|layout|policy|port|token)\b",
     r"has no place in", r"known are", r"there is not\b(?! )", r"is not to be had", r"of which nothing is known",
     # Verbs.

@@ -65,7 +65,7 @@ class Compiler {
     return kind < OpKind::kMake || kind == OpKind::kProbeMask || kind == OpKind::kRotaryTables;
   }
 
-  // A view has no time of its own: its readers count as readers of what it shows.
+  // A view takes no time; its readers count as readers of the tensor it shows.
   void count_readers(const Op& op) {
     if (op.kind == OpKind::kFree || op.kind == OpKind::kMake || op.kind == OpKind::kWantGradient ||
         op.kind == OpKind::kEndStage || op.kind == OpKind::kLastStage) {
@@ -262,7 +262,7 @@ void read_sizes(const ModelShape& shape, ModelWork& work) {
   work.adapts_experts = model::adapts_experts(shape);
 }
 
-// Sums over layers of what a few formulas speak of.
+// Sums over layers that a few formulas need.
 void add_sums(const LayerWork& layer, ModelWork& work) {
   work.layers += layer.count;
   bool mixes = false, feeds = layer.experts >= 0;

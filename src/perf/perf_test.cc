@@ -130,7 +130,7 @@ TEST(Training, ScoresInPiecesAreSlower) {
   EXPECT_GT(pieces.step, fused.step * 1.3);
 }
 
-// What is kept in host memory costs time, more over a slower link, and says that nobody measured it.
+// Data kept in host memory costs time, more over a slower link, and the result says that it is not measured.
 // PyTorch's fused attention knows no sinks: such models run in pieces unless a flash kernel is named. Their memory,
 // too.
 TEST(Training, SinksAreAttendedToInPieces) {

@@ -90,7 +90,7 @@ TEST(Slowdown, BracketsFourOfFiveMeasuredTrainings) {
 }
 
 // A prompt of 8,000 tokens is arithmetic, a token for one request alone is traffic: an estimate of these changes from
-// GPU to GPU as the factors say. The stacks fit constants of their own, hence the tolerance.
+// GPU to GPU as the factors say. Each stack has fitted constants, hence the tolerance.
 TEST(Slowdown, AgreesWithEstimatesOfWorkBoundByOneResource) {
   const model::ModelShape shape = *model::find_model("llama-3.1-70b");  // so large that latencies do not show
   const ModelWork work = work_of(shape);

@@ -173,7 +173,7 @@ class EagerWalk {
     }
   }
 
-  // GELU written out in Python is eight kernels forward and thirteen backward; as a function of its own, twelve.
+  // GELU written out in Python takes eight kernels forward and thirteen backward; as an autograd function, twelve.
   void activate(const WorkOp& op, double n, double e) {
     using model::Activation;
     switch (op.activation) {

@@ -78,8 +78,8 @@ class ImageWalk {
   Seconds weight_cast(double elements) const { return mode_.autocast ? moved(6 * elements) : Seconds{}; }
   double cast_kernels() const { return mode_.autocast ? 1 : 0; }
 
-  // Utilisation falls with the square root of a filter's depth and of its outputs until both fill the tensor cores. How
-  // much fills them grows with what a multiprocessor can compute.
+  // Utilization falls with the square root of a filter's depth and of its outputs until both fill the tensor cores. The
+  // faster the multiprocessor, the more is needed to fill them.
   void convolution(const WorkOp& op) {
     const double area = op.kernel * op.kernel, weights = op.inputs * op.outputs / op.groups * area;
     const double flops = 2 * weights * at(op.rows);

@@ -92,7 +92,7 @@ TEST(Published, PrefillStaysBelowThePeak) {
   }
 }
 
-// fp8 has its own rate on GPUs nobody measured too: twice bf16 at most.
+// fp8 also has its own rate on GPUs without benchmarks: at most twice that of bf16.
 TEST(Published, Fp8OnUnmeasuredVendorsFollowsTheGpu) {
   const auto prefill = [&](Precision p) {
     return served({"llama-3.1-70b", "mi300x", Stack::kVllm, p, 1, 8000, 10, 1}).prefill;

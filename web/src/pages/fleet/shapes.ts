@@ -14,7 +14,7 @@ export function teamOf(owner: string): string {
 
 /** The name for time without an owner label. */
 export function ownerShown(owner: string): string {
-  return owner === '(unowned)' || owner === '(nobody)' ? 'unowned' : owner;
+  return owner === '(unowned)' ? 'unowned' : owner;
 }
 
 /** Readable names of verdicts: "idle-held" is the name in files. */
