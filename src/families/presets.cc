@@ -214,6 +214,23 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
+std::string hub_id(std::string_view typed) {
+  const std::string id = as_name(typed), wanted = comparable(id);
+  std::error_code ignored;
+  if (std::filesystem::exists(typed, ignored)) return {};
+  for (const JsonMember& entry : preset_members()) {
+    const std::string* first = nullptr;
+    for (const JsonValue& alias : items_at(entry.value, "aliases")) {
+      const std::size_t slash = alias.text.find('/');
+      if (slash == std::string::npos) continue;
+      if (comparable(alias.text) == wanted || comparable(alias.text.substr(slash + 1)) == wanted) return alias.text;
+      if (first == nullptr) first = &alias.text;
+    }
+    if (first != nullptr && answers_to(entry, wanted, comparable)) return *first;
+  }
+  return is_hub_id(id) ? id : std::string();
+}
+
 namespace {
 
 // Adds the text encoders and the image decoder at the same resolution.

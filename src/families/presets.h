@@ -28,6 +28,11 @@ struct Preset {
 std::vector<Preset> presets();
 std::vector<std::string> preset_names();
 
+// The Hub ID ("owner/name") of the model that the user typed: a typed ID or address of the Hub as it is, since a chat
+// model has the shape of its base model but other weights; a built-in model's own ID for its names. Empty for paths,
+// and for names such as "llama-2-13b-chat", whose shape is built in but whose ID is not.
+std::string hub_id(std::string_view typed);
+
 // The shape of a built-in model by name or alias (case, '-' and '_' do not matter), or of the config.json at a path:
 // anything with a '/', ending in ".json", "-" for standard input, a file, or a folder that holds a config.json. A text
 // that begins with '{' is a configuration itself.

@@ -54,7 +54,8 @@ std::pair<std::string_view, std::string_view> spot_label(std::string_view provid
 }
 
 // Training and offline work as an indexed Job, a service as a Deployment, or as a LeaderWorkerSet where an engine spans
-// machines: a group of pods that start, end and are replaced together, of which the first answers.
+// machines: a group of pods that start, end and are replaced together, of which the first answers. Separate workers for
+// prefill and decode are a StatefulSet each, whose pods have names that the routers know.
 Result<std::string> kubernetes(const Request& request, const Plan& plan) {
   constexpr int kRestarts = 10;  // of every pod, before the job is given up
   Facts facts = facts_of(request, plan, kStorage);
@@ -70,6 +71,10 @@ Result<std::string> kubernetes(const Request& request, const Plan& plan) {
     facts.set("leader", std::vector{Facts().set("answers", true)});
     return hand_over::fill_in("kubernetes/leader_worker_set.yaml", facts);
   }
+  if (plan.job.serve.disaggregated && is_served(request)) {
+    add_pools(facts, request, plan, name);
+    return hand_over::fill_in("kubernetes/worker_pools.yaml", facts);
+  }
   if (is_served(request)) {
     facts.set("pod_gpus", replica_gpus(plan.job)).set("answers", true);
     add_work(facts, request, plan, {"0", "localhost", 1});
@@ -80,7 +85,7 @@ Result<std::string> kubernetes(const Request& request, const Plan& plan) {
   facts.set("pods", pods)
       .set("pods_talk", training && pods > 1)
       .set("restarts", kRestarts * pods)
-      .set("storage_gb", std::max(500, 2 * disk_gb(request, plan)))
+      .set("storage_gb", storage_gb(request, plan))
       .set("pod_gpus", training ? gpus_used_per_machine(plan) : replica_gpus(plan.job));
   add_work(facts, request, plan, {"$JOB_COMPLETION_INDEX", name + "-0." + name, 1});
   return hand_over::fill_in("kubernetes/job.yaml", facts);
@@ -100,30 +105,83 @@ std::string skypilot_accelerator(const catalog::Machine& machine) {
   return upper.find('-') == std::string::npos ? upper : machine.gpu;
 }
 
-// SkyPilot treats clouds it has no instances of, and the user's own machines, as Kubernetes clusters.
+// What SkyPilot can do on a provider's machines: a row of data/skypilot_clouds.csv.
+struct SkyPilotCloud {
+  std::string infra;  // empty: a Kubernetes cluster of the provider
+  bool nodes = true, buckets = true, volumes = true, spot = true, docker = true, ports = true, autodown = true;
+  std::vector<std::string> network;  // where network_tier: best is accepted
+};
+
+SkyPilotCloud skypilot_cloud(std::string_view provider) {
+  static const Csv kClouds = *Csv::parse("data/skypilot_clouds.csv", std::string(embedded_file("skypilot_clouds.csv")));
+  for (const CsvRow& row : kClouds.rows()) {
+    if (kClouds.cell(row, "provider") != provider) continue;
+    const auto is = [&](const char* column) { return kClouds.cell(row, column) == "yes"; };
+    SkyPilotCloud cloud{std::string(kClouds.cell(row, "infra")),
+                        is("nodes"),
+                        is("buckets"),
+                        is("volumes"),
+                        is("spot"),
+                        is("docker"),
+                        is("ports"),
+                        is("autodown"),
+                        {}};
+    for (std::string_view word : split_list(kClouds.cell(row, "network"), ' ')) cloud.network.emplace_back(word);
+    return cloud;
+  }
+  return {};
+}
+
+bool takes_best_network(const SkyPilotCloud& cloud, const std::string& accelerator, const std::string& instance) {
+  return std::any_of(cloud.network.begin(), cloud.network.end(), [&](const std::string& word) {
+    return word == "any" || word == accelerator || (word.ends_with('.') && instance.starts_with(word));
+  });
+}
+
+// What SkyPilot would refuse, with another way to run the plan.
+Result<> check_skypilot(const SkyPilotCloud& cloud, const Request& request, const Plan& plan) {
+  const std::string& provider = plan.offer.machine->provider;
+  const auto refused = [&](std::string_view what) {
+    return fail(bad_input(fmt::format("SkyPilot {} on {}", what, provider))
+                    .with_hint("use --emit kubernetes or --emit slurm")
+                    .with_hint("--providers aws,gcp,lambda,nebius restricts the plan to clouds where it can"));
+  };
+  if (plan.machines > 1 && !is_served(request) && !cloud.nodes) return refused("starts no jobs over several machines");
+  if (is_spot(plan) && !cloud.spot) return refused("rents no spot machines");
+  if (is_served(request) && !cloud.ports) return refused("opens no ports for a service");
+  if (is_amd(plan) && !cloud.docker) return refused("starts no container images, which ROCm needs,");
+  return {};
+}
+
 Result<std::string> skypilot(const Request& request, const Plan& plan) {
   const catalog::Machine& machine = *plan.offer.machine;
-  constexpr std::string_view kClouds[] = {"aws", "gcp", "azure", "lambda", "nebius", "runpod"};
-  const bool cloud = std::find(std::begin(kClouds), std::end(kClouds), machine.provider) != std::end(kClouds);
+  const SkyPilotCloud cloud = skypilot_cloud(machine.provider);
+  if (Result<> possible = check_skypilot(cloud, request, plan); !possible) return fail(possible.error());
+  const bool rents = !cloud.infra.empty();
   const std::string& region = plan.offer.price->region;
   // "n1-standard-8+1xT4" is a host and the GPU attached to it.
   const std::string host = machine.instance.substr(0, machine.instance.find('+'));
-  // SkyPilot sets up GPUDirect on Google's machines, InfiniBand on Nebius's H100 and H200 and in clusters.
-  const bool has_infiniband = machine.gpus == 8 && (machine.gpu == "h100-sxm" || machine.gpu == "h200-sxm");
-  const bool best_network = machine.provider == "gcp" || !cloud || (machine.provider == "nebius" && has_infiniband);
-  const bool keeps_results = !is_served(request), mounts = machine.provider != "runpod";
+  const std::string accelerator = fmt::format("{}:{}", skypilot_accelerator(machine), machine.gpus);
+  const bool keeps_results = !is_served(request);
+  const bool best_network = work_together(request, plan) && takes_best_network(cloud, accelerator, machine.instance);
   Facts facts = facts_of(request, plan, kStorage);
-  facts.set("infra", !cloud            ? "k8s"
-                     : region == "any" ? machine.provider
-                                       : machine.provider + "/" + region)
-      .set("accelerators", fmt::format("{}:{}", skypilot_accelerator(machine), machine.gpus))
-      .set("instance_type", cloud && machine.provider != "runpod" ? host : "")
+  const std::string install = hand_over::fill_in_text("{{install}}", facts);
+  facts.set("infra", !rents            ? "k8s"
+                     : region == "any" ? cloud.infra
+                                       : cloud.infra + "/" + region)
+      .set("on_kubernetes", !rents)
+      .set("accelerators", accelerator)
+      .set("instance_type", rents && machine.provider != "runpod" ? host : "")
       .set("use_spot", is_spot(plan) ? "true" : "false")
-      .set("max_hourly_cost", cloud && !is_committed(plan) ? max_price(plan) : "")
-      .set("best_network", work_together(request, plan) && best_network)
-      .set("mounts_bucket", keeps_results && mounts)
-      .set("copies_results", keeps_results && !mounts)
-      .set("needs_setup", !is_amd(plan) || needs_code(request));  // an AMD image brings the engine with it
+      .set("max_hourly_cost", rents && !is_committed(plan) ? max_price(plan) : "")
+      .set("best_network", best_network)
+      .set("slow_network", work_together(request, plan) && !best_network)
+      .set("mounts_bucket", keeps_results && cloud.buckets)
+      .set("mounts_volume", keeps_results && !cloud.buckets && cloud.volumes)
+      .set("copies_results", keeps_results && !cloud.buckets && !cloud.volumes)
+      .set("storage_gb", storage_gb(request, plan))
+      .set("autodown", cloud.autodown)
+      .set("needs_setup", !install.empty());
   add_work(facts, request, plan,
            {"$SKYPILOT_NODE_RANK", "$(echo \"$SKYPILOT_NODE_IPS\" | head -n1)", engines_per_machine(plan)});
   return hand_over::fill_in("skypilot.yaml", facts);

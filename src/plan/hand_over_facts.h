@@ -25,13 +25,28 @@ struct Launcher {
 // Adds the fact `work`: the work of one machine as bash. The inputs are set in the environment.
 void add_work(hand_over::Facts& facts, const Request& request, const Plan& plan, const Launcher& launcher);
 
+// Adds the fact `pools` of a disaggregated plan: the prefill and the decode workers, one pod each, with a router beside
+// every prefill worker. `name` is that of the service.
+void add_pools(hand_over::Facts& facts, const Request& request, const Plan& plan, const std::string& name);
+
+// The software that a plan's files start, and the commit at which their flags were read (data/software.csv).
+struct Software {
+  std::string name, commit, date;
+};
+const Software& software(model::Stack stack);  // Hugging Face: TRL
+
+// The Hub ID of the model as the user typed it, else the built-in model's. Empty: unknown.
+std::string hub_id_of(const Request& request);
+
 bool is_spot(const Plan& plan);
 bool is_committed(const Plan& plan);  // for one or three years
 bool is_amd(const Plan& plan);
 bool is_served(const Request& request);
 bool is_training(const Request& request);
-bool in_batches(const Request& request);  // by a model that answers in one pass
-bool needs_code(const Request& request);  // a script of the user runs
+bool in_batches(const Request& request);                        // by a model that answers in one pass
+bool needs_code(const Request& request);                        // a script of the user runs
+bool needs_own_script(const Request& request);                  // and its flags are the user's
+bool has_checkpoint(const Request& request, const Plan& plan);  // the work starts from published weights
 int gpus_used_per_machine(const Plan& plan);
 int engines_per_machine(const Plan& plan);
 int machines_per_replica(const Request& request, const Plan& plan);  // 1 for training
@@ -41,6 +56,10 @@ bool work_together(const Request& request, const Plan& plan);
 
 // The most a machine may cost per hour: a fifth above the plan's price.
 std::string max_price(const Plan& plan);
+
+// Size of the storage for checkpoints: those that are kept and the one being written. Offline work: twice the disk.
+inline constexpr int kKeptCheckpoints = 2;
+int storage_gb(const Request& request, const Plan& plan);
 
 // Disk of one machine: system and image, the weights as downloaded, and for checkpoints space for two of them on their
 // way to storage.

@@ -261,15 +261,18 @@ TEST(SkyPilot, UploadsCodeAndComesBackFromItsLastCheckpoint) {
   EXPECT_THAT(field(task, "run"), HasSubstr("--resume_from_checkpoint"));
 }
 
-// The newest checkpoint that is whole, by bash itself: 900 is older than 1000, and 2000 was never finished.
+// The newest complete checkpoint, chosen by bash itself: 900 is older than 1000, 2000 was never finished, and of 3000
+// only trainer_state.json has been uploaded.
 TEST(WorkCommand, ResumesFromTheNewestWholeCheckpoint) {
   const Answer a = large_training();
   std::string script = field(documents(*hand_over(Target::kSkyPilot, a.request, a.best())).at(0), "run");
   const std::string folder = ::testing::TempDir() + "resume_test";
-  script = script.substr(0, script.find("cat > deepspeed.json")) + "echo \"${last%/*}\" > \"$OUTPUT/chosen\"\n";
-  const std::string made = "rm -rf " + folder + " && mkdir -p " + folder + "/checkpoint-900 " + folder +
-                           "/checkpoint-1000 " + folder + "/checkpoint-2000 && touch " + folder +
-                           "/checkpoint-900/trainer_state.json " + folder + "/checkpoint-1000/trainer_state.json";
+  script = script.substr(0, script.find("cat > deepspeed.json")) + "echo \"$last\" > \"$OUTPUT/chosen\"\n";
+  const std::string made =
+      "rm -rf " + folder + " && mkdir -p " + folder + "/checkpoint-900 " + folder + "/checkpoint-1000 " + folder +
+      "/checkpoint-2000 " + folder + "/checkpoint-3000 && for i in 900 1000; do touch " + folder +
+      "/checkpoint-$i/trainer_state.json " + folder + "/checkpoint-$i/model.safetensors; done; touch " + folder +
+      "/checkpoint-3000/trainer_state.json";
   ASSERT_EQ(std::system(made.c_str()), 0);
   std::ofstream(folder + "/script.sh") << script;
   ASSERT_EQ(std::system(("OUTPUT=" + folder + " bash " + folder + "/script.sh").c_str()), 0);
@@ -407,7 +410,7 @@ TEST(HandOver, EveryPlanCanBeWrittenForSlurmAndKubernetes) {
       for (Target target :
            {Target::kSkyPilot, Target::kKubernetes, Target::kKarpenter, Target::kSlurm, Target::kTerraform}) {
         const Result<std::string> made = hand_over(target, a.request, plan);
-        const bool must = target != Target::kKarpenter && target != Target::kTerraform;
+        const bool must = target == Target::kSlurm || target == Target::kKubernetes;
         ASSERT_TRUE(made || !must) << describe(made.error());
         if (made) check_file(target, *made);
       }
@@ -458,26 +461,70 @@ TEST(SeveralMachines, SlurmGroupsItsNodes) {
   EXPECT_THAT(file, HasSubstr("--nnodes 2 --node-rank \"$MEMBER\" --dist-init-addr \"$LEADER\":20000"));
 }
 
-// Workers have separate ports and GPUs, the router lists them all, and a pod requests the GPUs of all workers.
-TEST(Disaggregated, WorkersHaveTheirOwnPortsAndGpus) {
-  const Answer a = answer(
-      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "20/s"}, {"gpu", "h200-sxm"}, {"providers", "aws"}});
+Plan separate_workers_plan(const Answer& a) {
   Plan plan = a.best();
-  ASSERT_EQ(plan.offer.machine->gpus, 8);
   plan.job.serve.disaggregated = model::Disaggregated{2, 2, 1, 4};
   plan.job.parallel.tensor = 4;
-  for (const auto& [stack, router] : {std::pair{model::Stack::kVllm, "vllm-router --vllm-pd-disaggregation"},
-                                      std::pair{model::Stack::kSglang, "sglang_router.launch_router"},
-                                      std::pair{model::Stack::kTrtLlm, "trtllm-serve disaggregated"}}) {
+  plan.job.parallel.gpus = plan.gpus = 8;
+  plan.machines = plan.replicas = 1;
+  return plan;
+}
+
+const std::pair<model::Stack, const char*> kRouters[] = {{model::Stack::kVllm, "vllm-router --vllm-pd-disaggregation"},
+                                                         {model::Stack::kSglang, "sglang_router.launch_router"},
+                                                         {model::Stack::kTrtLlm, "trtllm-serve disaggregated"}};
+
+Answer serving_on_h200() {
+  return answer(
+      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "20/s"}, {"gpu", "h200-sxm"}, {"providers", "aws"}});
+}
+
+// On one machine, workers have separate ports and GPUs, and the router lists them all.
+TEST(Disaggregated, WorkersOfAMachineHaveTheirOwnPortsAndGpus) {
+  const Answer a = serving_on_h200();
+  Plan plan = separate_workers_plan(a);
+  for (const auto& [stack, router] : kRouters) {
     plan.job.stack = stack;
-    const std::vector<YamlValue> all = documents(*hand_over(Target::kKubernetes, a.request, plan));
-    const YamlValue& container = all.at(0).find("spec")->find("template")->find("spec")->find("containers")->list.at(0);
-    EXPECT_EQ(container.find("resources")->find("limits")->find("nvidia.com/gpu")->scalar, "8");
-    const std::string script = field(container, "args/0");
+    const std::string script = *hand_over(Target::kSlurm, a.request, plan);
     EXPECT_TRUE(is_bash(script));
     for (const char* part : {"seq 0 1", "$(( 0 + i * 2 ))", "$(( 4 + i * 4 ))", "$(( 8100 + i ))", "$(( 8200 + i ))",
                              "127.0.0.1:8101", "127.0.0.1:8200", router})
       EXPECT_THAT(script, HasSubstr(part));
+  }
+}
+
+// In Kubernetes every worker is a pod with its GPUs, and every router knows all of them.
+TEST(Disaggregated, EveryWorkerIsAPodWithItsGpus) {
+  const Answer a = serving_on_h200();
+  Plan plan = separate_workers_plan(a);
+  plan.replicas = 3;
+  plan.gpus = 24;
+  for (const auto& [stack, router] : kRouters) {
+    plan.job.stack = stack;
+    const std::vector<YamlValue> all = documents(*hand_over(Target::kKubernetes, a.request, plan));
+    int gpus = 0, pools = 0;
+    for (const YamlValue& object : all) {
+      if (field(object, "kind") != "StatefulSet") continue;
+      const int workers = std::atoi(field(object, "spec/replicas").c_str());
+      const YamlValue& containers = *object.find("spec")->find("template")->find("spec")->find("containers");
+      const int each =
+          std::atoi(containers.list[0].find("resources")->find("limits")->find("nvidia.com/gpu")->scalar.c_str());
+      const bool prefill = pools++ == 0;
+      EXPECT_EQ(workers, prefill ? 6 : 3);
+      EXPECT_EQ(each, prefill ? 2 : 4);
+      EXPECT_EQ(containers.list.size(), prefill ? 2u : 1u);
+      gpus += workers * each;
+      EXPECT_TRUE(is_bash(field(containers.list[0], "args/0")));
+      if (!prefill) continue;
+      const std::string script = field(containers.list[1], "args/0");
+      EXPECT_TRUE(is_bash(script));
+      for (const char* part : {"llama-3-1-8b-prefill-5.llama-3-1-8b-prefill:8001",
+                               "llama-3-1-8b-decode-2.llama-3-1-8b-decode:8001", router})
+        EXPECT_THAT(script, HasSubstr(part));
+      EXPECT_THAT(script, ::testing::Not(HasSubstr("127.0.0.1")));
+    }
+    EXPECT_EQ(gpus, plan.gpus);
+    EXPECT_EQ(field(all.back(), "spec/ports/0/targetPort"), "8000");
   }
 }
 

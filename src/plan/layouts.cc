@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "memory/kv_cache.h"
 
 namespace rightsize::plan {
 namespace {
@@ -38,7 +39,7 @@ std::string training_settings(const Request& request, const Plan& plan) {
   return text;
 }
 
-std::string serving_settings(const Plan& plan) {
+std::string serving_settings(const Request& request, const Plan& plan) {
   const model::Job& job = plan.job;
   // Engines run 16-bit weights in fp16 where a GPU does not compute in bf16.
   const bool bf16 = plan.offer.gpu == nullptr || plan.offer.gpu->peak(catalog::NumberFormat::kBf16).supported;
@@ -52,6 +53,7 @@ std::string serving_settings(const Plan& plan) {
       text += fmt::format(" (each replica spans {} machines)", plan.machines / plan.replicas);
   }
   text += layout_words(job);
+  if (has_fp8_cache(request, plan)) text += ", fp8 KV cache";
   if (job.batch > 1) text += fmt::format(", batches of up to {}", job.batch);
   if (plan.delay > Seconds{}) text += fmt::format(" that wait up to {} for more requests", format_duration(plan.delay));
   if (plan.sequences > 0) {
@@ -65,7 +67,15 @@ std::string serving_settings(const Plan& plan) {
 }  // namespace
 
 std::string settings_words(const Request& request, const Plan& plan) {
-  return request.work.kind == WorkKind::kTraining ? training_settings(request, plan) : serving_settings(plan);
+  return request.work.kind == WorkKind::kTraining ? training_settings(request, plan) : serving_settings(request, plan);
+}
+
+bool has_fp8_cache(const Request& request, const Plan& plan) {
+  const bool generates = request.model.kind == model::ModelKind::kDecoder && plan.job.stack != model::Stack::kHf;
+  if (plan.job.kind != model::JobKind::kServe || !generates || plan.offer.gpu == nullptr) return false;
+  const bool four_bits = plan.offer.gpu->peak(catalog::NumberFormat::kFp4).supported;
+  return memory::kv_format(plan.job, memory::keeps_narrow(plan.job, request.model.narrow_cache, four_bits)) ==
+         model::Precision::kFp8;
 }
 
 int replica_gpus(const model::Job& job) {

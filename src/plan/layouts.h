@@ -17,6 +17,9 @@ int replica_gpus(const model::Job& job);
 // "full training in amp-bf16 with hf, micro-batch 8 on each of 8 GPUs, ..."; "2 replicas in fp8 with vllm, ...".
 std::string settings_words(const Request& request, const Plan& plan);
 
+// Whether engines keep the KV cache of this plan in 8 bits: as asked, or their default for the weights.
+bool has_fp8_cache(const Request& request, const Plan& plan);
+
 // ", expert parallel 8, attention data parallel 8", ", disaggregated: ..."; empty for plain replicas.
 std::string layout_words(const model::Job& job);
 

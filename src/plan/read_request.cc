@@ -468,6 +468,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   if (!draft.model.empty()) {
     RIGHTSIZE_TRY(model::ModelJob fitted, model::fit_to_model(draft.model, request.job, job_settings));
     request.model = std::move(fitted.model);
+    request.model_given = draft.model;
     request.job = fitted.job;
     if (const Result<> spread = check_experts(request); !spread) return fail(spread.error());
     if (request.job.sequence == 0) request.job.sequence = memory::default_sequence(request.model);
