@@ -1,9 +1,11 @@
 #include "catalog/catalog.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/suggest.h"
 #include "base/text.h"
@@ -131,6 +133,33 @@ const Machine* Catalog::find_machine(std::string_view provider, std::string_view
 const Source* Catalog::find_source(std::string_view key) const {
   auto found = std::find_if(sources.begin(), sources.end(), [&](const Source& source) { return source.key == key; });
   return found == sources.end() ? nullptr : &*found;
+}
+
+const ProviderFacts* Catalog::find_provider(std::string_view name) const {
+  auto found = std::find_if(providers.begin(), providers.end(),
+                            [&](const ProviderFacts& provider) { return provider.provider == name; });
+  return found == providers.end() ? nullptr : &*found;
+}
+
+Result<ExchangeRate> Catalog::exchange_rate(std::string_view currency, Date day) const {
+  if (currency == kDollars) return ExchangeRate{std::string(kDollars), 1, day, {}};
+  const ExchangeRate* best = nullptr;
+  std::vector<std::string> names{std::string(kDollars)};
+  for (const ExchangeRate& rate : exchange_rates) {
+    if (std::find(names.begin(), names.end(), rate.currency) == names.end()) names.push_back(rate.currency);
+    if (rate.currency != currency) continue;
+    // A rate of the month before the day; where there is none, the nearest.
+    constexpr int kRecent = 31;
+    const auto rank = [&](const ExchangeRate& one) {
+      const int before = day - one.date;
+      return std::pair(before < 0 || before > kRecent, std::abs(before));
+    };
+    if (best == nullptr || rank(rate) < rank(*best)) best = &rate;
+  }
+  if (best != nullptr) return *best;
+  return fail(bad_input(fmt::format("no exchange rate for '{}'", currency))
+                  .with_hint(did_you_mean(currency, names))
+                  .with_hint(fmt::format("currencies on file: {}", fmt::join(names, ", "))));
 }
 
 }  // namespace rightsize::catalog

@@ -115,6 +115,22 @@ inline constexpr Purchase kPurchases[] = {Purchase::kOnDemand, Purchase::kSpot, 
 std::string_view name_of(Purchase purchase);
 std::optional<Purchase> parse_purchase(std::string_view name);
 
+inline constexpr std::string_view kDollars = "USD";
+
+// Dollars for one unit of a currency on a day.
+struct ExchangeRate {
+  std::string currency;  // ISO 4217: "EUR"
+  double usd = 1;
+  Date date;
+  std::string source;  // key of Catalog::sources
+};
+
+// A list price that is not in dollars, and the rate at which it was converted.
+struct Conversion {
+  double amount = 0;  // per hour of the machine, in the currency of the rate
+  ExchangeRate rate;
+};
+
 struct Price {
   std::string provider;
   std::string instance;
@@ -124,6 +140,23 @@ struct Price {
   UsdPerMachineSecond machine_price;
   std::optional<int> available = {};  // machines at this price: the user's machines, a reservation
   std::optional<Date> since = {};     // the first day this offer is known to have had a price; nothing: no history
+  std::optional<Conversion> converted = {};  // nothing: the list price is in dollars
+  Provenance provenance;
+};
+
+// A region where a provider has a GPU, as its documentation or API says. Needed for offers of region "any".
+struct GpuRegion {
+  std::string provider, gpu, region;
+  Provenance provenance;
+};
+
+// What is known about a provider beyond its prices. Empty text: unknown.
+struct ProviderFacts {
+  std::string provider;
+  std::string currency;        // of its price list; empty: dollars
+  std::string minimum_rental;  // "billed by the minute"
+  std::string capacity;        // how capacity is obtained and how long that takes
+  std::string commitment;      // what it says about commitments where it publishes no price: "up to 35 % less"
   Provenance provenance;
 };
 
@@ -144,6 +177,9 @@ class Catalog {
   std::vector<Machine> machines;
   std::vector<Price> prices;
   std::vector<CommittedSpend> committed;  // of the user's agreements
+  std::vector<ExchangeRate> exchange_rates;
+  std::vector<GpuRegion> gpu_regions;
+  std::vector<ProviderFacts> providers;
 
   // One GPU by name or alias. Case, '-', '_' and spaces do not matter. An unknown or ambiguous name fails with a hint.
   Result<const Gpu*> find_gpu(std::string_view name) const;
@@ -154,6 +190,11 @@ class Catalog {
 
   const Machine* find_machine(std::string_view provider, std::string_view instance) const;
   const Source* find_source(std::string_view key) const;
+  const ProviderFacts* find_provider(std::string_view name) const;
+
+  // The rate of a currency on a day, or of the nearest day in the month before it, else of the nearest day on file.
+  // Dollars are 1. Fails with the currencies on file.
+  Result<ExchangeRate> exchange_rate(std::string_view currency, Date day) const;
 
   std::vector<std::string> gpu_names() const;
 };

@@ -21,6 +21,7 @@
 #include "catalog/catalog.h"
 #include "catalog/fact_table.h"
 #include "catalog/hardware.h"
+#include "catalog/hourly_amount.h"
 
 namespace rightsize::catalog {
 namespace {
@@ -43,7 +44,12 @@ const FactSchema kMachines(
     "unverified,note",
     "provider,instance", kOrigin);
 constexpr std::string_view kPriceHeader = "instance,region,zone,purchase,price,per_gpu,source,date,unverified,note";
-const FactSchema kPrices(kPriceHeader, "instance,region,purchase", "per_gpu,source,date,unverified,note", "zone");
+const FactSchema kPrices("instance,region,zone,purchase,price,currency,per_gpu,source,date,unverified,note",
+                         "instance,region,purchase", "currency,per_gpu,source,date,unverified,note", "zone");
+const FactSchema kRates("currency,date,usd,source", "currency,date", "source");
+const FactSchema kGpuRegions("provider,gpu,regions,source,date,unverified,note", "provider,gpu,source", kOrigin);
+const FactSchema kProviders("provider,currency,minimum_rental,capacity,commitment,source,date,unverified,note",
+                            "provider", kOrigin);
 
 Source read_source(FactReader reader) {
   return {reader.required_text("key"), reader.required_text("title"), reader.text("address"),
@@ -169,6 +175,69 @@ using MachineIndex = std::unordered_map<std::string, const Machine*>;
 
 std::string machine_key(const std::string& provider, const std::string& instance) { return provider + '\n' + instance; }
 
+ExchangeRate read_rate_row(FactReader reader) {
+  ExchangeRate rate;
+  rate.currency = reader.required_text("currency");
+  const Result<double> usd = parse_number(reader.text("usd"));
+  if (!usd || !(*usd > 0)) {
+    reader.mistake("usd", bad_input("dollars for one unit must be greater than 0"));
+  } else {
+    rate.usd = *usd;
+  }
+  rate.date = reader.date("date").value_or(Date{});
+  rate.source = reader.required_text("source");
+  return rate;
+}
+
+std::vector<GpuRegion> read_gpu_regions(FactReader reader, const Catalog& catalog) {
+  GpuRegion row;
+  row.provider = reader.required_text("provider");
+  row.provenance = reader.provenance();
+  std::vector<GpuRegion> rows;
+  for (const std::string& gpu : reader.list("gpu")) {
+    check_gpu(reader, gpu, catalog);
+    row.gpu = gpu;
+    for (const std::string& region : reader.list("regions")) {
+      row.region = region;
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+ProviderFacts read_provider(FactReader reader) {
+  ProviderFacts facts;
+  facts.provider = reader.required_text("provider");
+  facts.currency = reader.text("currency");
+  facts.minimum_rental = reader.text("minimum_rental");
+  facts.capacity = reader.text("capacity");
+  facts.commitment = reader.text("commitment");
+  facts.provenance = reader.provenance();
+  return facts;
+}
+
+// "2.6EUR/h", or "2.6" with a column that names the currency, into dollars at the rate of the price's day.
+void read_amount(FactReader& reader, const Catalog& catalog, Price& price) {
+  const Result<HourlyAmount> read = parse_hourly_amount(reader.text("price"));
+  const std::string column = reader.text("currency");
+  if (!read) return reader.mistake("price", read.error());
+  if (!column.empty() && !read->currency.empty() && column != read->currency)
+    return reader.mistake("currency", bad_input(fmt::format("the price is in {}, not {}", read->currency, column)));
+  const std::string currency = column.empty() ? read->currency : column;
+  if (currency.empty())
+    return reader.mistake("price", bad_input(fmt::format("'{}' has no unit", reader.text("price")))
+                                       .with_hint("write USD/h or EUR/h after the number, or add a column currency"));
+  const Result<ExchangeRate> rate = catalog.exchange_rate(currency, price.provenance.date.value_or(today()));
+  if (!rate) return reader.mistake(column.empty() ? "price" : "currency", rate.error());
+  price.machine_price = usd_per_machine_hour(read->amount * rate->usd);
+  if (currency != kDollars) price.converted = Conversion{read->amount, *rate};
+  const UsdPerMachineSecond least = usd_per_machine_hour(0.005), most = usd_per_machine_hour(2000);
+  if (price.machine_price < least || price.machine_price > most)
+    reader.mistake("price",
+                   bad_input(fmt::format("price of {} is not between {} and {}", show_hourly(price.machine_price),
+                                         show_hourly(least), show_hourly(most))));
+}
+
 Price read_price(FactReader reader, const std::string& provider, const Catalog& catalog, const MachineIndex& machines) {
   static const std::vector<std::string> kPurchaseNames = [] {
     std::vector<std::string> names;
@@ -181,12 +250,17 @@ Price read_price(FactReader reader, const std::string& provider, const Catalog& 
   price.region = reader.required_text("region");
   price.zone = reader.text("zone");
   price.purchase = parse_purchase(reader.choice("purchase", kPurchaseNames)).value_or(Purchase::kOnDemand);
-  price.machine_price =
-      reader.required_quantity<UsdPerMachineSecond>("price", parse_usd_per_machine_hour, usd_per_machine_hour(0.005),
-                                                    usd_per_machine_hour(2000), show_hourly<UsdPerMachineSecond>);
   auto per_gpu = reader.quantity<UsdPerGpuSecond>("per_gpu", parse_usd_per_gpu_hour, usd_per_gpu_hour(0.005),
                                                   usd_per_gpu_hour(100), show_hourly<UsdPerGpuSecond>);
   price.provenance = reader.provenance();
+  if (reader.text("price").empty()) {
+    reader.missing("price");
+  } else {
+    read_amount(reader, catalog, price);
+  }
+  // A day ahead is another time zone.
+  if (price.provenance.date && *price.provenance.date - today() > 1)
+    reader.mistake("date", bad_input(fmt::format("{} is in the future", format_date(*price.provenance.date))));
 
   const auto found = machines.find(machine_key(provider, price.instance));
   const Machine* machine = found == machines.end() ? nullptr : found->second;
@@ -308,6 +382,19 @@ Catalog read_hardware(Loader& loader) {
   return catalog;
 }
 
+// What prices need besides the machines.
+void read_market(Loader& loader, Catalog& catalog) {
+  FactTable rates = loader.table(kRates, "exchange_rates.csv");
+  for (const FactRow& row : rates.rows()) catalog.exchange_rates.push_back(read_rate_row({row, loader.errors}));
+  FactTable regions = loader.table(kGpuRegions, "gpu_regions.csv");
+  for (const FactRow& row : regions.rows()) {
+    for (GpuRegion& one : read_gpu_regions({row, loader.errors}, catalog))
+      catalog.gpu_regions.push_back(std::move(one));
+  }
+  FactTable providers = loader.table(kProviders, "providers.csv");
+  for (const FactRow& row : providers.rows()) catalog.providers.push_back(read_provider({row, loader.errors}));
+}
+
 enum PriceColumn { kInstance, kRegion, kZone, kPurchase, kAmount, kPerGpu, kSource, kDate, kUnverified, kNote };
 using PriceCells = std::array<std::string_view, kNote + 1>;
 
@@ -423,6 +510,7 @@ Checked<Catalog> load_hardware(const std::string& overlay) {
 Checked<Catalog> load_catalog(const std::string& overlay) {
   Loader loader(overlay);
   Catalog catalog = read_hardware(loader);
+  read_market(loader, catalog);
   std::vector<std::vector<Price>> by_provider;
   std::size_t count = 0;
   for (const std::string& provider : loader.providers())

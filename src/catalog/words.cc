@@ -128,6 +128,17 @@ std::string_view part_of_world(std::string_view region) {
   return ends_in_us(name) ? "us" : "";
 }
 
+std::set<std::string> known_regions(const Catalog& catalog) {
+  std::set<std::string> names;
+  const std::string* last = nullptr;  // rows of one follow each other
+  for (const Price& price : catalog.prices) {
+    if (last == nullptr || *last != price.region) names.insert(price.region);
+    last = &price.region;
+  }
+  for (const GpuRegion& row : catalog.gpu_regions) names.insert(row.region);
+  return names;
+}
+
 Result<std::vector<std::string>> match_regions(std::string_view words, const std::set<std::string>& known) {
   std::vector<std::string> chosen;
   for (std::string_view word : split_list(words, ',')) {
@@ -135,9 +146,8 @@ Result<std::vector<std::string>> match_regions(std::string_view words, const std
     const std::string_view part = meaning_of(kPartNames, fold_name(wanted));
     const std::size_t before = chosen.size();
     for (const std::string& name : known) {
-      const bool everywhere = name == kAnyRegion;
-      if (everywhere ? !part.empty() || wanted == name
-                     : to_lower(name).starts_with(wanted) || (!part.empty() && part_of_world(name) == part))
+      if (name == kAnyRegion ? wanted == name
+                             : to_lower(name).starts_with(wanted) || (!part.empty() && part_of_world(name) == part))
         chosen.push_back(name);
     }
     if (chosen.size() == before) {

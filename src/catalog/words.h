@@ -19,9 +19,13 @@ std::string_view part_of_world(std::string_view region);
 // The region of a price that is the same everywhere.
 inline constexpr std::string_view kAnyRegion = "any";
 
+// Every region that a price or Catalog::gpu_regions names.
+std::set<std::string> known_regions(const Catalog& catalog);
+
 // The regions a list of words means, comma-separated: whole names, their beginnings (us-east), or parts of the world
-// (us, eu, europe, asia, ...) for every provider whatever its way to name regions. A part of the world includes
-// kAnyRegion; a region by its name does not, which is one provider's. A word that means none gets a suggestion.
+// (us, eu, europe, asia, ...) for every provider whatever its way to name regions. kAnyRegion is only meant by its own
+// name: an offer of any region answers "europe" where Catalog::gpu_regions has the GPU there (market/price_book.h). A
+// word that means none gets a suggestion.
 Result<std::vector<std::string>> match_regions(std::string_view words, const std::set<std::string>& known);
 
 // The terms of a comma-separated list: "spot,1y", in any case. Other words fail with a suggestion and the list of

@@ -23,7 +23,9 @@ namespace rightsize::feeds {
 struct FeedRow {
   std::string provider, instance, region, zone;  // zone empty: all of the region
   catalog::Purchase purchase = catalog::Purchase::kOnDemand;
-  double usd_per_hour = 0;  // of the whole machine
+  double usd_per_hour = 0;                            // of the whole machine
+  std::string currency;                               // of usd_per_hour if it is not dollars; import.h converts it
+  std::optional<catalog::Conversion> converted = {};  // set by import.h
   // What the feed says about the machine; empty where it says nothing.
   std::string gpu;                          // in its own spelling
   std::optional<double> gpus;               // may be a fraction
@@ -35,6 +37,9 @@ struct FeedRow {
   std::string corrected;  // a mistake in the feed that the reader corrected: "GPU memory in GB, labelled MiB"
   long line = 0;
 };
+
+// FeedRow::corrected where a feed writes the memory of all GPUs.
+inline constexpr const char* kMemoryOfAll = "memory of all GPUs, labelled as that of one";
 
 // Whether a provider sells machines of hosts it does not run itself: a marketplace or an aggregator.
 bool resells(std::string_view provider);
@@ -59,12 +64,14 @@ class FeedSink {
 struct PriceFeedOptions {
   std::string provider = {};  // for files that do not name it: SkyPilot, gpuhunt
   const catalog::Catalog* catalog = nullptr;
+  std::string currency = {};  // of amounts without one; empty: what the feed says, else dollars
 };
 
 struct FeedKind {
   std::string name;       // as --feed has it
   std::string what;       // "SkyPilot catalogue: vms.csv of a cloud"
   bool complete = false;  // a file holds all prices of its provider: those it no longer lists are withdrawn
+  bool copied = false;    // a collection of other people's lists: its prices may be much older than the file
 };
 std::vector<FeedKind> feed_kinds();
 // Fails with a suggestion.

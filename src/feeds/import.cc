@@ -36,6 +36,10 @@ std::string where(const Price& price) {
 
 double dollars(const Price& price) { return in_usd_per_machine_hour(price.machine_price); }
 
+bool is_doubted(const Price& price) {
+  return std::ranges::find(price.provenance.unverified, "price") != price.provenance.unverified.end();
+}
+
 double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t n = values.size();
@@ -102,17 +106,18 @@ struct ResolvedGpu {
   bool assumed = false;  // the feed does not say whether it is SXM or PCIe: the slower is taken
 };
 
+std::vector<const Gpu*> matching_gpus(const catalog::Catalog& catalog, std::string_view spelled) {
+  for (const std::string& name : spellings(spelled)) {
+    if (Result<std::vector<const Gpu*>> matched = catalog.match_gpus(name)) return *std::move(matched);
+  }
+  return {};
+}
+
 // The GPU of the catalogue for a feed's spelling: by name or alias; families ("A100") by stated memory, then by what
 // name and instance say of the form (SXM, PCIe, NVL). Fails where the catalogue does not have it, or where its memory
 // contradicts what is stated.
 Result<ResolvedGpu> resolve_gpu(const catalog::Catalog& catalog, const FeedRow& row) {
-  std::vector<const Gpu*> found;
-  for (const std::string& name : spellings(row.gpu)) {
-    if (Result<std::vector<const Gpu*>> matched = catalog.match_gpus(name)) {
-      found = *std::move(matched);
-      break;
-    }
-  }
+  std::vector<const Gpu*> found = matching_gpus(catalog, row.gpu);
   if (found.empty()) return fail(bad_input("GPU not in the catalogue"));
   bool named_exactly = found.size() == 1;
   // An alias such as "A100-80GB" names one form; the family has the others.
@@ -155,8 +160,8 @@ Result<ResolvedGpu> resolve_gpu(const catalog::Catalog& catalog, const FeedRow& 
 
 }  // namespace
 
-Importer::Importer(const catalog::Catalog& catalog, Date date, std::string source)
-    : catalog_(catalog), date_(date), source_(std::move(source)) {
+Importer::Importer(const catalog::Catalog& catalog, Date date, std::string source, DateIs known)
+    : catalog_(catalog), date_(date), date_is_(known), source_(std::move(source)) {
   for (const Machine& machine : catalog.machines) machines_[{machine.provider, machine.instance}] = &machine;
 }
 
@@ -177,15 +182,49 @@ void Importer::take(FeedRow row) {
     return refuse("price is not a number from 0 up", where(row), row.line);
   }
   if (row.usd_per_hour == 0) return refuse("price of $0: not offered", where(row), row.line);
+  // A day ahead is another time zone.
+  if (row.date && *row.date - today() > 1) return refuse("date in the future", where(row), row.line);
   if (row.gpus && (*row.gpus < 1 || *row.gpus != std::floor(*row.gpus))) {
     return refuse("a fraction of a GPU", where(row), row.line);
   }
+  if (!convert(row)) return;
+  correct_memory(row);
   const Machine* machine = machine_of(row);
   if (machine == nullptr || !is_plausible(row, *machine)) return;
   if (prices_.size() >= kMostPrices || new_machines_.size() >= kMostPrices)
     return refuse("more prices than any provider has", where(row), row.line);
   if (!row.corrected.empty()) note(import_.audit.corrected, row.corrected, where(row));
   keep(row);
+}
+
+// Into dollars, at the rate of the price's day.
+bool Importer::convert(FeedRow& row) {
+  if (row.currency.empty() || row.currency == catalog::kDollars) {
+    row.currency.clear();
+    return true;
+  }
+  const Result<catalog::ExchangeRate> rate = catalog_.exchange_rate(row.currency, row.date.value_or(date_));
+  if (!rate) {
+    refuse(fmt::format("no exchange rate for {}", row.currency.substr(0, 20)), where(row), row.line);
+    return false;
+  }
+  row.converted = catalog::Conversion{row.usd_per_hour, *rate};
+  row.usd_per_hour *= rate->usd;
+  return true;
+}
+
+// Where the stated memory fits no such GPU, but its share per GPU does.
+void Importer::correct_memory(FeedRow& row) const {
+  if (!row.gpu_memory_gib || row.gpus.value_or(1) < 2) return;
+  const double each = *row.gpu_memory_gib / *row.gpus;
+  bool whole = false, share = false;
+  for (const Gpu* gpu : matching_gpus(catalog_, row.gpu)) {
+    whole = whole || memory_agrees(*gpu, *row.gpu_memory_gib);
+    share = share || memory_agrees(*gpu, each);
+  }
+  if (whole || !share) return;
+  row.gpu_memory_gib = each;
+  row.corrected = kMemoryOfAll;
 }
 
 const Machine* Importer::machine_of(const FeedRow& row) {
@@ -268,12 +307,25 @@ void Importer::keep(const FeedRow& row) {
   price.machine_price = usd_per_machine_hour(row.usd_per_hour);
   price.provenance.sources = {source_};
   price.provenance.date = row.date.value_or(date_);
+  if (!row.date && date_is_ != DateIs::kStated && date_is_ != DateIs::kFetched)
+    price.provenance.unverified = {"date"};  // until settle_dates()
+  price.converted = row.converted;
   price.provenance.note = row.note;
   price.provenance.line = static_cast<int>(row.line);
   const auto [at, is_new] = prices_.insert(price);
   if (is_new) return;
   // Listed twice: the newer counts, of one day the cheaper (hosts of a marketplace, a reservation and a savings plan).
-  const auto rank = [](const Price& one) { return std::pair(one.provenance.date->day, -dollars(one)); };
+  const bool usual = row.community || price.purchase == Purchase::kOneYear || price.purchase == Purchase::kThreeYears ||
+                     price.purchase == Purchase::kBlock;
+  if (!usual && price.provenance.date == at->provenance.date) {
+    const bool same = dollars(price) == dollars(*at);
+    note(import_.audit.suspicious,
+         same ? "listed twice at the same price" : "listed twice at different prices: the lower was taken",
+         fmt::format("{} and ${:.4g}/h", where(*at), dollars(price)));
+  }
+  const auto rank = [](const Price& one) {
+    return std::tuple(one.provenance.date->day, -dollars(one), std::string_view(one.provenance.note));
+  };
   if (rank(price) > rank(*at)) prices_.insert(prices_.erase(at), std::move(price));
 }
 
@@ -289,7 +341,7 @@ void Importer::suspect(const std::string& why, const Price& price) {
 void Importer::doubt(const Price& price, const std::string& why) {
   auto node = prices_.extract(prices_.find(price));
   catalog::Provenance& from = node.value().provenance;
-  from.unverified = {"price"};
+  if (std::ranges::find(from.unverified, "price") == from.unverified.end()) from.unverified.emplace_back("price");
   if (from.note.find(why) == std::string::npos) from.note += (from.note.empty() ? "" : "; ") + why;
   prices_.insert(std::move(node));
 }
@@ -311,7 +363,9 @@ void Importer::check_spot() {
     auto found = prices_.find(list);
     list.zone.clear();
     if (found == prices_.end()) found = prices_.find(list);
-    return spot.purchase != Purchase::kSpot || found == prices_.end() ? 0 : dollars(spot) / dollars(*found);
+    // A list price that is itself in doubt says nothing about spot.
+    if (found != prices_.end() && is_doubted(*found)) return 0.0;
+    return spot.purchase != Purchase::kSpot || found == prices_.end() ? 0.0 : dollars(spot) / dollars(*found);
   };
   std::vector<const Price*> above;
   for (const Price& price : prices_) {
@@ -340,7 +394,7 @@ void Importer::check_band() {
   std::map<Terms, std::map<std::string, std::vector<double>>> known;  // by provider
   for (const Price& price : catalog_.prices) {
     const auto machine = machines_.find({price.provider, price.instance});
-    if (machine == machines_.end() || !price.provenance.unverified.empty()) continue;
+    if (machine == machines_.end() || is_doubted(price)) continue;
     known[{machine->second->gpu, price.purchase}][price.provider].push_back(dollars(price) / machine->second->gpus);
   }
   std::map<Terms, double> usual;
@@ -412,9 +466,44 @@ void Importer::merge_groups(const std::function<bool(const Price&, const Price&)
   prices_ = std::move(merged);
 }
 
+// A copy of a list does not say how old its prices are: what is known about the same offer decides.
+void Importer::settle_dates() {
+  std::map<std::tuple<std::string_view, std::string_view, Purchase, std::string_view, std::string_view>, const Price*>
+      known;
+  const auto key = [](const Price& p) {
+    return std::tuple<std::string_view, std::string_view, Purchase, std::string_view, std::string_view>(
+        p.provider, p.instance, p.purchase, p.region, p.zone);
+  };
+  if (date_is_ != DateIs::kCopied && date_is_ != DateIs::kWritten) return;
+  for (const Price& price : catalog_.prices) known[key(price)] = &price;
+  Prices settled;
+  for (const Price& one : prices_) {
+    Price price = one;
+    std::vector<std::string>& doubts = price.provenance.unverified;
+    const bool undated = std::ranges::find(doubts, "date") != doubts.end();
+    const auto before = known.find(key(price));
+    if (undated && before != known.end() && before->second->provenance.date) {
+      const catalog::Provenance& from = before->second->provenance;
+      const bool ours = std::ranges::find(from.sources, source_) != from.sources.end();
+      // Amounts in other currencies are compared as listed.
+      const auto listed = [](const Price& p) { return p.converted ? p.converted->amount : dollars(p); };
+      const bool same = std::fabs(listed(price) / listed(*before->second) - 1) < 1e-4;
+      if (same) price.provenance.date = from.date;
+      if (same && price.converted && before->second->converted) {
+        price.converted = before->second->converted;
+        price.machine_price = before->second->machine_price;
+      }
+      if (same || (ours && date_is_ == DateIs::kCopied)) std::erase(doubts, "date");
+    }
+    if (std::ranges::find(doubts, "date") != doubts.end()) ++import_.audit.undated;
+    settled.insert(settled.end(), std::move(price));
+  }
+  prices_ = std::move(settled);
+}
+
 Import Importer::finish() {
-  check_spot();
   check_band();
+  check_spot();
   check_zones();
   const auto alike = [](const std::vector<const Price*>& group) {
     return std::ranges::all_of(group, [&](const Price* p) { return p->machine_price == group[0]->machine_price; });
@@ -446,6 +535,7 @@ Import Importer::finish() {
     return whole;
   });
   check_jumps();
+  settle_dates();
   while (!prices_.empty()) import_.prices.push_back(std::move(prices_.extract(prices_.begin()).value()));
   for (auto& [key, machine] : new_machines_) import_.machines.push_back(std::move(machine));
   return std::move(import_);

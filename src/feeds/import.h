@@ -34,6 +34,8 @@ using Findings = std::map<std::string, Finding>;
 
 struct Audit {
   long taken = 0, passed = 0, refused_rows = 0;
+  long older = 0;       // prices that are older than those on file: kept in the history only
+  long undated = 0;     // prices without a date that differ from those on file, or are new
   Findings refused;     // not taken
   Findings suspicious;  // taken
   Findings corrected;   // mistakes in the feed
@@ -48,10 +50,22 @@ struct Import {
   Audit audit;
 };
 
+// What is known about the day of prices that have no date of their own.
+enum class DateIs {
+  kStated,   // the user says so
+  kFetched,  // the provider's own answer or list, fetched on that day
+  kCopied,   // a copy of a list, fetched on that day: its prices may be much older
+  kWritten,  // the file was written then; a checkout or a download says nothing about its prices
+};
+
 class Importer : public FeedSink {
  public:
   // Rows without a date get `date`. `catalog` must outlive the importer; new prices are compared with its prices.
-  Importer(const catalog::Catalog& catalog, Date date, std::string source);
+  //
+  // A price is as old as its last change or confirmation, not as its copy. From a copy, a price that is the same as on
+  // file keeps the date on file; one that differs from what the same source said before has changed since. All others,
+  // and all that differ in a file that was only written on the day, have an unconfirmed date (`unverified`).
+  Importer(const catalog::Catalog& catalog, Date date, std::string source, DateIs known = DateIs::kStated);
 
   void take(FeedRow row) override;
   void take(InterruptionRow row) override;
@@ -81,6 +95,9 @@ class Importer : public FeedSink {
   void check_band();
   void check_zones();
   void check_jumps();
+  void settle_dates();
+  bool convert(FeedRow& row);
+  void correct_memory(FeedRow& row) const;
   // Replaces neighbours that `same_group` puts together by what `merge` makes of them.
   void merge_groups(
       const std::function<bool(const catalog::Price&, const catalog::Price&)>& same_group,
@@ -88,6 +105,7 @@ class Importer : public FeedSink {
 
   const catalog::Catalog& catalog_;
   Date date_;
+  DateIs date_is_;
   std::string source_;
   std::map<MachineKey, const catalog::Machine*> machines_;  // of the catalogue
   std::map<MachineKey, catalog::Machine> new_machines_;

@@ -41,6 +41,20 @@ constexpr const char* kHistory =
     "CREATE TABLE IF NOT EXISTS price (offer BIGINT NOT NULL, day BIGINT NOT NULL, usd DOUBLE PRECISION NOT NULL, "
     "PRIMARY KEY (offer, day))";
 
+// Version 2: what each feed last said, so that the result does not depend on the order of imports; the list currency;
+// and the day of each feed's newest complete list.
+constexpr const char* kFeedTables[] = {
+    "ALTER TABLE current_price RENAME TO current_price_1",
+    "CREATE TABLE current_price (offer BIGINT NOT NULL, feed TEXT NOT NULL, day BIGINT NOT NULL, "
+    "usd DOUBLE PRECISION NOT NULL, doubts TEXT NOT NULL, note TEXT NOT NULL, currency TEXT NOT NULL, "
+    "amount DOUBLE PRECISION NOT NULL, rate DOUBLE PRECISION NOT NULL, rate_day BIGINT NOT NULL, "
+    "rate_source TEXT NOT NULL, PRIMARY KEY (offer, feed))",
+    "INSERT INTO current_price SELECT offer, feed, day, usd, doubts, note, 'USD', usd, 1, day, '' FROM current_price_1",
+    "DROP TABLE current_price_1",
+    "CREATE TABLE listing (feed TEXT NOT NULL, provider TEXT NOT NULL, day BIGINT NOT NULL, "
+    "PRIMARY KEY (feed, provider))",
+};
+
 using OfferKey = std::tuple<std::string, std::string, std::string, std::string, std::string>;
 
 OfferKey key_of(const Price& price) {
@@ -77,6 +91,10 @@ std::vector<std::string> apart(std::string_view text) {
   return words;
 }
 
+bool has(const std::vector<std::string>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
 // One import within its transaction.
 class ImportWriter {
  public:
@@ -85,15 +103,21 @@ class ImportWriter {
 
   Result<Audit> save() {
     for (Result<> (ImportWriter::*step)() :
-         {&ImportWriter::number_offers, &ImportWriter::withdraw, &ImportWriter::write_current,
-          &ImportWriter::write_history, &ImportWriter::write_machines, &ImportWriter::write_interruptions,
-          &ImportWriter::write_label}) {
+         {&ImportWriter::number_offers, &ImportWriter::read_current, &ImportWriter::choose, &ImportWriter::withdraw,
+          &ImportWriter::write_current, &ImportWriter::write_history, &ImportWriter::write_machines,
+          &ImportWriter::write_interruptions, &ImportWriter::write_listings, &ImportWriter::write_label}) {
       if (Result<> done = (this->*step)(); !done) return fail(std::move(done).error());
     }
     return audit_;
   }
 
  private:
+  struct Current {
+    std::int64_t day = 0;
+    bool dated = true;
+    std::string provider;
+  };
+
   Result<> number_offers() {
     std::int64_t last = 0;
     Result<> read = database_.query(
@@ -116,48 +140,100 @@ class ImportWriter {
                              });
   }
 
-  // Removes what the same feed listed for these providers before and no longer lists; listed prices are written again.
-  Result<> withdraw() {
-    std::set<std::int64_t> named;
-    for (const Price& price : import_.prices) named.insert(ids_.at(key_of(price)));
-    std::vector<std::int64_t> gone;
-    Result<> read =
-        database_.query("SELECT p.offer, o.provider, p.feed FROM current_price p JOIN offer o ON o.id = p.offer", {},
-                        [&](const store::Row& row) {
-                          const bool ours = label_.complete && import_.providers.contains(std::string(row.text(1))) &&
-                                            row.text(2) == label_.feed;
-                          if (named.contains(row.integer(0))) gone.push_back(row.integer(0));
-                          if (!named.contains(row.integer(0)) && ours) {
-                            gone.push_back(row.integer(0));
-                            ++audit_.withdrawn;
-                          }
-                        });
-    for (std::size_t i = 0; read && i < gone.size(); ++i) {
-      read = database_.run("DELETE FROM current_price WHERE offer = $1", {gone[i]});
+  // What this feed said before.
+  Result<> read_current() {
+    Result<> read = database_.query(
+        "SELECT p.offer, p.day, p.doubts, o.provider FROM current_price p JOIN offer o ON o.id = p.offer WHERE p.feed "
+        "= "
+        "$1",
+        {label_.feed}, [&](const store::Row& row) {
+          current_[row.integer(0)] = {row.integer(1), !has(apart(row.text(2)), "date"), std::string(row.text(3))};
+        });
+    if (!read) return read;
+    return database_.query("SELECT provider, day FROM listing WHERE feed = $1", {label_.feed},
+                           [&](const store::Row& row) { listings_[std::string(row.text(0))] = row.integer(1); });
+  }
+
+  // Whether a price is newer than what the feed said before. A price whose day is unknown replaces none whose day is
+  // known. Where a newer complete list of the feed does not have the offer, it is no longer sold.
+  bool is_news(const Price& price) const {
+    const auto before = current_.find(ids_.at(key_of(price)));
+    const bool dated = !has(price.provenance.unverified, "date");
+    if (before != current_.end()) return dated != before->second.dated ? dated : day_of(price) >= before->second.day;
+    const auto listing = listings_.find(price.provider);
+    return listing == listings_.end() || (dated && std::max(day_of(price), complete_day()) >= listing->second);
+  }
+
+  Result<> choose() {
+    for (const Price& price : import_.prices) {
+      const bool news = is_news(price);
+      if (news) chosen_.push_back(&price);
+      if (!news) ++audit_.older;
+      if (news || !has(price.provenance.unverified, "date")) kept_.push_back(&price);
     }
-    return read;
+    return {};
+  }
+
+  // The day of a complete list; prices in it may be older, but were still offered then.
+  std::int64_t complete_day() const { return label_.complete && label_.dated ? label_.date.day : 0; }
+
+  // Removes what the feed listed for these providers and no longer lists, unless that is newer than this list; listed
+  // prices are written again.
+  Result<> withdraw() {
+    std::set<std::int64_t> named, gone;
+    for (const Price& price : import_.prices) named.insert(ids_.at(key_of(price)));
+    for (const Price* price : chosen_) gone.insert(ids_.at(key_of(*price)));
+    for (const auto& [offer, before] : current_) {
+      const bool ours = complete_day() > 0 && import_.providers.contains(before.provider);
+      if (!ours || named.contains(offer) || before.day > complete_day()) continue;
+      gone.insert(offer);
+      ++audit_.withdrawn;
+    }
+    return for_each(gone, [&](std::int64_t offer) {
+      return database_.run("DELETE FROM current_price WHERE offer = $1 AND feed = $2", {offer, label_.feed});
+    });
   }
 
   std::int64_t day() const { return label_.date.day; }
   std::int64_t day_of(const Price& price) const { return price.provenance.date.value_or(label_.date).day; }
 
   Result<> write_current() {
-    return store::insert_all(database_, "current_price", {"offer", "day", "usd", "feed", "doubts", "note"},
-                             import_.prices, [&](const Price& price) -> std::vector<Value> {
-                               return {ids_.at(key_of(price)),
-                                       day_of(price),
-                                       in_usd_per_machine_hour(price.machine_price),
-                                       label_.feed,
-                                       joined(price.provenance.unverified),
-                                       price.provenance.note};
-                             });
+    return store::insert_all(
+        database_, "current_price",
+        {"offer", "feed", "day", "usd", "doubts", "note", "currency", "amount", "rate", "rate_day", "rate_source"},
+        chosen_, [&](const Price* price) -> std::vector<Value> {
+          const double usd = in_usd_per_machine_hour(price->machine_price);
+          const catalog::Conversion listed = price->converted.value_or(
+              catalog::Conversion{usd, {std::string(catalog::kDollars), 1, {static_cast<int>(day_of(*price))}, {}}});
+          return {ids_.at(key_of(*price)),
+                  label_.feed,
+                  day_of(*price),
+                  usd,
+                  joined(price->provenance.unverified),
+                  price->provenance.note,
+                  listed.rate.currency,
+                  listed.amount,
+                  listed.rate.usd,
+                  std::int64_t{listed.rate.date.day},
+                  listed.rate.source};
+        });
   }
 
   Result<> write_history() {
-    return for_each(import_.prices, [&](const Price& price) {
+    return for_each(kept_, [&](const Price* price) {
       return store::put(database_, "price", {"offer", "day", "usd"},
-                        {ids_.at(key_of(price)), day_of(price), in_usd_per_machine_hour(price.machine_price)},
+                        {ids_.at(key_of(*price)), day_of(*price), in_usd_per_machine_hour(price->machine_price)},
                         "offer, day");
+    });
+  }
+
+  Result<> write_listings() {
+    if (complete_day() == 0) return {};
+    return for_each(import_.providers, [&](const std::string& provider) -> Result<> {
+      const auto before = listings_.find(provider);
+      if (before != listings_.end() && before->second >= complete_day()) return {};
+      return store::put(database_, "listing", {"feed", "provider", "day"}, {label_.feed, provider, complete_day()},
+                        "feed, provider");
     });
   }
 
@@ -204,6 +280,9 @@ class ImportWriter {
   const ImportLabel& label_;
   Audit audit_;
   std::map<OfferKey, std::int64_t> ids_;
+  std::map<std::int64_t, Current> current_;  // by offer
+  std::map<std::string, std::int64_t> listings_;
+  std::vector<const Price*> chosen_, kept_;  // that become current; that enter the history
 };
 
 }  // namespace
@@ -217,8 +296,8 @@ Result<PriceStore> PriceStore::open(const std::string& url, store::Access access
   if (url.empty() && !reads)
     return fail(bad_input("there is no home folder for the price store").with_hint("name one with --store"));
   store::Schema schema{"version",
-                       {"offer", "current_price", "machine", "interruption", "import", "price"},
-                       {{std::begin(kTables), std::end(kTables)}}};
+                       {"offer", "current_price", "machine", "interruption", "import", "price", "listing"},
+                       {{std::begin(kTables), std::end(kTables)}, {std::begin(kFeedTables), std::end(kFeedTables)}}};
   schema.steps.front().push_back(std::string(kHistory) + (store::is_server(url) ? "" : " WITHOUT ROWID"));
   RIGHTSIZE_TRY(const bool exists, store::exists(url));
   if (exists || !reads) {
@@ -270,12 +349,14 @@ Result<> PriceStore::add_to(catalog::Catalog& catalog) {
         catalog.machines.push_back(std::move(machine));
       });
   if (!read) return read;
-  using Region = std::tuple<std::string, std::string, std::string, Purchase>;
-  std::map<Region, std::vector<Price>> stored;
+  // The newest price of each offer, whichever feed it is from. Known days come before unknown ones; on one day the
+  // user's own table wins.
+  using Rank = std::tuple<bool, std::int64_t, bool, std::string>;
+  std::map<OfferKey, std::pair<Rank, Price>> newest;
   read = database_->query(
       "SELECT o.provider, o.instance, o.region, o.zone, o.purchase, p.day, p.usd, p.feed, p.doubts, p.note, (SELECT "
-      "MIN(h.day) FROM price h WHERE h.offer = p.offer) FROM current_price p JOIN offer o ON o.id = p.offer ORDER BY "
-      "o.provider, o.instance, o.region, o.zone, o.purchase",
+      "MIN(h.day) FROM price h WHERE h.offer = p.offer), p.currency, p.amount, p.rate, p.rate_day, p.rate_source FROM "
+      "current_price p JOIN offer o ON o.id = p.offer",
       {}, [&](const store::Row& row) {
         const PricePoint point = point_of(row);
         if (!machines.contains({point.provider, point.instance})) return;
@@ -286,18 +367,37 @@ Result<> PriceStore::add_to(catalog::Catalog& catalog) {
         price.zone = point.zone;
         price.purchase = point.purchase;
         price.machine_price = usd_per_machine_hour(point.usd_per_hour);
-        price.provenance = {{std::string(row.text(7))}, point.date, apart(row.text(8)),
-                            std::string(row.text(9)),   file,       0};
+        const std::string feed(row.text(7));
+        price.provenance = {{feed}, point.date, apart(row.text(8)), std::string(row.text(9)), file, 0};
         if (!row.is_null(10)) price.since = Date{static_cast<int>(row.integer(10))};
-        stored[{point.provider, point.instance, point.region, point.purchase}].push_back(std::move(price));
+        if (row.text(11) != catalog::kDollars)
+          price.converted = catalog::Conversion{row.number(12),
+                                                {std::string(row.text(11)), row.number(13),
+                                                 Date{static_cast<int>(row.integer(14))}, std::string(row.text(15))}};
+        Rank rank(!has(price.provenance.unverified, "date"), point.date.day, feed == "csv", feed);
+        auto [at, is_new] = newest.try_emplace(key_of(price), rank, price);
+        if (!is_new && at->second.first < rank) at->second = {std::move(rank), std::move(price)};
       });
   if (!read) return read;
+  using Region = std::tuple<std::string, std::string, std::string, Purchase>;
+  std::map<Region, std::vector<Price>> stored;
+  for (auto& [key, ranked] : newest) {
+    Price& price = ranked.second;
+    stored[{price.provider, price.instance, price.region, price.purchase}].push_back(std::move(price));
+  }
   // The newer of a region's prices wins; a row in the user's own files always does.
+  const auto day_of = [](const std::vector<Price>& prices) {
+    std::optional<Date> day;
+    for (const Price& price : prices) {
+      if (!has(price.provenance.unverified, "date")) day = std::max(day, price.provenance.date);
+    }
+    return day;
+  };
   std::erase_if(catalog.prices, [&](const Price& price) {
     const auto newer = stored.find({price.provider, price.instance, price.region, price.purchase});
     if (newer == stored.end()) return false;
     const bool user = !price.provenance.file.starts_with("data/");
-    if (!user && price.provenance.date && newer->second.front().provenance.date >= price.provenance.date) return true;
+    if (!user && price.provenance.date && day_of(newer->second) >= price.provenance.date) return true;
     stored.erase(newer);
     return false;
   });

@@ -5,6 +5,10 @@
 //   store.add_to(catalog);                                            // the newest prices enter every command
 //
 // An import is one transaction: if it is killed, the previous prices stay. History keeps one price per day.
+//
+// The order of imports does not matter: of each feed the newest price of an offer counts, of several feeds the newest,
+// and a price that is missing from a newer complete list of its feed is withdrawn. Imports of the same feed and day
+// replace each other, so that a mistake can be corrected.
 #pragma once
 
 #include <memory>
@@ -23,6 +27,7 @@ struct ImportLabel {
   std::string feed, file;
   Date date;
   bool complete = false;  // prices of its providers from the same feed that it does not name are withdrawn
+  bool dated = true;      // false: the day is only when the file was written, so nothing is withdrawn
 };
 
 // Which prices: empty means all. Compared as written.

@@ -27,7 +27,11 @@ struct FeedInput {
   std::string file;
   std::string provider;  // of --provider or the file's name; empty where neither says
   const catalog::Catalog& catalog;
-  char first = '\0';  // character that is not a space: '{' or '[' for JSON
+  char first = '\0';     // character that is not a space: '{' or '[' for JSON
+  std::string currency;  // of --currency; empty: not said
+
+  // Of a provider's list that was copied without a currency: --currency, else what the provider publishes in.
+  std::string list_currency() const;
 };
 
 struct Feed : FeedKind {

@@ -63,7 +63,7 @@ Result<> read_feed(std::string_view kind, std::unique_ptr<ByteSource> bytes, con
   const std::size_t first = beginning.find_first_not_of("\xEF\xBB\xBF \t\r\n");
   const char first_character = first == std::string::npos ? '\0' : beginning[first];
   bytes = put_back(std::move(beginning), std::move(bytes));
-  FeedInput input{*bytes, file, options.provider, *options.catalog, first_character};
+  FeedInput input{*bytes, file, options.provider, *options.catalog, first_character, options.currency};
   if (input.provider.empty() && feed.provider_in_file_name && file != "-") input.provider = provider_of(file);
   return feed.read(input, sink);
 }
@@ -71,6 +71,11 @@ Result<> read_feed(std::string_view kind, std::unique_ptr<ByteSource> bytes, con
 Result<> read_feed(std::string_view kind, const std::string& path, const PriceFeedOptions& options, FeedSink& sink) {
   RIGHTSIZE_TRY(std::unique_ptr<ByteSource> bytes, open_bytes(path));
   return read_feed(kind, std::move(bytes), path, options, sink);
+}
+
+std::string FeedInput::list_currency() const {
+  const catalog::ProviderFacts* facts = currency.empty() ? catalog.find_provider(provider) : nullptr;
+  return facts != nullptr ? facts->currency : currency;
 }
 
 Result<> read_entries(const FeedInput& input, std::string_view list, const char* what,

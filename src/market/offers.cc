@@ -31,6 +31,11 @@ bool Offer::is_own() const {
   return !sources.empty() && sources.front() == kOwn;
 }
 
+bool Offer::is_confirmed() const {
+  return std::ranges::none_of(price->provenance.unverified,
+                              [](const std::string& what) { return what == "price" || what == "date"; });
+}
+
 std::string describe(const Offer& offer) {
   const std::optional<Date>& date = offer.price->provenance.date;
   const std::string& zone = offer.price->zone;

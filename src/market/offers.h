@@ -21,6 +21,8 @@ struct Offer {
   UsdPerMachineSecond rate() const { return price->machine_price; }
   UsdPerGpuSecond rate_per_gpu() const { return rate() / gpus_per_machine(machine->gpus); }
   bool is_own() const;  // at the user's own price
+  // Whether price and date are confirmed. Others are listed, but never lead and are no evidence about other prices.
+  bool is_confirmed() const;
 };
 
 // "aws p5.48xlarge (8 GPUs), us-east-1 (use1-az4), spot, 2026-08-22"; with the zone if the price applies to only one.

@@ -1,10 +1,15 @@
 #include "market/price_book.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <tuple>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/text.h"
+#include "catalog/words.h"
 
 namespace rightsize::market {
 namespace {
@@ -43,6 +48,27 @@ PriceBook::PriceBook(const catalog::Catalog& catalog, OwnPrices own)
       outlooks_(listed_, today()),
       committed_(catalog, today()) {
   if (!own_.empty()) add_own_offers();
+  place_offers();
+}
+
+void PriceBook::place_offers() {
+  std::vector<std::pair<const Offer*, const catalog::GpuRegion*>> pairs;
+  for (const catalog::GpuRegion& row : catalog_->gpu_regions) {
+    for (const Offer& offer : offers_of(offers_, row.gpu)) {
+      if (offer.machine->provider == row.provider && offer.price->region == catalog::kAnyRegion && !offer.is_own())
+        pairs.emplace_back(&offer, &row);
+    }
+  }
+  placed_rows_.reserve(pairs.size());
+  for (const auto& [offer, where] : pairs) {
+    catalog::Price row = *offer->price;
+    row.region = where->region;
+    row.provenance.note = fmt::format("one price for all regions; {} has this GPU in {} ({})", where->provider,
+                                      where->region, fmt::join(where->provenance.sources, ", "));
+    placed_rows_.push_back(std::move(row));
+    placed_.push_back({offer->gpu, offer->machine, &placed_rows_.back()});
+  }
+  sort_offers(placed_);
 }
 
 // One row a machine, for every region, in place of its on-demand rows.
@@ -121,7 +147,8 @@ std::optional<MachineQuote> PriceBook::machine(const catalog::Machine& machine, 
 std::optional<MachineQuote> PriceBook::list_price(const catalog::Machine& machine, Purchase purchase,
                                                   std::string_view region) const {
   const auto rank = [region](const Offer& offer) {
-    return std::pair(offer.price->region != region && offer.price->region != "any", offer.rate());
+    const bool elsewhere = offer.price->region != region && offer.price->region != catalog::kAnyRegion;
+    return std::tuple(!offer.is_confirmed(), elsewhere, offer.rate());
   };
   const Offer* best = nullptr;
   for (const Offer& offer : offers_of(listed_, machine.gpu)) {
@@ -140,6 +167,29 @@ std::vector<Offer> PriceBook::offers(const OfferFilter& filter) const {
   for (const Offer& offer : offers_) {
     if (filter.lets_through(offer)) found.push_back(offer);
   }
+  if (filter.regions.empty()) return found;
+  const std::size_t before = found.size();
+  for (const Offer& offer : placed_) {
+    if (filter.lets_through(offer)) found.push_back(offer);
+  }
+  if (found.size() > before) sort_offers(found);
+  return found;
+}
+
+std::vector<Offer> PriceBook::unplaced(const OfferFilter& filter) const {
+  std::vector<Offer> found;
+  if (filter.regions.empty() || filter.regions == std::vector<std::string>{std::string(catalog::kAnyRegion)})
+    return found;
+  OfferFilter anywhere = filter;
+  anywhere.regions = {std::string(catalog::kAnyRegion)};
+  std::set<std::pair<std::string_view, std::string_view>> there;  // provider, GPU
+  for (const Offer& offer : placed_) {
+    if (filter.lets_through(offer)) there.emplace(offer.machine->provider, offer.gpu->name);
+  }
+  for (const Offer& offer : offers_) {
+    if (!offer.is_own() && anywhere.lets_through(offer) && !there.contains({offer.machine->provider, offer.gpu->name}))
+      found.push_back(offer);
+  }
   return found;
 }
 
@@ -147,13 +197,17 @@ std::optional<Offer> PriceBook::cheapest_offer(std::string_view gpu, const Offer
   using Rank = std::tuple<bool, UsdPerGpuSecond, int>;
   const Offer* best = nullptr;
   Rank least;
-  for (const Offer& offer : offers_of(offers_, gpu)) {
-    if (!filter.lets_through(offer) || offer.price->available) continue;
+  const auto consider = [&](const Offer& offer) {
+    if (!filter.lets_through(offer) || offer.price->available) return;
     const Rank rank(!outlook(offer, Seconds{}).may_lead(), offer.rate_per_gpu(), offer.machine->gpus);
     if (best == nullptr || rank < least) {
       best = &offer;
       least = rank;
     }
+  };
+  for (const Offer& offer : offers_of(offers_, gpu)) consider(offer);
+  if (!filter.regions.empty()) {
+    for (const Offer& offer : offers_of(placed_, gpu)) consider(offer);
   }
   if (best == nullptr) return std::nullopt;
   return *best;

@@ -71,8 +71,13 @@ class PriceBook {
   // matter. Offers of retired machines are among them.
   const std::vector<Offer>& offers() const { return offers_; }
 
-  // The offers that pass the filter, in the same order.
+  // The offers that pass the filter, in the same order. With a filter for regions, an offer of region "any" is among
+  // them once for each of those regions that the provider is known to have the GPU in (Catalog::gpu_regions).
   std::vector<Offer> offers(const OfferFilter& filter) const;
+
+  // Offers of region "any" that pass the filter but for its regions, because no source says that the provider has the
+  // GPU in one of them. Empty without a filter for regions.
+  std::vector<Offer> unplaced(const OfferFilter& filter) const;
 
   // What an offer of this book will likely cost over a job of this length that begins today.
   PriceOutlook outlook(const Offer& offer, Seconds job) const { return outlooks_.of(offer, job); }
@@ -89,11 +94,14 @@ class PriceBook {
  private:
   std::optional<GpuQuote> own_price(const catalog::Gpu& gpu) const;
   void add_own_offers();
+  void place_offers();
 
   const catalog::Catalog* catalog_;
   OwnPrices own_;
   std::vector<catalog::Price> own_rows_;  // the offers at own prices point here
   std::vector<Offer> listed_, offers_;    // of the catalogue; with the user's prices. In order, retired machines too
+  std::vector<catalog::Price> placed_rows_;
+  std::vector<Offer> placed_;  // offers of region "any" in each region the provider is known to have the GPU in
   Outlooks outlooks_;
   CommittedSpends committed_;
 };

@@ -144,14 +144,42 @@ Outlooks::Outlooks(const std::vector<Offer>& offers, Date day, const OutlookTabl
       if (rows.empty()) continue;
       bool& fresh = fresh_[{rows.front()->gpu, rows.front()->price->purchase}];
       fresh = fresh || std::any_of(rows.begin(), rows.end(), [&](const Offer* row) { return is_fresh(*row); });
+      for (const Offer* row : rows) note_recent(*row);
     }
   }
+  for (auto& [gpu, recent] : recent_) {
+    for (auto& [provider, prices] : recent.confirmed) std::sort(prices.begin(), prices.end());
+  }
+}
+
+void Outlooks::note_recent(const Offer& offer) {
+  if (offer.is_own() || offer.price->available || offer.machine->retired || offer.machine->community) return;
+  if (age_days(offer).value_or(0) > kAgedDays) return;
+  Recent& recent = recent_[{offer.gpu, offer.price->purchase}];
+  recent.any = true;
+  if (offer.is_confirmed()) recent.confirmed[offer.machine->provider].push_back(dollars(offer) / offer.machine->gpus);
+}
+
+// The sources of the row, and other providers with a recent price near it.
+int Outlooks::sources_of(const Offer& offer) const {
+  const auto& named = offer.price->provenance.sources;
+  int count = static_cast<int>(std::max<std::size_t>(1, named.size()));
+  const auto recent = recent_.find({offer.gpu, offer.price->purchase});
+  if (recent == recent_.end()) return count;
+  const double paid = dollars(offer) / offer.machine->gpus;
+  for (const auto& [provider, prices] : recent->second.confirmed) {
+    if (provider == offer.machine->provider) continue;
+    const auto near = std::lower_bound(prices.begin(), prices.end(), (1 - kAgreement) * paid);
+    if (near != prices.end() && *near <= (1 + kAgreement) * paid) ++count;
+  }
+  return count;
 }
 
 Outlooks::OfMachine Outlooks::stand(const Terms& terms) const {
   OfMachine machine;
   for (const Offer* offer : terms[static_cast<std::size_t>(Purchase::kOnDemand)]) {
-    auto& known = machine.on_demand;  // the last zone of a region counts
+    if (!offer->is_confirmed()) continue;  // a doubtful price says nothing about what spot may cost
+    auto& known = machine.on_demand;       // the last zone of a region counts
     if (!known.empty() && known.back().first == offer->price->region) known.pop_back();
     known.emplace_back(offer->price->region, dollars(*offer));
   }
@@ -203,6 +231,7 @@ PriceOutlook Outlooks::of(const Offer& offer, Seconds job) const {
   outlook.median = usd_per_machine_hour(standing.median);
   outlook.peers = standing.peers;
   outlook.community = offer.machine->community;
+  outlook.unconfirmed = !offer.is_confirmed();
   if (!age) {
     outlook.low = outlook.likely = outlook.high = outlook.listed;  // the user's own price is what it is
     return outlook;
@@ -211,8 +240,9 @@ PriceOutlook Outlooks::of(const Offer& offer, Seconds job) const {
   const bool floor = is_floor(offer, machine);
   const std::optional<Date>& since = offer.price->since;
   outlook.floor = floor && !(since && *offer.price->provenance.date - *since >= kLaunchDays);
-  const std::vector<std::string>& doubts = offer.price->provenance.unverified;
-  outlook.unconfirmed = std::find(doubts.begin(), doubts.end(), "price") != doubts.end();
+  outlook.sources = sources_of(offer);
+  const auto recent = recent_.find({offer.gpu, offer.price->purchase});
+  outlook.aged = *age > kAgedDays && outlook.sources < 2 && recent != recent_.end() && recent->second.any;
   const auto gpu = fresh_.find({offer.gpu, offer.price->purchase});
   outlook.outdated = !is_fresh(offer) && gpu != fresh_.end() && gpu->second;
 

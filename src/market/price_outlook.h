@@ -9,6 +9,11 @@
 //   outlook.likely;               // dollars a machine-hour to rank by: the mean over the job
 //   outlook.low, outlook.high;    // the middle 80 %
 //   outlook.may_lead();           // false: never the first line of a recommendation
+//   outlook.age, outlook.sources; // how old the price is, and how many independent sources agree with it
+//
+// A price over kAgedDays old leads only if a second source is within kAgreement of it, or if every offer of the GPU on
+// these terms is as old. Sources are those of the row itself, and other providers that ask about as much for the same
+// GPU on the same terms in a price of the last kAgedDays.
 #pragma once
 
 #include <array>
@@ -35,15 +40,22 @@ struct PriceOutlook {
   int peers = 0;               // rows that median is of, the offer's own among them
   std::optional<Seconds> age;  // of the row; nothing: the user's own price or undated
 
+  int sources = 1;  // independent ones that agree on it; 1: single-source
+
   bool floor = false;  // spot at exactly a tenth of on-demand, and not known to be offered for longer than a launch
-  bool unconfirmed = false;  // the catalogue marks the price as unverified
+  bool unconfirmed = false;  // the catalogue marks the price or its date as unverified
   bool outdated = false;     // over a year old, and a fresher price of the same GPU on the same terms exists
+  bool aged = false;         // over kAgedDays old, single-source, and a fresher price exists
   bool community = false;    // of peers or resold
 
-  // Whether a recommendation may put it first: confirmed, less than a year old, and not a launch floor.
-  // Peer-hosted offers need OfferFilter::community.
-  bool may_lead() const { return !floor && !unconfirmed && !outdated; }
+  // Whether a recommendation may put it first: confirmed, recent or confirmed by a second source, and not a launch
+  // floor. Peer-hosted offers need OfferFilter::community.
+  bool may_lead() const { return !floor && !unconfirmed && !outdated && !aged; }
 };
+
+// A price older than this needs a second source to lead; that source may differ by this share.
+inline constexpr int kAgedDays = 60;
+inline constexpr double kAgreement = 0.25;
 
 // The input of a prediction, in dollars per hour of one machine.
 struct PriceReading {
@@ -112,6 +124,14 @@ class Outlooks {
   };
   using Terms = std::array<std::vector<const Offer*>, std::size(catalog::kPurchases)>;
 
+  // Recent prices of one GPU on one term, from providers' own machines that can still be ordered.
+  struct Recent {
+    bool any = false;
+    std::map<std::string_view, std::vector<double>> confirmed;  // dollars per GPU-hour, ascending, by provider
+  };
+
+  void note_recent(const Offer& offer);
+  int sources_of(const Offer& offer) const;
   std::optional<double> age_days(const Offer& offer) const;
   bool is_fresh(const Offer& offer) const;
   bool is_floor(const Offer& offer, const OfMachine& machine) const;
@@ -122,6 +142,7 @@ class Outlooks {
   const OutlookTable* table_;
   std::unordered_map<const catalog::Machine*, OfMachine> machines_;
   std::map<std::pair<const catalog::Gpu*, catalog::Purchase>, bool> fresh_;
+  std::map<std::pair<const catalog::Gpu*, catalog::Purchase>, Recent> recent_;
 };
 
 }  // namespace rightsize::market

@@ -90,9 +90,7 @@ Result<> read_providers(Draft& draft, const std::string& text, const char*) {
 }
 
 Result<> read_regions(Draft& draft, const std::string& text, const char*) {
-  std::set<std::string> known;
-  for (const catalog::Price& price : draft.catalog.prices) known.insert(price.region);
-  RIGHTSIZE_TRY(draft.request.filter.regions, catalog::match_regions(text, known));
+  RIGHTSIZE_TRY(draft.request.filter.regions, catalog::match_regions(text, catalog::known_regions(draft.catalog)));
   return {};
 }
 

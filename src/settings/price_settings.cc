@@ -31,6 +31,7 @@ constexpr Setting kRows[] = {
 
     section("GPUs"),
     size("min-memory", "40GiB", 0, 1e15, "only GPUs with at least this much memory"),
+    count("max-watts", "350", 1, 100'000, "only GPUs with at most this board power (TDP)"),
     text("vendor", "NAME", "only GPUs from this vendor: NVIDIA, AMD, Intel, Google, AWS"),
 
     section("Spot"),
@@ -39,9 +40,10 @@ constexpr Setting kRows[] = {
     duration("save", "60s", 0, kDay, "time to write a checkpoint").or_else("60s"),
 
     section("Import and update"),
-    choice("feed", "skypilot|aws|azure|gcp|gpuhunt|runpod|vast|csv",
-           "format of the price feed; update: skypilot, aws or azure"),
-    date("date", "day of the prices").or_words("the day the file was written"),
+    text("feed", "NAME", "format of the price feed; update: skypilot, aws or azure"),
+    date("date", "day of the prices").or_words("what the file says"),
+    text("currency", "CODE", "currency of prices without one, e.g. EUR")
+        .or_words("what the file or its provider says, else USD"),
     text("write-to", "DIR", "write machines.csv and prices/*.csv there instead of to the store"),
     text("url", "URL", "fetch from here instead of the public address; {} is replaced by the cloud or region"),
 

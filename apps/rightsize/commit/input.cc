@@ -237,11 +237,11 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
   RIGHTSIZE_TRY(const std::vector<Payment> three, own_payments("--three-years", flags.three_years));
   std::vector<CommitPlan> plans;
   if (gpu != nullptr) {
-    std::set<std::string> known, known_regions;
-    for (const catalog::Price& price : book.catalog().prices)
-      known.insert(price.provider), known_regions.insert(price.region);
+    std::set<std::string> known;
+    for (const catalog::Price& price : book.catalog().prices) known.insert(price.provider);
     RIGHTSIZE_TRY(std::vector<std::string> providers, catalog::match_providers(flags.provider, known));
-    RIGHTSIZE_TRY(const std::vector<std::string> regions, catalog::match_regions(flags.region, known_regions));
+    RIGHTSIZE_TRY(const std::vector<std::string> regions,
+                  catalog::match_regions(flags.region, catalog::known_regions(book.catalog())));
     if (providers.empty()) {
       for (const market::Offer& offer : book.offers({.gpus = {gpu->name}}))
         providers.push_back(offer.machine->provider);

@@ -16,15 +16,13 @@ namespace {
 
 // Providers and regions for which the catalogue has prices.
 Checked<market::OfferFilter> read_places(const FleetFlags& flags, const catalog::Catalog& catalog) {
-  std::set<std::string> providers, regions;
-  for (const catalog::Price& price : catalog.prices) {
-    providers.insert(price.provider);
-    regions.insert(price.region);
-  }
+  std::set<std::string> providers;
+  for (const catalog::Price& price : catalog.prices) providers.insert(price.provider);
   market::OfferFilter where;
   RIGHTSIZE_TRY(where.providers,
                 catalog::match_providers(fmt::format("{}", fmt::join(flags.providers, ",")), providers));
-  RIGHTSIZE_TRY(where.regions, catalog::match_regions(fmt::format("{}", fmt::join(flags.regions, ",")), regions));
+  RIGHTSIZE_TRY(where.regions, catalog::match_regions(fmt::format("{}", fmt::join(flags.regions, ",")),
+                                                      catalog::known_regions(catalog)));
   return where;
 }
 

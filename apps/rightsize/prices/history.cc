@@ -70,10 +70,10 @@ const Fields<OfferHistory> kOfferHistoryFields = {
     {"to", "to", "last day", [](const OfferHistory& l) { return l.last().date; }, kTableOnly},
     {"days", "days", "days with a price", [](const OfferHistory& l) { return l.points.size(); }, kTableOnly},
     {"first_usd_per_hour", "first $/h", "", [](const OfferHistory& l) { return l.points.front().usd_per_hour; },
-     dollars, kTableOnly},
-    {"low_usd_per_hour", "low", "", &OfferHistory::low, dollars, kTableOnly},
-    {"high_usd_per_hour", "high", "", &OfferHistory::high, dollars, kTableOnly},
-    {"last_usd_per_hour", "last $/h", "", [](const OfferHistory& l) { return l.last().usd_per_hour; }, dollars,
+     usd_rate, kTableOnly},
+    {"low_usd_per_hour", "low", "", &OfferHistory::low, usd_rate, kTableOnly},
+    {"high_usd_per_hour", "high", "", &OfferHistory::high, usd_rate, kTableOnly},
+    {"last_usd_per_hour", "last $/h", "", [](const OfferHistory& l) { return l.last().usd_per_hour; }, usd_rate,
      kTableOnly},
 };
 
@@ -115,8 +115,8 @@ report::LineChart chart_of(const std::vector<OfferHistory>& lines) {
 
 const Fields<feeds::PriceChange> kChangeFields = {
     {kStoredOfferFields, &feeds::PriceChange::offer},
-    {"before_usd_per_hour", "before $/h", "price on the first day; null: new", &feeds::PriceChange::before, dollars},
-    {"after_usd_per_hour", "after $/h", "price on the last day", &feeds::PriceChange::after, dollars},
+    {"before_usd_per_hour", "before $/h", "price on the first day; null: new", &feeds::PriceChange::before, usd_rate},
+    {"after_usd_per_hour", "after $/h", "price on the last day", &feeds::PriceChange::after, usd_rate},
     {"change", "change", "relative change", &feeds::PriceChange::ratio,
      [](const feeds::PriceChange& c) { return c.ratio() ? fmt::format("{:+.1f} %", 100 * *c.ratio()) : "new"; },
      kTableOnly},

@@ -1,4 +1,5 @@
 // rightsize prices import and update: price feeds into the store, with a count and reason for every row.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -9,6 +10,7 @@
 #include "base/file.h"
 #include "base/long_work.h"
 #include "base/text.h"
+#include "catalog/hourly_amount.h"
 #include "feeds/fetch.h"
 #include "feeds/price_store.h"
 #include "rightsize/input/size_of.h"
@@ -20,23 +22,36 @@ namespace {
 using report::cut;
 using report::Fields;
 
-// When the file was written; today for standard input and files without a date.
+// When the file was written; today for standard input and files without a date. Never after today.
 Date written_on(const std::string& path) {
   struct stat about = {};
   if (path == "-" || stat(path.c_str(), &about) != 0) return today();
-  return {static_cast<int>(about.st_mtime / 86'400)};
+  return std::min(today(), Date{static_cast<int>(about.st_mtime / 86'400)});
+}
+
+// Whether the file lies in a checkout: then it was written when it was checked out.
+bool is_checked_out(const std::string& path) {
+  std::error_code problem;
+  for (std::filesystem::path folder = std::filesystem::absolute(path, problem).parent_path(); !problem;
+       folder = folder.parent_path()) {
+    if (std::filesystem::exists(folder / ".git", problem)) return true;
+    if (folder == folder.parent_path()) break;
+  }
+  return false;
 }
 
 std::string source_key(const std::string& feed) { return feed == "skypilot" ? "skypilot-catalog" : feed; }
 
 std::string prices_csv(const feeds::Import& import, const std::string& provider) {
-  std::string text = "instance,region,zone,purchase,price,source,date,unverified,note\n";
+  std::string text = "instance,region,zone,purchase,price,currency,source,date,unverified,note\n";
   for (const catalog::Price& price : import.prices) {
     if (price.provider != provider) continue;
     const catalog::Provenance& from = price.provenance;
-    text += fmt::format("{},{},{},{},{:.8g}USD/h,{},{},{},{}\n", csv_cell(price.instance), csv_cell(price.region),
-                        csv_cell(price.zone), catalog::name_of(price.purchase),
-                        in_usd_per_machine_hour(price.machine_price), fmt::join(from.sources, "|"),
+    const std::string amount = price.converted
+                                   ? fmt::format("{:.8g},{}", price.converted->amount, price.converted->rate.currency)
+                                   : fmt::format("{:.8g}USD/h,", in_usd_per_machine_hour(price.machine_price));
+    text += fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_cell(price.instance), csv_cell(price.region),
+                        csv_cell(price.zone), catalog::name_of(price.purchase), amount, fmt::join(from.sources, "|"),
                         format_date(*from.date), fmt::join(from.unverified, "|"), csv_cell(from.note));
   }
   return text;
@@ -73,12 +88,28 @@ Result<> write_overlay(const feeds::Import& import, const std::string& folder) {
 struct ImportJob {
   std::string feed, file, provider;
   Date date;
+  feeds::DateIs date_is = feeds::DateIs::kStated;
+  std::string currency = {};
 };
+
+const char* name_of(feeds::DateIs known) {
+  switch (known) {
+    case feeds::DateIs::kStated:
+      return "stated";
+    case feeds::DateIs::kFetched:
+      return "fetched";
+    case feeds::DateIs::kCopied:
+      return "copied";
+    case feeds::DateIs::kWritten:
+      return "unknown";
+  }
+  return "";
+}
 
 Result<feeds::Import> read_one(const ImportJob& job, const catalog::Catalog& catalog) {
   const LongWork counted("bytes read", size_of({job.file}));
-  feeds::Importer importer(catalog, job.date, source_key(job.feed));
-  if (Result<> done = feeds::read_feed(job.feed, job.file, {job.provider, &catalog}, importer); !done)
+  feeds::Importer importer(catalog, job.date, source_key(job.feed), job.date_is);
+  if (Result<> done = feeds::read_feed(job.feed, job.file, {job.provider, &catalog, job.currency}, importer); !done)
     return fail(std::move(done).error());
   if (cancelled()) return fail(unreadable(fmt::format("stopped: nothing of {} was kept", job.file)));
   return importer.finish();
@@ -108,6 +139,10 @@ const Fields<Imported> kImportedFields = {
     {"rows_taken", "rows that became prices", [](const Imported& i) { return i.audit.taken; }},
     {"rows_refused", "rows that could not be used", [](const Imported& i) { return i.audit.refused_rows; }},
     {"rows_passed", "rows about other products", [](const Imported& i) { return i.audit.passed; }},
+    {"rows_older", "prices older than those on file, kept in the history only",
+     [](const Imported& i) { return i.audit.older; }},
+    {"rows_undated", "new or changed prices without a known date, which do not lead",
+     [](const Imported& i) { return i.audit.undated; }},
     {"withdrawn", "earlier prices that the feed no longer lists", [](const Imported& i) { return i.audit.withdrawn; }},
     {"refused", "why rows were refused", kReasonFields, [](const Imported& i) { return reasons(i.audit.refused); }},
     {"suspicious", "why prices look wrong", kReasonFields,
@@ -117,6 +152,8 @@ const Fields<Imported> kImportedFields = {
     {"file", "the file", [](const Imported& i) { return i.job.file; }},
     {"feed", "its format", [](const Imported& i) { return i.job.feed; }},
     {"date", "the day of the prices", [](const Imported& i) { return i.job.date; }},
+    {"date_is", "stated by the file or --date, fetched on that day, copied from a list then, or unknown",
+     [](const Imported& i) { return name_of(i.job.date_is); }},
     {"prices", "prices after zones and regions were merged", &Imported::prices},
     {"new_machines", "machines that were not in the catalogue", &Imported::new_machines},
     {"kept", "where the prices were written; null: nowhere", [](const Imported& i) { return text_or_null(i.where); }},
@@ -150,7 +187,8 @@ Result<Imported> import_one(const PricesFlags& flags, const ImportJob& job, cons
     RIGHTSIZE_TRY(feeds::PriceStore store,
                   feeds::PriceStore::open(feeds::PriceStore::url(flags.store), store::Access::kWrite));
     RIGHTSIZE_TRY(const feeds::FeedKind kind, feeds::find_feed_kind(job.feed));
-    RIGHTSIZE_TRY(imported.audit, store.save(import, {job.feed, job.file, job.date, kind.complete}));
+    const bool dated = job.date_is != feeds::DateIs::kWritten;
+    RIGHTSIZE_TRY(imported.audit, store.save(import, {job.feed, job.file, job.date, kind.complete, dated}));
     imported.where = "kept in " + store.database().name();
   }
   return imported;
@@ -169,10 +207,36 @@ const Fields<AuditRow> kAuditFields = {
      [](const AuditRow& r) { return r.reason->second.examples.empty() ? "" : r.reason->second.examples.front(); }},
 };
 
+// What the user should know about the day of the prices.
+std::string date_sentence(const Imported& i) {
+  std::string text;
+  if (i.job.date_is == feeds::DateIs::kWritten) {
+    text = i.audit.undated > 0
+               ? fmt::format(
+                     "The file does not say how old its prices are. {} new or different from those on file: "
+                     "marked as unconfirmed, so that {} not lead. Give the day of the prices with --date.",
+                     i.audit.undated == 1 ? "1 price is" : fmt::format("{} prices are", i.audit.undated),
+                     i.audit.undated == 1 ? "it does" : "they do")
+               : "The file does not say how old its prices are; unchanged prices keep the date on file.";
+  } else if (i.job.date_is == feeds::DateIs::kFetched) {
+    text = fmt::format("Prices without a date are of {}, when they were fetched or written; --date sets another day.",
+                       format_date(i.job.date));
+  } else if (i.audit.undated > 0) {
+    text = fmt::format("{} that other sources price differently have an unknown date and do not lead.",
+                       i.audit.undated == 1 ? "1 offer" : fmt::format("{} offers", i.audit.undated));
+  }
+  if (i.audit.older > 0)
+    text += fmt::format("{}{} older than on file: kept in the history only.", text.empty() ? "" : " ",
+                        i.audit.older == 1 ? "1 price is" : fmt::format("{} prices are", i.audit.older));
+  return text;
+}
+
 void report_import(const Imported& i, report::Report& report) {
+  const bool known = i.job.date_is != feeds::DateIs::kWritten;
   report.say(fmt::format("{} ({}, {}): {} prices, {} new machines; {}.", i.job.file, i.job.feed,
-                         format_date(i.job.date), i.prices, i.new_machines,
+                         known ? format_date(i.job.date) : "undated", i.prices, i.new_machines,
                          i.where.empty() ? "nothing kept (--dry-run)" : i.where));
+  if (std::string dates = date_sentence(i); !dates.empty()) report.say(std::move(dates));
   report.say(fmt::format("{} rows taken, {} refused, {} about other products{}.", i.audit.taken, i.audit.refused_rows,
                          i.audit.passed,
                          i.audit.withdrawn > 0 ? fmt::format("; {} earlier prices withdrawn", i.audit.withdrawn) : ""));
@@ -185,6 +249,14 @@ void report_import(const Imported& i, report::Report& report) {
   if (rows.empty()) return;
   report.blocks.emplace_back(
       report::table_of(kAuditFields, rows, {"audit", cut("why", 60), "rows", cut("example", 60)}));
+}
+
+// --currency as a code for which there is a rate; empty where it was not given.
+Result<std::string> read_currency(const std::string& text, const catalog::Catalog& catalog) {
+  if (text.empty()) return text;
+  RIGHTSIZE_TRY(const std::string code, catalog::parse_currency(text));
+  RIGHTSIZE_TRY(const catalog::ExchangeRate rate, catalog.exchange_rate(code, today()));
+  return rate.currency;
 }
 
 // Where fetched files are kept until they are imported.
@@ -209,11 +281,18 @@ Checked<Outcome> import_prices(const PricesFlags& flags, const std::vector<std::
   RIGHTSIZE_TRY(const feeds::FeedKind kind, feeds::find_feed_kind(flags.feed));
   if (files.empty()) return fail(bad_input("'prices import' needs a file, or - for standard input"));
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
+  if (flags.date && *flags.date - today() > 1)
+    return fail(bad_input(fmt::format("--date {} is in the future", format_date(*flags.date))));
+  RIGHTSIZE_TRY(const std::string currency, read_currency(flags.currency, catalog));
   Outcome outcome;
   outcome.report.title = "Import";
   ImportAnswer answer;
   for (const std::string& file : files) {
-    const ImportJob job{kind.name, file, flags.provider, flags.date.value_or(written_on(file))};
+    const bool unknown = kind.copied || (file != "-" && is_checked_out(file));
+    const feeds::DateIs known = flags.date ? feeds::DateIs::kStated
+                                : unknown  ? feeds::DateIs::kWritten
+                                           : feeds::DateIs::kFetched;
+    const ImportJob job{kind.name, file, flags.provider, flags.date.value_or(written_on(file)), known, currency};
     RIGHTSIZE_TRY(const Imported imported, import_one(flags, job, catalog));
     report_import(answer.imports.emplace_back(imported), outcome.report);
   }
@@ -232,8 +311,10 @@ Checked<Outcome> update_prices(const PricesFlags& flags) {
   std::vector<Error> failed;
   for (const feeds::Download& one : downloads) {
     Result<std::string> file = feeds::fetch(one, download_folder());
+    RIGHTSIZE_TRY(const feeds::FeedKind kind, feeds::find_feed_kind(one.feed));
+    const feeds::DateIs known = kind.copied ? feeds::DateIs::kCopied : feeds::DateIs::kFetched;
     Result<Imported> done = !file ? Result<Imported>(fail(std::move(file).error()))
-                                  : import_one(flags, {one.feed, *file, one.provider, today()}, catalog);
+                                  : import_one(flags, {one.feed, *file, one.provider, today(), known}, catalog);
     if (file) feeds::forget_fetched(*file);
     if (done) {
       report_import(answer.imports.emplace_back(*std::move(done)), outcome.report);

@@ -117,9 +117,17 @@ void keep_best(std::vector<PricedOffer>& offers, const std::string& per) {
 }
 
 std::string small_dollars(double per_hour) { return std::isnan(per_hour) ? "-" : fmt::format("${:.3g}", per_hour); }
-// '?' marks a price that must not lead: no source confirms it, a launch floor, over a year old.
+// '?' marks a price that must not lead (PriceOutlook::may_lead).
 std::string marked_dollars(const PricedOffer& row) {
-  return dollars(row.per_hour) + (row.outlook.may_lead() ? "" : " ?");
+  const std::optional<catalog::Conversion>& from = row.price->converted;
+  return usd_rate(row.per_hour) + (from ? fmt::format(" ({:.4g} {})", from->amount, from->rate.currency) : "") +
+         (row.outlook.may_lead() ? "" : " ?");
+}
+template <class Value>
+auto from_conversion(Value catalog::ExchangeRate::*value) {
+  return [value](const PricedOffer& o) {
+    return o.price->converted ? std::optional(o.price->converted->rate.*value) : std::nullopt;
+  };
 }
 std::string age_in_days(double days) { return std::isnan(days) ? "-" : fmt::format("{:.0f} d", days); }
 
@@ -127,12 +135,27 @@ const Fields<PricedOffer> kPriceFields = {
     {kOfferFields, [](const PricedOffer& o) -> const market::Offer& { return o; }},
     {"purchase", "terms", "terms of purchase", [](const PricedOffer& o) { return o.price->purchase; }},
     {"usd_per_hour", "$/h", "listed price of the machine", &PricedOffer::per_hour, marked_dollars},
-    {"usd_per_gpu_hour", "$/GPU-h", "listed price per GPU", &PricedOffer::per_gpu, dollars},
+    {"usd_per_gpu_hour", "$/GPU-h", "listed price per GPU", &PricedOffer::per_gpu, usd_rate},
     {"expected_usd_per_hour", "expected price over the next hour", kOutlookFields, &PricedOffer::outlook},
     {"community", "peer-hosted or resold", [](const PricedOffer& o) { return o.machine->community; }},
     {"launch_floor", "a launch price of spot that is expected to rise",
      [](const PricedOffer& o) { return o.outlook.floor; }},
     {"outdated", "over a year old", [](const PricedOffer& o) { return o.outlook.outdated; }},
+    {"price_sources", "sources", "independent sources that agree within 25 %; 1: single-source",
+     [](const PricedOffer& o) { return o.outlook.sources; }},
+    {"may_lead", "recent or confirmed by a second source, not in doubt, and not a launch floor",
+     [](const PricedOffer& o) { return o.outlook.may_lead(); }},
+    {"currency", "currency", "currency of the price list",
+     [](const PricedOffer& o) {
+       return o.price->converted ? o.price->converted->rate.currency : std::string(catalog::kDollars);
+     }},
+    {"listed_per_hour?", "price of the machine in that currency; absent: dollars",
+     [](const PricedOffer& o) {
+       return o.price->converted ? std::optional(o.price->converted->amount) : std::nullopt;
+     }},
+    {"exchange_rate?", "dollars for one unit of it", from_conversion(&catalog::ExchangeRate::usd)},
+    {"exchange_rate_date?", "day of that rate", from_conversion(&catalog::ExchangeRate::date)},
+    {"exchange_rate_source?", "where that rate was read", from_conversion(&catalog::ExchangeRate::source)},
     {"usd_per_tflop_hour", "$/TFLOP-h", "per TFLOP/s of dense bf16, fp16 without it", &PricedOffer::per_tflop,
      small_dollars},
     {"usd_per_gbs_hour", "$/GB/s-h", "per GB/s of memory bandwidth", &PricedOffer::per_gbs, small_dollars},
@@ -169,7 +192,9 @@ std::vector<report::ColumnOf> price_columns() {
           spare("usd_per_tflop_hour"),
           spare("usd_per_gbs_hour"),
           spare("usd_per_gib_hour"),
-          "age_days"};
+          "age_days",
+          spare("price_sources"),
+          spare("currency")};
 }
 
 // How old a provider's prices are.
@@ -272,6 +297,34 @@ std::string overlay_sentence(const std::vector<PricedOffer>& offers) {
   return text;
 }
 
+// "Converted from EUR at 1.162 (ecb-rates, 2026-08-26): seeweb."
+std::string conversion_sentence(const std::vector<PricedOffer>& offers) {
+  std::map<std::string, std::set<std::string>> by_rate;
+  for (const PricedOffer& o : offers) {
+    if (!o.price->converted) continue;
+    const catalog::ExchangeRate& rate = o.price->converted->rate;
+    by_rate[fmt::format("{} at {:.5g} ({}, {})", rate.currency, rate.usd, rate.source, format_date(rate.date))].insert(
+        o.price->provider);
+  }
+  std::vector<std::string> parts;
+  for (const auto& [rate, providers] : by_rate)
+    parts.push_back(fmt::format("{}: {}", rate, fmt::join(providers, ", ")));
+  return parts.empty() ? "" : fmt::format("Converted from {}.", fmt::join(parts, "; "));
+}
+
+// Offers of any region whose provider does not say that it has the GPU where the user asked.
+std::string unplaced_sentence(const PricesFlags& flags, const market::PriceBook& book) {
+  const Result<market::OfferFilter> filter = read_filter(flags, book.catalog());
+  if (!filter) return {};
+  std::set<std::string> providers;
+  const std::vector<market::Offer> offers = book.unplaced(*filter);
+  for (const market::Offer& offer : offers) providers.insert(offer.machine->provider);
+  if (offers.empty()) return {};
+  return fmt::format("{} not shown: no source says that {} {} the GPU in {}.",
+                     offers.size() == 1 ? "1 offer" : fmt::format("{} offers", offers.size()),
+                     fmt::join(providers, " or "), providers.size() == 1 ? "has" : "have", flags.region);
+}
+
 // Peer-hosted offers that only --community shows.
 std::size_t peers_left_out(const PricesFlags& flags, const market::PriceBook& book) {
   if (flags.community) return 0;
@@ -290,42 +343,45 @@ std::string offer_words(const PricedOffer& row) {
                      catalog::name_of(row.price->purchase));
 }
 
-// "Cheapest per GPU: $2.89/GPU-h, h100-pcie, runpod 1x_H100-PCIe_SECURE, any region, on-demand." An old price counts
-// with what it probably is today.
+std::string sources_words(const PricedOffer& row) {
+  if (row.is_own() || std::isnan(row.age_days)) return {};
+  return fmt::format(", {} old, {}", row.age_days == 1 ? "1 day" : fmt::format("{:.0f} days", row.age_days),
+                     row.outlook.sources == 1 ? "single source" : fmt::format("{} sources", row.outlook.sources));
+}
+
+// "Cheapest per GPU: $2.89/GPU-h, h100-pcie, runpod 1x_H100-PCIe_SECURE, any region, on-demand, 8 days old, 2 sources."
+// An old price counts with what it probably is today; the lowest price on file comes second, with its age.
 std::string cheapest_sentence(const std::vector<PricedOffer>& offers) {
-  constexpr double kRecentDays = 30, kWorthSaying = 0.02;
+  constexpr double kWorthSaying = 0.02;
   const auto today = [](const PricedOffer& row) { return row.per_gpu * (row.outlook.likely / row.outlook.listed); };
-  const auto listed = [](const PricedOffer& row) { return row.per_gpu; };
-  const auto least = [&](const auto& price) -> const PricedOffer& {
-    return *std::ranges::min_element(offers, {}, [&](const PricedOffer& row) {
-      const double usd = price(row);
-      return std::pair(!row.outlook.may_lead(), std::isnan(usd) ? row.per_gpu : usd);
-    });
-  };
-  const PricedOffer& best = least(today);
-  const PricedOffer& lowest = least(listed);
-  const auto age = [&](const PricedOffer& row) {
-    return row.age_days > kRecentDays ? fmt::format(", {:.0f} days old", row.age_days) : std::string();
-  };
+  const PricedOffer& best = *std::ranges::min_element(offers, {}, [&](const PricedOffer& row) {
+    const double usd = today(row);
+    return std::pair(!row.outlook.may_lead(), std::isnan(usd) ? row.per_gpu : usd);
+  });
+  const PricedOffer& lowest = *std::ranges::min_element(offers, {}, &PricedOffer::per_gpu);
   const bool moved = std::abs(today(best) / best.per_gpu - 1) > kWorthSaying;
-  std::string text =
-      moved ? fmt::format("Cheapest now, probably: {}/GPU-h, {} (listed at {}{}).", dollars(today(best)),
-                          offer_words(best), dollars(best.per_gpu), age(best))
-            : fmt::format("Cheapest per GPU: {}/GPU-h, {}{}.", dollars(best.per_gpu), offer_words(best), age(best));
+  std::string text = moved
+                         ? fmt::format("Cheapest now, probably: {}/GPU-h, {} (listed at {}{}).", usd_rate(today(best)),
+                                       offer_words(best), usd_rate(best.per_gpu), sources_words(best))
+                         : fmt::format("Cheapest per GPU: {}/GPU-h, {}{}.", usd_rate(best.per_gpu), offer_words(best),
+                                       sources_words(best));
   if (&lowest != &best && lowest.per_gpu < (1 - kWorthSaying) * best.per_gpu)
-    text += fmt::format(" Lowest listed: {}/GPU-h, {}{}.", dollars(lowest.per_gpu), offer_words(lowest), age(lowest));
+    text += fmt::format(" Last seen lowest: {}/GPU-h, {}{}{}.", usd_rate(lowest.per_gpu), offer_words(lowest),
+                        sources_words(lowest), lowest.outlook.may_lead() ? "" : " (ask before you rely on it)");
   return text;
 }
 
 // What there is on other terms, where none was found on these.
 std::string nothing_sentence(const PricesFlags& flags, const market::PriceBook& book) {
+  if (std::string unplaced = unplaced_sentence(flags, book); !unplaced.empty())
+    return "No price on file matches these filters. " + unplaced;
   PricesFlags other = flags;
   other.purchase.clear();
   const Result<std::vector<PricedOffer>> rows = select(other, book);
   if (flags.purchase.empty() || !rows || rows->empty()) return "No price on file matches these filters.";
   const PricedOffer& least = *std::ranges::min_element(*rows, {}, &PricedOffer::per_gpu);
   return fmt::format("No {} price on file matches. On other terms: {}/GPU-h, {}.", flags.purchase,
-                     dollars(least.per_gpu), offer_words(least));
+                     usd_rate(least.per_gpu), offer_words(least));
 }
 
 Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFlags& flags) {
@@ -341,7 +397,12 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
       " $/TFLOP-h is per dense bf16 (fp16 without bf16) peak, $/GB/s-h per memory bandwidth, $/GiB-h per "
       "GPU memory.";
   if (std::any_of(offers.begin(), offers.end(), [](const PricedOffer& row) { return !row.outlook.may_lead(); })) {
-    notes += "\n'?': not confirmed by any source, a launch price of spot, or over a year old; listed last.";
+    notes +=
+        "\n'?': in doubt, over 60 days old without a second source, or a launch price of spot; listed last. Ask the "
+        "provider first.";
+  }
+  for (const std::string& more : {conversion_sentence(offers), unplaced_sentence(flags, *listed->book)}) {
+    if (!more.empty()) notes += "\n" + more;
   }
   if (const std::size_t left_out = peers_left_out(flags, *listed->book); left_out > 0) {
     notes += fmt::format("\n{} on marketplaces not shown; add --community.",
@@ -382,7 +443,7 @@ PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
     } else if (const auto machines = machines_called(to_lower(word), catalog); !machines.empty()) {
       for (const std::string& machine : machines) add(flags.instance, machine);
     } else {
-      add(catalog::match_regions(word, all_of(catalog, &Price::region)) ? flags.region : flags.gpu, word);
+      add(catalog::match_regions(word, catalog::known_regions(catalog)) ? flags.region : flags.gpu, word);
     }
   }
   return flags;
@@ -401,7 +462,7 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
     filter.machine_gpus = wanted.count.value_or(filter.machine_gpus);
   }
   RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, all_of(catalog, &Price::provider)));
-  RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, all_of(catalog, &Price::region)));
+  RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, catalog::known_regions(catalog)));
   RIGHTSIZE_TRY(filter.purchases, catalog::read_purchases(flags.purchase));
   return filter;
 }

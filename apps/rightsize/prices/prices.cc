@@ -27,13 +27,19 @@ const std::vector<Verb>& verbs() {
       {"spot",
        {"--gpu", "--provider", "--region", "--community", "--price", "--top", "--store", "--hours", "--machines",
         "--save", "--restart", "--interruptions"}},
-      {"import", {"--feed", "--provider", "--date", "--store", "--dry-run", "--write-to"}},
+      {"import", {"--feed", "--provider", "--date", "--currency", "--store", "--dry-run", "--write-to"}},
       {"update", {"--feed", "--provider", "--region", "--store", "--dry-run", "--url"}},
       {"history", kHistory},
       {"diff", kHistory},
       {"forget", {"--before", "--store"}},
   };
   return kAll;
+}
+
+std::string feed_names() {
+  std::string names;
+  for (const feeds::FeedKind& kind : feeds::feed_kinds()) names += (names.empty() ? "" : "|") + kind.name;
+  return names;
 }
 
 Checked<Outcome> run(PricesFlags flags, const FlagSet& command) {
@@ -116,8 +122,9 @@ Run add_prices(FlagSet& command) {
   command.add("save", flags->save);
   command.add("restart", flags->restart);
   command.add("interruptions", flags->interruptions)->or_words("the spot advisor's rate, else 0.05");
-  command.add("feed", flags->feed);
+  command.add("feed", flags->feed)->values(feed_names());
   command.add("date", flags->date);
+  command.add("currency", flags->currency);
   command.add("dry-run", flags->dry_run);
   command.add("write-to", flags->write_to);
   command.add("url", flags->url);

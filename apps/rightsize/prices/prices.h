@@ -18,7 +18,7 @@ struct PricesFlags {
   PriceFlag price;
   std::optional<int> top;
   bool retired = false, community = false;
-  std::string feed, store, instance, zone, url, write_to;
+  std::string feed, store, instance, zone, url, write_to, currency;
   std::optional<Date> date, from, to, before;
   bool dry_run = false;
   std::optional<Seconds> hours;  // spot: of work
@@ -52,7 +52,7 @@ std::string place_of(const std::string& region, const std::string& zone);
 std::optional<std::string> text_or_null(const std::string& text);
 // "aws,gcp" -> its words.
 std::vector<std::string> words_of(const std::string& list);
-inline std::string dollars(double per_hour) { return format_usd_per_hour(per_hour); }
+inline std::string usd_rate(double per_hour) { return format_usd_per_hour(per_hour); }
 // At most --top rows.
 template <class Row>
 void keep_top(std::vector<Row>& rows, std::optional<int> top) {

@@ -22,12 +22,13 @@ Result<> read_gpuhunt(const FeedInput& input, FeedSink& sink) {
                        return sink.refuse("no provider: name it with --provider", row.instance, row.line);
                      if (!price) return sink.refuse("price is not a number", row.instance, row.line);
                      row.usd_per_hour = *price;
+                     row.currency = input.currency;
                      sink.take(std::move(row));
                    });
 }
 
 }  // namespace
 
-std::vector<Feed> gpuhunt() { return {{{"gpuhunt", "gpuhunt catalogue, CSV", true}, true, read_gpuhunt}}; }
+std::vector<Feed> gpuhunt() { return {{{"gpuhunt", "gpuhunt catalogue, CSV", true, true}, true, read_gpuhunt}}; }
 
 }  // namespace rightsize::feeds

@@ -26,23 +26,27 @@ std::string_view info_value(std::string_view info, std::string_view key) {
 }
 
 // Corrects two mistakes: RunPod and Shadeform write gigabytes in a column of MiB (no GPU has less than 1 GiB), and
-// Prime Intellect writes the memory of all GPUs of the machine (its instance says "8xH100_80GB").
+// Prime Intellect and Vast write the memory of all GPUs of the machine. Prime Intellect's instance says "8xH100_80GB".
+// Elsewhere the importer notices where the GPU leaves no doubt.
 void read_gpu_memory(std::string_view info, FeedRow& row) {
   const std::optional<double> stated = cell_number(info_value(info, "SizeInMiB"));
   const double gpus = row.gpus.value_or(1);
   if (!stated || *stated <= 0) return;
   row.gpu_memory_gib = *stated / 1024;
+  const bool of_all = gpus > 1 && row.provider == "vast";
   if (*stated < 1024) {
     row.gpu_memory_gib = *stated;
     row.corrected = "GPU memory in GB, labelled MiB";
-  } else if (gpus > 1 && row.instance.find(fmt::format("_{:g}GB", *stated / 1024 / gpus)) != std::string::npos) {
+  } else if (of_all ||
+             (gpus > 1 && row.instance.find(fmt::format("_{:g}GB", *stated / 1024 / gpus)) != std::string::npos)) {
     *row.gpu_memory_gib /= gpus;
-    row.corrected = "memory of all GPUs, labelled as that of one";
+    row.corrected = kMemoryOfAll;
   }
 }
 
-void take_machine(const TableRow& table, const std::string& provider, FeedSink& sink) {
-  FeedRow row = row_of(table, kSkyColumns, provider);
+void take_machine(const TableRow& table, const FeedInput& input, FeedSink& sink) {
+  FeedRow row = row_of(table, kSkyColumns, input.provider);
+  row.currency = input.list_currency();
   if (row.gpu.empty() || row.gpus.value_or(0) <= 0) return sink.pass();
   read_gpu_memory(table["GpuInfo"], row);
   // The catalogue's own name where it says more: "A100-80GB-SXM" rather than "A100".
@@ -141,7 +145,7 @@ Result<> read_skypilot(const FeedInput& input, FeedSink& sink) {
                               } else if (input.provider == "gcp") {
                                 parts.keep(table);
                               } else {
-                                take_machine(table, input.provider, sink);
+                                take_machine(table, input, sink);
                               }
                             });
   if (done && input.provider == "gcp") parts.sum(input.catalog, sink);
@@ -151,7 +155,7 @@ Result<> read_skypilot(const FeedInput& input, FeedSink& sink) {
 }  // namespace
 
 std::vector<Feed> skypilot() {
-  return {{{"skypilot", "SkyPilot catalogue: vms.csv of a cloud", true}, true, read_skypilot}};
+  return {{{"skypilot", "SkyPilot catalogue: vms.csv of a cloud", true, true}, true, read_skypilot}};
 }
 
 }  // namespace rightsize::feeds
