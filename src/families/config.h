@@ -40,10 +40,13 @@ enum class Head {
 
 class Config {
  public:
-  Config(const JsonObject& json, std::optional<ImageSize> resolution = {}) : json_(json), resolution_(resolution) {}
+  Config(const JsonObject& json, std::optional<ImageSize> resolution = {}, std::optional<int> frames = {})
+      : json_(json), resolution_(resolution), frames_(frames) {}
 
   // The image size that the user asked for, if it is not the configuration's.
   const std::optional<ImageSize>& resolution() const { return resolution_; }
+  // The frames of a video that the user asked for.
+  const std::optional<int>& frames() const { return frames_; }
 
   // The same with defaults for layers and width, for sections whose class has such defaults.
   Config with_sizes(int layers, std::int64_t hidden) const {
@@ -84,6 +87,7 @@ class Config {
  private:
   JsonObject json_;
   std::optional<ImageSize> resolution_;
+  std::optional<int> frames_;
   std::optional<int> layers_;
   std::optional<std::int64_t> hidden_;
 };

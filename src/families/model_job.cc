@@ -107,6 +107,7 @@ class Fitting {
     if (!model_.pipeline) {
       refuse({"steps", "guidance"}, "it does not make images step by step", "leave it out");
     }
+    if (!model_.pipeline || model_.pipeline->frames == 0) refuse({"frames"}, "it does not make videos", "leave it out");
     if (!model_.vision) refuse({"images"}, "it reads no images beside text", "leave it out");
     if (!model_.vision && !is_image_model(model_)) refuse({"resolution"}, "it has no images", "leave it out");
   }
@@ -158,7 +159,7 @@ Checked<Job> fit_job(const ModelShape& model, Job job, const std::vector<Setting
 }
 
 Checked<ModelJob> fit_to_model(std::string_view name, Job job, const std::vector<Setting>& given) {
-  RIGHTSIZE_TRY(ModelShape model, find_model(name, {job.image.resolution}));
+  RIGHTSIZE_TRY(ModelShape model, find_model(name, {job.image.resolution, job.image.frames}));
   RIGHTSIZE_TRY(job, fit_job(model, job, given));
   add_images(model, job);
   return ModelJob{std::move(model), job};

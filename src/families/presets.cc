@@ -128,7 +128,7 @@ std::optional<std::string> as_path(std::string_view text) {
 // cached replays are found again (memory/kept_replays.h).
 template <class Read>
 Checked<ModelShape> read_once(const std::string& what, const ReadOptions& options, const Read& read) {
-  if (options.resolution) return read();
+  if (options.resolution || options.frames) return read();
   constexpr std::size_t kMost = 64;
   static std::mutex mutex;
   static std::map<std::string, ModelShape> shapes;
@@ -239,12 +239,13 @@ Result<> attach_pipeline(ModelShape& shape) {
   const std::int64_t width = std::int64_t{shape.image_size} * pipeline.pixels;
   const std::int64_t height =
       std::int64_t{shape.image_height > 0 ? shape.image_height : shape.image_size} * pipeline.pixels;
+  const std::optional<int> frames = pipeline.frames > 0 ? std::optional(pipeline.frames) : std::nullopt;
   for (const std::string& name : pipeline.encoders) {
     Checked<ModelShape> encoder = find_model(name);
     if (!encoder) return fail(bug(fmt::format("the built-in model '{}' is missing", name)));
     pipeline.encoder_shapes.push_back(std::make_shared<const ModelShape>(*std::move(encoder)));
   }
-  Checked<ModelShape> decoder = find_model(pipeline.decoder, {ImageSize{width, height}});
+  Checked<ModelShape> decoder = find_model(pipeline.decoder, {ImageSize{width, height}, frames});
   if (!decoder) return fail(bug(fmt::format("the built-in model '{}' is missing", pipeline.decoder)));
   pipeline.decoder_shape = std::make_shared<const ModelShape>(*std::move(decoder));
   return {};

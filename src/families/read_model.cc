@@ -144,7 +144,7 @@ Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& con
   const Family* entry = choose_family(json, shape.architecture);
   if (entry) {
     shape.family = entry->name;
-    entry->read(Config(json, options.resolution), shape);
+    entry->read(Config(json, options.resolution, options.frames), shape);
     if (json.has("quantization_config")) read_checkpoint(json, shape);
     json.refuse_misspelt();
   }

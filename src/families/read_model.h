@@ -23,6 +23,7 @@ std::vector<ModelFamily> model_families();
 
 struct ReadOptions {
   std::optional<ImageSize> resolution = {};  // of the images; unset: the configuration's
+  std::optional<int> frames = {};            // of a video; unset: the family's usual number
 };
 
 // Reads a configuration. Absent fields have the default of the family's configuration class, except layers and width,

@@ -50,6 +50,13 @@ const std::vector<MemoryOption> kOptions = {
        return full(j) && !j.train.optimizer_in_backward && j.train.accumulation == 1 &&
               j.precision != Precision::kAmpFp16;
      }},
+    {"bf16 gradients", OptionKind::kOther, "sums of many micro-batches round; NVIDIA's recipes accept it",
+     [](Job& j) { j.train.gradients = model::StateFormat::kBf16; },
+     [](const ModelShape&, const Job& j) {
+       return full(j) && j.stack == model::Stack::kMegatron && j.parallel.zero < 3 && !j.train.gradients &&
+              (j.precision == Precision::kMixedBf16 || j.precision == Precision::kFp8 ||
+               j.precision == Precision::kFp4);
+     }},
     {"8-bit AdamW", OptionKind::kOther,
      "no loss seen in fine-tuning; keep embeddings in 32 bits for pre-training (Dettmers et al. 2022)",
      [](Job& j) { j.train.optimizer = Optimizer::kAdamW8bit; },
@@ -110,6 +117,7 @@ std::string flags_between(const Job& before, const Job& after) {
   add(was.recompute != is.recompute, "recompute", name_of(is.recompute));
   add(was.cross_entropy != is.cross_entropy, "cross-entropy", name_of(is.cross_entropy));
   add(was.optimizer != is.optimizer, "optimizer", name_of(is.optimizer));
+  add(was.gradients != is.gradients, "gradients", "bf16");
   add(was.optimizer_in_backward != is.optimizer_in_backward, "optimizer-in-backward", is.optimizer_in_backward);
   add(was.offload != is.offload, "offload", "optimizer");
   add(before.batch != after.batch, "batch", after.batch);

@@ -87,6 +87,7 @@ std::vector<SettingRule> make_rules() {
       choice("precision", kPrecisions, STORE(Precision, precision)),
       choice("optimizer", kOptimizers, STORE(Optimizer, train.optimizer)),
       choice("optimizer-states", kStates, STORE(StateFormat, train.optimizer_states)),
+      choice("gradients", kStates, STORE(StateFormat, train.gradients)),
       number("batch", STORE(std::int64_t, batch)),
       number("seq", STORE(std::int64_t, sequence)),
       number("accumulate", STORE(int, train.accumulation)),
@@ -117,6 +118,7 @@ std::vector<SettingRule> make_rules() {
              RIGHTSIZE_TRY(job.image.resolution, parse_resolution(value.text));
              return {};
            }),
+      number("frames", STORE(int, image.frames)),
       number("images", STORE(int, image.count)),
       number("concurrency", STORE(std::int64_t, serve.concurrency)),
       choice("kv-precision", kPrecisions, STORE(Precision, serve.kv_precision)),
@@ -195,6 +197,12 @@ void check_train(const Job& job, Contradictions& wrong) {
       job.train.optimizer != Optimizer::kAdamW) {
     wrong.add("optimizer-states", fmt::format("{} has no 8-bit states", name_of(job.train.optimizer)),
               "use adamw-8bit");
+  }
+  if (job.train.gradients == StateFormat::kBf16 &&
+      (job.stack != Stack::kMegatron ||
+       !is_one_of(job.precision, {Precision::kBf16, Precision::kMixedBf16, Precision::kFp8, Precision::kFp4}))) {
+    wrong.add("gradients", "only megatron reduces gradients in bf16, in bf16, mixed-bf16, fp8 and fp4",
+              "leave --gradients out, or use --stack megatron");
   }
   if (job.train.optimizer_in_backward && job.train.accumulation > 1) {
     wrong.add("optimizer-in-backward", "an optimizer step inside the backward pass cannot accumulate gradients",

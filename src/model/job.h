@@ -68,6 +68,7 @@ struct TrainSettings {
   LoraTargets lora_targets = LoraTargets::kAllLinear;
   Optimizer optimizer = Optimizer::kAdamW;
   std::optional<StateFormat> optimizer_states;  // unset: follows from the precision
+  std::optional<StateFormat> gradients;         // of the buffer they add up in (mixed precision); unset: fp32
   Recompute recompute = Recompute::kNone;
   Attention attention = Attention::kSdpa;
   CrossEntropy cross_entropy = CrossEntropy::kEager;
@@ -122,6 +123,7 @@ struct ImageSettings {
   std::optional<int> steps;             // of denoising; unset: the model's usual number
   std::optional<bool> guidance;         // unset: the model's usual mode
   std::optional<ImageSize> resolution;  // unset: the model's own
+  std::optional<int> frames;            // of a video; unset: the model's usual number
   int count = 0;                        // images in a prompt
   std::int64_t tokens = 0;              // the part of serve.isl that the images take; follows from the model
 

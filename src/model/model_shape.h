@@ -123,6 +123,7 @@ struct ImagePipeline {
   int steps = 30;                          // the usual number
   bool guidance = true;                    // usually two passes a step, with the prompt and without
   int pixels = 8;                          // per side of one latent element
+  int frames = 0;                          // of the video; 0: an image
   std::vector<std::string> encoders = {};  // of the prompt
   std::string decoder = {};                // of the latents
   std::vector<std::shared_ptr<const ModelShape>> encoder_shapes = {};

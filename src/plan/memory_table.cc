@@ -26,7 +26,7 @@ PerParameter per_parameter(const Job& job) {
       return {4, 4, narrow_states ? 0.0 : 8};
     case Precision::kMixedBf16:
     case Precision::kFp8:
-      return {2, 2, narrow_states ? 4.0 : 12};
+      return {2, job.train.gradients == model::StateFormat::kBf16 ? 2.0 : 4.0, narrow_states ? 4.0 : 12};
     default:
       return {2, 2, narrow_states ? 0.0 : 4};
   }

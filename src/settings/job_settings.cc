@@ -43,6 +43,9 @@ constexpr Setting kRows[] = {
         .or_words("adamw"),
     choice("optimizer-states", "fp32|bf16|int8", "number format of the optimizer states")
         .or_words("follows --precision"),
+    choice("gradients", "fp32|bf16",
+           "number format in which megatron adds up and reduces gradients (bf16: --grad-reduce-in-bf16)")
+        .or_words("fp32 in mixed precision"),
     count("accumulate", "4", 1, 1e6, "gradient accumulation: passes per optimizer step").or_words("1"),
     choice("recompute", "none|selective|full", "activation checkpointing").listed().or_words("none"),
     choice("attention", "eager|sdpa|flash", "attention kernels").or_words("sdpa"),
@@ -69,6 +72,7 @@ constexpr Setting kRows[] = {
     length("osl", "256", 0, kMostTokens, "output tokens per request").or_words("256"),
     count("steps", "30", 1, 10'000, "denoising steps per image"),
     yes_no("guidance", "classifier-free guidance: a second pass per step without the prompt"),
+    count("frames", "81", 1, 100'000, "frames per video"),
     count("images", "1", 0, 10'000, "images per prompt, for models that read images"),
     count("concurrency", "32", 1, 1e6, "requests in flight").or_words("1"),
     choice("kv-precision", kPrecisions, "number format of the KV cache").or_words("the engine's own").listed(),

@@ -28,6 +28,7 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
     key_.append(*part).push_back('\n');
   }
   if (resolution != settings.end()) key_ += resolution->second;
+  if (const auto frames = settings.find("frames"); frames != settings.end()) key_.append("\n").append(frames->second);
   auto kept = inputs_.find(key_);
   if (kept == inputs_.end() || settings.contains("images") ||
       (resolution != settings.end() && kept->second.model.vision)) {

@@ -43,8 +43,8 @@ void set_widths(const Job& job, GpuPlan& plan) {
         plan.gradient_width = kSingle;
       } else if (!adapters) {
         plan.master_weights = true;
-        // The recipes of NeMo and Megatron-Bridge reduce gradients in bf16 (grad_reduce_in_fp32 = False).
-        plan.gradient_width = job.stack == Stack::kMegatron ? kHalf : kSingle;
+        // Megatron's main_grads_dtype is fp32; the recipes of NeMo and Megatron-Bridge ask for bf16.
+        plan.gradient_width = job.train.gradients == model::StateFormat::kBf16 ? kHalf : kSingle;
       }
       break;
     default:

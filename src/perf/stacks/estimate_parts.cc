@@ -79,14 +79,17 @@ DataParallel data_parallel_time(const ModelWork& work, const Job& job, const Gpu
       job.precision == Precision::kAmpBf16 || job.precision == Precision::kAmpFp16 || job.precision == Precision::kFp32
           ? (job.stack == model::Stack::kLlmFoundry ? 2.0 : 4.0)
           : 2.0;
+  // Published runs of Megatron reduce gradients in bf16 and gather weights in bf16; --gradients fp32 doubles the former.
+  const bool wide = job.train.gradients == model::StateFormat::kFp32 && element < 4.0;
+  const double reduced = wide ? 2.0 : 1.0;
   const double trained = trained_parameters(work, job) * held;
   const BytesPerSecond rate = sharding_rate(gpu, cluster, group, network_rate);
   auto time = [&](double elements) { return bytes(elements * element * (group.gpus - 1.0) / group.gpus) / rate; };
   if (job.parallel.zero == 3) {
-    result.each_pass = time(2 * work.parameters * held + trained);
+    result.each_pass = time(2 * work.parameters * held + reduced * trained);
   } else {
-    result.each_pass = job.parallel.zero == 2 ? time(trained) : Seconds{};
-    result.once = time(job.parallel.zero == 2 ? trained : 2 * trained);
+    result.each_pass = job.parallel.zero == 2 ? time(reduced * trained) : Seconds{};
+    result.once = time(job.parallel.zero == 2 ? trained : (1 + reduced) * trained);
   }
   return result;
 }
