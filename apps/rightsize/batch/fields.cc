@@ -95,7 +95,10 @@ const Fields<BatchPlan> kLatencyFields = {
     {kTokenFields, token_run},
     {"mean_batch", "mean items of a batch, or sequences of a step",
      [](const BatchPlan& p) { return p.run->profile.mean_batch; }},
-    {"utilization", "share of time with work on the GPU", [](const BatchPlan& p) { return p.run->busy; }},
+    {"busy_share", "share of the time with work on the GPU", [](const BatchPlan& p) { return p.run->busy; }},
+    {"utilization",
+     "the same as busy_share; in 'recommend', 'estimate' and 'service' it is the share of capacity in use",
+     [](const BatchPlan& p) { return p.run->busy; }},
 };
 
 // The measurements of one simulated configuration.
