@@ -212,7 +212,7 @@ const Fields<ServeView> kServeFields = {
      }},
     {"running", "requests decoded together on one replica", &ServeEstimate::running},
     {"rate_requests_per_second?", "arrival rate", [](const ServeView& v) { return positive(v.answer.input.rate); }},
-    {"utilization?", "load over what the engine can serve",
+    {"utilization?", "share of capacity in use: the arrival rate over the highest rate that the engine can serve",
      [](const ServeView& v) { return when(v.open_loop(), v.e.utilization); }},
     {"stable?", "false: requests arrive faster than they are served",
      [](const ServeView& v) { return when(v.open_loop(), v.e.stable); }},

@@ -172,7 +172,8 @@ const Fields<Plan> kReplicaFields = {
 
 const Fields<Plan> kServiceFields = {
     {"mean_latency_seconds", "mean time of a whole request", &Plan::latency},
-    {"utilization", "arrival rate over the capacity of the replicas", &Plan::load},
+    {"utilization", "share of capacity in use: the arrival rate over the highest rate that the replicas can serve",
+     &Plan::load},
     {"busy_share", "share of the time with work on the GPU", &Plan::busy},
     {"max_sequences?", "engine limit: sequences at once", [](const Plan& p) { return positive(p.sequences); }},
     {"token_budget?", "engine limit: tokens per step", [](const Plan& p) { return positive(p.token_budget); }},

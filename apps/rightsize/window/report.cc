@@ -36,7 +36,8 @@ const Fields<WindowOption> kOptionFields = {
     {"usd_per_month", "$/month", "cost per month", [](const WindowOption& o) { return o.monthly(); }, format_usd},
     {"latency_seconds", "item done within", "longest time until an item is done", &WindowOption::latency,
      format_duration},
-    {"utilization", "busy", "share of the paid time with work", &WindowOption::utilization,
+    {"busy_share", "share of the paid time with work", &WindowOption::utilization},
+    {"utilization", "busy", "the same as busy_share", &WindowOption::utilization,
      [](double share) { return format_percent(Ratio::fraction(share)); }},
     {"note", "note", "remark", &WindowOption::note, report::kTableOnly},
 };
