@@ -2,9 +2,7 @@
 # A Slurm batch script. Start: sbatch THIS_FILE
 {{>plan_header}}
 {{>plan_inputs}}
-{{#apart}}
-#   software on every node: {{install}}{{#nixl_on_amd}}, and NIXL built for ROCm (it has no wheel){{/nixl_on_amd}}
-{{/apart}}
+#   software on every node: {{#install}}{{install}}{{/install}}{{^install}}the engine built for ROCm{{/install}}{{#nixl_on_amd}}, and NIXL built for ROCm (it has no wheel){{/nixl_on_amd}}
 #   partition, account, and a constraint for the GPU, as your cluster names them
 #   submit from a folder on the shared file system that holds code, data and checkpoints
 #SBATCH --job-name={{name}}

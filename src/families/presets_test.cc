@@ -90,6 +90,30 @@ TEST(FindModel, SeparatorsAndCaseDoNotMatter) {
   }
 }
 
+// A chat model has the shape of its base model, but files must name its weights.
+TEST(HubId, IsTheOneThatWasTyped) {
+  for (const char* id : {"meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen2.5-7B-Instruct", "google/gemma-2-9b-it",
+                         "mistralai/Mixtral-8x7B-Instruct-v0.1", "my-team/Llama-3.1-8B-finetuned"}) {
+    EXPECT_EQ(hub_id(id), id);
+    EXPECT_EQ(hub_id("https://huggingface.co/" + std::string(id) + "/tree/main"), id);
+  }
+  EXPECT_EQ(hub_id("llama-2-13b-chat"), "");  // its owner writes Llama-2-13b-chat-hf
+  EXPECT_EQ(hub_id("./config.json"), "");
+  EXPECT_EQ(hub_id("mpt-7b-foundry"), "");
+}
+
+TEST(HubId, NamesOfBuiltInModelsHaveTheirFirst) {
+  EXPECT_EQ(hub_id("llama-3.1-8b"), "meta-llama/Llama-3.1-8B");
+  EXPECT_EQ(hub_id("META-LLAMA/llama_3.1_8b"), "meta-llama/Llama-3.1-8B");
+  for (const Preset& preset : presets()) {
+    for (const std::string& alias : preset.aliases) {
+      if (alias.find('/') == std::string::npos) continue;
+      EXPECT_EQ(hub_id(alias), alias);
+      EXPECT_NE(hub_id(preset.name).find('/'), std::string::npos) << preset.name;
+    }
+  }
+}
+
 TEST(FindModel, UnknownNamesGetSuggestions) {
   Checked<ModelShape> shape = find_model("lama-3.1-8b");
   ASSERT_FALSE(shape);

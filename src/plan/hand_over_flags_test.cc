@@ -238,8 +238,11 @@ void expect_training_agrees(const Request& request, const Plan& plan, const std:
       batch = flag_value(command, "--per_device_train_batch_size", 0) *
               flag_value(command, "--gradient_accumulation_steps", 0) * plan.gpus;
       EXPECT_NE(command.find("--bf16"), command.find("--fp16")) << "autocast is neither on nor off: " << command;
+      // 16-bit weights where the plan has them, and DeepSpeed only with its own half precision.
       EXPECT_EQ(command.find("--dtype float32") == std::string::npos,
-                job.precision == model::Precision::kBf16 || job.precision == model::Precision::kMixedBf16)
+                job.precision == model::Precision::kBf16 || command.find("--deepspeed") != std::string::npos)
+          << command;
+      EXPECT_TRUE(command.find("--deepspeed") == std::string::npos || command.find("--bf16 false") == std::string::npos)
           << command;
       EXPECT_EQ(command.find("--packing true") != std::string::npos, request.model.kind == model::ModelKind::kDecoder);
   }

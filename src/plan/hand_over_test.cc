@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/csv.h"
+#include "base/embedded.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "plan/hand_over_facts.h"
@@ -166,6 +168,63 @@ TEST(SkyPilot, WritesAServiceForAServingPlan) {
   EXPECT_THAT(field(task, "run"), HasSubstr("--max-model-len 14104"));  // planned with 1,024 in, 256 out
 }
 
+// What SkyPilot's implementation of a cloud lacks is not asked for, and a plan that needs it is refused.
+TEST(SkyPilot, FilesAskOnlyForWhatTheCloudHas) {
+  const Csv clouds = *Csv::parse("skypilot_clouds.csv", std::string(embedded_file("skypilot_clouds.csv")));
+  std::map<std::string, const CsvRow*> rows;
+  for (const CsvRow& row : clouds.rows()) rows[std::string(clouds.cell(row, "provider"))] = &row;
+  int written = 0, refused = 0;
+  for (const catalog::Machine& machine : facts().machines) {
+    EXPECT_TRUE(rows.contains(machine.provider)) << machine.provider << " is not in data/skypilot_clouds.csv";
+  }
+  for (const Answer& a : {large_training(), serving()}) {
+    Plan plan = a.best();
+    const bool trains = is_training(a.request);
+    for (const auto& [provider, row] : rows) {
+      for (const catalog::Purchase purchase : {catalog::Purchase::kOnDemand, catalog::Purchase::kSpot}) {
+        catalog::Machine machine = *plan.offer.machine;
+        catalog::Price price = *plan.offer.price;
+        machine.provider = provider;
+        price.purchase = purchase;
+        Plan there = plan;
+        there.offer.machine = &machine;
+        there.offer.price = &price;
+        const auto has = [&, at = row](const char* what) { return clouds.cell(*at, what) == "yes"; };
+        const bool possible = (has("nodes") || !trains) && (has("spot") || !is_spot(there)) && (has("ports") || trains);
+        const Result<std::string> made = hand_over(Target::kSkyPilot, a.request, there);
+        ASSERT_EQ(made.has_value(), possible) << provider;
+        (possible ? written : refused) += 1;
+        if (!made) continue;
+        const YamlValue task = documents(*made).at(0);
+        const std::string infra = field(task, "resources/infra");
+        EXPECT_THAT(infra,
+                    StartsWith(std::string(clouds.cell(*row, "infra").empty() ? "k8s" : clouds.cell(*row, "infra"))));
+        EXPECT_EQ(infra == "k8s", made->find("SkyPilot rents no machines from " + provider) != std::string::npos);
+        EXPECT_EQ(task.find("file_mounts") != nullptr, trains && has("buckets")) << provider;
+        EXPECT_EQ(task.find("volumes") != nullptr, trains && !has("buckets") && has("volumes")) << provider;
+        if (clouds.cell(*row, "network").empty()) {
+          EXPECT_EQ(field(task, "resources/network_tier"), "(none)") << provider;
+        }
+      }
+    }
+  }
+  EXPECT_GT(written, 30);
+  EXPECT_GT(refused, 30);
+}
+
+// network_tier: best is accepted on AWS's machines with EFA and on Nebius's H100:8 and H200:8 only.
+TEST(SkyPilot, TheBestNetworkIsAskedForWhereItIsAccepted) {
+  const auto tier = [](const char* provider, const char* gpu) {
+    const Answer a =
+        answer({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"providers", provider}, {"gpu", gpu}, {"gpus", "16"}});
+    return field(documents(*hand_over(Target::kSkyPilot, a.request, a.best())).at(0), "resources/network_tier");
+  };
+  EXPECT_EQ(tier("aws", "h100-sxm"), "best");
+  EXPECT_EQ(tier("aws", "b300-sxm"), "(none)");
+  EXPECT_EQ(tier("nebius", "h200-sxm"), "best");
+  EXPECT_EQ(tier("nebius", "b200-sxm"), "(none)");
+}
+
 TEST(SkyPilot, CommittedPlansSetNoMaximumPrice) {
   const Answer a = answer({{"model", "bert-base"}, {"samples", "1M"}, {"purchase", "1y,3y"}});
   const std::string text = *hand_over(Target::kSkyPilot, a.request, a.best());
@@ -250,7 +309,6 @@ TEST(Slurm, WritesABatchScriptForATrainingPlan) {
   EXPECT_LE(limit, in_hours(a.best().time.total()) * a.best().speed.high * 1.1 + 0.3);
 }
 
-// Every point is one that kept such a file from running.
 TEST(SkyPilot, UploadsCodeAndComesBackFromItsLastCheckpoint) {
   const Answer a = large_training();
   const YamlValue task = documents(*hand_over(Target::kSkyPilot, a.request, a.best())).at(0);
@@ -450,6 +508,7 @@ TEST(SeveralMachines, KubernetesStartsAGroupOfPodsForEachCopy) {
   EXPECT_THAT(file, HasSubstr("--pipeline-parallel-size 2"));
   EXPECT_THAT(file, HasSubstr("--nnodes 2 --node-rank \"$LWS_WORKER_INDEX\" --master-addr \"$LWS_LEADER_ADDRESS\""));
   EXPECT_THAT(file, HasSubstr("vpc.amazonaws.com/efa: 32"));
+  EXPECT_THAT(file, HasSubstr("hugepages-2Mi: 5120Mi"));  // which EFA's library allocates
   // Only the first pod of a group answers.
   EXPECT_EQ(file.find("readinessProbe"), file.rfind("readinessProbe"));
 }

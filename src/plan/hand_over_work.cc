@@ -50,26 +50,20 @@ const char* hf_optimizer(model::Optimizer optimizer) {
   }
 }
 
-// TRL turns autocast on unless it is told not to (its bf16 defaults to true), and the plan counts on it only for amp.
-// GPUs without bfloat16 compute in float16; Trainer then scales the loss.
-std::string hf_precision_flags(Precision precision, bool bf16) {
-  const char* half = bf16 ? "bfloat16" : "float16";
-  const char* autocast = bf16 && precision != Precision::kAmpFp16 ? "--bf16 true" : "--fp16 true";
-  switch (precision) {
-    case Precision::kBf16:
-      return fmt::format("--dtype {} --bf16 false", half);
-    case Precision::kMixedBf16:
-      return fmt::format("--dtype {} {}", half, autocast);
-    case Precision::kAmpBf16:
-    case Precision::kAmpFp16:
-      return fmt::format("--dtype float32 {}", autocast);
-    default:
-      return "--dtype float32 --bf16 false";
-  }
-}
-
 // FSDP has no stage that shards optimizer states alone and no 16-bit weights over 32-bit master copies; DeepSpeed has.
 bool needs_deepspeed(const model::Job& job) { return job.parallel.zero == 1 || job.precision == Precision::kMixedBf16; }
+
+// TRL turns autocast on unless it is told not to (its bf16 defaults to true), and the plan counts on it only for amp.
+// DeepSpeed needs bf16 to keep 16-bit weights and runs without autocast. GPUs without bfloat16 compute in float16;
+// Trainer then scales the loss.
+std::string hf_precision_flags(const model::Job& job, bool bf16) {
+  const char* half = bf16 ? "bfloat16" : "float16";
+  const char* enabled = bf16 && job.precision != Precision::kAmpFp16 ? "--bf16 true" : "--fp16 true";
+  if (job.precision == Precision::kFp32) return "--dtype float32 --bf16 false";
+  if (needs_deepspeed(job)) return fmt::format("--dtype {} {}", half, enabled);
+  if (job.precision == Precision::kBf16) return fmt::format("--dtype {} --bf16 false", half);
+  return fmt::format("--dtype float32 {}", enabled);
+}
 
 const char* hf_sharding_flag(const model::Job& job) {
   if (needs_deepspeed(job)) return "--deepspeed deepspeed.json";
@@ -120,11 +114,11 @@ void add_parallelism(Facts& facts, const model::Job& job) {
 void add_precision(Facts& facts, const Plan& plan) {
   const model::Job& job = plan.job;
   const bool bf16 = has_bf16(plan);
-  facts.set("precision_flags", hf_precision_flags(job.precision, bf16))
+  facts.set("precision_flags", hf_precision_flags(job, bf16))
       .set("sharding_flag", hf_sharding_flag(job))
       .set("deepspeed", needs_deepspeed(job))
-      .set("half", bf16 ? "bf16" : "fp16")
-      .set("half_enabled", job.precision == Precision::kMixedBf16 ? "true" : "\"auto\"")
+      .set("half", bf16 && job.precision != Precision::kAmpFp16 ? "bf16" : "fp16")
+      .set("half_enabled", job.precision == Precision::kFp32 ? "false" : "true")
       .set("megatron_precision", megatron_precision(job.precision))
       .set("bf16_gradients", job.train.gradients == model::StateFormat::kBf16)
       .set("fp8", job.precision == Precision::kFp8)

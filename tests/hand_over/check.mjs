@@ -22,6 +22,9 @@ const TRAIN = ['--model', 'llama-3.1-8b', '--tokens', '1B'];
 const SERVE = ['--job', 'serve', '--model', 'llama-3.1-8b', '--rate', '20/s', '--ttft-slo', '1s', '--tpot-slo', '50ms'];
 // A model that does not fit one machine.
 const SPAN = ['--job', 'serve', '--model', 'llama-3.1-405b', '--precision', 'bf16', '--rate', '1/s', '--gpu', 'h100-sxm', '--providers', 'aws'];
+// Separate workers for prefill and decode.
+const APART = ['--job', 'serve', '--model', 'llama-3.1-8b', '--rate', '20/s', '--isl', '2000', '--osl', '200', '--ttft-slo', '2s', '--tpot-slo', '50ms',
+               '--gpu', 'h200-sxm', '--providers', 'aws', '--disaggregated', 'prefill=2x1,decode=1x2'];
 const REQUESTS = [
   [[...TRAIN, '--providers', 'aws', '--gpu', 'h100-sxm', '--gpus', '16'], ['skypilot', 'kubernetes', 'karpenter', 'slurm', 'terraform']],
   [[...TRAIN, '--providers', 'gcp', '--gpu', 'b200-sxm', '--gpus', '16'], ['skypilot', 'kubernetes', 'terraform']],
@@ -39,6 +42,13 @@ const REQUESTS = [
   [['--job', 'serve', '--model', 'llama-3.1-8b', '--items', '1M', '--providers', 'aws'], ['skypilot', 'kubernetes', 'slurm']],
   [[...SPAN, '--stack', 'vllm'], ['kubernetes', 'slurm', 'karpenter', 'terraform']],
   [[...SPAN, '--stack', 'sglang'], ['kubernetes', 'slurm']],
+  [[...APART, '--stack', 'vllm'], ['kubernetes', 'slurm', 'skypilot']],
+  [[...APART, '--stack', 'sglang'], ['kubernetes', 'slurm']],
+  [[...APART, '--stack', 'trtllm'], ['kubernetes', 'slurm', 'terraform']],
+  [[...TRAIN, '--stack', 'llm-foundry', '--providers', 'nebius', '--gpus', '16', '--gpu', 'b200-sxm'], ['skypilot', 'kubernetes', 'slurm']],
+  [[...TRAIN, '--method', 'qlora', '--providers', 'runpod'], ['skypilot', 'kubernetes', 'slurm']],
+  [[...TRAIN, '--method', 'lora', '--providers', 'seeweb'], ['skypilot', 'kubernetes']],
+  [['--job', 'serve', '--model', 'llama-3.2-3b', '--rate', '1/s', '--providers', 'verda,shadeform,do,oci'], ['skypilot', 'kubernetes']],
 ];
 
 const failures = [];
@@ -68,6 +78,7 @@ const KINDS = {
   'v1/PersistentVolumeClaim': 'kubernetes-models/v1/PersistentVolumeClaim',
   'batch/v1/Job': 'kubernetes-models/batch/v1/Job',
   'apps/v1/Deployment': 'kubernetes-models/apps/v1/Deployment',
+  'apps/v1/StatefulSet': 'kubernetes-models/apps/v1/StatefulSet',
   'policy/v1/PodDisruptionBudget': 'kubernetes-models/policy/v1/PodDisruptionBudget',
   'karpenter.sh/v1/NodePool': '@kubernetes-models/karpenter/karpenter.sh/v1/NodePool',
   'karpenter.k8s.aws/v1/EC2NodeClass': '@kubernetes-models/karpenter/karpenter.k8s.aws/v1/EC2NodeClass',
