@@ -1,10 +1,9 @@
 """Compiles the usage examples in the comments of src/**/*.h, so that they stay correct.
 
 An example is a block of the comment above '#pragma once' that is indented by three spaces and contains a statement.
-tests/header_examples/MODULE_HEADER.inc declares names that the example of a header does not declare. A header
-whose example does not compile yet is listed in tests/header_examples/pending.txt; all others must compile.
+tests/header_examples/MODULE_HEADER.inc declares names that the example of a header does not declare.
 
-Usage: header_examples.py BUILD_FOLDER [--update] [HEADER...]; --update rewrites the list."""
+Usage: header_examples.py BUILD_FOLDER [HEADER...]"""
 import json
 import os
 import pathlib
@@ -16,7 +15,10 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests/header_examples"
-PENDING = FOLDER / "pending.txt"
+# An example that defines a function is compiled as it is; any other is the body of one that returns a Result.
+DEFINITION = re.compile(r"[\w:<>]+ \w+\(.*\) \{")
+# A line that only names a member: its semicolon may be omitted.
+MEMBER = re.compile(r"^(\w+(?:->|\.)\w+)(?=\s*(?://|$))")
 
 
 def example(header):
@@ -42,19 +44,21 @@ def example(header):
 
 def source(headers):
     """One file that compiles the examples of several headers, each in a function in a separate namespace."""
-    text = [f'#include "{header.relative_to(ROOT / "src")}"' for header in headers]
+    text = ['#include "base/result.h"'] + [f'#include "{header.relative_to(ROOT / "src")}"' for header in headers]
     for index, header in enumerate(headers):
         name = header.relative_to(ROOT / "src")
-        module = re.search(r"namespace rightsize(?:::(\w+))?", header.read_text()).group(1)
+        module = re.search(r"namespace (rightsize[\w:]*)", header.read_text()).group(1)
         declarations = FOLDER / (str(name.with_suffix("")).replace("/", "_") + ".inc")
         declared = declarations.read_text().split("\n") if declarations.exists() else []
         text += [line for line in declared if line.startswith(("#include", 'extern "C"'))]
-        text.append(f"namespace rightsize{'::' + module if module else ''} {{ namespace example{index} {{")
+        text.append(f"namespace {module} {{ namespace example{index} {{")
         text += [line for line in declared if not line.startswith(("#include", 'extern "C"'))]
-        text.append("void example() {")
-        for number, code in example(header):
-            text.append(f'#line {number} "{header}"\n{code}')
-        text.append("}\n}}")
+        lines = example(header)
+        defines = DEFINITION.match(lines[0][1])
+        text.append("" if defines else "Result<> example() {")
+        for number, code in lines:
+            text += [f'#line {number} "{header}"', MEMBER.sub(r"\1;", code)]
+        text.append("}}" if defines else "return {};\n}\n}}")
     return "\n".join(text) + "\n"
 
 
@@ -81,9 +85,8 @@ def compile_commands(build):
 
 
 def main():
-    arguments = [word for word in sys.argv[1:] if word != "--update"]
-    build = pathlib.Path(arguments[0]).resolve()
-    chosen = [ROOT / name for name in arguments[1:]] or sorted((ROOT / "src").rglob("*.h"))
+    build = pathlib.Path(sys.argv[1]).resolve()
+    chosen = [ROOT / name for name in sys.argv[2:]] or sorted((ROOT / "src").rglob("*.h"))
     modules = {}
     for header in chosen:
         if example(header):
@@ -100,19 +103,11 @@ def main():
         broken = {str(h.relative_to(ROOT)) for h in headers if re.search(re.escape(str(h)) + r":\d+:\d+: (?:fatal )?error", run.stderr)}
         failed |= broken or {str(h.relative_to(ROOT)) for h in headers}
         output.append(run.stderr)
-    pending = set(PENDING.read_text().split()) if PENDING.exists() else set()
-    if "--update" in sys.argv:
-        PENDING.write_text("".join(f"{name}\n" for name in sorted(failed)))
-        return 0
-    named = {str(header.relative_to(ROOT)) for header in chosen}
-    wrong, stale = sorted(failed - pending), sorted((pending & named) - failed)
-    if wrong:
+    if failed:
         print("\n".join(line for text in output for line in text.split("\n") if "error" in line))
-    for name in wrong:
+    for name in sorted(failed):
         print(f"{name}: its example does not compile")
-    for name in stale:
-        print(f"{name}: its example compiles; take it off {PENDING.relative_to(ROOT)}")
-    return 1 if wrong or stale else 0
+    return 1 if failed else 0
 
 
 sys.exit(main())

@@ -1,8 +1,6 @@
 """Searches documents, help texts, and the strings and comments of all sources for wording that we avoid (docs/style.md).
 
-Files that still contain some are listed in tests/words_pending.txt; all others must have none.
-
-Usage: words_test.py PROGRAM [--update]; --update removes clean files from the list."""
+Usage: words_test.py PROGRAM"""
 import glob
 import os
 import re
@@ -11,7 +9,6 @@ import sys
 
 PROGRAM = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PENDING = os.path.join(ROOT, "tests/words_pending.txt")
 
 # Words that are not terms of the field, or that sound translated.
 PHRASES = [
@@ -41,7 +38,7 @@ AVOIDED = re.compile(r"(?<![\w-])(?:" + "|".join(PHRASES) + r")(?![\w-])", re.I)
 # Cost over time is written in one form: $6,979/month, $2.60/h, $2.29/GPU-h.
 MONEY = re.compile(r"\$[\d,.]+[kMB]? (?:an? (?:month|hour|day|week|year|run|GPU|GPU-hour)|more a month|less a month)\b")
 # The style guide quotes what it replaces, and the article quotes its source.
-SPARED = {"docs/article.md", "docs/article.template.md", "tests/words_test.py", "tests/words_pending.txt"}
+SPARED = {"docs/article.md", "docs/article.template.md", "tests/words_test.py"}
 # The old spelling of a flag still works.
 KEPT = re.compile(r"--levers|\"levers\"")
 
@@ -91,30 +88,20 @@ def joined(parts):
 
 
 def main():
-    pending = set(open(PENDING, encoding="utf-8").read().split())
-    failures, unclean = [], set()
+    failures = []
     for name, path in files():
         try:
             text = open(path, encoding="utf-8").read()
         except UnicodeDecodeError:
             continue
-        for number, what in findings(name, text):
-            unclean.add(name)
-            if name not in pending or "--all" in sys.argv:
-                failures.append(f"{name}:{number}: '{what}'")
+        failures += [f"{name}:{number}: '{what}'" for number, what in findings(name, text)]
 
     overview = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True).stdout
     helps = {"--help": overview} | {
-        f"help {command}": subprocess.run([PROGRAM, "help", command], capture_output=True, text=True).stdout
+        f"help {command}": subprocess.run([PROGRAM, "help", command, "--all"], capture_output=True, text=True).stdout
         for command in re.findall(r"^  ([a-z]+) ", overview.split("Commands:")[1].split("Options:")[0], re.M)}
-    # Help texts are checked once the sources of all commands are clean.
-    if not any(name.startswith("apps/") for name in pending & unclean):
-        failures += [f"{name}: '{what}'" for name, text in helps.items() for _, what in findings(name, text)]
-
-    if "--update" in sys.argv:
-        with open(PENDING, "w", encoding="utf-8") as file:
-            file.writelines(name + "\n" for name in sorted(pending & unclean))
-    print("\n".join(failures) or f"no wording to avoid; {len(pending & unclean)} files still to be rewritten")
+    failures += [f"{name}: '{what}'" for name, text in helps.items() for _, what in findings(name, text)]
+    print("\n".join(failures) or "no wording to avoid")
     sys.exit(1 if failures else 0)
 
 

@@ -1,7 +1,7 @@
 // The capacity planner, shared by all commands: what a configuration delivers, and the fewest replicas that meet every
 // SLO.
 //
-//   Planner planner(service, {*token_replica(...)});
+//   Planner planner(service, {replica});
 //   planner.assess(configuration, {.requests = 20'000});   // what these replicas deliver under this load
 //   planner.fewest(0, {.step = 8, .most = 64});            // the fewest that meet every SLO
 //

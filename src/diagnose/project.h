@@ -5,7 +5,7 @@
 // only the other GPU supports are not considered, and time spent in the host or the network stays the same.
 //
 //   const perf::SpeedTable speeds(catalog, constants);                        // once
-//   for (const Projection& p : project({&summary, &diagnosis, h200}, speeds, offers)) ...
+//   std::vector<Projection> others = project({&summary, &diagnosis, h200}, speeds, &prices);
 //   auto there = speed_on(watched_work(summary, diagnosis), *speeds.find(*h200), *speeds.find(*l4));
 #pragma once
 

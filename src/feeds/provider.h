@@ -3,8 +3,7 @@
 // Such a file defines a function with its own name that describes the feeds it reads; the build collects them, so that
 // a new feed is one new file:
 //
-//   std::vector<Feed> vast() { return {{.name = "vast", .what = "Vast offers, JSON", .complete = true, .read = read}};
-//   }
+//   std::vector<Feed> vast() { return {{{"vast", "Vast offers, JSON", true}, false, read_vast}}; }
 #pragma once
 
 #include <functional>

@@ -1,8 +1,8 @@
 // Samples of any number of GPUs, in any order, as they are read from files -> GpuUse. Memory grows with GPUs (about
 // 20 kB each) and owners, not with samples.
 //
-//   UseAccumulator sum(rule);
-//   read_telemetry(path, sum);            // any number of files
+//   UseAccumulator sum({});
+//   RIGHTSIZE_TRY(const telemetry::FeedOutcome outcome, telemetry::read_feeds(paths, {}, sum));
 //   std::vector<GpuUse> gpus = sum.finish();
 #pragma once
 

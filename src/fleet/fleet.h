@@ -1,9 +1,9 @@
 // What the GPUs of a fleet cost, how much of it is wasted, who wastes it, and what to do about it.
 //
-//   std::vector<GpuUse> gpus = ...;                       // accumulate.h from files, scan.h from a server, jobs.h
-//   FleetAnalysis a = analyse(std::move(gpus), {prices, speeds, {}});
-//   a.ledger                                              // parts that add up to what was spent
-//   a.actions                                             // by dollars per month; no dollar is saved twice
+//   std::vector<GpuUse> gpus = sum.finish();   // accumulate.h; from a server: scan.h; from a job log: jobs.h
+//   FleetAnalysis found = analyse(std::move(gpus), {prices, speeds, {}});
+//   found.ledger;                              // parts that add up to what was spent
+//   found.actions;                             // by dollars per month; no dollar is saved twice
 //
 // Waste is the cost that a cheaper way of doing the same work would avoid. Every part of the ledger has a rule, and
 // every GPU its evidence. Time without reported activity is a separate part ("unknown"), neither useful nor wasted.

@@ -1,9 +1,9 @@
 // What jobs cost, from a scheduler's accounting alone: by user, account, partition and state, and how much of it had no
 // result. A job costs its GPUs times its elapsed time, measured or not, successful or not.
 //
-//   telemetry::JobTable table = ...;                          // telemetry/feeds/slurm.h
-//   clip_jobs(table, {from, until});                          // if only a window counts
-//   std::vector<GpuUse> gpus = gpus_of_jobs(table, {...});    // for hosts without telemetry
+//   telemetry::JobTable table;                             // filled by telemetry/feeds/slurm.h
+//   clip_jobs(table, {from, until});                       // if only a window counts
+//   std::vector<GpuUse> gpus = gpus_of_jobs(table, idle);  // for hosts without telemetry
 //   JobLedger ledger = make_job_ledger(table, prices, idle, rows);
 #pragma once
 

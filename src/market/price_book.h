@@ -2,7 +2,7 @@
 // price uses it, so that all agree.
 //
 //   const PriceBook book(catalog, *parse_own_prices({"h100-sxm=2.49"}, catalog));
-//   book.gpu(h100)->rate;                                    // $2.49: the user's own price
+//   book.gpu(h100, Purchase::kOnDemand)->rate;               // $2.49: the user's own price
 //   book.gpu(l4, {.purchases = {Purchase::kSpot}});          // the cheapest spot offer, with its source and date
 //   book.machine(p5, Purchase::kOnDemand, "us-east-1");      // a whole machine, in its region where that has a price
 //   book.offers({.providers = {"aws"}});                     // everything AWS rents out

@@ -1,6 +1,6 @@
 // How much GPU memory a job needs, part by part, and whether it fits.
 //
-//   MemoryNeed need = estimate_memory(shape, job, gpu);      // job.kind decides between training and serving
+//   MemoryNeed need = estimate_memory(shape, job, &gpu);     // job.kind decides between training and serving
 //   Fit fit = fits(need, gpu);                               // fits, tight or no, with the out-of-memory probability
 //
 // There are three totals, which differ by gigabytes: live bytes in the framework's allocator at the peak, bytes it has

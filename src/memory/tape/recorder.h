@@ -9,7 +9,7 @@
 //   Recorder recorder(&allocator);
 //   Tensor w = recorder.parameter(recorder.add_parameter(h * h, 2, true));
 //   Tensor y = linear(x, w, bias, options);             // ops.h
-//   recorder.run_backward(loss);
+//   recorder.run_backward();
 //
 // Element counts and bytes are plain 64-bit integers: sums must be exact, and this is an inner loop.
 #pragma once
