@@ -4,9 +4,12 @@
 - Each line of a ```sh block that begins with `rightsize` runs in a copy of the repository's examples and must exit 0. Commands that
   need a server, a GPU or the reader's own files (NOT_RUN) must at least parse: `--help` is added to them.
 - A ```console block has `$ rightsize ...` and its output. A line `...` marks omitted lines.
+- Counts in sentences (COUNTS) are those of the data, the program and docs/accuracy.md.
 
 Usage: docs_test.py PROGRAM [--bless]; --bless replaces the output with the current one: the same number of lines before
 `...`, or all of them."""
+import csv
+import json
 import os
 import pathlib
 import re
@@ -26,6 +29,59 @@ NOT_RUN = re.compile(
 ENVIRONMENT = {"PATH": os.environ["PATH"], "NO_COLOR": "1", "RIGHTSIZE_TODAY": "2026-11-15", "LC_ALL": "C.UTF-8",
                "COLUMNS": "100", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
 failures = []
+
+
+def rows(pattern):
+    """The rows of the CSV files in data/, without comments and headers."""
+    for path in sorted((ROOT / "data").glob(pattern)):
+        with path.open(encoding="utf-8", newline="") as file:
+            table = csv.reader(line for line in file if not line.startswith("#"))
+            next(table)
+            yield from (row for row in table if row)
+
+
+def accuracy(data, what, column):
+    """The first number in a cell of docs/accuracy.md."""
+    for line in (ROOT / "docs/accuracy.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[:2] == [data, what]:
+            return int(re.search(r"\d+", cells[column]).group(0))
+    raise KeyError(f"docs/accuracy.md has no row '{data}', '{what}'")
+
+
+def families():
+    done = subprocess.run([PROGRAM, "models", "--format", "json"], capture_output=True, text=True)
+    return len(json.loads(done.stdout)["families"])
+
+
+OUR_RUNS = "our runs, one H200, Hugging Face"
+# A sentence's number and what it counts.
+COUNTS = [
+    (r"([\d,]+) accelerators with", lambda: len(list(rows("gpus.csv")))),
+    (r"([\d,]+) machines of\s", lambda: len(list(rows("machines.csv")))),
+    (r"([\d,]+) providers, [\d,]+ prices", lambda: len({row[0] for row in rows("machines.csv")})),
+    (r"([\d,]+) prices by region", lambda: len(list(rows("prices/*.csv")))),
+    (r"([\d,]+) model families", families),
+    (r"In ([\d,]+) runs on an H200", lambda: accuracy(OUR_RUNS, "peak allocated", 2)),
+    (r"device memory of ([\d,]+) % was inside", lambda: accuracy(OUR_RUNS, "device", 7)),
+]
+
+
+def check_counts():
+    texts = {path: path.read_text() for path in documents()}
+    for pattern, count in COUNTS:
+        wanted, found = f"{count():,}", False
+        for path, text in texts.items():
+            for match in re.finditer(pattern, text):
+                found = True
+                if match.group(1) != wanted and not BLESS:
+                    failures.append(f"{path.relative_to(ROOT)}: '{match.group(0)}' should say {wanted}; --bless updates it")
+            new = re.sub(pattern, lambda match: match.group(0).replace(match.group(1), wanted, 1), text)
+            if BLESS and new != text:
+                texts[path] = new
+                path.write_text(new)
+        if not found:
+            failures.append(f"no document matches /{pattern}/ any more: remove it from COUNTS")
 
 
 def documents():
@@ -141,6 +197,7 @@ def main():
         ledger = folder / ".local/share/rightsize"
         ledger.mkdir(parents=True)
         shutil.copy(ROOT / "examples/decisions/ledger.db", ledger / "decisions.db")
+        check_counts()
         count = sum(check(path, folder) for path in documents())
     print("\n".join(failures) or f"{count} examples run and print the facts the documents show")
     sys.exit(1 if failures else 0)
