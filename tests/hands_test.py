@@ -1,48 +1,228 @@
-"""Commands as people type them, in the style of other tools (tests/hands.txt).
+"""Commands as people type them, in the style of other tools.
 
-Each must work, or be refused with the right suggestion. A line of the file is
+RULES generate variants of commands from the tables of aliases, the catalogue and the flags that each command declares. A variant
+must exit with the same code and print the same as the command it stands for; a misspelt name must get the right suggestion.
+tests/hands.txt has the few commands that no rule generates. A line of it is
 
     KIND | COMMAND | PATTERN
 
 KIND `ok`: exits 0 and the output matches; `note`: the same, and the note on standard error about how the input was read must
 match; `hint`: refused, and the error with its hints matches; `none`: exits 2, no feasible answer; `source`: exits 3.
-"""
+
+Usage: hands_test.py PROGRAM [--all] [--seed N]; by default each rule runs a random sample of its variants."""
+import concurrent.futures
+import json
 import os
+import pathlib
+import random
 import re
+import shlex
 import subprocess
 import sys
+import time
 
 PROGRAM = os.path.abspath(sys.argv[1])
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 CODES = {"ok": 0, "note": 0, "hint": 1, "none": 2, "source": 3}
 SPARED = ("COLUMNS", "RIGHTSIZE_CATALOG", "RIGHTSIZE_STORE", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in SPARED} | {
+    "RIGHTSIZE_STORE": "/nonexistent/prices.db", "XDG_CONFIG_HOME": "/nonexistent"}
+SAMPLE = 25  # variants of each rule
+
+# Commands that rules vary: fast, and with as many flags as possible.
+MODEL, GPU = "llama-3.1-8b", "h100-sxm"
+TRAIN, SERVE = f"memory {MODEL} {GPU}", f"memory {MODEL} {GPU} --job serve"
+PLAN = f"recommend --model {MODEL} --tokens 1B --gpu {GPU} --provider lambda"
+ARGUMENTS = {"gpus": "--min-memory 80GiB", "prices": f"{GPU} --provider aws --top 3", "memory": f"{MODEL} {GPU}", "models": "qwen",
+             "estimate": f"{MODEL} {GPU}", "recommend": PLAN.split(" ", 1)[1], "commit": f"--gpu {GPU} --base 8 --provider gcp",
+             "help": ""}
+VALUES = {"--provider": "aws", "--region": "us-east-1", "--gpu": GPU, "--model": MODEL, "--instance": "p5.48xlarge",
+          "--machine": "p5.48xlarge", "--sort": "memory", "--gpus": "2", "--resolution": "512"}
+
+
+def run(command, shell=False):
+    words = re.sub(r"^rightsize\b", f"'{PROGRAM}'", command) if shell else [PROGRAM, *shlex.split(command)]
+    return subprocess.run(words, shell=shell, capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+
+
+def document(command):
+    return json.loads(run(command + " --format json").stdout)
+
+
+COMMANDS = json.loads(run("schema commands").stdout)
+
+
+def flags(command):
+    return {flag["name"]: flag for flag in COMMANDS[command]["flags"]}
+
+
+def example(flag):
+    """A value that the flag accepts."""
+    shown = flag["values"]
+    if flag["name"] in VALUES or not shown:
+        return VALUES.get(flag["name"], "")
+    if re.fullmatch(r"[\w-]+(?:\|[\w-]+)+", shown):
+        return shown.split("|")[-1]
+    return {"TIME": "2h", "BYTES": "40GiB", "N/s": "5/s", "USD": "500", "0-1": "0.5", "GB/s": "400GB/s"}.get(shown, "2")
+
+
+def table(name):
+    """The rows of a table in aliases.cc, as lists of their strings and identifiers."""
+    text = (ROOT / "apps/rightsize/typed/aliases.cc").read_text()
+    body = re.search(name + r"\[\] = \{(.*?)\n\};", text, re.S).group(1)
+    for row in re.findall(r"\{((?:[^{}\"]|\"[^\"]*\")*)\}", re.sub(r"//[^\n]*", "", body)):
+        joined = re.sub(r'"\s*\n\s*"', "", row)
+        yield [quoted or word for quoted, word in re.findall(r'"([^"]*)"|(When::\w+)', joined)]
+
+
+def flag_aliases():
+    """Another tool's flag is the flag it stands for."""
+    taken = set()
+    for spellings, target, *when in table("kFlags"):
+        name, _, value = target.partition("=")
+        for spelling in spellings.split():
+            for context in (SERVE,) if when else (TRAIN, SERVE, "prices " + ARGUMENTS["prices"], "gpus h100", PLAN):
+                declared = flags(context.split()[0])
+                if name not in declared or spelling in declared or (spelling, context) in taken:
+                    continue
+                taken.add((spelling, context))
+                given = "" if value and "*" not in value else "2" if value else example(declared[name])
+                meant = f"{name}={value.replace('*', given)}" if value else f"{name} {given}"
+                yield f"{context} {spelling} {given}", f"{context} {meant}"
+
+
+def value_aliases():
+    """Another tool's value of a flag is ours, in any case and with any separators."""
+    for name, pairs in table("kValues"):
+        for typed, meant in (pair.split("=", 1) for pair in pairs.split()):
+            for context in (TRAIN, SERVE):
+                if name in flags("memory"):
+                    yield f"{context} {name} {typed.upper()}", f"{context} {name} {meant}"
+
+
+def command_aliases():
+    for spellings, target, *_ in table("kCommands"):
+        command = target.split()[0]
+        for spelling in spellings.split():
+            if command in ARGUMENTS and spelling not in COMMANDS:
+                yield f"{spelling} {ARGUMENTS[command]}", f"{target} {ARGUMENTS[command]}"
+
+
+def spelled(name):
+    yield from (name.upper(), name.replace("-", "_"), f"'{name.replace('-', ' ')}'")
+
+
+def gpu_names():
+    for gpu in document("gpus")["gpus"]:
+        yield from ((f"gpus {other}", f"gpus {gpu['name']}") for other in spelled(gpu["name"]))
+
+
+def model_names():
+    """A model by its name in any spelling, its IDs on the Hub and their addresses there."""
+    for name, model in json.loads((ROOT / "data/models.json").read_text()).items():
+        ids = [alias for alias in model.get("aliases", []) if "/" in alias]
+        others = [*spelled(name), *ids, *("https://huggingface.co/" + id for id in ids)]
+        yield from ((f"models {other}", f"models {name}") for other in others)
+
+
+def counts():
+    """The number of GPUs, next to the GPU or to --gpus."""
+    for count in (2, 4, 8, 16):
+        meant = f"memory {MODEL} --gpu {GPU} --gpus {count}"
+        for words in (f"{GPU}:{count}", f"--gpu {GPU}:{count}", f"--gpu {count}x{GPU}", f"--gpus {GPU}:{count}", f"--gpus {count}x{GPU}"):
+            yield f"memory {MODEL} {words}", meant
+
+
+def syntax():
+    """--flag value, --flag=value, underscores, any case of a choice."""
+    for context in (TRAIN, SERVE):
+        for name, flag in flags("memory").items():
+            value = example(flag)
+            if not name.startswith("--") or not value or name in ("--model", "--gpu", "--format", "--catalog"):
+                continue
+            yield f"{context} {name}={value}", f"{context} {name} {value}"
+            yield f"{context} --{name[2:].replace('-', '_')} {value}", f"{context} {name} {value}"
+            if "|" in flag["values"]:
+                yield f"{context} {name} {value.upper()}", f"{context} {name} {value}"
+
+
+def amounts():
+    for words in ("1e9", "1,000,000,000", "'1 billion'", "1bn", "1000M", "1G"):
+        yield PLAN.replace("--tokens 1B", f"--tokens {words}"), PLAN
+    for words in ("2w", "'2 weeks'", "336h", "14-00:00:00"):
+        yield f"{PLAN} --deadline {words}", f"{PLAN} --deadline 14d"
+    for words in ("500USD", "'$500'", "0.5k"):
+        yield f"{PLAN} --budget {words}", f"{PLAN} --budget 500"
+
+
+EQUAL = (flag_aliases, value_aliases, command_aliases, gpu_names, model_names, counts, syntax, amounts)
+
+
+def misspelt(word):
+    """The word with a letter missing, doubled, or swapped with the next."""
+    at = random.randrange(1, len(word) - 1)
+    return random.choice((word[:at] + word[at + 1:], word[:at] + word[at] + word[at:],
+                          word[:at] + word[at + 1] + word[at] + word[at + 2:]))
+
+
+def misspellings():
+    """(command, the name that its error must suggest)"""
+    known = set(COMMANDS) | {spelling for row in table("kCommands") for spelling in row[0].split()}
+    for command in COMMANDS:
+        if len(command) > 4 and (typed := misspelt(command)) not in known:
+            yield f"{typed} --help-me", command
+    known = {spelling for row in table("kFlags") for spelling in row[0].split()} | set(flags("memory"))
+    for name in flags("memory"):
+        typed = "--" + misspelt(name[2:]) if len(name) > 7 else name
+        if name.startswith("--") and typed not in known:
+            yield f"{TRAIN} {typed} 2", name
+
+
+def check_equal(rule, variant, meant):
+    got, wanted = run(variant), run(meant)
+    printed = [re.sub(r'(?m)^  "seconds": .*', "", done.stdout).splitlines() for done in (got, wanted)]  # the time it took
+    if got.returncode == wanted.returncode and printed[0] == printed[1]:
+        return None
+    said = next((f"'{a}' instead of '{b}'" for a, b in zip(*printed) if a != b), got.stderr[:300])
+    return f"{rule}: '{variant}' exits {got.returncode}, '{meant}' {wanted.returncode}: {said}"
+
+
+def check_misspelt(command, name):
+    done = run(command)
+    if done.returncode == 1 and f"'{name}'" in done.stderr:
+        return None
+    return f"misspellings: '{command}' exits {done.returncode} and does not suggest '{name}': {done.stderr[:300]}"
+
+
+def check_line(number, kind, command, pattern):
+    done = run(command, shell=True)
+    searched = done.stdout if kind == "ok" else done.stderr if kind != "none" else done.stdout + done.stderr
+    if done.returncode == CODES[kind] and re.search(pattern, searched, re.M):
+        return None
+    said = (done.stderr + done.stdout)[:400].strip()
+    return f"hands.txt:{number}: {command}\n  exits {done.returncode}, wanted {kind} /{pattern}/:\n  {said}"
 
 
 def lines():
-    with open(os.path.join(HERE, "hands.txt"), encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            if line.strip() and not line.startswith("#"):
-                parts = [part.strip() for part in line.split(" | ", 2)]
-                assert len(parts) == 3 and parts[0] in CODES, f"hands.txt:{number}: not KIND | COMMAND | PATTERN"
-                yield number, *parts
+    for number, line in enumerate((ROOT / "tests/hands.txt").read_text().splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            parts = [part.strip() for part in line.split(" | ", 2)]
+            assert len(parts) == 3 and parts[0] in CODES, f"hands.txt:{number}: not KIND | COMMAND | PATTERN"
+            yield number, *parts
 
 
 def main():
-    environment = {name: value for name, value in os.environ.items() if name not in SPARED}
-    environment |= {"RIGHTSIZE_STORE": "/nonexistent/prices.db", "XDG_CONFIG_HOME": "/nonexistent"}
-    failures, count = [], 0
-    for number, kind, command, pattern in lines():
-        count += 1
-        words = re.sub(r"^rightsize\b", f"'{PROGRAM}'", command)
-        done = subprocess.run(words, shell=True, capture_output=True, text=True, cwd=ROOT, env=environment,
-                              stdin=subprocess.DEVNULL)
-        searched = done.stdout if kind == "ok" else done.stderr if kind != "none" else done.stdout + done.stderr
-        right = done.returncode == CODES[kind] and re.search(pattern, searched, re.M)
-        if not right:
-            said = (done.stderr + done.stdout)[:400].strip()
-            failures.append(f"hands.txt:{number}: {command}\n  exits {done.returncode}, wanted {kind} /{pattern}/:\n  {said}")
-    print("\n".join(failures) or f"{count} commands as people type them")
+    seed = int(sys.argv[sys.argv.index("--seed") + 1]) if "--seed" in sys.argv else int(time.time())
+    random.seed(seed)
+    jobs = [(check_line, line) for line in lines()]
+    for rule in (*EQUAL, misspellings):
+        cases = sorted(set(rule()))
+        if "--all" not in sys.argv:
+            cases = random.sample(cases, min(SAMPLE, len(cases)))
+        jobs += [(check_misspelt, case) if rule is misspellings else (check_equal, (rule.__name__, *case)) for case in cases]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        failures = [failure for failure in pool.map(lambda job: job[0](*job[1]), jobs) if failure]
+    print("\n".join([*failures, f"seed {seed}"]) if failures else f"{len(jobs)} commands as people type them")
     sys.exit(1 if failures else 0)
 
 
