@@ -1,7 +1,9 @@
-// Any bytes as a price feed: the first byte selects the feed, the rest is the file.
+// Any bytes as a price feed: the first line names the feed and may name a provider, the rest is the file.
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "feeds/import.h"
 
@@ -24,15 +26,15 @@ const rightsize::catalog::Catalog& facts() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize::feeds;
-  if (size == 0) return 0;
-  const std::vector<FeedKind> kinds = feed_kinds();
-  const std::size_t kind = data[0] % (kinds.size() + 1);  // one more: SkyPilot's file for Google, in parts
-  const bool google = kind == kinds.size();
-  const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const PriceFeedOptions options{google ? "gcp" : "aws", &facts()};
+  const std::string_view all(reinterpret_cast<const char*>(data), size);
+  const std::size_t end = std::min(all.find('\n'), all.size());
+  const std::string_view line = all.substr(0, end), text = all.substr(std::min(end + 1, all.size()));
+  const std::size_t space = std::min(line.find(' '), line.size());
+  const std::string kind(line.substr(0, space)), provider(line.substr(std::min(space + 1, line.size())));
+  if (!find_feed_kind(kind)) return 0;
+  const PriceFeedOptions options{provider.empty() ? "aws" : provider, &facts()};
   Importer importer(facts(), {20'000}, "fuzz");
-  const auto read =
-      read_feed(google ? "skypilot" : kinds[kind].name, rightsize::bytes_of(text), "fuzz", options, importer);
+  const auto read = read_feed(kind, rightsize::bytes_of(text), "fuzz", options, importer);
   if (!read) (void)describe(read.error());
   for (const rightsize::catalog::Price& price : importer.finish().prices) {
     // Garbage without a price must not produce rows that a recommendation could use.
