@@ -61,6 +61,8 @@ Result<std::vector<const Gpu*>> matching(const GpuChoice& choice, const catalog:
     std::erase_if(gpus, [&](const Gpu* gpu) { return !is_vendor(gpu->vendor); });
   }
   std::erase_if(gpus, [&](const Gpu* gpu) { return gpu->memory < choice.min_memory.value_or(Bytes{}); });
+  if (choice.max_watts)
+    std::erase_if(gpus, [&](const Gpu* gpu) { return !gpu->tdp || in_watts(*gpu->tdp) > *choice.max_watts; });
   return gpus;
 }
 

@@ -40,6 +40,14 @@ TEST(SelectGpus, MemoryIsALowerBound) {
   EXPECT_THAT(names({.gpus = {}, .vendor = "", .min_memory = gib(24)}), ElementsAre("l4", "mi300x"));
 }
 
+TEST(SelectGpus, PowerIsAnUpperBoundAndMustBeKnown) {
+  catalog::Catalog catalog = three();
+  catalog.gpus[0].tdp = watts(72);
+  catalog.gpus[1].tdp = watts(750);
+  const auto found = select_gpus({.gpus = {}, .vendor = "", .max_watts = 350}, catalog).value();
+  EXPECT_THAT(found, ElementsAre(&catalog.gpus[0]));
+}
+
 TEST(SelectGpus, TheLargestComesFirstAndEqualsKeepTheirOrder) {
   EXPECT_THAT(names({.gpus = {}, .vendor = "", .sort = "memory"}), ElementsAre("mi300x", "l4", "t4"));
   EXPECT_THAT(names({.gpus = {}, .vendor = "", .sort = "year"}), ElementsAre("l4", "mi300x", "t4"));
