@@ -29,6 +29,7 @@ Run add_gpus(FlagSet& command) {
   command.add("vendor", flags->choice.vendor);
   command.add("min-memory", flags->choice.min_memory);
   command.add("max-watts", flags->choice.max_watts);
+  command.add("supports", flags->choice.supports);
   command.add("sort", flags->choice.sort)
       ->or_else("catalogue")
       ->meaning("catalogue, memory, bandwidth, bf16, tdp or year");

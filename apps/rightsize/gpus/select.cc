@@ -24,6 +24,13 @@ constexpr SortKey kSortKeys[] = {
     {"year", [](const Gpu& g) { return static_cast<double>(g.year.value_or(0)); }},
 };
 
+bool computes_in(const Gpu& gpu, std::string_view format) {
+  for (int i = 0; i < catalog::kNumberFormats; ++i) {
+    if (name_of(static_cast<catalog::NumberFormat>(i)) == format) return gpu.peaks[i].supported;
+  }
+  return false;
+}
+
 // The GPUs of a name, an alias, a family or a vendor. The count of "H100:8" is ignored.
 Result<std::vector<const Gpu*>> named(const std::string& name, const catalog::Catalog& catalog) {
   std::vector<const Gpu*> gpus;
@@ -63,6 +70,8 @@ Result<std::vector<const Gpu*>> matching(const GpuChoice& choice, const catalog:
   std::erase_if(gpus, [&](const Gpu* gpu) { return gpu->memory < choice.min_memory.value_or(Bytes{}); });
   if (choice.max_watts)
     std::erase_if(gpus, [&](const Gpu* gpu) { return !gpu->tdp || in_watts(*gpu->tdp) > *choice.max_watts; });
+  if (!choice.supports.empty())
+    std::erase_if(gpus, [&](const Gpu* gpu) { return !computes_in(*gpu, choice.supports); });
   return gpus;
 }
 

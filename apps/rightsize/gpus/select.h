@@ -15,6 +15,7 @@ struct GpuChoice {
   std::string vendor;  // empty: any
   std::optional<Bytes> min_memory = {};
   std::optional<double> max_watts = {};  // a GPU whose power is unknown does not match
+  std::string supports = {};             // a number format; empty: any
   std::string sort = "catalogue";
 };
 

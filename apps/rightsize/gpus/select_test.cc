@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "settings/setting.h"
+
 namespace rightsize::app {
 namespace {
 
@@ -46,6 +48,18 @@ TEST(SelectGpus, PowerIsAnUpperBoundAndMustBeKnown) {
   catalog.gpus[1].tdp = watts(750);
   const auto found = select_gpus({.gpus = {}, .vendor = "", .max_watts = 350}, catalog).value();
   EXPECT_THAT(found, ElementsAre(&catalog.gpus[0]));
+}
+
+TEST(SelectGpus, EveryNumberFormatSelectsTheGpusThatSupportIt) {
+  catalog::Catalog catalog = three();
+  for (int i = 0; i < catalog::kNumberFormats; ++i) {
+    const std::string format(name_of(static_cast<catalog::NumberFormat>(i)));
+    ASSERT_TRUE(settings::read(settings::get("supports"), format)) << format;
+    catalog.gpus[1].peaks[i].supported = true;
+    EXPECT_THAT(select_gpus({.gpus = {}, .vendor = "", .supports = format}, catalog).value(),
+                ElementsAre(&catalog.gpus[1]));
+    catalog.gpus[1].peaks[i].supported = false;
+  }
 }
 
 TEST(SelectGpus, TheLargestComesFirstAndEqualsKeepTheirOrder) {
