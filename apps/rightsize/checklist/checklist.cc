@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
+#include "base/json_reader.h"
 #include "report/fields.h"
 #include "rightsize/checklist/steps.h"
 #include "rightsize/input/speed_input.h"
@@ -33,32 +35,38 @@ struct Flags {
   std::string fleet, catalog;
 };
 
-// The workload's recommendation, or nothing where no workload is given. Plans point into the catalogue.
-Checked<std::optional<Advice>> advise(const WorkloadFlags& workload, Facts& facts) {
+// The document of a command, with its schema checked.
+Checked<LocatedJson> read_document(const std::string& file, const std::string& command) {
+  RIGHTSIZE_TRY(std::string text, read_file(file));
+  RIGHTSIZE_TRY(LocatedJson document, LocatedJson::parse(file, std::move(text)));
+  const std::string wanted = "rightsize/" + command + "/1";
+  if (text_at(document.root(), "schema") == wanted) return document;
+  return fail(
+      bad_input(fmt::format("this is not the output of 'rightsize {}': its \"schema\" is not {}", command, wanted))
+          .at(document.place(document.root()))
+          .with_hint(fmt::format("rightsize {} ... --format json > FILE", command)));
+}
+
+// Empty if no workload is given.
+Checked<std::optional<Recommended>> advise(const WorkloadFlags& workload, const Facts& facts) {
   if (workload.file.empty() && workload.settings.empty()) return std::nullopt;
   RIGHTSIZE_TRY(auto workloads, read_workloads(workload));
   if (workloads.size() > 1)
     return fail(bad_input(fmt::format("a checklist is for one workload, the file has {}", workloads.size()))
                     .with_hint("'rightsize recommend' takes them all"));
-  RIGHTSIZE_TRY(plan::Request request, plan::read_request(workloads.front(), facts.catalog));
-  for (const market::OwnHardware& own : request.own) {
-    if (Result<> added = market::add_own_hardware(facts.catalog, own); !added) return fail(std::move(added).error());
-  }
-  const auto prices = std::make_shared<const market::PriceBook>(facts.catalog, request.prices);
-  plan::Recommendation found = plan::recommend(request, *prices, facts.constants);
-  return Advice{std::move(request), prices, std::move(found)};
+  return recommend_for(workloads.front(), facts);
 }
 
 Checked<Outcome> run(const Flags& flags) {
-  RIGHTSIZE_TRY(Facts facts, open_facts(flags.catalog));
+  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   ChecklistFacts known{facts.catalog};
   // A profile answers steps of the checklist; it is not the workload.
   WorkloadFlags workload = flags.workload;
   if (const auto profile = workload.settings.extract("profile"); !profile.empty()) {
-    RIGHTSIZE_TRY(known.profile, read_profile(profile.mapped()));
+    RIGHTSIZE_TRY(known.profile, read_document(profile.mapped(), "profile"));
   }
   if (!flags.fleet.empty()) {
-    RIGHTSIZE_TRY(known.fleet, read_fleet(flags.fleet));
+    RIGHTSIZE_TRY(known.fleet, read_document(flags.fleet, "fleet"));
   }
   RIGHTSIZE_TRY(known.advice, advise(workload, facts));
   Outcome outcome;

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/json_reader.h"
 #include "memory/memory.h"
+#include "plan/plan.h"
 #include "rightsize/recommend/words.h"
 
 namespace rightsize::app {
@@ -25,52 +27,74 @@ constexpr const char* kWhyNothing = "rightsize recommend shows which stage rejec
 
 std::string percent_of(double share) { return format_percent(Ratio::fraction(share)); }
 
-std::string use_of(const ProfiledGpu& gpu) {
-  std::string text = gpu.name + ":";
-  if (gpu.sm_active) text += fmt::format(" SM activity {},", percent_of(*gpu.sm_active));
-  if (gpu.gpu_util) text += fmt::format(" GPU utilization {},", percent_of(*gpu.gpu_util));
-  if (gpu.memory_peak) text += fmt::format(" at most {} of memory,", format_bytes(*gpu.memory_peak));
-  if (gpu.duration) text += fmt::format(" over {},", format_duration(*gpu.duration));
+// The GPUs of a profile; the first one answers the steps.
+const std::vector<JsonValue>& profiled_gpus(const ChecklistFacts& facts) {
+  static const std::vector<JsonValue> kNone;
+  return facts.profile ? items_at(facts.profile->root(), "gpus") : kNone;
+}
+
+std::optional<Bytes> peak_memory(const JsonValue& gpu) {
+  const std::optional<double> peak = number_at(gpu, "metrics.memory_used_bytes.max");
+  return peak ? std::optional(bytes(*peak)) : std::nullopt;
+}
+
+std::string use_of(const JsonValue& gpu) {
+  std::string text = (text_at(gpu, "name").empty() ? "GPU" : text_at(gpu, "name")) + ":";
+  if (const auto active = number_at(gpu, "metrics.sm_active.mean"))
+    text += fmt::format(" SM activity {},", percent_of(*active));
+  if (const auto busy = number_at(gpu, "metrics.gpu_util.mean"))
+    text += fmt::format(" GPU utilization {},", percent_of(*busy));
+  if (const auto peak = peak_memory(gpu)) text += fmt::format(" at most {} of memory,", format_bytes(*peak));
+  if (const auto length = number_at(gpu, "seconds"))
+    text += fmt::format(" over {},", format_duration(seconds(*length)));
   text.pop_back();
   return text;
 }
 
-std::string fleet_sentence(const MeasuredFleet& fleet) {
-  std::string text = fmt::format("a fleet of {} GPUs", format_count(fleet.gpus));
-  if (fleet.spend) text += fmt::format(", {} spent", format_usd(*fleet.spend));
-  if (fleet.waste && fleet.spend && *fleet.spend > Usd{})
-    text += fmt::format(", {} of it ({}) wasted", format_usd(*fleet.waste), percent_of(*fleet.waste / *fleet.spend));
+std::string fleet_sentence(const JsonValue& fleet) {
+  std::string text = fmt::format("a fleet of {} GPUs", format_count(number_at(fleet, "totals.gpus").value_or(0)));
+  const std::optional<double> spend = number_at(fleet, "totals.spend_usd"),
+                              waste = number_at(fleet, "totals.waste_usd");
+  if (spend) text += fmt::format(", {} spent", format_usd(usd(*spend)));
+  if (waste && spend && *spend > 0)
+    text += fmt::format(", {} of it ({}) wasted", format_usd(usd(*waste)), percent_of(*waste / *spend));
   return text;
 }
 
 ChecklistStep profile_step(const ChecklistFacts& facts) {
   ChecklistStep step{"profile"};
-  if (!facts.profile.empty()) {
+  const std::vector<JsonValue>& gpus = profiled_gpus(facts);
+  if (!gpus.empty()) {
     step.done = true;
-    step.answer = "Measured. " + use_of(facts.profile.front()) + ".";
-    for (std::size_t i = 1; i < facts.profile.size(); ++i) step.evidence.push_back(use_of(facts.profile[i]));
+    step.answer = "Measured. " + use_of(gpus.front()) + ".";
+    for (std::size_t i = 1; i < gpus.size(); ++i) step.evidence.push_back(use_of(gpus[i]));
+    if (facts.fleet) step.evidence.push_back(fleet_sentence(facts.fleet->root()));
   } else if (facts.fleet) {
     step.done = true;
-    step.answer = "Measured for the fleet: " + fleet_sentence(*facts.fleet) + ".";
+    step.answer = "Measured for the fleet: " + fleet_sentence(facts.fleet->root()) + ".";
     step.next = kMeasure;
   } else {
     step.answer = "Not measured: SM activity, peak memory and throughput at the usual batch size.";
     step.next = kMeasure;
   }
-  if (facts.fleet && !facts.profile.empty()) step.evidence.push_back(fleet_sentence(*facts.fleet));
-  if (facts.fleet && !facts.fleet->first_action.empty()) step.evidence.push_back(facts.fleet->first_action);
+  if (!facts.fleet) return step;
+  const std::vector<JsonValue>& actions = items_at(facts.fleet->root(), "actions");
+  if (!actions.empty() && !text_at(actions.front(), "what").empty())
+    step.evidence.push_back(text_at(actions.front(), "what"));
   return step;
 }
 
 ChecklistStep bottleneck_step(const ChecklistFacts& facts) {
   ChecklistStep step{"bottleneck"};
-  if (!facts.profile.empty() && !facts.profile.front().verdict.empty()) {
-    const ProfiledGpu& gpu = facts.profile.front();
+  const std::vector<JsonValue>& gpus = profiled_gpus(facts);
+  if (!gpus.empty() && !text_at(gpus.front(), "verdict").empty()) {
+    const std::optional<double> confidence = number_at(gpus.front(), "confidence");
     step.done = true;
-    step.answer = "Measured: " + gpu.verdict +
-                  (gpu.confidence ? fmt::format(" (confidence {:.0f} %)", *gpu.confidence * 100) : std::string{}) + ".";
-    step.evidence = gpu.evidence;
-    if (!gpu.actions.empty()) step.next = gpu.actions.front();
+    step.answer = "Measured: " + text_at(gpus.front(), "verdict") +
+                  (confidence ? fmt::format(" (confidence {:.0f} %)", *confidence * 100) : std::string{}) + ".";
+    for (const JsonValue& line : items_at(gpus.front(), "evidence")) step.evidence.push_back(line.text);
+    const std::vector<JsonValue>& actions = items_at(gpus.front(), "actions");
+    if (!actions.empty()) step.next = text_at(actions.front(), "text");
   } else if (const plan::Plan* plan = best_plan(facts)) {
     step.done = true;
     step.answer = fmt::format("By the speed model, not measured: bound by {} on {}.", perf::name_of(plan->bound),
@@ -137,13 +161,13 @@ ChecklistStep size_step(const ChecklistFacts& facts) {
   const plan::Plan* plan = best_plan(facts);
   if (plan != nullptr && !facts.advice->request.work.is_measured()) return size_of_plan(facts, *plan);
   ChecklistStep step{"size"};
-  if (!facts.profile.empty() && facts.profile.front().memory_peak) {
+  const std::vector<JsonValue>& gpus = profiled_gpus(facts);
+  if (const std::optional<Bytes> peak = gpus.empty() ? std::nullopt : peak_memory(gpus.front())) {
     constexpr double kHeadroom = 1.1;
-    const Bytes need = *facts.profile.front().memory_peak * kHeadroom;
+    const Bytes need = *peak * kHeadroom;
     step.done = true;
     step.answer = fmt::format(
-        "At most {} were in use, {} with 10 % to spare. {}", format_bytes(*facts.profile.front().memory_peak),
-        format_bytes(need),
+        "At most {} were in use, {} with 10 % to spare. {}", format_bytes(*peak), format_bytes(need),
         smallest_sentence(smallest(facts.catalog, [&](const catalog::Gpu& gpu) { return gpu.capacity() >= need; })));
     step.evidence.emplace_back("frameworks hold on to freed memory, so the work may need less");
   } else {

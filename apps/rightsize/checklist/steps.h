@@ -1,14 +1,13 @@
 // The five steps to a right-sized GPU. Each has an answer, or says what to measure.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "plan/plan.h"
+#include "base/located_json.h"
 #include "report/report.h"
-#include "rightsize/checklist/input.h"
+#include "rightsize/recommend/answer.h"
 
 namespace rightsize::app {
 
@@ -20,19 +19,11 @@ struct ChecklistStep {
   std::string next = {};  // what to do next, with the command
 };
 
-// A workload and its recommendation.
-struct Advice {
-  plan::Request request;
-  std::shared_ptr<const market::PriceBook> prices;  // which the plans point into
-  plan::Recommendation found;
-};
-
 // What the steps are answered from.
 struct ChecklistFacts {
   const catalog::Catalog& catalog;
-  std::vector<ProfiledGpu> profile = {};
-  std::optional<MeasuredFleet> fleet = {};
-  std::optional<Advice> advice = {};
+  std::optional<LocatedJson> profile = {}, fleet = {};  // the documents of `rightsize profile` and `rightsize fleet`
+  std::optional<Recommended> advice = {};
 };
 
 // Profile, bottleneck, size, cloud, commit.

@@ -8,6 +8,7 @@
 #include "plan/hand_over.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/input/workload_input.h"
+#include "rightsize/recommend/answer.h"
 #include "rightsize/recommend/report.h"
 
 namespace rightsize::app {
@@ -60,21 +61,15 @@ report::Report together(std::vector<report::Report> reports) {
 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
-  const auto& [catalog, constants] = facts;
   RIGHTSIZE_TRY(auto workloads, read_workloads(flags.workload));
   Outcome outcome;
   std::vector<report::Report> reports;
   for (const auto& settings : workloads) {
-    RIGHTSIZE_TRY(plan::Request request, plan::read_request(settings, catalog));
-    request.plans_only = flags.plans_only;
-    catalog::Catalog own = catalog;
-    for (const market::OwnHardware& mine : request.own) {
-      if (Result<> added = market::add_own_hardware(own, mine); !added) return fail(std::move(added).error());
-    }
-    const market::PriceBook book(own, request.prices);
-    const plan::Recommendation found = plan::recommend(request, book, constants);
+    RIGHTSIZE_TRY(const Recommended recommended, recommend_for(settings, facts, flags.plans_only));
+    const plan::Recommendation& found = recommended.found;
     if (found.plans.empty()) outcome.exit_code = kNoFeasibleAnswer;
-    const RecommendAnswer answer{request, found, own, settings, catalog::version_of(catalog), flags.shown};
+    const RecommendAnswer answer{
+        recommended.request, found, *recommended.catalog, settings, catalog::version_of(facts.catalog), flags.shown};
     if (!flags.emit.empty() && !found.plans.empty()) {
       RIGHTSIZE_TRY(report::Report only, hand_over_report(flags, answer));
       reports.push_back(std::move(only));
@@ -82,7 +77,7 @@ Checked<Outcome> run(const Flags& flags) {
     }
     report::Report report = report_of(answer);
     if (!flags.plans_only) {
-      add_pictures(report, answer, constants);
+      add_pictures(report, answer, facts.constants);
       add_record(report, answer);
     }
     reports.push_back(std::move(report));
