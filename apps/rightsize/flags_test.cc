@@ -22,7 +22,7 @@ std::vector<std::string> words(const std::string& line) {
 struct Flags : testing::Test {
   FlagSet command;
 
-  // The mistakes of a command line, and the words it does not understand; empty where it is in order.
+  // The mistakes of a command line, and the words it does not understand; empty if it is in order.
   std::string parse(const std::string& line) {
     const Checked<std::vector<std::string>> unknown = command.parse(words(line));
     if (!unknown) return describe(unknown.error());

@@ -64,7 +64,7 @@ constexpr bool is_live(DecisionStatus status) { return status <= DecisionStatus:
 enum class Per { kMonth, kRun, kLast = kRun };
 std::string_view name_of(Per per);
 
-// What was chosen. Empty and 0 where the plan does not have it.
+// What was chosen. Empty and 0 if the plan does not have it.
 struct ChosenPlan {
   std::string words;  // "4 x mi300x: 1 x 4x_MI300X_SECURE at runpod, on-demand"
   std::string gpu, provider, instance, region, purchase;

@@ -42,7 +42,7 @@ class Ledger {
  public:
   // `flag` when given, else $RIGHTSIZE_LEDGER, else rightsize/decisions.db under the XDG data folder.
   static std::string url(std::string_view flag);
-  // To read, fails where there is no ledger. A ledger of an older version is upgraded, which needs write access;
+  // To read, fails if there is no ledger. A ledger of an older version is upgraded, which needs write access;
   // backup() then says where the copy of the old one is.
   static Result<Ledger> open(const std::string& url, store::Access access, Seconds wait = seconds(30));
 

@@ -273,7 +273,7 @@ std::optional<RuleOfThumb> article_rule(Verdict verdict, const Signals& signals)
       rule.why = fmt::format("warps that wait for memory count as active SMs; DRAM is at {}", dram);
       break;
     case Verdict::kComputeBound:
-      rule.why = "the arithmetic pipes are closest to their limit, whatever the SMs show";
+      rule.why = "the arithmetic pipes are closest to their limit, regardless of SM activity";
       break;
     case Verdict::kLaunchBound:
       rule.why = fmt::format("SMs are empty because kernels are missing, and memory ({}) is not in use", dram);

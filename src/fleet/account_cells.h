@@ -15,7 +15,7 @@
 
 namespace rightsize::fleet {
 
-// One number per step; 0 where the server has no answer.
+// One number per step; 0 if the server has no answer.
 using Cells = std::vector<float>;
 
 struct StepAxis {

@@ -81,7 +81,7 @@ TEST(Prices, AlternativesUseOwnPricesAndNamedProviders) {
   EXPECT_TRUE(seen);
 }
 
-// Whatever the catalogue has: no alternative or commitment is a peer-hosted machine.
+// For every GPU of the catalogue, no alternative and no commitment is a peer-hosted machine.
 TEST(Prices, NoAlternativeIsPeerHosted) {
   const DevicePrices list(facts(), {});
   std::size_t seen = 0;

@@ -96,7 +96,7 @@ bool may_pass(CURLcode code) {
 }
 
 // The authorities this machine trusts: $SSL_CERT_FILE, or the file of the system. libcurl only looks where Debian has
-// it, but the program may run elsewhere. Empty where none is found: then libcurl decides.
+// it, but the program may run elsewhere. Empty if none is found: then libcurl decides.
 std::string system_certificates() {
   if (const char* named = std::getenv("SSL_CERT_FILE"); named != nullptr && *named != '\0') return named;
   // Debian and what comes from it, Red Hat, SUSE, Alpine and others.

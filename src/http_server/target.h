@@ -21,7 +21,7 @@ struct RequestTarget {
 inline constexpr std::size_t kLongestTarget = 8192;
 Result<RequestTarget> parse_target(std::string_view target);
 
-// "a%20b" -> "a b"; nothing where a percent sign is not followed by two hexadecimal digits.
+// "a%20b" -> "a b"; nothing if a percent sign is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
 
 }  // namespace rightsize::http_server

@@ -114,7 +114,7 @@ class Parser {
     if (c == '(') return pass_until(')', begin);
   }
 
-  // <<EOT ... EOT, <<-EOT. Its text; empty where this is not a heredoc.
+  // <<EOT ... EOT, <<-EOT. Its text; empty if this is not a heredoc.
   std::string heredoc() {
     const std::size_t begin = at_;
     at_ += 2;
@@ -227,7 +227,7 @@ class Parser {
     return found;
   }
 
-  // Entries up to the closing bracket, each read by `entry`. False where it is not a literal.
+  // Entries up to the closing bracket, each read by `entry`. False if it is not a literal.
   template <class Entry>
   bool bracketed(HclValue& value, HclValue::Kind kind, char close, const Entry& read_entry) {
     const std::size_t begin = at_;

@@ -133,7 +133,7 @@ class Task {
     }
   }
 
-  // Its number; nothing where that is a variable.
+  // Its number; nothing if that is a variable.
   static std::optional<double> read_accelerator(const std::string& text, GpuRequest& request) {
     std::string_view name = trim(text), digits = "1";
     if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos) {

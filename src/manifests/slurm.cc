@@ -105,7 +105,7 @@ class Interpreter {
  public:
   Interpreter(const JobPart& part, GpuRequest& request) : part_(part), request_(request) {}
 
-  // False where the part does not request GPUs.
+  // False if the part does not request GPUs.
   bool read() {
     request_.units = number("nodes", 1);
     if (!read_gpus(request_.units.value_or(1))) return false;
@@ -130,7 +130,7 @@ class Interpreter {
     request_.unresolved.push_back(fmt::format("--{}={}", option, value));
   }
 
-  // A whole number, or the lower end of "2-4"; nothing where it is a variable.
+  // A whole number, or the lower end of "2-4"; nothing if it is a variable.
   std::optional<double> number(const char* option, double otherwise) {
     const std::string* given = part_.find(option);
     if (given == nullptr) return otherwise;

@@ -130,7 +130,7 @@ class Module {
     return plain ? base.part : name;
   }
 
-  // The value of an attribute; nothing where it is missing or unknown.
+  // The value of an attribute; nothing if it is missing or unknown.
   std::optional<HclValue> known(const HclValue& node, std::string_view key) const {
     const HclValue* value = node.find(key);
     return value == nullptr ? std::nullopt : scope_.resolve(*value);

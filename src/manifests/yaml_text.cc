@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMark = "RIGHTSIZE-HOLE-";
 
-// "{{ x }}" or "{% x %}" from `at`; its length, 0 where none begins or none ends.
+// "{{ x }}" or "{% x %}" from `at`; its length, 0 if none begins or none ends.
 std::size_t hole_length(std::string_view text, std::size_t at) {
   if (at + 1 >= text.size() || text[at] != '{' || (text[at + 1] != '{' && text[at + 1] != '%')) return 0;
   const std::string_view close = text[at + 1] == '{' ? "}}" : "%}";

@@ -56,7 +56,7 @@ class YamlText {
 inline bool is_mapping(const YamlValue* value) { return value != nullptr && value->kind == YamlValue::Kind::kMapping; }
 inline bool is_list(const YamlValue* value) { return value != nullptr && value->kind == YamlValue::Kind::kList; }
 inline bool is_scalar(const YamlValue* value) { return value != nullptr && value->kind == YamlValue::Kind::kScalar; }
-// The value behind several keys, one within the other; null where one is missing.
+// The value behind several keys, one within the other; null if one is missing.
 const YamlValue* find_path(const YamlValue& value, std::initializer_list<std::string_view> keys);
 
 // Machines by the names of the big clouds, whether the catalogue has them or not: p5.48xlarge, a3-highgpu-8g,

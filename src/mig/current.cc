@@ -179,7 +179,7 @@ class CurrentReader {
   Errors errors_;
 };
 
-// "GPU  0 Profile ID 15 Placements: {0,2,4,6}:2"; false where it cannot be read.
+// "GPU  0 Profile ID 15 Placements: {0,2,4,6}:2"; false if it cannot be read.
 bool read_placements(std::string_view line, ListedProfile& profile) {
   const auto [starts, rest] = halves(halves(line, '{').second, '}');
   for (std::string_view word : split_list(starts, ',')) {

@@ -152,7 +152,7 @@ class SlicePlanner {
     return {};
   }
 
-  // Empty where no sharer fits that slice.
+  // Empty if no sharer fits that slice.
   Result<std::vector<SliceUnit>> shared_units(std::size_t t, std::size_t position) const {
     std::vector<SliceUnit> units;
     std::vector<solve::Item> items;

@@ -30,14 +30,14 @@ std::string_view name_of(RepackStep::Kind kind);  // "move", "remove", "create"
 struct Repacking {
   bool feasible = false;
   bool proved = false;  // no plan with as few GPUs moves fewer
-  RunningGpus after;    // with the room made left empty
+  RunningGpus after;    // with the new room empty
   std::vector<RepackStep> steps;
   std::size_t moves = 0;                               // workloads that move
   std::size_t gpus_before = 0, gpus_after = 0;         // with anything on them
   std::vector<std::pair<std::size_t, Instance>> room;  // where each of make_room fits: GPU and placement
 };
 
-// Unused instances are removed first. Not feasible when make_room does not fit, whatever moves.
+// Unused instances are removed first. Infeasible if make_room does not fit even if every workload may move.
 Result<Repacking> repack(const RunningGpus& fleet, const Geometry& geometry, const RepackGoal& goal);
 
 }  // namespace rightsize::mig

@@ -201,7 +201,7 @@ class CellSink final : public FieldSink {
 
 using Path = std::vector<const FieldRow*>;  // through included tables and objects to the row itself
 
-// The row of a name; empty where no row has it.
+// The row of a name; empty if no row has it.
 Path find_path(const FieldTable& fields, std::string_view name) {
   const std::string_view head = name.substr(0, name.find('.'));
   for (const FieldRow& row : fields.rows()) {

@@ -51,7 +51,7 @@ TEST(Mip, InfeasibleModelsAreReported) {
   EXPECT_EQ(solve(nothing, {})->status, Status::kInfeasible);
 }
 
-// Whatever the numbers are, both solvers answer or refuse: Clp would abort the process on a cost of 1e25.
+// Both solvers answer or refuse any numbers. Clp itself would abort the process on a cost of 1e25.
 RC_GTEST_PROP(Mip, NoCoefficientAbortsTheProcess, ()) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
   const auto number = rc::gen::element(0.0, 1.0, -3.5, 1e-300, 1e12, -1e15, 1.0001e15, 1e24, 1e26, -1e300, kInfinity,

@@ -70,7 +70,7 @@ enum class Access {
 // A URL that begins with postgres:// or postgresql:// is a server, everything else a file; ":memory:" is neither.
 Result<std::unique_ptr<Database>> open(const std::string& url, Access access = Access::kWrite);
 bool is_server(std::string_view url);
-// Whether there is a file, or `url` is a server. Fails where the folder may not be read; false for an empty URL.
+// Whether there is a file, or `url` is a server. Fails if the folder may not be read; false for an empty URL.
 Result<bool> exists(const std::string& url);
 
 // Runs `work` in a transaction, which is committed when it succeeds and undone when it fails.

@@ -91,7 +91,7 @@ TEST(Open, DistinguishesServersFromFiles) {
   EXPECT_TRUE(*exists("postgres://localhost/x"));
 }
 
-// Wherever a password stands and whatever is in it: libpq's messages are part of ours.
+// Our messages include libpq's and must not show a password, wherever it is and whatever it contains.
 RC_GTEST_PROP(Open, NoErrorShowsAPassword, ()) {
   const auto special = rc::gen::element<std::string>("", "@", ":", "/", "?", "#", "&", "=", "%", " ");
   const std::string secret = "zq7" + *special + "zq8" + *special + "zq9";

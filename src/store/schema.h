@@ -36,7 +36,7 @@ struct OpenStore {
 // older version, which are upgraded first. `wait`: how long a change waits for another writer.
 Result<OpenStore> open(const std::string& url, Access access, const Schema& schema, Seconds wait = seconds(30));
 
-// The version of the tables; 0 where there are none. Fails on a version newer than the schema's.
+// The version of the tables; 0 if there are none. Fails on a version newer than the schema's.
 Result<std::int64_t> version_of(Database& database, const Schema& schema);
 
 }  // namespace rightsize::store

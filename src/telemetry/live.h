@@ -15,7 +15,7 @@ namespace rightsize::telemetry {
 struct GpuProcess {
   unsigned pid = 0;
   std::optional<Bytes> memory;
-  std::string name;  // empty where it is not visible
+  std::string name;  // empty if it is not visible
 };
 
 class LiveSource {

@@ -1,6 +1,6 @@
 // Recordings: a CSV file that read_samples() reads back, one row per GPU and reading.
 //
-// The first 21 columns are fixed (docs/profile.md); others may be added. A cell is empty where the source had no value.
+// The first 21 columns are fixed (docs/profile.md); others may be added. A cell is empty if the source had no value.
 #pragma once
 
 #include <cstdio>

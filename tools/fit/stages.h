@@ -3,12 +3,12 @@
 //
 //   stage       its name
 //   capability  under which docs/accuracy.md reports it
-//   target      stacks/STACK, efficiency/GPU/KERNEL or efficiency/*/KERNEL (every chip or link that has that row);
-//   empty:
-//               only scored
+//   target      stacks/STACK, efficiency/GPU/KERNEL or efficiency/*/KERNEL (every chip or link that has that row); if
+//               empty, the stage is only scored
 //   files       of data/measurements, separated by |
 //   where       column=text;column!=text;column>=number;...   which rows; a text that ends in * matches its beginning
-//   metrics     metric:size|...   and the error (a share) that is expected of one row
+//   metrics     metric:size|...   and the error (a share) that is expected of one row; metric:size:rule, after its metric,
+//               of the rows that a rule as in `where` picks: a campaign that did not publish its lengths counts less
 //   constants   name:prior:spread[:low:high]|...   spread is of the logarithm; units as in the constant's own cell;
 //               name* is one constant for all chips, and they are then fitted together
 //   widths      constant:metric[:which]|...   those that hold the 80 % of |log error| with the model left out, of rows
@@ -33,6 +33,7 @@ struct StageConstant {
 struct StageMetric {
   std::string name;
   double size = 0.1;
+  std::vector<std::pair<std::pair<std::string, std::string>, double>> of_rows = {};  // rule and size of some rows
 };
 struct StageWidth {
   std::string name, metric;
@@ -73,6 +74,8 @@ struct Outcome {
   bool host = false;     // bound by the host
 };
 using Outcomes = std::vector<Outcome>;
+// The error that is expected of this outcome.
+double size_of(const Stage& stage, const Outcome& outcome);
 Outcomes evaluate(const Stage& stage, const Rows& rows, const perf::Constants& constants);
 
 // All chips of a joint fit.

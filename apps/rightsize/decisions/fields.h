@@ -20,7 +20,7 @@ report::Json plan_json(const decisions::Decision& decision);
 class PlanFields {
  public:
   explicit PlanFields(const decisions::Decision& decision);
-  // Empty where there is no such member.
+  // Empty if there is no such member.
   std::string text(std::string_view name) const;
   std::optional<double> number(std::string_view name) const;
 
@@ -38,7 +38,7 @@ void add_record(const decisions::Decision& decision, std::vector<report::Block>&
 std::string full_name(const decisions::DecisionSummary& summary);
 // "$6,979/month", "$67/run".
 std::string show_cost(Usd cost, decisions::Per per);
-// "$5,021/month less than today", "$12/run more than today"; empty where no saving is known.
+// "$5,021/month less than today", "$12/run more than today"; empty if no saving is known.
 std::string show_saving(const decisions::DecisionSummary& summary);
 // The day of a time, for people.
 std::string day_of(const std::string& time);

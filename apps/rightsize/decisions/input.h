@@ -19,7 +19,7 @@ struct LedgerFlags {
 };
 void add_ledger_flags(FlagSet& command, LedgerFlags& flags);
 Result<decisions::Ledger> open_ledger(const LedgerFlags& flags, store::Access access);
-// Reports the copy of an older ledger that was upgraded; nothing where there is none.
+// Reports the copy of an older ledger that was upgraded; nothing if there is none.
 void report_backup(const std::string& backup, report::Report& report);
 
 // --by, or else $USER.

@@ -59,7 +59,7 @@ const Fields<Review> kReviewFields = {
 };
 const report::Document<Review> kReviewDocument("review", "Whether live decisions still hold", kReviewFields);
 
-// The list price of one machine at the time of the decision; nothing where it is unknown or 0.
+// The list price of one machine at the time of the decision; nothing if it is unknown or 0.
 std::optional<double> old_price(const Decision& decision) {
   const std::optional<double> price = PlanFields(decision).number("list_usd_per_machine_hour");
   return price && *price > 0 ? price : std::nullopt;

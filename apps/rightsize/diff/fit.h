@@ -21,7 +21,7 @@ struct ModelFit {
   std::string model, words;  // "llama-3.1-70b: 77 GiB on each of 2 GPUs, h100-sxm has 79.6 GiB: fits"
   bool fits = true;
 };
-// Nothing where the command names no model we know, or the GPU is not known.
+// Empty if the command does not name a known model, or the GPU is unknown.
 std::optional<ModelFit> model_fit(const manifests::GpuRequest& request, const manifests::Cost& cost);
 
 }  // namespace rightsize::app

@@ -16,7 +16,7 @@ struct DiffRow {
   std::optional<ModelFit> fit = {};  // of the new version
 
   const manifests::Side& newest() const { return change.after ? *change.after : *change.before; }
-  // Nothing where a side has no price.
+  // Nothing if a side has no price.
   std::optional<UsdPerSecond> difference() const;
 };
 

@@ -49,7 +49,7 @@ std::vector<Question> questions_about(const std::string& kind, const std::option
   return all;
 }
 
-// Of the first error, or of the first one that begins with `prefix`; empty where there is none.
+// Of the first error, or of the first one that begins with `prefix`; empty if there is none.
 std::string complaint(const Errors& errors, const std::string& prefix = {}) {
   for (const Error& error : errors) {
     if (error.message.starts_with(prefix))

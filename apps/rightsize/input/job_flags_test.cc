@@ -86,7 +86,7 @@ TEST(JobFlags, SettingsThatContradictTheModelAreRefused) {
   EXPECT_FALSE(read_job(flags_of("llama-2-7b", {{"gpus", "8"}, {"tp", "7"}})));
 }
 
-// Whatever the numbers, memory is positive and finite, and what is larger than the GPU does not fit.
+// For any numbers, memory is positive and finite, and a job that needs more than the GPU has does not fit.
 RC_GTEST_PROP(JobFlags, HugeNumbersAreRefusedOrAnswered, ()) {
   static const catalog::Catalog kCatalog = *catalog::load_hardware("");
   const char* model = *rc::gen::element("llama-3.1-8b", "qwen3-30b-a3b", "bert-large", "resnet-50", "whisper-large-v3");

@@ -49,7 +49,7 @@ report::Report layouts_report(const mig::Geometry& geometry);
 // Exit code 2 where the layout fits none of the GPUs.
 Outcome check_outcome(const mig::Geometry& geometry, const mig::Layout& wanted, const mig::RunningGpus& gpus);
 report::Report current_report(const mig::Geometry& geometry, const mig::RunningGpus& gpus);
-// Exit code 2 where `make_room`, as the user wrote it, does not fit whatever moves.
+// Exit code 2: `make_room`, as the user wrote it, does not fit even if every workload may move.
 Outcome repack_outcome(const mig::Geometry& geometry, const mig::RunningGpus& gpus, const mig::Repacking& result,
                        const std::string& make_room);
 // Exit code 2 where the driver's list differs from our table.

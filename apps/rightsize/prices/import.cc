@@ -218,7 +218,7 @@ std::string date_sentence(const Imported& i) {
                      i.audit.undated == 1 ? "1 price is" : fmt::format("{} prices are", i.audit.undated),
                      i.audit.undated == 1 ? "it does" : "they do")
                : "The file does not say how old its prices are; unchanged prices keep the date on file.";
-  } else if (i.job.date_is == feeds::DateIs::kFetched) {
+  } else if (i.job.date_is == feeds::DateIs::kFetched && i.audit.dateless > 0) {
     text = fmt::format("Prices without a date are of {}, when they were fetched or written; --date sets another day.",
                        format_date(i.job.date));
   } else if (i.audit.undated > 0) {
@@ -251,7 +251,7 @@ void report_import(const Imported& i, report::Report& report) {
       report::table_of(kAuditFields, rows, {"audit", cut("why", 60), "rows", cut("example", 60)}));
 }
 
-// --currency as a code for which there is a rate; empty where it was not given.
+// --currency as a code for which there is a rate; empty if it was not given.
 Result<std::string> read_currency(const std::string& text, const catalog::Catalog& catalog) {
   if (text.empty()) return text;
   RIGHTSIZE_TRY(const std::string code, catalog::parse_currency(text));

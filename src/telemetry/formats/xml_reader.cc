@@ -99,7 +99,7 @@ class XmlReader final : public LineReader {
     }
     if (name == "mig_device" && instance_) {
       if (gpu_)
-        instance_->device.uuid = gpu_->device.uuid;  // empty where it comes after the instances; then the index decides
+        instance_->device.uuid = gpu_->device.uuid;  // empty if it comes after the instances; then the index decides
       hand_over(instance_);
     }
     path_.pop_back();
