@@ -34,8 +34,10 @@ constexpr NameRow kInside[] = {
 // Codes that a region's name begins with: "eu-west-1", "US-1", "fr-par", "tor1".
 constexpr NameRow kCodes[] = {
     {"us", "us usw use nyc sfo atl ric"},
-    {"europe", "eu uk gb de fr fi fin no se it es pl nl is ch at be cz ro bg pt ie dk ams fra gra waw sbg lon lhr"},
-    {"asia", "ap asia jp kr in sg tw hk id my tyo sgp blr"},
+    {"europe",
+     "eu uk gb de fr fi fin no se it es pl nl is ch at be cz ro bg pt ie dk hu hr si sk lt lv ee gr lu ams fra gra waw "
+     "sbg lon lhr"},
+    {"asia", "ap as asia jp kr in sg tw hk id my th vn ph cn tyo sgp blr"},
     {"canada", "ca bhs tor"},
     {"oceania", "au syd nz"},
     {"latin-america", "sa br mx cl"},
@@ -121,6 +123,13 @@ auto usualness(const Catalog& catalog, const Gpu& gpu) {
 std::string_view part_of_world(std::string_view region) {
   const std::string name = to_lower(trim(region));
   if (const auto part = meaning_of(kWholeNames, name); !part.empty()) return part;
+  // Marketplaces write "Indiana, US, NA" and "Bulgaria, BG, EU": the codes decide.
+  if (name.find(',') != std::string::npos) {
+    const std::vector<std::string_view> parts = split_list(name, ',');
+    for (auto code = parts.rbegin(); code != parts.rend(); ++code) {
+      if (const std::string_view part = meaning_of(kCodes, std::string(*code)); !part.empty()) return part;
+    }
+  }
   const std::string folded = fold_name(name);
   const auto inside = [&](std::string_view place) { return folded.find(place) != std::string::npos; };
   if (const auto part = meaning_of(kInside, inside); !part.empty()) return part;

@@ -19,6 +19,11 @@ TEST(Places, EveryProvidersWayToNameRegions) {
        {"ap-northeast-1", "asia-east1", "japaneast", "southeastasia", "koreacentral", "jp-tok", "IN"})
     EXPECT_EQ(part_of_world(asia), "asia") << asia;
   EXPECT_EQ(part_of_world("ap-southeast-2"), "oceania");
+  EXPECT_EQ(part_of_world("Indiana, US, NA"), "us");
+  EXPECT_EQ(part_of_world(", US, NA"), "us");
+  EXPECT_EQ(part_of_world("Quebec, CA, NA"), "canada");
+  EXPECT_EQ(part_of_world("Bulgaria, BG, EU"), "europe");
+  EXPECT_EQ(part_of_world("Vietnam, VN, AS"), "asia");
   EXPECT_EQ(part_of_world("ca-central-1"), "canada");
   EXPECT_EQ(part_of_world("any"), "");
 }

@@ -307,6 +307,7 @@ void Importer::keep(const FeedRow& row) {
   price.machine_price = usd_per_machine_hour(row.usd_per_hour);
   price.provenance.sources = {source_};
   price.provenance.date = row.date.value_or(date_);
+  if (!row.date) ++import_.audit.dateless;
   if (!row.date && date_is_ != DateIs::kStated && date_is_ != DateIs::kFetched)
     price.provenance.unverified = {"date"};  // until settle_dates()
   price.converted = row.converted;
@@ -475,7 +476,16 @@ void Importer::settle_dates() {
         p.provider, p.instance, p.purchase, p.region, p.zone);
   };
   if (date_is_ != DateIs::kCopied && date_is_ != DateIs::kWritten) return;
-  for (const Price& price : catalog_.prices) known[key(price)] = &price;
+  // The store names a source by its feed: "skypilot" for "skypilot-catalog".
+  const auto is_ours = [&](const Price& price) {
+    return std::ranges::any_of(price.provenance.sources,
+                               [&](const std::string& source) { return source_.starts_with(source); });
+  };
+  std::set<std::string_view> listed_before;  // providers whose list this source had before
+  for (const Price& price : catalog_.prices) {
+    known[key(price)] = &price;
+    if (is_ours(price)) listed_before.insert(price.provider);
+  }
   Prices settled;
   for (const Price& one : prices_) {
     Price price = one;
@@ -484,7 +494,7 @@ void Importer::settle_dates() {
     const auto before = known.find(key(price));
     if (undated && before != known.end() && before->second->provenance.date) {
       const catalog::Provenance& from = before->second->provenance;
-      const bool ours = std::ranges::find(from.sources, source_) != from.sources.end();
+      const bool ours = is_ours(*before->second);
       // Amounts in other currencies are compared as listed.
       const auto listed = [](const Price& p) { return p.converted ? p.converted->amount : dollars(p); };
       const bool same = std::fabs(listed(price) / listed(*before->second) - 1) < 1e-4;
@@ -494,6 +504,8 @@ void Importer::settle_dates() {
         price.machine_price = before->second->machine_price;
       }
       if (same || (ours && date_is_ == DateIs::kCopied)) std::erase(doubts, "date");
+    } else if (undated && date_is_ == DateIs::kCopied && listed_before.contains(price.provider)) {
+      std::erase(doubts, "date");  // added to the list since
     }
     if (std::ranges::find(doubts, "date") != doubts.end()) ++import_.audit.undated;
     settled.insert(settled.end(), std::move(price));

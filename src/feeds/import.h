@@ -36,6 +36,7 @@ struct Audit {
   long taken = 0, passed = 0, refused_rows = 0;
   long older = 0;       // prices that are older than those on file: kept in the history only
   long undated = 0;     // prices without a date that differ from those on file, or are new
+  long dateless = 0;    // rows without a date of their own
   Findings refused;     // not taken
   Findings suspicious;  // taken
   Findings corrected;   // mistakes in the feed
@@ -63,8 +64,9 @@ class Importer : public FeedSink {
   // Rows without a date get `date`. `catalog` must outlive the importer; new prices are compared with its prices.
   //
   // A price is as old as its last change or confirmation, not as its copy. From a copy, a price that is the same as on
-  // file keeps the date on file; one that differs from what the same source said before has changed since. All others,
-  // and all that differ in a file that was only written on the day, have an unconfirmed date (`unverified`).
+  // file keeps the date on file; one that differs from what the same source said before, or is missing there, has
+  // changed since. All others, and all that differ in a file that was only written on the day, have an unconfirmed date
+  // (`unverified`).
   Importer(const catalog::Catalog& catalog, Date date, std::string source, DateIs known = DateIs::kStated);
 
   void take(FeedRow row) override;

@@ -1,10 +1,13 @@
 #include "feeds/import.h"
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -95,6 +98,34 @@ TEST(SkyPilot, KnownBadRowsAreCaught) {
       import("skypilot", kSkyHeader + std::string("g6f.large,L4,0.125,2,8,,0.202,,us-east-1,use1-az1\n"), "aws");
   ASSERT_TRUE(fraction);
   EXPECT_THAT(fraction->audit.refused.begin()->first, HasSubstr("fraction"));
+}
+
+// Vast states the memory of all GPUs as that of one; Lambda states that of one as the total. Both mean the same.
+TEST(SkyPilot, MemoryOfAllGpusIsNoticed) {
+  const auto row = [](const char* name, int count, int mib, const char* price) {
+    return fmt::format(
+        "{0}x-{1},{1},{0},32,64,\"{{'Gpus': [{{'Name': '{1}', 'Count': {0}, 'MemoryInfo': {{'SizeInMiB': "
+        "{2}}}}}], 'TotalGpuMemoryInMiB': {2}}}\",{3},0.00,\"France, FR, EU\",\n",
+        count, name, mib, price);
+  };
+  for (const char* provider : {"vast", "acme"}) {
+    const auto found = import("skypilot",
+                              kSkyHeader + row("H200", 2, 287542, "5.18") + row("H200", 8, 1150168, "17.88") +
+                                  row("RTX4090", 4, 98256, "1.39"),
+                              provider);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->audit.taken, 3) << provider;
+    EXPECT_EQ(found->audit.refused_rows, 0) << provider;
+    EXPECT_TRUE(found->audit.corrected.contains(kMemoryOfAll)) << provider;
+  }
+  const auto each = import("skypilot", kSkyHeader + row("B200", 8, 184320, "53"), "acme");
+  ASSERT_TRUE(each);
+  EXPECT_EQ(each->audit.taken, 1);
+  EXPECT_TRUE(each->audit.corrected.empty());
+  const auto forty = import("skypilot", kSkyHeader + row("A100", 2, 81920, "1.49"), "vast");
+  ASSERT_TRUE(forty);
+  ASSERT_EQ(forty->machines.size(), 1U);
+  EXPECT_THAT(forty->machines.front().gpu, HasSubstr("40gb"));
 }
 
 TEST(SkyPilot, SuspiciousPricesAreTakenAndSaid) {
@@ -318,7 +349,7 @@ TEST(ReadFeed, CompressedFilesAreDecompressed) {
   EXPECT_DOUBLE_EQ(price(importer.finish(), "box", "r", Purchase::kOneYear), 12);
 }
 
-// Reasons may quote the feed: however many there are, the audit stays small.
+// Reasons may quote the feed, so the audit limits their number.
 TEST(Import, AFeedOfNonsenseDoesNotFillMemory) {
   std::string text = "provider,instance,region,purchase,price,gpu,gpus\n";
   for (int i = 0; i < 3000; ++i) text += "acme,box-" + std::to_string(i) + ",r,1y,12,gpu-" + std::to_string(i) + ",8\n";
@@ -345,6 +376,78 @@ TEST(CsvReader, RecordsMayHoldLineEndsInQuotes) {
   std::vector<std::string_view> cells;
   split_csv(records[1], cells);
   EXPECT_EQ(cells, (std::vector<std::string_view>{"x\ny", "2"}));
+}
+
+Checked<Import> import_dated(const std::string& kind, const std::string& text, DateIs known,
+                             const std::string& currency = "", const catalog::Catalog& catalog = facts()) {
+  const std::string path = testing::TempDir() + "dated-" + std::to_string(getpid());
+  std::ofstream(path) << text;
+  Importer importer(catalog, *parse_date("2026-11-01"), kind == "skypilot" ? "skypilot-catalog" : kind, known);
+  const Result<> read = read_feed(kind, path, {"", &catalog, currency}, importer);
+  std::filesystem::remove(path);
+  if (!read) return fail(Errors(read.error()));
+  return importer.finish();
+}
+
+constexpr const char* kOwnHeader = "provider,instance,region,purchase,price,currency,date\n";
+
+TEST(OwnTable, DatesAndDuplicatesAreReported) {
+  const auto found = import_dated("csv",
+                                  kOwnHeader + std::string("aws,p5.48xlarge,us-east-1,on-demand,55,,2026-10-01\n"
+                                                           "aws,p5.48xlarge,us-east-1,on-demand,57,,2026-10-01\n"
+                                                           "aws,p5.48xlarge,us-west-2,on-demand,55,,2999-01-01\n"
+                                                           "aws,p5.48xlarge,us-west-2,on-demand,55,,tomorrow\n"),
+                                  DateIs::kStated);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->prices.size(), 1U);
+  EXPECT_TRUE(found->audit.refused.contains("date in the future"));
+  EXPECT_TRUE(found->audit.refused.contains("date is not like 2026-11-01"));
+  EXPECT_TRUE(found->audit.suspicious.contains("listed twice at different prices: the lower was taken"));
+}
+
+// Converting and scaling commute, and the currency may be in the text, the column or the option.
+RC_GTEST_PROP(OwnTable, CurrencyIsAFactor, ()) {
+  const int cents = *rc::gen::inRange(3'000, 8'000);
+  const double factor = *rc::gen::element(1.0, 1.5, 2.0);
+  const auto dollars_of = [](const std::string& row, const std::string& option) {
+    const auto found = import_dated(
+        "csv", kOwnHeader + ("aws,p5.48xlarge,us-east-1,on-demand," + row + ",2026-09-30\n"), DateIs::kStated, option);
+    return found && found->prices.size() == 1 ? in_usd_per_machine_hour(found->prices.front().machine_price) : 0.0;
+  };
+  const auto amount = [&](double by) { return fmt::format("{}", cents / 100.0 * by); };
+  const double rate = facts().exchange_rate("EUR", *parse_date("2026-09-30"))->usd;
+  const double once = dollars_of(amount(1) + "EUR/h,", "");
+  RC_ASSERT(std::fabs(once - cents / 100.0 * rate) < 1e-9 * once);
+  RC_ASSERT(once == dollars_of(amount(1) + ",EUR", ""));
+  RC_ASSERT(once == dollars_of(amount(1) + ",", "EUR"));
+  RC_ASSERT(std::fabs(dollars_of(amount(factor) + " EUR,", "") - factor * once) < 1e-9 * once);
+}
+
+// A copy of a list keeps the dates on file where nothing changed, and never makes a price look newer than it is.
+RC_GTEST_PROP(Importer, ACopyIsNotAConfirmation, ()) {
+  const catalog::Catalog& catalog = facts();
+  std::vector<const catalog::Price*> ours;
+  for (const catalog::Price& price : catalog.prices) {
+    if (price.provider == "azure" && price.purchase == Purchase::kOnDemand && price.provenance.unverified.empty() &&
+        price.provenance.sources == std::vector<std::string>{"skypilot-catalog"})
+      ours.push_back(&price);
+  }
+  const catalog::Price& known = *ours[static_cast<std::size_t>(*rc::gen::inRange(0, static_cast<int>(ours.size())))];
+  const bool changed = *rc::gen::arbitrary<bool>();
+  const DateIs how = *rc::gen::element(DateIs::kCopied, DateIs::kWritten);
+  const double usd = in_usd_per_machine_hour(known.machine_price) * (changed ? 1.1 : 1);
+  FeedRow row;
+  row.provider = known.provider, row.instance = known.instance, row.region = known.region, row.zone = known.zone;
+  row.usd_per_hour = usd;
+  Importer importer(catalog, *parse_date("2026-11-01"), "skypilot-catalog", how);
+  importer.take(row);
+  const Import found = importer.finish();
+  RC_ASSERT(found.prices.size() == 1U);
+  const catalog::Provenance& from = found.prices.front().provenance;
+  const bool doubted = std::ranges::find(from.unverified, "date") != from.unverified.end();
+  if (!changed) RC_ASSERT(from.date == known.provenance.date && !doubted);
+  // A live copy that differs from what the same source said before has changed since; a file on disk may be older.
+  if (changed) RC_ASSERT(doubted == (how == DateIs::kWritten));
 }
 
 }  // namespace

@@ -58,7 +58,9 @@ Agreement read_agreement(const catalog::FactRow& row, const Catalog& catalog, Er
               : kind == "reservation" ? Agreement::kReservation
                                       : Agreement::kDiscount;
   if (kind == "discount" || (kind == "pool" && given("percent")))
-    made.percent = number("percent", 1e-9, 100, "a discount is between 0 and 100 percent");
+    made.percent = kind == "pool"
+                       ? number("percent", 0, 100, "the discount of a pool is from 0 to 100 percent")
+                       : number("percent", 1e-9, 100, "a discount is greater than 0 and at most 100 percent");
   if (kind == "pool") {
     for (const auto& [column, amount] : {std::pair{"amount", &made.amount}, {"planned", &made.planned}})
       if (given(column)) *amount = usd(number(column, 0, 1e15, "dollars expected, from 0 up"));
@@ -91,6 +93,7 @@ std::string of_account(const Agreement& agreement) {
 
 void give_discount(Price& price, const Agreement& agreement) {
   price.machine_price = price.machine_price * (1 - agreement.percent / 100);
+  if (price.converted) price.converted->amount *= 1 - agreement.percent / 100;
   std::string& note = price.provenance.note;
   note += fmt::format("{}{:g} % off list by agreement{}", note.empty() ? "" : "; ", agreement.percent,
                       of_account(agreement));

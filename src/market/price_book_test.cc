@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "catalog/words.h"
+#include "market/availability.h"
 
 namespace rightsize::market {
 namespace {
@@ -285,6 +289,59 @@ TEST(PriceBook, OnlyAFloorThatMayBeALaunchsNeverLeads) {
   EXPECT_FALSE(may_lead(std::nullopt));
   EXPECT_FALSE(may_lead(kLaunchDays - 1));
   EXPECT_TRUE(may_lead(kLaunchDays));
+}
+
+// Whatever part of the world is asked for, every offer is there, with a region of its provider; and offers of any
+// region are either placed or reported.
+TEST(Offers, APartOfTheWorldIsMeantLiterally) {
+  const Catalog catalog = *catalog::load_catalog("");
+  const PriceBook book(catalog);
+  const OfferFilter everywhere{.regions = {std::string(catalog::kAnyRegion)}, .community = true};
+  for (const char* part : {"us", "europe", "asia", "canada", "oceania", "middle-east"}) {
+    OfferFilter filter;
+    filter.community = true;
+    filter.regions = *catalog::match_regions(part, catalog::known_regions(catalog));
+    std::set<const catalog::Machine*> placed;
+    for (const Offer& offer : book.offers(filter)) {
+      EXPECT_EQ(catalog::part_of_world(offer.price->region), part) << describe(offer);
+      placed.insert(offer.machine);
+    }
+    std::set<const catalog::Machine*> unplaced;
+    for (const Offer& offer : book.unplaced(filter)) unplaced.insert(offer.machine);
+    for (const Offer& offer : book.offers(everywhere))
+      EXPECT_NE(placed.contains(offer.machine), unplaced.contains(offer.machine)) << part << " " << describe(offer);
+  }
+}
+
+// A placed offer costs what the provider asks everywhere, and only machines of the named GPU are placed.
+TEST(Offers, APlacedOfferIsTheSamePrice) {
+  Catalog catalog = small_catalog();
+  catalog.gpu_regions.push_back({"cloud", "l4", "eu-west-9", {{"docs"}, today(), {}, {}, {}, 0}});
+  const PriceBook book(catalog);
+  const auto there = book.offers({.regions = {"eu-west-9"}});
+  ASSERT_EQ(there.size(), 1U);
+  EXPECT_EQ(there.front().machine->instance, "eight");
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(there.front().rate()), 5.6);
+  EXPECT_EQ(book.offers({}).size(), 7U);
+  EXPECT_EQ(book.cheapest_offer("l4", {.regions = {"eu-west-9"}})->price->region, "eu-west-9");
+  EXPECT_TRUE(book.unplaced({.regions = {"eu-west-9"}}).empty());
+  EXPECT_EQ(book.unplaced({.regions = {"elsewhere"}}).size(), 1U);
+}
+
+// The fallback never needs the capacity of the first choice.
+TEST(Availability, AFallbackNeedsOtherCapacity) {
+  const Catalog catalog = *catalog::load_catalog("");
+  const PriceBook book(catalog);
+  int found = 0;
+  for (const Offer& offer : book.offers({.purchases = {Purchase::kOnDemand}})) {
+    const std::optional<Offer> other = fallback(book, offer, {});
+    if (++found > 200) break;
+    if (!other) continue;
+    EXPECT_TRUE(other->gpu != offer.gpu || other->machine->provider != offer.machine->provider) << describe(offer);
+    EXPECT_GE(other->gpu->memory, offer.gpu->memory) << describe(offer);
+    EXPECT_TRUE(book.outlook(*other, Seconds{}).may_lead()) << describe(offer);
+  }
+  EXPECT_THAT(availability(book, book.offers({.providers = {"aws"}}).front()).capacity, HasSubstr("8 weeks"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "market/price_outlook.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -169,6 +170,82 @@ TEST(Outlooks, ALongerJobIsLessCertain) {
                      month = market.outlook("a", Purchase::kSpot, days(60));
   EXPECT_LT(month.low, hour.low);
   EXPECT_GT(month.high, hour.high);
+}
+
+// Providers with one machine each; prices are per hour of its one GPU.
+struct Providers {
+  Catalog catalog;
+
+  Providers() { catalog.gpus.emplace_back().name = "h100"; }
+  void add(double usd, int age, std::vector<std::string> sources, bool doubted = false) {
+    const std::string name = "p" + std::to_string(catalog.machines.size());
+    catalog::Machine& machine = catalog.machines.emplace_back();
+    machine.provider = name, machine.instance = "m", machine.gpu = "h100", machine.gpus = 1;
+    catalog::Price& price = catalog.prices.emplace_back();
+    price.provider = name, price.instance = "m", price.region = "r";
+    price.machine_price = usd_per_machine_hour(usd);
+    price.provenance.date = Date{today().day - age};
+    price.provenance.sources = std::move(sources);
+    if (doubted) price.provenance.unverified = {"price"};
+  }
+  void add_random(int oldest) {
+    std::vector<std::string> sources{"a"};
+    if (*rc::gen::inRange(0, 5) == 0) sources.emplace_back("b");
+    add(*rc::gen::inRange(100, 400) / 100.0, *rc::gen::inRange(0, oldest), std::move(sources),
+        *rc::gen::inRange(0, 8) == 0);
+  }
+};
+
+// The rule as a user would state it, for each offer of a random market.
+RC_GTEST_PROP(Outlooks, AnOldPriceLeadsOnlyWithASecondSource, ()) {
+  Providers market;
+  const int count = *rc::gen::inRange(1, 8);
+  for (int i = 0; i < count; ++i) market.add_random(200);
+  const PriceBook book(market.catalog);
+  for (const Offer& offer : book.offers()) {
+    const PriceOutlook outlook = book.outlook(offer, hours(1));
+    int agreeing = 0;
+    bool fresher = false;
+    for (const Offer& other : book.offers()) {
+      const bool recent = today() - *other.price->provenance.date <= kAgedDays;
+      fresher = fresher || recent;
+      if (other.machine != offer.machine && recent && other.is_confirmed() &&
+          std::fabs(other.rate() / offer.rate() - 1) <= kAgreement)
+        ++agreeing;
+    }
+    const int sources = static_cast<int>(offer.price->provenance.sources.size()) + agreeing;
+    RC_ASSERT(outlook.sources == sources);
+    const bool old = today() - *offer.price->provenance.date > kAgedDays;
+    RC_ASSERT(outlook.may_lead() == (offer.is_confirmed() && (!old || sources >= 2 || !fresher)));
+  }
+}
+
+// However cheap it is, an old price of one source does not change what a GPU costs today.
+RC_GTEST_PROP(Outlooks, AnAddedOlderRowNeverLeads, ()) {
+  Providers market;
+  market.add(*rc::gen::inRange(200, 400) / 100.0, *rc::gen::inRange(0, kAgedDays), {"a"});
+  const int count = *rc::gen::inRange(0, 5);
+  for (int i = 0; i < count; ++i) market.add_random(200);
+  const auto lead = [&] { return describe(*PriceBook(market.catalog).cheapest_offer("h100", {})); };
+  const std::string before = lead();
+  double least = 1e9;
+  for (const catalog::Price& price : market.catalog.prices)
+    least = std::min(least, in_usd_per_machine_hour(price.machine_price));
+  market.add(least * *rc::gen::element(0.1, 0.3, 0.5, 0.7), kAgedDays + *rc::gen::inRange(1, 400), {"c"});
+  RC_ASSERT(lead() == before);
+}
+
+// A list price in doubt neither caps spot nor makes it a floor.
+RC_GTEST_PROP(Outlooks, ADoubtedListPriceDoesNotTouchSpot, ()) {
+  Market market;
+  const int age = *rc::gen::inRange(0, 200);
+  market.add("a", Purchase::kSpot, *rc::gen::inRange(10, 50), age);
+  market.add("b", Purchase::kSpot, *rc::gen::inRange(10, 50), age);
+  const PriceOutlook before = market.outlook("a", Purchase::kSpot);
+  market.add("a", Purchase::kOnDemand, *rc::gen::inRange(1, 600), age).provenance.unverified = {"price"};
+  const PriceOutlook after = market.outlook("a", Purchase::kSpot);
+  RC_ASSERT(before.low == after.low && before.likely == after.likely && before.high == after.high);
+  RC_ASSERT(before.floor == after.floor);
 }
 
 }  // namespace

@@ -73,7 +73,9 @@ constexpr Setting kRows[] = {
          "a scenario: NAME,weight=0.3,demand=1/0.7/0.7,prices=1/0.8/0.8 by year; may be repeated"),
     share("spot-share", "0.3", 0, 1, "share of demand that may be interrupted").or_else("0"),
     share("interest", "0.08", 0, 1, "cost of capital per year, to compare upfront payments").or_else("0.08"),
-    count("increment", "8", 1, 1024, "buy commitments in steps of this many GPUs").alias("step").or_else("1"),
+    count("increment", "8", 1, 1024, "buy commitments in steps of this many GPUs")
+        .alias("step")
+        .or_words("the GPUs of one machine"),
     count("ladder", "4", 2, 52, "purchases per year to compare with buying everything at once").or_else("4"),
 };
 

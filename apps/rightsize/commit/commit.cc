@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 
 #include "rightsize/commit/report.h"
 #include "rightsize/input/named_gpu.h"
@@ -61,13 +62,19 @@ Checked<Outcome> run(const CommitFlags& flags) {
   RIGHTSIZE_TRY(std::vector<CommitPlan> plans, candidates(flags, book, gpu));
   if (plans.empty()) return no_price();
   const market::Demand demand{usage.gpus, flags.spot_share};
-  for (CommitPlan& plan : plans) decide(plan, demand, futures, flags.step), draw(book, plan);
+  for (CommitPlan& plan : plans) {
+    decide(plan, demand, futures, flags.step.value_or(plan.machine_gpus));
+    draw(book, plan);
+  }
   // As in a recommendation, an unconfirmed price or one over a year old does not lead.
   std::stable_sort(plans.begin(), plans.end(), [](const CommitPlan& a, const CommitPlan& b) {
     return std::pair(!a.may_lead, a.new_money()) < std::pair(!b.may_lead, b.new_money());
   });
+  // The best machine and region of each provider.
+  std::set<std::string> seen;
+  std::erase_if(plans, [&](const CommitPlan& plan) { return !seen.insert(plan.provider).second; });
   Outcome outcome;
-  outcome.report = commit_report(plans, flags, usage, demand, futures);
+  outcome.report = commit_report(plans, flags, usage, demand, futures, catalog);
   return outcome;
 }
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -170,32 +173,52 @@ Result<DemandHistory> parse_base(const std::string& text) {
   return usage;
 }
 
-// The cheapest offer of each term at one provider, as it will likely cost.
-CommitPlan prices_at(const market::PriceBook& book, const catalog::Gpu& gpu, const std::string& provider,
-                     const std::vector<std::string>& regions, const CommitFlags& flags) {
-  CommitPlan plan;
-  plan.provider = provider;
+// The prices of each machine and region of one provider, as they will likely cost. Of places that differ only in where
+// they are, one is enough.
+std::vector<CommitPlan> prices_at(const market::PriceBook& book, const catalog::Gpu& gpu, const std::string& provider,
+                                  const std::vector<std::string>& regions, const CommitFlags& flags) {
   market::OfferFilter filter;
   filter.providers = {provider};
   filter.gpus = {gpu.name};
   filter.community = flags.community;
   filter.regions = regions;
-  for (const Purchase purchase : {Purchase::kOnDemand, Purchase::kSpot, Purchase::kOneYear, Purchase::kThreeYears}) {
-    filter.purchases = {purchase};
-    const std::optional<market::Offer> offer = book.cheapest_offer(gpu.name, filter);
-    if (!offer) continue;
-    const market::PriceOutlook outlook = book.outlook(*offer, kMonth);
-    const double usd = in_usd_per_machine_hour(outlook.likely) / offer->machine->gpus;
-    if (purchase == Purchase::kOnDemand) {
-      plan.prices.on_demand = usd, plan.on_demand = offer;
-      plan.may_lead = outlook.may_lead();
-    }
-    if (purchase == Purchase::kSpot) plan.prices.spot = usd;
-    if (purchase == Purchase::kOneYear) plan.one_year = {{"monthly", 0, usd}};
-    if (purchase == Purchase::kThreeYears) plan.three_years = {{"monthly", 0, usd}};
-    plan.sources.push_back(market::describe(*offer));
+  struct Term {
+    market::Offer offer;
+    market::PriceOutlook outlook;
+    auto rank() const { return std::pair(!outlook.may_lead(), outlook.likely); }
+  };
+  std::map<std::pair<std::string, std::string>, std::map<Purchase, Term>> places;  // instance, region
+  for (const market::Offer& offer : book.offers(filter)) {
+    if (offer.price->available || offer.price->purchase == Purchase::kBlock) continue;
+    auto& terms = places[{offer.machine->instance, offer.price->region}];
+    const Term term{offer, book.outlook(offer, kMonth)};
+    const auto [at, is_new] = terms.try_emplace(offer.price->purchase, term);
+    if (!is_new && term.rank() < at->second.rank()) at->second = term;
   }
-  return plan;
+  std::map<std::tuple<bool, double, double, double, double, int>, CommitPlan> plans;
+  for (const auto& [place, terms] : places) {
+    CommitPlan plan;
+    plan.provider = provider;
+    plan.instance = place.first, plan.region = place.second;
+    double usd[4] = {0, 0, 0, 0};
+    for (const auto& [purchase, term] : terms) {
+      const double price = in_usd_per_machine_hour(term.outlook.likely) / term.offer.machine->gpus;
+      usd[static_cast<int>(purchase)] = price;
+      plan.machine_gpus = term.offer.machine->gpus;
+      if (purchase == Purchase::kOnDemand) {
+        plan.prices.on_demand = price, plan.on_demand = term.offer;
+        plan.may_lead = term.outlook.may_lead();
+      }
+      if (purchase == Purchase::kSpot) plan.prices.spot = price;
+      if (purchase == Purchase::kOneYear) plan.one_year = {{"monthly", 0, price}};
+      if (purchase == Purchase::kThreeYears) plan.three_years = {{"monthly", 0, price}};
+      plan.sources.push_back(market::describe(term.offer));
+    }
+    plans.try_emplace({!plan.may_lead, usd[0], usd[1], usd[2], usd[3], plan.machine_gpus}, std::move(plan));
+  }
+  std::vector<CommitPlan> found;
+  for (auto& [prices, plan] : plans) found.push_back(std::move(plan));
+  return found;
 }
 
 }  // namespace
@@ -236,7 +259,9 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
   RIGHTSIZE_TRY(const std::vector<Payment> one, own_payments("--one-year", flags.one_year));
   RIGHTSIZE_TRY(const std::vector<Payment> three, own_payments("--three-years", flags.three_years));
   std::vector<CommitPlan> plans;
-  if (gpu != nullptr) {
+  // With an own price on demand and for a term, no provider's price is left to compare.
+  const bool own = flags.on_demand && (!one.empty() || !three.empty());
+  if (gpu != nullptr && !own) {
     std::set<std::string> known;
     for (const catalog::Price& price : book.catalog().prices) known.insert(price.provider);
     RIGHTSIZE_TRY(std::vector<std::string> providers, catalog::match_providers(flags.provider, known));
@@ -248,7 +273,10 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
       std::sort(providers.begin(), providers.end());
       providers.erase(std::unique(providers.begin(), providers.end()), providers.end());
     }
-    for (const std::string& provider : providers) plans.push_back(prices_at(book, *gpu, provider, regions, flags));
+    for (const std::string& provider : providers) {
+      std::vector<CommitPlan> here = prices_at(book, *gpu, provider, regions, flags);
+      std::move(here.begin(), here.end(), std::back_inserter(plans));
+    }
   } else {
     plans.emplace_back().provider = kOwnPrices;
   }

@@ -25,14 +25,18 @@ struct CommitFlags {
   std::vector<std::string> futures;
   double spot_share = 0;
   double growth = 0, interest = 0.08;
-  int step = 1, ladder = 4;
+  std::optional<int> step;  // GPUs; nothing: those of one machine
+  int ladder = 4;
   bool community = false;
 };
 void add_commit_flags(FlagSet& command, CommitFlags& flags);
 
-// A plan at one provider.
+// A plan at one provider. All its terms are of one machine in one region: a one-year price in Iowa says nothing about
+// what on-demand costs in Virginia.
 struct CommitPlan {
   std::string provider;
+  std::string instance, region;  // empty: the user's own prices
+  int machine_gpus = 1;
   market::CommitmentPrices prices;                     // as if paid by the month
   std::vector<market::Payment> one_year, three_years;  // the ways to pay for them
   std::vector<std::string> sources;                    // of each price, for the report
@@ -50,7 +54,8 @@ Result<> check(const CommitFlags& flags);
 Checked<DemandHistory> usage_of(const CommitFlags& flags);
 // The scenarios of --future, or the default ones, with --growth applied.
 Result<std::vector<market::Future>> futures_of(const CommitFlags& flags);
-// One entry per provider with its prices, nothing decided yet; without a GPU, the user's own prices.
+// One entry per provider, machine and region with its prices, nothing decided yet; the user's own prices where they are
+// complete or no GPU is given.
 Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const market::PriceBook& book,
                                            const catalog::Gpu* gpu);
 

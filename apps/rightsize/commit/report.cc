@@ -58,6 +58,8 @@ std::string number(double gpus) { return fmt::format("{:g}", gpus); }
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 std::string hourly(UsdPerGpuSecond price) { return format_usd_per_hour(price); }
 
+std::optional<std::string> named(const std::string& text) { return when(!text.empty(), text); }
+
 const Fields<TermView> kTermFields = {
     {"term", "term", "1y or 3y", &TermView::term},
     {"gpus", "GPUs", "GPUs to commit to now", &TermView::gpus, number},
@@ -88,6 +90,8 @@ const Fields<FutureView> kFutureFields = {
 
 const Fields<CommitPlan> kProviderFields = {
     {"provider", "provider", "the provider", &CommitPlan::provider},
+    {"instance?", "machine", "machine of all its prices", [](const CommitPlan& p) { return named(p.instance); }},
+    {"region?", "region", "region of all its prices", [](const CommitPlan& p) { return named(p.region); }},
     {"one_year_gpus", "1y", "GPUs for one year", [](const CommitPlan& p) { return p.mix.one_year; }, number},
     {"three_year_gpus", "3y", "GPUs for three years", [](const CommitPlan& p) { return p.mix.three_years; }, number},
     {"total_usd", "three years", "expected cost", [](const CommitPlan& p) { return usd(p.cost.total); }, format_usd},
@@ -134,7 +138,9 @@ const report::Document<CommitView> kCommitDocument("commit", "How much capacity 
 bool commits(const CommitPlan& plan) { return plan.mix.one_year + plan.mix.three_years > 0; }
 
 std::string from(const CommitPlan& plan) {
-  return plan.provider == kOwnPrices ? std::string("at your prices") : "from " + plan.provider;
+  if (plan.provider == kOwnPrices) return "at your prices";
+  if (plan.instance.empty()) return "from " + plan.provider;
+  return fmt::format("from {} ({}{})", plan.provider, plan.instance, plan.region == "any" ? "" : " in " + plan.region);
 }
 
 void add_term(CommitView& view, const char* term, double gpus, const std::vector<Payment>& ways,
@@ -174,8 +180,9 @@ std::string conclusion(const CommitPlan& best) {
           "Stay on demand: demand is too low for the commitments of {}. Expected cost over three years: {}.",
           best.provider, cost);
     return fmt::format(
-        "Stay on demand: {} is cheapest at {}/GPU-h, and we have no reserved price for it (give yours with --one-year, "
-        "--three-years). Expected cost over three years: {}.",
+        "Stay on demand: {} is cheapest at {}/GPU-h, and we have no commitment price for it (give yours with "
+        "--one-year "
+        "or --three-years). Expected cost over three years: {}.",
         best.provider, format_usd_per_hour(best.prices.on_demand), cost);
   }
   std::vector<std::string> terms;
@@ -217,8 +224,20 @@ std::string passed_over(const std::vector<CommitPlan>& plans) {
       names.push_back(plan.provider);
   }
   return names.empty() ? ""
-                       : fmt::format("{} may be cheaper, but its price is over a year old or unconfirmed: ask first.",
+                       : fmt::format("{} may be cheaper, but its price is old or unconfirmed: ask first.",
                                      fmt::join(names, ", "));
+}
+
+// Providers without a commitment price on file, and what they say about one.
+std::string not_on_file(const std::vector<CommitPlan>& plans, const catalog::Catalog& catalog) {
+  std::vector<std::string> names;
+  for (const CommitPlan& plan : plans) {
+    if (plan.prices.one_year || plan.prices.three_years || plan.provider == kOwnPrices) continue;
+    const catalog::ProviderFacts* facts = catalog.find_provider(plan.provider);
+    const bool said = facts != nullptr && !facts->commitment.empty();
+    names.push_back(plan.provider + (said ? fmt::format(" ({})", facts->commitment) : ""));
+  }
+  return names.empty() ? "" : fmt::format("No commitment price on file: {}.", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -226,7 +245,8 @@ std::string passed_over(const std::vector<CommitPlan>& plans) {
 report::Json empty_commit_document() { return kCommitDocument.of({{}, {}, {}, {}, {}, {}}); }
 
 report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitFlags& flags, const DemandHistory& usage,
-                             const market::Demand& demand, const std::vector<Future>& futures) {
+                             const market::Demand& demand, const std::vector<Future>& futures,
+                             const catalog::Catalog& catalog) {
   const CommitPlan& best = plans.front();
   CommitView view{plans, flags, usage, {}, {}, {}};
   add_term(view, "1y", best.mix.one_year, best.one_year, best.prices.one_year, 1);
@@ -239,8 +259,9 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
     if (!table.rows.empty()) report.show(std::move(title), std::move(table));
   };
   for (const std::string& line :
-       {conclusion(best), passed_over(plans), usage_line(best, usage, demand), draws_line(best)})
-    report.say(line);
+       {conclusion(best), passed_over(plans), usage_line(best, usage, demand), draws_line(best)}) {
+    if (!line.empty()) report.say(line);
+  }
   show(fmt::format("What to buy now, {}", from(best)),
        table_of(kTermFields, view.terms,
                 {"term", "gpus", "usd_per_gpu_hour", "break_even_utilization", "usd_per_year",
@@ -253,12 +274,13 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
        table_of(kFutureFields, view.futures,
                 {report::renamed("name", "future"), "weight", "usd", "uncommitted_usd", "regret_usd", "laddered_usd"}));
   if (plans.size() > 1) {
-    std::vector<report::ColumnOf> columns = {"provider", "one_year_gpus", "three_year_gpus", "total_usd",
-                                             "uncommitted_usd"};
+    std::vector<report::ColumnOf> columns = {"provider",        "instance",  "region",         "one_year_gpus",
+                                             "three_year_gpus", "total_usd", "uncommitted_usd"};
     if (std::any_of(plans.begin(), plans.end(), [](const CommitPlan& p) { return !p.draws.empty(); }))
       columns.emplace_back("new_money_usd");
     show("All providers", table_of(kProviderFields, plans, columns));
   }
+  if (std::string unknown = not_on_file(plans, catalog); !unknown.empty()) report.say(std::move(unknown));
   report.say(
       fmt::format("{}The scenario weights are our judgement; --future replaces them. Commitments cannot be returned; "
                   "one-year ones of later years are bought when the scenario is known.",

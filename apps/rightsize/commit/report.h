@@ -7,7 +7,8 @@ namespace rightsize::app {
 
 // `plans` are decided, best first.
 report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitFlags& flags, const DemandHistory& usage,
-                             const market::Demand& demand, const std::vector<market::Future>& futures);
+                             const market::Demand& demand, const std::vector<market::Future>& futures,
+                             const catalog::Catalog& catalog);
 
 // The document without any plan.
 report::Json empty_commit_document();

@@ -3,6 +3,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/csv.h"
 #include "base/embedded.h"
@@ -84,7 +85,7 @@ std::vector<Way> ways_of(const market::PriceBook& book, const market::OfferFilte
   }
   std::ranges::stable_sort(list, {}, [](const Way& way) {
     const TermPrice* price = way.on(Purchase::kOnDemand);
-    return price == nullptr ? INFINITY : price->likely();
+    return price == nullptr ? std::pair(2, 0.0) : std::pair(price->outlook.may_lead() ? 0 : 1, price->likely());
   });
   return list;
 }
@@ -105,9 +106,11 @@ const Fields<TermPrice> kTermFields = {
     {"low", "10th percentile over the next day", [](const TermPrice& p) { return p.usd(&market::PriceOutlook::low); }},
     {"likely", "most likely price, $/GPU-h", &TermPrice::likely},
     {"high", "90th percentile", [](const TermPrice& p) { return p.usd(&market::PriceOutlook::high); }},
-    {"may_lead", "confirmed, not a launch floor, not over a year old",
+    {"may_lead", "recent or confirmed by a second source, not in doubt, and not a launch floor",
      [](const TermPrice& p) { return p.outlook.may_lead(); }},
     {"age_days", "age of the listed price", [](const TermPrice& p) { return p.outlook.age; }},
+    {"price_sources", "independent sources that agree within 25 %",
+     [](const TermPrice& p) { return p.outlook.sources; }},
 };
 
 template <Purchase kPurchase>
@@ -155,11 +158,32 @@ const Fields<Compared> kCompareFields = {
 };
 const report::Document<Compared> kCompareDocument("prices-compare", "The same GPU across providers", kCompareFields);
 
-std::string cheapest_way(const std::vector<Way>& ways) {
-  const Way& way = ways.front();
-  const auto& [purchase, price] = *way.best.begin();
-  return fmt::format("Cheapest {}: {}/GPU-h, {}, {} {} in {}.", catalog::name_of(purchase), price_words(price),
-                     way.gpu->name, way.provider, price.offer.machine->instance, price.offer.price->region);
+// "Cheapest now: on demand $2.37/GPU-h from gcp (a3-highgpu-8g, us-central1; 24 days old, 2 sources); on spot ..."
+std::string cheapest_ways(const std::vector<Way>& ways) {
+  std::vector<std::string> parts;
+  for (const auto& [purchase, words] : {std::pair{Purchase::kOnDemand, "on demand"},
+                                        {Purchase::kSpot, "on spot"},
+                                        {Purchase::kOneYear, "for one year"},
+                                        {Purchase::kThreeYears, "for three years"}}) {
+    const Way* best = nullptr;
+    const auto rank = [&](const Way& way) {
+      const TermPrice& price = *way.on(purchase);
+      return std::pair(!price.outlook.may_lead(), price.likely());
+    };
+    for (const Way& way : ways) {
+      if (way.on(purchase) != nullptr && (best == nullptr || rank(way) < rank(*best))) best = &way;
+    }
+    if (best == nullptr) continue;
+    const TermPrice& price = *best->on(purchase);
+    std::string about = price.offer.machine->instance;
+    if (price.offer.price->region != "any") about += ", " + price.offer.price->region;
+    if (price.outlook.age)
+      about +=
+          fmt::format("; {:.0f} days old, {}", in_days(*price.outlook.age),
+                      price.outlook.sources == 1 ? "single source" : fmt::format("{} sources", price.outlook.sources));
+    parts.push_back(fmt::format("{} {}/GPU-h from {} ({})", words, price_words(price), best->provider, about));
+  }
+  return fmt::format("Cheapest now, per {}: {}.", ways.front().gpu->name, fmt::join(parts, "; "));
 }
 
 }  // namespace
@@ -170,6 +194,7 @@ Checked<Outcome> compare_prices(const PricesFlags& flags) {
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
   RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(flags, catalog));
   Compared compared{ways_of(book, filter)};
+  const std::string conclusion = compared.ways.empty() ? "" : cheapest_ways(compared.ways);
   keep_top(compared.ways, flags.top);
   Outcome outcome;
   report::Report& report = outcome.report;
@@ -182,11 +207,12 @@ Checked<Outcome> compare_prices(const PricesFlags& flags) {
                         renamed("one_year_usd", "one_year"), renamed("three_years_usd", "three_years"),
                         spare(renamed("interconnect", "link")), "network", spare("egress_usd_per_gb")});
   table.most_shown = 40;
-  report.say(cheapest_way(compared.ways));
+  report.say(conclusion);
   report.blocks.emplace_back(std::move(table));
   report.say(
-      "$/GPU-h expected over the next day (80 % range), in the cheapest region or zone of each provider. '?': not "
-      "confirmed by any source, a launch price of spot, or over a year old.");
+      "$/GPU-h expected over the next day (80 % range), in the cheapest region or zone of each provider. '?': in "
+      "doubt, "
+      "over 60 days old without a second source, or a launch price of spot; ask the provider first.");
   return outcome;
 }
 

@@ -1,5 +1,6 @@
 // rightsize prices spot: what work costs on interruptible machines, where, and when to switch to on-demand.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -52,6 +53,23 @@ std::string cost_words(const SpotRow& row) {
   return fmt::format("{} ({}-{})", format_usd(row.cost.mean), format_usd(row.cost.low), format_usd(row.cost.high));
 }
 
+// ", 62 % less than on demand ($4,312)"
+std::string against_on_demand(const SpotRow& row) {
+  if (!row.cost.on_demand) return {};
+  const double saved = 1 - row.cost.mean / *row.cost.on_demand;
+  return fmt::format(", {:.0f} % {} than on demand ({})", 100 * std::fabs(saved), saved >= 0 ? "less" : "more",
+                     format_usd(*row.cost.on_demand));
+}
+
+// " The price is 87 days old (single source); expect about 3 interruptions."
+std::string price_age(const SpotRow& row) {
+  if (!row.outlook.age) return {};
+  return fmt::format(" The price is {:.0f} days old ({}); expect about {:.2g} interruption{}.",
+                     in_days(*row.outlook.age),
+                     row.outlook.sources == 1 ? "single source" : fmt::format("{} sources", row.outlook.sources),
+                     row.cost.time.interruptions, row.cost.time.interruptions == 1 ? "" : "s");
+}
+
 const Fields<SpotRow> kSpotFields = {
     {kOfferFields, &SpotRow::offer},
     {"listed_usd_per_hour", "listed price of a machine", [](const SpotRow& r) { return r.outlook.listed; }},
@@ -70,7 +88,7 @@ const Fields<SpotRow> kSpotFields = {
     {"leave_above_usd_per_hour", "leave above", "spot price above which on demand is cheaper",
      [](const SpotRow& r) { return r.cost.leave_above; },
      [](UsdPerMachineSecond rate) { return format_usd_per_hour(rate); }},
-    {"may_lead", "confirmed, not a launch floor, not over a year old",
+    {"may_lead", "recent or confirmed by a second source, not in doubt, and not a launch floor",
      [](const SpotRow& r) { return r.outlook.may_lead(); }},
     {"likely_usd_per_hour", "$/h likely", "expected price", [](const SpotRow& r) { return r.outlook.likely; },
      [](const SpotRow& r) { return format_usd_per_hour(r.outlook.likely) + (r.outlook.may_lead() ? "" : " ?"); },
@@ -142,11 +160,11 @@ Checked<Outcome> plan_on_spot(const PricesFlags& flags) {
                          "No spot offer matches, or all are interrupted faster than work can be saved.");
   }
   const SpotRow& best = answer.offers.front();
-  outcome.report.say(
-      fmt::format("Cheapest on spot: {} {} in {}: {} for {:g} hours of work{}.", best.offer.machine->provider,
-                  best.offer.machine->instance, place_of(best.offer.price->region, best.offer.price->zone),
-                  cost_words(best), in_hours(*flags.hours),
-                  best.cost.on_demand ? fmt::format(", on demand {}", format_usd(*best.cost.on_demand)) : ""));
+  outcome.report.say(fmt::format("Cheapest on spot: {} {} in {}: {} for {:g} hours of work{}.",
+                                 best.offer.machine->provider, best.offer.machine->instance,
+                                 place_of(best.offer.price->region, best.offer.price->zone), cost_words(best),
+                                 in_hours(*flags.hours), against_on_demand(best)) +
+                     price_age(best));
   report::Table table = report::table_of(
       kSpotFields, answer.offers,
       {"provider", "instance", renamed("region", "region", "where"), renamed("likely_usd_per_hour", "usd_per_hour"),
@@ -158,8 +176,9 @@ Checked<Outcome> plan_on_spot(const PricesFlags& flags) {
   outcome.report.say(fmt::format(
       "{:g} hours of work on {} machine{}, cheapest per GPU first, start-up included; cost is the mean with the 10th "
       "and 90th percentile. "
-      "Switch to on-demand when the spot price exceeds the last column. '?': not confirmed by any source, a launch "
-      "price, or over a year old.{}",
+      "Switch to on-demand when the spot price exceeds the last column. '?': in doubt, over 60 days old without a "
+      "second "
+      "source, or a launch price.{}",
       in_hours(*flags.hours), flags.machines, flags.machines == 1 ? "" : "s",
       assumed ? " Interruptions are assumed at 0.05/h where neither --interruptions nor the spot advisor gives a rate."
               : ""));
