@@ -24,6 +24,8 @@ using model::Stack;
 
 constexpr int kPort = 8000;  // of the server in front of the replicas
 
+bool is_vllm(const Plan& plan) { return plan.job.stack == Stack::kVllm; }
+
 // ---- What the user has to provide: environment variables of the work's command. ----
 
 Facts input(std::string_view name, std::string_view value, std::string_view meaning) {
@@ -86,9 +88,22 @@ void add_trainer_inputs(std::vector<Facts>& inputs, const Request& request, cons
                              : "your training script, such as pretrain_gpt.py"));
 }
 
+// vLLM reads the settings of speculative decoding as JSON. MTP and DSpark draft with heads of the model itself.
+Facts speculation_input(const model::Speculation& speculation) {
+  const bool own_heads = speculation.method == "mtp" || speculation.method == "dspark";
+  const std::string method = speculation.method.empty() ? "REPLACE-BY-A-METHOD" : speculation.method;
+  const std::string draft = own_heads ? "" : "\"model\": \"REPLACE-BY-A-DRAFT-MODEL\", ";
+  return input(
+      "SPECULATION",
+      fmt::format("{{\"method\": \"{}\", {}\"num_speculative_tokens\": {}}}", method, draft, speculation.tokens),
+      own_heads ? "speculative decoding with the model's own heads" : "speculative decoding: its draft model");
+}
+
 std::vector<Facts> inputs_of(const Request& request, const Plan& plan, std::string_view storage) {
   std::vector<Facts> inputs;
   if (!request.model.name.empty() && has_checkpoint(request, plan)) inputs.push_back(checkpoint_input(request, plan));
+  if (plan.job.kind == model::JobKind::kServe && plan.job.serve.speculation.tokens > 0 && is_vllm(plan))
+    inputs.push_back(speculation_input(plan.job.serve.speculation));
   const std::string folder = fmt::format("{}/{}", storage, hand_over::object_name(request.name));
   if (is_training(request)) {
     add_trainer_inputs(inputs, request, plan);
@@ -177,8 +192,9 @@ std::string install_command(const Request& request, const Plan& plan) {
                        : stack == Stack::kSglang ? " \"sglang[all]\""
                        : stack == Stack::kTrtLlm ? " tensorrt_llm"
                                                  : " vllm";
-  if (apart && stack == Stack::kVllm) engine += " vllm-router";
-  if (apart && stack == Stack::kSglang) engine += " sglang-router";
+  const bool several = is_served(request) && engines_per_machine(plan) > 1 && !starts_its_replicas(plan.job);
+  if (several || (apart && stack != Stack::kTrtLlm))
+    engine += stack == Stack::kSglang ? " sglang-router" : " vllm-router";
   if (apart && stack != Stack::kTrtLlm && !is_amd(plan)) engine += " nixl";
   return engine.empty() ? "" : "pip install" + engine;
 }
@@ -205,7 +221,7 @@ void add_machines(Facts& facts, const Request& request, const Plan& plan, std::s
       .set("max_price", max_price(plan))
       .set("image", image_for(request, perf::work_of(request.model), *plan.offer.gpu))
       .set("install", install_command(request, plan))
-      .set("apart", plan.job.serve.disaggregated.has_value())
+      .set("unwritten_drafts", is_served(request) && !is_vllm(plan) ? plan.job.serve.speculation.tokens : 0)
       .set("nixl_on_amd", plan.job.serve.disaggregated && is_amd(plan))
       .set("replicas", std::max(1, plan.replicas))
       .set("several_replicas", plan.replicas > 1)
@@ -234,6 +250,10 @@ bool needs_code(const Request& request) {
 
 int gpus_used_per_machine(const Plan& plan) { return std::max(1, (plan.gpus + plan.machines - 1) / plan.machines); }
 int engines_per_machine(const Plan& plan) { return std::max(1, plan.replicas / plan.machines); }
+
+bool starts_its_replicas(const model::Job& job) {
+  return job.stack != Stack::kTrtLlm && job.parallel.attention_data == 1;
+}
 
 int machines_per_replica(const Request& request, const Plan& plan) {
   if (!is_served(request)) return 1;

@@ -49,6 +49,9 @@ bool needs_own_script(const Request& request);                  // and its flags
 bool has_checkpoint(const Request& request, const Plan& plan);  // the work starts from published weights
 int gpus_used_per_machine(const Plan& plan);
 int engines_per_machine(const Plan& plan);
+// Whether one command starts all replicas of a machine: vLLM's and SGLang's data parallelism, unless it is used inside
+// a replica for attention.
+bool starts_its_replicas(const model::Job& job);
 int machines_per_replica(const Request& request, const Plan& plan);  // 1 for training
 
 // Machines of one training job or of one replica exchange data; separate replicas and parts of offline work do not.

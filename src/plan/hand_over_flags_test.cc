@@ -118,7 +118,11 @@ std::vector<std::string> flags_in(const std::string& command) {
   static const auto kKnown = known_flags();
   for (const Program& program : programs()) {
     if (!program.starts(command)) continue;
+    std::set<std::string> seen = {"-m"};  // of torchrun and of python
     for (const std::string& flag : flags_in(command)) {
+      const bool repeats = flag == "--prefill" || flag == "--decode" || flag == "-m";
+      if (!repeats && !seen.insert(flag).second)
+        return ::testing::AssertionFailure() << flag << " is given twice: " << command;
       const bool known = std::any_of(program.projects.begin(), program.projects.end(),
                                      [&](const std::string& project) { return kKnown.at(project).contains(flag); });
       if (!known) return ::testing::AssertionFailure() << flag << " is not in data/flags.csv: " << command;
@@ -132,6 +136,7 @@ TEST(FlagTable, UnknownFlagsAreFound) {
   EXPECT_TRUE(has_known_flags("vllm serve \"$MODEL\" --port 8000"));
   EXPECT_FALSE(has_known_flags("vllm serve \"$MODEL\" --swap-space 4"));
   EXPECT_FALSE(has_known_flags("torchrun --standalone -m torchtitan.train --job.config_file x"));
+  EXPECT_FALSE(has_known_flags("vllm serve \"$MODEL\" --port 8000 --port 8001"));
   EXPECT_FALSE(has_known_flags("composer -n 8 train.py y.yaml max_tokens=3"));
 }
 
@@ -178,6 +183,7 @@ struct RandomPlans {
     } else {
       given.push_back({"rate", any<std::string>({"0.5/s", "4/s", "20/s"})});
       if (any<int>({0, 1}) == 0) given.push_back({"tpot-slo", "100ms"});
+      if (any<int>({0, 1, 2, 3}) == 0) given.push_back({"speculate", "3,0.7"});
     }
     if (given[1].second == "bert-base") {
       given.erase(given.begin() + 2);
@@ -274,6 +280,9 @@ void expect_serving_agrees(const Request& request, const Plan& plan, const std::
   EXPECT_LE(longest, context) << command;
   if (job.stack == model::Stack::kVllm) {
     EXPECT_EQ(command.find("--kv-cache-dtype fp8") != std::string::npos, has_fp8_cache(request, plan)) << command;
+  }
+  if (job.stack == model::Stack::kVllm) {
+    EXPECT_EQ(command.find("--speculative-config") != std::string::npos, job.serve.speculation.tokens > 0) << command;
   }
   EXPECT_EQ(settings_words(request, plan).find("fp8 KV cache") != std::string::npos, has_fp8_cache(request, plan));
 }

@@ -53,7 +53,7 @@ const char* hf_optimizer(model::Optimizer optimizer) {
 // FSDP has no stage that shards optimizer states alone and no 16-bit weights over 32-bit master copies; DeepSpeed has.
 bool needs_deepspeed(const model::Job& job) { return job.parallel.zero == 1 || job.precision == Precision::kMixedBf16; }
 
-// TRL turns autocast on unless it is told not to (its bf16 defaults to true), and the plan counts on it only for amp.
+// TRL turns autocast on by default (bf16 is true), and the plan counts on it only for amp.
 // DeepSpeed needs bf16 to keep 16-bit weights and runs without autocast. GPUs without bfloat16 compute in float16;
 // Trainer then scales the loss.
 std::string hf_precision_flags(const model::Job& job, bool bf16) {
@@ -244,6 +244,7 @@ void add_engine(Facts& facts, const Request& request, const Plan& plan) {
       .set("quantization", fp8_on_load                        ? "fp8"
                            : job.precision == Precision::kNf4 ? "bitsandbytes"
                                                               : "")
+      .set("speculates", job.serve.speculation.tokens > 0)
       .set("fp8_cache", fp8_cache)
       .set("kv_cache_dtype", fp8_cache ? "fp8" : "")
       .set("llm_options", trtllm_options(request, plan, ""));
@@ -337,15 +338,26 @@ std::string disaggregated(Facts facts, const Request& request, const Plan& plan)
   return hand_over::fill_in("work/disaggregated", facts);
 }
 
-std::string serve_command(Facts facts, const Request& request, const Plan& plan, int engines) {
+// The engines of one machine, each on separate GPUs and a port, behind a router on the port of the service.
+std::string behind_router(Facts facts, const Plan& plan, int engines) {
+  std::vector<Facts> urls;
+  for (int i = 0; i < engines; ++i) urls.push_back(Facts().set("url", fmt::format("127.0.0.1:{}", kWorkerPort + i)));
+  facts.set("engines", 0).set("port", fmt::format("$(( {} + i ))", kWorkerPort)).set("urls", urls);
+  const std::string engine = engine_name(plan.job.stack), each = hand_over::command("work/" + engine, facts);
+  facts.set("is_" + engine, true)
+      .set("port", kPort)
+      .set("engine_gpus", plan.job.parallel.tensor * plan.job.parallel.pipeline)
+      .set("each_in_background", in_background(each));
+  facts.set("router", hand_over::command("work/plain_router", facts));
+  return hand_over::fill_in("work/behind_router", facts);
+}
+
+std::string serve_command(const Facts& facts, const Request& request, const Plan& plan, int engines) {
   if (in_batches(request)) return hand_over::command("work/server_script", facts);
   if (plan.job.serve.disaggregated) return disaggregated(facts, request, plan);
+  if (engines > 1 && !starts_its_replicas(plan.job)) return behind_router(facts, plan, engines);
   const std::string engine = engine_name(plan.job.stack);
-  const bool several = engine == "trtllm" && engines > 1;  // the other engines start their replicas themselves
-  if (several) facts.set("port", fmt::format("$(( {} + i ))", kPort));
-  const std::string text =
-      hand_over::fill_in("work/before_" + engine, facts) + hand_over::command("work/" + engine, facts);
-  return several ? side_by_side(facts, text, plan.job.parallel.tensor * plan.job.parallel.pipeline) : text;
+  return hand_over::fill_in("work/before_" + engine, facts) + hand_over::command("work/" + engine, facts);
 }
 
 }  // namespace
