@@ -1,6 +1,7 @@
 // rightsize: parses the command line, runs one command and prints its report. Errors are printed and exit codes chosen
 // here only. main() is in entry.cc; everything else is a library that other front ends link.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -28,7 +29,9 @@
 #include "rightsize/manual/schemas.h"
 #include "rightsize/progress.h"
 #include "rightsize/typed/aliases.h"
+#include "rightsize/typed/repair.h"
 #include "rightsize/typed/typed.h"
+#include "rightsize/typed/work.h"
 
 namespace rightsize::app {
 namespace {
@@ -201,12 +204,9 @@ std::vector<std::string> commands_with(const std::string& flag) {
   return names;
 }
 
-// `value` is what follows the flag, or empty.
-Error unknown_flag(const std::string& flag, const std::string& value, const CommandInfo& command) {
+Error unknown_flag(const std::string& flag, const CommandInfo& command) {
   const std::string hint = fmt::format("'rightsize {} --help' lists the flags", command.name);
   const Error unknown = bad_input(fmt::format("unknown flag '{}'", flag));
-  if (const std::string instead = suggested_flag(flag, value, command.flags); !instead.empty())
-    return Error(unknown).with_hint(instead).with_hint(hint);
   // Another command may have it, by its own name or by another tool's.
   std::vector<std::string> others = commands_with(flag);
   for (const FlagAlias& alias : flag_aliases()) {
@@ -261,11 +261,8 @@ Checked<void> parse(DeclaredCommand& declared, const std::vector<std::string>& w
     const CommandInfo command = declared.describe();
     const std::string& word = unknown->front();
     const std::size_t equals = std::min(word.find('='), word.size());
-    const auto next = std::find(words.begin(), words.end(), word) + 1;
-    const bool follows = next < words.end() && !next->starts_with('-');
-    const std::string value = equals < word.size() ? word.substr(equals + 1) : follows ? *next : std::string();
     errors.push_back(word.starts_with('-')
-                         ? unknown_flag(word.substr(0, equals), value, command)
+                         ? unknown_flag(word.substr(0, equals), command)
                          : bad_input(fmt::format("'{}' takes no argument '{}'", command.name, word))
                                .with_hint(fmt::format("'rightsize {} --help' shows what it takes; put a value with "
                                                       "spaces in quotes",
@@ -344,7 +341,9 @@ std::optional<int> run_manual(const std::vector<std::string>& words) {
   const Command* command = find_command(meant_command({asked}, command_names()).words.front());
   if (command == nullptr) return print_error({unknown_command(asked)});
   const CommandInfo info = DeclaredCommand(*command).describe();
-  return print(readable ? help_text(info, help_width()) : manual_page(info));
+  if (!readable) return print(manual_page(info));
+  const bool all = std::find(words.begin(), words.end(), "--all") != words.end();
+  return print(all ? full_help_text(info, help_width()) : help_text(info, help_width()));
 }
 
 std::vector<std::string> names_and_topics() {
@@ -353,28 +352,89 @@ std::vector<std::string> names_and_topics() {
   return names;
 }
 
+// Commands that only read and print, so that a suggestion can be tried out before it is made.
+bool only_reads(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 14> kReaders = {"recommend", "checklist", "estimate", "memory", "batch",
+                                                         "window",    "commit",    "mig",      "gpus",   "models",
+                                                         "prices",    "fleet",     "service",  "diff"};
+  if (std::find(kReaders.begin(), kReaders.end(), words.front()) == kReaders.end()) return false;
+  constexpr std::array<std::string_view, 8> kActs = {"--prometheus", "--out",  "-",      "--record",
+                                                     "import",       "update", "forget", "nvml"};
+  return std::none_of(words.begin() + 1, words.end(), [&](const std::string& word) {
+    return std::find(kActs.begin(), kActs.end(), word.substr(0, word.find('='))) != kActs.end();
+  });
+}
+
+// Whether a command line answers. Without notes on standard error, and in the fast variant where there is one.
+bool answers(const std::vector<std::string>& words) {
+  const Command* command = find_command(words.front());
+  if (command == nullptr || !only_reads(words)) return false;
+  const QuietNotes quiet;
+  const std::deque<FlagInfo> known = DeclaredCommand(*command).describe().flags;
+  const Typed meant = meant_work(meant_flags({words}, known), known);
+  std::vector<std::string> rest(meant.words.begin() + 1, meant.words.end());
+  if (words.front() == "recommend") rest.emplace_back("--plans-only");
+  const Checked<Outcome> outcome = call(words.front(), rest);
+  return outcome && outcome->exit_code == kDone;
+}
+
+// Ends a refusal with a command that runs: what was typed with as few changes as possible, or the command's help.
+int refuse(const Errors& errors, const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
+  const int code = print_error(errors);
+  if (errors.front().code == ErrorCode::kBug) return code;
+  const auto nearest = repaired(words, errors, declared, answers);
+  std::cerr << "try: " << as_typed(nearest.value_or(std::vector<std::string>{words.front(), "--help"})) << '\n';
+  return code;
+}
+
 int run_command(const Command& command, Typed typed) {
   DeclaredCommand declared(command);
-  const Typed meant = meant_flags(std::move(typed), declared.describe().flags);
+  const std::deque<FlagInfo> known = declared.describe().flags;
+  const bool all = std::find(typed.words.begin(), typed.words.end(), "--all") != typed.words.end();
+  const Typed meant = meant_work(meant_flags(std::move(typed), known), known);
   if (meant.plain) setenv("NO_COLOR", "1", 1);
   if (!meant.renamed.empty()) note(fmt::format("{} here", fmt::join(meant.renamed, ", ")));
   for (const std::string& text : meant.notes) note(text);
   const Checked<void> parsed = parse(declared, {meant.words.begin() + 1, meant.words.end()});
-  if (declared.common.help) return print(help_text(declared.describe(), help_width()));
-  if (!parsed) return print_error(parsed.error());
+  if (declared.common.help) {
+    const CommandInfo info = declared.describe();
+    return print(all ? full_help_text(info, help_width()) : help_text(info, help_width()));
+  }
+  if (!parsed) return refuse(parsed.error(), meant.words, known);
   const Result<report::Format> format = report::parse_format(declared.common.format);
-  if (!format) return print_error({format.error()});
+  if (!format) return refuse({format.error()}, meant.words, known);
   Checked<Outcome> outcome = [&] {
     const ProgressWatch watch;
     return declared.run();
   }();
-  if (!outcome) return print_error(outcome.error());
+  if (!outcome) return refuse(outcome.error(), meant.words, known);
   if (cancelled()) {
     note("interrupted: the output covers what was done until then");
     outcome->exit_code = kInterrupted;
   }
   const int written = print(report::render(outcome->report, *format, terminal_style(declared.common)));
   return written == kDone ? outcome->exit_code : written;
+}
+
+// An unknown first word: a command with a similar name, or what the word names.
+int refuse_command(const std::vector<std::string>& words) {
+  const int code = print_error({unknown_command(words.front())});
+  std::vector<std::vector<std::string>> candidates;
+  for (const std::string& name : suggest(words.front(), command_names())) {
+    candidates.push_back(words);
+    candidates.back().front() = name;
+    candidates.push_back({name});
+  }
+  const WordKind kind = kind_of_word(words.front());
+  if (kind == WordKind::kGpu) candidates = {{"gpus", words.front()}};
+  if (kind == WordKind::kModel) {
+    candidates.insert(candidates.begin(), {"recommend", words.front(), "--job", "serve", "--rate", "1/s"});
+    candidates.insert(candidates.begin(), words);
+    candidates.front().insert(candidates.front().begin(), "recommend");
+  }
+  const auto runs = std::find_if(candidates.begin(), candidates.end(), answers);
+  std::cerr << "try: " << as_typed(runs == candidates.end() ? std::vector<std::string>{"--help"} : *runs) << '\n';
+  return code;
 }
 
 int run(int argc, char** argv) {
@@ -388,7 +448,7 @@ int run(int argc, char** argv) {
     std::cerr << overview_text(describe_all(), help_width());
     return exit_code(bad_input(""));
   }
-  if (!first.starts_with('-')) return print_error({unknown_command(first)});
+  if (!first.starts_with('-')) return refuse_command(typed.words);
   return print_error({bad_input(fmt::format("unknown flag '{}'", first))
                           .with_hint("the command comes first: 'rightsize --help' lists the commands")});
 }

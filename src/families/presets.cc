@@ -1,6 +1,7 @@
 #include "families/presets.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -14,7 +15,9 @@
 #include "base/located_json.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "families/hub_names.h"
 #include "families/read_model.h"
+#include "families/scaled.h"
 
 namespace rightsize::model {
 namespace {
@@ -91,7 +94,7 @@ std::string shape_name(std::string_view name) {
   return comparable(kept);
 }
 
-const JsonMember* find_preset(std::string_view text) {
+const JsonMember* preset_called(std::string_view text) {
   const std::string name = as_name(text);
   const std::string wanted = comparable(name);
   for (const JsonMember& entry : preset_members()) {
@@ -104,6 +107,26 @@ const JsonMember* find_preset(std::string_view text) {
     if (!shape.empty() && answers_to(entry, shape, shape_name)) return &entry;
   }
   return nullptr;
+}
+
+// A built-in model and the format of the weights that the name asks for.
+struct FoundPreset {
+  const JsonMember* entry = nullptr;
+  std::optional<Precision> format;
+  std::string note;
+};
+
+FoundPreset find_preset(std::string_view text) {
+  if (const JsonMember* entry = preset_called(text)) return {entry, {}, {}};
+  std::error_code ignored;
+  const std::string name = as_name(text);
+  if (name.find(' ') != std::string::npos || std::filesystem::exists(text, ignored)) return {};
+  if (const std::string plain = without_format(name); plain != name) {
+    if (const JsonMember* entry = preset_called(plain)) return {entry, format_in_name(name), {}};
+  }
+  const auto named = shape_of_name(name, preset_names());
+  if (!named) return {};
+  return {preset_called(named->preset), named->format, named->note};
 }
 
 // "organisation/model", as the Hub names models.
@@ -251,19 +274,91 @@ Result<> attach_pipeline(ModelShape& shape) {
   return {};
 }
 
+// A dense decoder of the family that is closest in size, with other sizes. Families with further parts of their own are
+// scaled from Llama.
+Checked<ModelShape> scaled_model(const ScaledName& wanted, const std::string& name) {
+  constexpr std::string_view kPlain[] = {"llama", "qwen2", "qwen3", "mistral"};
+  std::optional<ModelShape> from;
+  double nearest = 0;
+  for (const std::string& family : {wanted.like, std::string("llama")}) {
+    for (const std::string& preset : preset_names()) {
+      if (from && family != wanted.like) break;
+      const auto billions = billions_in_name(preset);
+      if (!billions || !fold_name(preset).starts_with(fold_name(family))) continue;
+      const double distance = std::abs(std::log(*billions / wanted.billions));
+      if (from && distance >= nearest) continue;
+      Checked<ModelShape> shape = find_model(preset);
+      if (!shape || std::find(std::begin(kPlain), std::end(kPlain), shape->family) == std::end(kPlain)) continue;
+      from = *std::move(shape), nearest = distance;
+    }
+  }
+  if (!from) return fail(Errors{bug("no built-in model to scale")});
+  const double embeddings = static_cast<double>(from->vocabulary) * static_cast<double>(from->hidden);
+  const bool tied = from->tied_embeddings;
+  const DecoderSizes sizes = scale_decoder(
+      {static_cast<double>(from->parameters()), embeddings * (tied ? 1 : 2), static_cast<int>(from->hidden),
+       from->layers, static_cast<int>(from->intermediate), from->heads, from->kv_heads},
+      wanted.billions * 1e9);
+  const std::string config =
+      fmt::format(R"({{"model_type": "{}", "hidden_size": {}, "intermediate_size": {}, "num_hidden_layers": {}, )"
+                  R"("num_attention_heads": {}, "num_key_value_heads": {}, "head_dim": {}, "vocab_size": {}, )"
+                  R"("max_position_embeddings": {}, "tie_word_embeddings": {}}})",
+                  from->family, sizes.hidden, sizes.intermediate, sizes.layers, sizes.heads, sizes.key_heads,
+                  from->head_dim, from->vocabulary, from->context, tied);
+  return read_model(name, config);
+}
+
+// The size of an unknown model of the Hub, and the family that its name has.
+std::optional<ScaledName> size_of_unknown(std::string_view text) {
+  const std::string id = as_name(text);
+  std::error_code ignored;
+  if (!is_hub_id(id) || std::filesystem::exists(text, ignored)) return std::nullopt;
+  const auto billions = billions_in_name(id);
+  if (!billions) return std::nullopt;
+  const std::string folded = fold_name(id);
+  for (const char* family : {"qwen3", "qwen2.5", "mistral"}) {
+    if (folded.find(fold_name(family)) != std::string::npos) return ScaledName{*billions, family};
+  }
+  return ScaledName{*billions, "llama"};
+}
+
 Checked<ModelShape> find_alone(std::string_view name_or_path, const ReadOptions& options) {
   if (name_or_path.starts_with('{')) return read_model("config", std::string(name_or_path), options);
-  if (const JsonMember* entry = find_preset(name_or_path)) {
-    const JsonMember* config = entry->value.find("config");
-    if (!config) return fail(Errors{bug(fmt::format("the built-in model '{}' has no configuration", entry->name))});
-    return read_once(entry->name, options,
-                     [&] { return read_model(*preset_document(), config->value, entry->name, options); });
+  if (const auto scaled = parse_scaled_name(name_or_path)) return scaled_model(*scaled, std::string(name_or_path));
+  if (const FoundPreset found = find_preset(name_or_path); found.entry != nullptr) {
+    const JsonMember& entry = *found.entry;
+    const JsonMember* config = entry.value.find("config");
+    if (!config) return fail(Errors{bug(fmt::format("the built-in model '{}' has no configuration", entry.name))});
+    RIGHTSIZE_TRY(ModelShape shape, read_once(entry.name, options, [&] {
+                    return read_model(*preset_document(), config->value, entry.name, options);
+                  }));
+    if (found.format) shape.checkpoint = found.format;
+    return shape;
   }
+  if (const auto sized = size_of_unknown(name_or_path)) return scaled_model(*sized, as_name(name_or_path));
   if (std::optional<std::string> path = as_path(name_or_path)) return read_model_file(*path, options);
   return fail(Errors{unknown_model(name_or_path)});
 }
 
 }  // namespace
+
+std::string note_on_name(std::string_view name) {
+  if (name.empty() || name == "-" || name.starts_with('{')) return {};
+  if (const auto scaled = parse_scaled_name(name))
+    return fmt::format("assumed: the shape of {} scaled to {:g}B parameters", scaled->like, scaled->billions);
+  const FoundPreset found = find_preset(name);
+  if (found.entry != nullptr) return found.note;
+  const auto sized = size_of_unknown(name);
+  if (!sized) return {};
+  return fmt::format(
+      "assumed: {} is not built in; a {} shape of {:g}B parameters stands in for it (--model config.json gives its "
+      "own)",
+      as_name(name), sized->like, sized->billions);
+}
+
+bool is_known_name(std::string_view name) {
+  return parse_scaled_name(name) || find_preset(name).entry != nullptr || size_of_unknown(name);
+}
 
 Checked<ModelShape> find_model(std::string_view name_or_path, const ReadOptions& options) {
   RIGHTSIZE_TRY(ModelShape shape, find_alone(name_or_path, options));

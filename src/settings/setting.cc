@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/amount.h"
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
@@ -54,6 +55,14 @@ Result<double> parse_hourly_price(std::string_view text) {
   return fail(bad_input(fmt::format("'{}' is not a price per hour", text)).with_hint("write 2.49 or 2.49USD/h"));
 }
 
+// Decimal numbers with k, M, B, T, or grouped digits: 10k hours, 1,280.
+Result<double> parse_decimal(std::string_view text) {
+  Result<double> number = parse_number(text);
+  if (number) return number;
+  const Result<double> count = parse_count(text);
+  return count ? count : number;
+}
+
 // A number with its sign: growth may be negative.
 template <auto kParse>
 Result<double> with_sign(const Setting& setting, std::string_view text) {
@@ -66,20 +75,46 @@ Result<double> parse_fraction(std::string_view text) {
   return parse_share(text).map([](Ratio ratio) { return ratio.fraction(); });
 }
 
+// Numbers may name what they count: "8 GPUs", "1B tokens". Without a space, only plurals are accepted: 8x is not a
+// number.
+template <auto kParse>
+Result<double> with_noun(std::string_view text) {
+  Result<double> number = kParse(text);
+  if (number) return number;
+  const std::optional<Amount> amount = parse_amount(text);
+  if (!amount || amount->per || amount->thing.empty()) return number;
+  const bool apart = text.find(' ') != std::string_view::npos;
+  if (!apart && !(amount->thing.size() > 3 && amount->thing.ends_with('s'))) return number;
+  const std::size_t noun = to_lower(text).rfind(amount->thing);
+  return kParse(trim(text.substr(0, noun)));
+}
+
 // "1024", "1024,fixed", "1k,p95=8k": the first number; the rest is for the command.
-Result<double> parse_length(std::string_view text) { return parse_count(text.substr(0, text.find(','))); }
+Result<double> parse_length(std::string_view text) {
+  const Result<double> whole = with_noun<parse_count>(text);  // 1,024
+  return whole ? whole : with_noun<parse_count>(text.substr(0, text.find(',')));
+}
 
 Result<double> parse_time(const Setting& setting, std::string_view text) {
   const bool bare = !text.empty() && text.find_first_not_of("0123456789.,e+") == std::string_view::npos;
-  return (bare && !setting.unit.empty() ? parse_duration(std::string(text) + std::string(setting.unit))
-                                        : parse_duration(text))
-      .map(in_seconds);
+  Result<Seconds> length = bare && !setting.unit.empty() ? parse_duration(std::string(text) + std::string(setting.unit))
+                                                         : parse_duration(text);
+  // A deadline may also be a day: friday, 2026-11-20.
+  if (!length && setting.name == "deadline") {
+    if (const std::optional<Seconds> until = time_until(text, local_now())) return in_seconds(*until);
+  }
+  return length.map(in_seconds);
 }
 
 Result<double> parse_rate(const Setting& setting, std::string_view text) {
   if (setting.unit == kTimeRequired && text.find('/') == std::string_view::npos)
-    return fail(bad_input(fmt::format("'{}' needs a time, for example {}", text, setting.example)));
-  return parse_request_rate(text).map(in_requests_per_s);
+    if (const std::optional<Amount> amount = parse_amount(text); !amount || !amount->per)
+      return fail(bad_input(fmt::format("'{}' needs a time, for example {}", text, setting.example)));
+  const Result<RequestsPerSecond> rate = parse_request_rate(text);
+  if (rate) return in_requests_per_s(*rate);
+  if (const std::optional<Amount> amount = parse_amount(text); amount && amount->per)
+    return amount->count / in_seconds(*amount->per);
+  return fail(rate.error());
 }
 
 // For parsers that need only the text.
@@ -108,9 +143,9 @@ struct KindRow {
   std::string (*limit)(double);  // a limit as people write it: "1 min", "$2,000", "16"
 };
 constexpr KindRow kNumbers[] = {
-    {Kind::kCount, text_alone<parse_count>, "{:.0f}", whole},
+    {Kind::kCount, text_alone<with_noun<parse_count>>, "{:.0f}", whole},
     {Kind::kLength, text_alone<parse_length>, "{:.0f}", whole},
-    {Kind::kNumber, with_sign<parse_number>, "{}", whole},
+    {Kind::kNumber, with_sign<with_noun<parse_decimal>>, "{}", whole},
     {Kind::kShare, with_sign<parse_fraction>, "{}", fraction},
     {Kind::kFactor, text_alone<parse_factor>, "{}", whole},
     {Kind::kDuration, parse_time, "{}s", [](double limit) { return format_duration(seconds(limit)); }},
@@ -134,6 +169,22 @@ const KindRow* find_number(Kind kind) {
 std::string flag_name(const Setting& setting) {
   const bool argument = setting.name.front() >= 'A' && setting.name.front() <= 'Z';
   return argument ? std::string(setting.name) : "--" + std::string(setting.name);
+}
+
+// Whether the parsers of every module read this text. Days, nouns and grouped digits are rewritten as numbers.
+bool is_plain(const Setting& setting, std::string_view text) {
+  switch (setting.kind) {
+    case Kind::kCount:
+      return parse_count(text).has_value();
+    case Kind::kNumber:
+      return with_sign<parse_number>(setting, text).has_value();
+    case Kind::kDuration:
+      return setting.name != "deadline" || parse_duration(text).has_value();
+    case Kind::kPerSecond:
+      return parse_request_rate(text).has_value();
+    default:
+      return true;
+  }
 }
 
 Error about(std::string_view name, Error error) {
@@ -210,6 +261,7 @@ Result<Value> read(const Setting& setting, std::string_view text, std::string_vi
   value.number = *number;
   if (!std::isfinite(value.number) || value.number < setting.least || value.number > setting.most)
     return fail(bad_input(fmt::format("{} {} must be {}", flag, text, range_words(setting))));
+  if (!is_plain(setting, text)) value.text = format(setting, value.number);
   return value;
 }
 

@@ -83,6 +83,7 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
   input.model = std::move(read.model);
   input.gpu = gpu;
   input.work = perf::work_of(input.model);
+  split_if_too_large(job, input.model, *gpu, read.job);
   input.job = perf::fitted_to(input.work, read.job);
   input.speed = perf::gpu_speed(constants, *gpu);
   if (Result<> cluster = read_cluster(catalog, flags, input); !cluster) return fail(cluster.error());
@@ -122,6 +123,9 @@ Checked<Outcome> run(const Flags& flags) {
   const Facts facts{std::move(hardware), std::move(known)};
   const auto& [catalog, constants] = facts;
   RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, flags.job));
+  if (input.job.parallel.tensor > 1 && !flags.job.settings.contains("tp"))
+    note(fmt::format("{} does not fit one {}: split over all {} GPUs (--tp {})", input.model.name, input.gpu->name,
+                     input.job.parallel.tensor, input.job.parallel.tensor));
   const Result<SpeedEstimate> estimate = estimate_speed(constants, input);
   SpeedAnswer answer{input, estimate};
   if (!estimate) return Outcome{report_of(answer), kNoFeasibleAnswer};

@@ -41,7 +41,8 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
     inputs_.erase(kept);
     return this->input(flags);
   }
-  RIGHTSIZE_TRY(const model::Job job, read_job(flags.job, input.model));
+  RIGHTSIZE_TRY(model::Job job, read_job(flags.job, input.model));
+  split_if_too_large(flags.job, input.model, *input.gpu, job);
   input.job = perf::fitted_to(input.work, job);
   input.rate = {};
   if (Result<> load = read_load(flags, input); !load) return fail(load.error());

@@ -8,6 +8,7 @@
 #include "catalog/words.h"
 #include "families/model_job.h"
 #include "memory/memory.h"
+#include "memory/weight_bytes.h"
 #include "model/serve_settings.h"
 
 namespace rightsize::app {
@@ -72,6 +73,22 @@ Checked<model::Job> finish_job(const JobFlags& flags, const model::ModelShape& m
 }
 
 }  // namespace
+
+bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu,
+                        model::Job& job) {
+  if (job.kind != model::JobKind::kServe || job.parallel.gpus == 1 || model.kind != model::ModelKind::kDecoder)
+    return false;
+  for (const char* layout : {"tp", "pp", "ep", "attention-dp", "disaggregated"}) {
+    if (flags.settings.contains(layout)) return false;
+  }
+  constexpr double kWeightShare = 0.85;  // the rest is for the engine and the KV cache
+  if (memory::served_weight_bytes(model, job) <= gpu.capacity() * kWeightShare) return false;
+  model::Job split = job;
+  split.parallel.tensor = job.parallel.gpus;
+  if (!memory::check_job(model, split).empty()) return false;
+  job = split;
+  return true;
+}
 
 Checked<ModelAndJob> read_job(const JobFlags& flags) {
   const std::vector<model::Setting> settings = settings_of(flags);

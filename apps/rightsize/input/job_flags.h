@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "catalog/catalog.h"
 #include "model/job.h"
 #include "model/model_shape.h"
 #include "rightsize/command.h"
@@ -30,6 +31,11 @@ struct ModelAndJob {
 Checked<ModelAndJob> read_job(const JobFlags& flags);
 // The job alone, for a shape read before: see model::fit_job().
 Checked<model::Job> read_job(const JobFlags& flags, const model::ModelShape& model);
+
+// `--gpus 8` without --tp means eight copies of a served model that fits one GPU, and one copy over all eight of a
+// model that does not. Returns whether the job was split.
+bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu,
+                        model::Job& job);
 
 // The beginning of a sentence about the job: "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens".
 std::string describe_job(const model::ModelShape& model, const model::Job& job);

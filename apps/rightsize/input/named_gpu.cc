@@ -8,7 +8,18 @@
 
 namespace rightsize::app {
 
-void note(const std::string& text) { std::cerr << "note: " << text << '\n'; }
+namespace {
+thread_local int quiet = 0;
+}  // namespace
+
+QuietNotes::QuietNotes() { ++quiet; }
+QuietNotes::~QuietNotes() { --quiet; }
+
+void note(const std::string& text) {
+  if (quiet == 0) std::cerr << "note: " << text << '\n';
+}
+
+bool runs_modelled_software(const catalog::Gpu& gpu) { return gpu.vendor == "NVIDIA" || gpu.vendor == "AMD"; }
 
 Result<const catalog::Gpu*> named_gpu(const catalog::Catalog& catalog, const std::string& text) {
   if (text.find(',') != std::string::npos) {
@@ -21,6 +32,12 @@ Result<const catalog::Gpu*> named_gpu(const catalog::Catalog& catalog, const std
   if (!usual.others.empty()) {
     note(fmt::format("'{}' is taken as {}; for another: {}", wanted.name, usual.gpu->name,
                      fmt::join(usual.others, ", ")));
+  }
+  if (!runs_modelled_software(*usual.gpu)) {
+    note(
+        fmt::format("no framework or engine that we model runs on {}: the answer comes from its data sheet, and "
+                    "'recommend' does not plan it",
+                    usual.gpu->name));
   }
   if (wanted.count) note(fmt::format("the number {} in '{}' is not used here", *wanted.count, text));
   return usual.gpu;

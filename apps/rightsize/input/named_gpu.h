@@ -9,6 +9,18 @@ namespace rightsize::app {
 
 // Prints "note: ..." on standard error.
 void note(const std::string& text);
+// Suppresses notes of this thread while it exists: a command is being tried out.
+class QuietNotes {
+ public:
+  QuietNotes();
+  ~QuietNotes();
+  QuietNotes(const QuietNotes&) = delete;
+  QuietNotes& operator=(const QuietNotes&) = delete;
+};
+
+// The frameworks and engines that we model run on CUDA and ROCm. For other chips (TPU, Inferentia, Gaudi), memory and
+// speed come from the data sheet, and no plan uses them.
+bool runs_modelled_software(const catalog::Gpu& gpu);
 
 // One GPU of the catalogue. A family ("h100") means its most common member, and a note names it. The number in "8xh100"
 // is not used, and a note says so.

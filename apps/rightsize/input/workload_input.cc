@@ -62,7 +62,7 @@ void rename(model::Setting& setting) {
     const std::vector<std::string_view> typed = split_list(alias.typed, ' ');
     const std::string_view value = equals == alias.meant.size() ? std::string_view{} : alias.meant.substr(equals + 1);
     const bool is_switch = !value.empty();
-    if (!alias.note.empty() || value.find('*') != value.npos) continue;
+    if (value.find('*') != value.npos) continue;
     if (std::find(typed.begin(), typed.end(), "--" + name) == typed.end()) continue;
     if (is_switch && setting.value != "true" && setting.value != "yes") continue;
     if (!alias.meant.starts_with("--") || !take_name(std::string(alias.meant.substr(2, equals - 2)))) continue;

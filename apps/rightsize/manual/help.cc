@@ -86,9 +86,79 @@ std::string usage(const CommandInfo& command) {
   return text + " [OPTIONS]\n";
 }
 
+// The options of the short help, most useful first. Commands that are not listed show all.
+struct MainFlags {
+  std::string_view command, flags;
+};
+constexpr MainFlags kMain[] = {
+    {"recommend",
+     "model job tokens rate items ttft-slo tpot-slo isl osl deadline budget gpu gpus max-gpus precision method "
+     "providers regions purchase price on-prem objective top emit explain"},
+    {"checklist", "model job tokens rate items ttft-slo deadline budget gpu precision method providers price profile"},
+    {"init", "model job tokens rate items ttft-slo tpot-slo deadline budget gpu precision method output ask force"},
+    {"estimate",
+     "model gpu job batch seq precision method stack gpus tp zero isl osl concurrency rate machine sweep roofline"},
+    {"memory", "model gpu job batch seq precision method optimizer recompute gpus tp zero isl osl concurrency options"},
+    {"batch",
+     "model gpu arrivals slo isl osl tp precision batch-times policy max-batch max-delay replicas instances price "
+     "emit"},
+    {"fleet", "from prometheus window price jobs by match fail-on idle-below target top timeline"},
+    {"exporter", "prometheus from price every listen once services slo window"},
+    {"service",
+     "prometheus from window slo slo-percentile gpu price model traffic other-model providers precision emit top"},
+    {"prices", "gpu provider region purchase min-memory sort best-per top price community hours machines feed store"},
+    {"commit", "base usage gpu provider region on-demand one-year three-years spot-share growth interest"},
+    {"mig", "gpu headroom share list-layouts check current repack out price"},
+    {"profile", "replay pid duration record model gpu price step-time hz"},
+    {"window", "volume item-time gpu window deadline slo peak price spot-price startup"},
+    {"diff", "price provider job-hours fail-over strict all"},
+};
+
+// One line for a flag: the first clause of its meaning, where all of it is too long.
+std::string short_line(const FlagInfo& flag, std::size_t width) {
+  FlagInfo shown = flag;
+  if (is_long_choice(flag)) shown.values = "NAME";
+  std::string text = meaning(shown);
+  for (const std::string_view stop : {"; ", ": ", " (default", ", e.g.", ", "}) {
+    if (kMeaningColumn + display_width(text) <= width) break;
+    if (const std::size_t at = text.find(stop); at != std::string::npos) text.erase(at);
+  }
+  shown.meaning = text, shown.otherwise.clear(), shown.required = false;
+  shown.others.clear();
+  if (display_width(spelled(shown)) + kIndent + 2 > kMeaningColumn && shown.values.find('|') == std::string::npos)
+    shown.values = "...";
+  return flag_lines(shown, width);
+}
+
 }  // namespace
 
 std::string help_text(const CommandInfo& command, std::size_t width) {
+  const auto row = std::find_if(std::begin(kMain), std::end(kMain),
+                                [&](const MainFlags& main) { return main.command == command.name; });
+  const std::string all = full_help_text(command, width);
+  constexpr auto kScreen = 38;
+  if (row == std::end(kMain) || std::count(all.begin(), all.end(), '\n') <= kScreen) return all;
+  std::string text = all.substr(0, all.find("\nArguments:"));
+  text = text.substr(0, std::min(text.size(), all.find("\n" + headings(command).front() + ":\n")));
+  text = text.substr(0, std::min(text.size(), all.find("\nOptions:\n")));
+  text += "\nOptions:\n";
+  std::size_t shown = 0;
+  for (const std::string_view name : split_list(row->flags, ' ')) {
+    for (const FlagInfo& flag : command.flags) {
+      if (!flag.is_called("--" + std::string(name))) continue;
+      const std::string lines = short_line(flag, width);
+      if (std::count(text.begin(), text.end(), '\n') + std::count(lines.begin(), lines.end(), '\n') > kScreen - 3)
+        break;
+      text += lines;
+      ++shown;
+      break;
+    }
+  }
+  text += fmt::format("\n{} more options: rightsize help {} --all\n", command.flags.size() - shown, command.name);
+  return text;
+}
+
+std::string full_help_text(const CommandInfo& command, std::size_t width) {
   std::string summary = command.summary + '.';
   summary.front() = to_upper(summary.substr(0, 1)).front();
   std::string text = usage(command) + '\n' + flowed(summary, 0, 0, width);

@@ -31,8 +31,10 @@ struct KnownValues {
 // The names of the built-in models and of the user's catalogue.
 KnownValues known_values();
 
-// `rightsize COMMAND --help`, no line longer than the width unless a word is.
+// `rightsize COMMAND --help` fits one screen: the options that most people need. `help COMMAND --all` has all of them.
+// No line is longer than the width unless a word is.
 std::string help_text(const CommandInfo& command, std::size_t width);
+std::string full_help_text(const CommandInfo& command, std::size_t width);
 // `rightsize --help`.
 std::string overview_text(std::span<const CommandInfo> commands, std::size_t width);
 

@@ -3,6 +3,8 @@
 #include <memory>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/memory/report.h"
@@ -28,7 +30,7 @@ Result<std::vector<const Gpu*>> candidates(const catalog::Catalog& catalog, cons
   for (const catalog::Machine& machine : catalog.machines) rented.insert(machine.gpu);
   std::vector<const Gpu*> gpus;
   for (const Gpu& gpu : catalog.gpus) {
-    if (rented.contains(gpu.name)) gpus.push_back(&gpu);
+    if (rented.contains(gpu.name) && runs_modelled_software(gpu)) gpus.push_back(&gpu);
   }
   std::stable_sort(gpus.begin(), gpus.end(), [](const Gpu* a, const Gpu* b) { return a->capacity() < b->capacity(); });
   return gpus;
@@ -39,6 +41,9 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(ModelAndJob input, read_job(flags.job));
   RIGHTSIZE_TRY(std::vector<const Gpu*> gpus, candidates(catalog, flags.job.gpu));
   const Gpu* only = gpus.size() == 1 ? gpus.front() : nullptr;
+  if (only != nullptr && split_if_too_large(flags.job, input.model, *only, input.job))
+    note(fmt::format("{} does not fit one {}: split over all {} GPUs (--tp {})", input.model.name, only->name,
+                     input.job.parallel.tensor, input.job.parallel.tensor));
   const memory::MemoryNeed need = memory::estimate_memory(input.model, input.job, only);
   RIGHTSIZE_TRY(const perf::Constants constants, open_constants(flags.catalog));
   return Outcome{memory_report(input, need, gpus, constants, flags.options)};

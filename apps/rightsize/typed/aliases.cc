@@ -9,20 +9,25 @@ namespace {
 constexpr FlagAlias kFlags[] = {
     // Clouds, machines and GPUs.
     {"--cloud --clouds --infra", "--provider"},
-    {"--location", "--region"},
+    {"--location --zone --datacenter --geo", "--region"},
     {"--spot --use-spot --preemptible", "--purchase=spot"},
     {"--on-demand --ondemand", "--purchase=on-demand"},
     {"--reserved", "--purchase=1y"},
     {"--accelerator --accelerators --gpu-type --gpu-name --device --system -g", "--gpu"},
-    {"--num-gpus --gpu-count --ngpus --num-processes --nproc-per-node --world-size --total-gpus", "--gpus"},
+    {"--num-gpus --num-gpu --gpu-count --gpu-num --ngpus --n-gpus --ngpu --number-of-gpus --count --num-processes "
+     "--nproc-per-node --world-size --total-gpus --gres --gpus-per-task",
+     "--gpus"},
+    {"--gpus --num-gpus --gpu-count --count --number-of-gpus --quantity", "--base"},
     {"--instance-type --machine-type --vm-size -t", "--instance"},
     {"--instance-type --machine-type --instance", "--machine"},
     {"--min-vram --vram --gpu-memory", "--min-memory=*GB"},
     // The model and the job.
-    {"-m --base-model --model-name --model-id --model-path --model-name-or-path", "--model"},
+    {"-m --base-model --model-name --model-id --model-path --model-name-or-path --hf-model --repo --repo-id "
+     "--pretrained-model-name-or-path --llm --checkpoint",
+     "--model"},
     {"--serve --serving --inference", "--job=serve"},
     {"--train --training --finetune", "--job=train"},
-    {"--task --mode", "--job"},
+    {"--task --mode --workload-type --use-case --usecase --kind --job-type", "--job"},
     {"--dtype --dtypes --torch-dtype --mixed-precision --quantization --quantize --quant", "--precision"},
     {"--fp16", "--precision=fp16", When::kServing},
     {"--fp16", "--precision=amp-fp16"},
@@ -33,6 +38,7 @@ constexpr FlagAlias kFlags[] = {
     {"--load-in-4bit --qlora --use-qlora", "--method=qlora"},
     {"--kv-cache-dtype", "--kv-precision"},
     {"--lora --use-lora --peft --use-peft", "--method=lora"},
+    {"--full-finetune --full-fine-tune --full-finetuning --full", "--method=full"},
     {"--adapter", "--method"},
     {"--lora-r", "--lora-rank"},
     {"--lora-target-modules --target-modules", "--lora-targets"},
@@ -41,6 +47,9 @@ constexpr FlagAlias kFlags[] = {
     {"--batch-size --bs -b --micro-batch-size --per-device-batch-size --per-device-train-batch-size", "--batch"},
     {"--gradient-accumulation-steps --grad-accum --accumulation-steps", "--accumulate"},
     {"--global-batch-size --train-batch-size", "--global-batch"},
+    {"--grad-reduce-in-bf16", "--gradients=bf16"},
+    {"--main-grads-dtype", "--gradients"},
+    {"--num-frames", "--frames"},
     {"--gradient-checkpointing --activation-checkpointing", "--recompute=full"},
     {"--recompute-granularity", "--recompute"},
     {"--torch-compile", "--compile=yes"},
@@ -49,10 +58,15 @@ constexpr FlagAlias kFlags[] = {
     {"--cpu-offload", "--offload=optimizer"},
     {"--num-epochs --num-train-epochs", "--epochs"},
     {"--num-tokens --train-tokens --total-tokens", "--tokens"},
-    {"--requests --prompts --num-prompts --docs --documents", "--items"},
     // Lengths: of a request when serving, of a sequence when training.
-    {"--input-len --input-length --input-tokens --random-input-len --prompt-len --prompt-tokens", "--isl"},
-    {"--output-len --output-length --output-tokens --random-output-len --max-new-tokens", "--osl"},
+    {"--input-len --input-length --input-tokens --random-input-len --prompt-len --prompt-length --prompt-tokens "
+     "--prompt-size --avg-input-tokens --mean-input-tokens --tokens-in --in-tokens --doc-tokens --tokens-per-doc "
+     "--tokens-per-document --chunk-tokens --tokens-per-prompt --tokens-per-request --doc-length --avg-prompt-tokens",
+     "--isl"},
+    {"--output-len --output-length --output-tokens --random-output-len --max-new-tokens --tokens-out --out-tokens "
+     "--gen-tokens --generated-tokens --completion-tokens --response-tokens --answer-tokens --avg-output-tokens "
+     "--mean-output-tokens --max-output-tokens --response-length",
+     "--osl"},
     {"--context --context-length --seq-len --seq-length --sequence-length", "--isl", When::kServing},
     {"--context --context-length --seq-len --seq-length --sequence-length --sequence-len --max-seq-len "
      "--max-seq-length --max-length -s",
@@ -70,16 +84,15 @@ constexpr FlagAlias kFlags[] = {
     // Load and limits.
     {"--qps --rps --request-rate --requests-per-second", "--rate"},
     {"--rate --qps --rps --request-rate", "--arrivals"},
-    {"--max-concurrency --concurrent-requests --users -c", "--concurrency"},
-    {"--ttft --max-ttft", "--ttft-slo=*ms"},
-    {"--tpot --itl --max-tpot", "--tpot-slo=*ms"},
-    {"--ttft --ttft-slo", "--slo=ttft=*ms"},
-    {"--tpot --tpot-slo --itl", "--slo=tpot=*ms"},
+    {"--max-concurrency --concurrent-requests -c", "--concurrency"},
+    {"--per-item --time-per-item --seconds-per-item --service-time", "--item-time"},
+    {"--item-time --time-per-item --seconds-per-item", "--per-item"},
     {"--percentile", "--slo-percentile"},
     {"--hours --max-hours", "--deadline=*h"},
     {"--days", "--deadline=*d"},
-    {"--max-time --time-limit --time --within", "--deadline"},
-    {"--max-cost --max-budget --cost-limit", "--budget"},
+    {"--max-time --time-limit --time --within --by --due --finish-by --until --done-by --max-duration --walltime",
+     "--deadline"},
+    {"--max-cost --max-budget --cost-limit --max-usd --spend", "--budget"},
     {"--minimize --optimize-for", "--objective"},
     // Input and output.
     {"--port -p", "--listen"},
@@ -104,13 +117,6 @@ constexpr FlagAlias kFlags[] = {
     {"--verbose --why -v", "--explain=yes"},
     {"--search", "--model"},
     {"-lgip", "--list-layouts=yes"},
-    // Suggested only: ours mean something else.
-    {"--latency --max-latency --response-time", "--ttft-slo=*", When::kAlways,
-     "limits the time to the first token, or the whole response of a model without tokens; --tpot-slo limits each "
-     "further token"},
-    {"--latency --max-latency --response-time", "--slo=p99=*", When::kAlways, "limits the 99th percentile of latency"},
-    {"--max-model-len --max-total-tokens", "--isl=*", When::kAlways,
-     "sizes for prompts of this length; shorter ones need less KV cache"},
 };
 
 constexpr CommandAlias kCommands[] = {
@@ -121,9 +127,8 @@ constexpr CommandAlias kCommands[] = {
     {"history", "prices history"},
     {"mem vram fit fits estimate-memory estimate-vram", "memory"},
     {"speed throughput perf latency bench benchmark", "estimate"},
-    {"optimize optimise plan size suggest advise", "recommend"},
-    {"train training finetune fine-tune pretrain", "recommend --job=train"},
-    {"inference infer", "recommend --job=serve"},
+    {"optimize optimise plan size suggest advise rightsize sizing choose pick find cheapest best which what quote",
+     "recommend"},
     {"nvtop nvitop nvidia-smi gpustat monitor watch", "top"},
     {"services", "service"},
     {"cluster waste usage utilization", "fleet"},
@@ -150,8 +155,6 @@ constexpr ValueAliases kValues[] = {
     {"--kv-precision", "fp8e4m3=fp8 fp8e5m2=fp8 bfloat16=bf16"},
     {"--lora-targets", "all=all-linear qproj,vproj=attention qproj,kproj,vproj,oproj=attention"},
     {"--format", "markdown=md githubcomment=md table=text plain=text txt=text"},
-    {"--job",
-     "inference=serve serving=serve infer=serve training=train pretrain=train finetune=train finetuning=train"},
     {"--optimizer",
      "adam=adamw adamwtorch=adamw adamwtorchfused=adamw adamwhf=adamw adamwbnb8bit=adamw-8bit "
      "adam8bit=adamw-8bit pagedadamw8bit=adamw-paged-8bit"},

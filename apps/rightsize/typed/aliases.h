@@ -15,14 +15,13 @@ enum class When { kAlways, kServing };
 struct FlagAlias {
   std::string_view typed, meant;
   When when = When::kAlways;
-  std::string_view note = {};  // why ours is not the same; such a row is suggested, never applied
 };
 std::span<const FlagAlias> flag_aliases();
 
 // `typed` lists other tools' commands; `meant` is ours, with further words where needed: "prices --purchase=spot".
 struct CommandAlias {
   std::string_view typed, meant;
-  std::string_view note = {};  // as above
+  std::string_view note = {};  // why ours is not the same; such a row is suggested, never applied
 };
 std::span<const CommandAlias> command_aliases();
 

@@ -5,20 +5,18 @@
 
 #include <fmt/format.h>
 
+#include "base/amount.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "catalog/hardware.h"
 #include "catalog/words.h"
 #include "families/presets.h"
 #include "rightsize/typed/aliases.h"
+#include "rightsize/typed/amounts.h"
+#include "rightsize/typed/lists.h"
 
 namespace rightsize::app {
 namespace {
-
-template <class Words>
-bool holds(const Words& words, std::string_view word) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
 
 // Lower case with hyphens: how flags and commands are written.
 std::string tidied(std::string_view name) {
@@ -31,14 +29,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789.,") == std::string_view::npos;
 }
 
-bool is_model_name(std::string_view word) {
-  const std::string name = fold_name(word.substr(word.rfind('/') + 1));  // without the organization of the Hub
-  const auto is_it = [&](const std::string& known) { return fold_name(known) == name; };
-  for (const model::Preset& preset : model::presets()) {
-    if (is_it(preset.name) || std::any_of(preset.aliases.begin(), preset.aliases.end(), is_it)) return true;
-  }
-  return false;
-}
+bool is_model_name(std::string_view word) { return model::is_known_name(word); }
 
 bool is_yes(std::string_view word) { return holds(std::array{"yes", "true", "on"}, to_lower(word)); }
 bool is_no(std::string_view word) { return holds(std::array{"no", "false", "off"}, to_lower(word)); }
@@ -66,6 +57,25 @@ void put_command_first(std::vector<std::string>& words) {
   std::rotate(words.begin(), command, command + 1);
 }
 
+// `serve llama-3.1-8b`, `embed bge-m3 --docs 1M`: a job and its model. 'serve' alone is the web page, and 'batch' the
+// simulator, which takes arrivals.
+bool is_plan(const std::vector<std::string>& words, std::span<const std::string> commands) {
+  if (words.size() < 2 || job_of(words.front()).empty()) return false;
+  if (words.front() != "serve" && words.front() != "batch" && holds(commands, words.front())) return false;
+  if (words.front() != "serve" && words.front() != "batch") return holds(words, "--help") ? words.size() > 2 : true;
+  const auto has = [&](auto&& test) { return std::any_of(words.begin() + 1, words.end(), test); };
+  if (words.front() == "serve") {
+    return has([](const std::string& word) {
+      return word.starts_with("--model") || word == "-m" || (!word.starts_with('-') && is_model_name(word));
+    });
+  }
+  return has([](const std::string& word) {
+    const auto work = read_work_flag(word.substr(0, word.find('=')));
+    return word.starts_with("--") && word != "--requests" && !word.starts_with("--requests=") && work &&
+           work->thing != Thing::kUser && !work->per;
+  });
+}
+
 bool is_verb(std::string_view word) {
   return holds(std::array{"get", "list", "ls", "show", "describe"}, to_lower(word));
 }
@@ -84,18 +94,53 @@ void join_names(std::vector<std::string>& words) {
     for (; many > 0; --many) {
       const auto first = bare.begin() + static_cast<std::ptrdiff_t>(at);
       name = fmt::format("{}", fmt::join(first, first + static_cast<std::ptrdiff_t>(many), "-"));
-      if (many == 1 || kind_of_word(name) != WordKind::kOther) break;
+      // Several words are one name only if that is exactly the name of a GPU or a built-in model.
+      const WordKind kind = many == 1 ? WordKind::kOther : kind_of_word(name);
+      if (many == 1 || kind == WordKind::kGpu || (kind == WordKind::kModel && model::note_on_name(name).empty())) break;
     }
     at += std::max<std::size_t>(many, 1);
-    if (many == 1 && bare.size() > 1 && holds(std::array{"on", "with", "vs", "and"}, name)) continue;
-    if (gpu_by_flag && (!joined.empty() || words.front() == "commit") && kind_of_word(name) == WordKind::kGpu)
+    if (many == 1 && bare.size() > 1 && holds(std::array{"on", "with", "vs", "and", "of", "for"}, name)) continue;
+    // `8 h100` is 8xh100.
+    const bool counted = !joined.empty() && joined.back().find_first_not_of("0123456789") == std::string::npos;
+    if (counted && kind_of_word(name) == WordKind::kGpu) {
+      name = joined.back() + "x" + name;
+      joined.pop_back();
+    }
+    if (const catalog::CountedGpu gpu = catalog::split_gpu_count(name); words.front() == "commit" && gpu.count) {
+      joined.push_back(fmt::format("--base={}", *gpu.count));
+      name = gpu.name;
+    }
+    if (gpu_by_flag && kind_of_word(name) == WordKind::kGpu)
       joined.push_back("--gpu=" + name);
     else
       joined.push_back(name);
   }
+  constexpr std::array kModelFirst = {"memory", "estimate", "batch"};
+  if (joined.size() == 2 && holds(kModelFirst, words.front()) && kind_of_word(joined[0]) == WordKind::kGpu)
+    std::swap(joined[0], joined[1]);
   joined.insert(joined.begin(), words.front());
   joined.insert(joined.end(), end, words.end());
   words = std::move(joined);
+}
+
+// What a short question leaves out.
+void assume_question(Typed& typed) {
+  std::vector<std::string>& words = typed.words;
+  const auto has = [&](std::string_view flag) {
+    return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return word.starts_with(flag); });
+  };
+  const auto add = [&](const std::string& flag, const std::string& note) {
+    words.push_back(flag);
+    typed.notes.push_back("assumed: " + note);
+  };
+  if (words.front() == "prices" && words.size() > 2 && words[1] == "spot" && !has("--hours") && !has("--help"))
+    add("--hours=100", "100 hours of work (--hours)");
+  if (words.front() == "mig" && words.size() == 2 && kind_of_word(words[1]) == WordKind::kGpu) {
+    words[1] = "--gpu=" + words[1];
+    add("--list-layouts", "its layouts are asked for (--list-layouts)");
+  }
+  if (words.front() == "batch" && words.size() == 3 && is_model_name(words[1]))
+    add("--arrivals=1/s", "1 request/s arrives (--arrivals)");
 }
 
 // ---- flags
@@ -122,8 +167,8 @@ class Rewriter {
   Rewriter(Typed typed, const std::deque<FlagInfo>& declared) : in_(std::move(typed.words)), declared_(declared) {
     out_.renamed = std::move(typed.renamed);
     serving_ = std::any_of(in_.begin() + (in_.empty() ? 0 : 1), in_.end(), [](const std::string& word) {
-      const std::string value = word.substr(word.find('=') + 1);
-      return meant_value("--job", value) == "serve" || holds(std::array{"--serve", "--inference"}, word);
+      const std::string job = job_of(word.substr(word.find('=') + 1));
+      return (!job.empty() && job != "train" && job != "finetune") || holds(std::array{"--serve", "--inference"}, word);
     });
   }
 
@@ -167,12 +212,14 @@ class Rewriter {
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(0, equals), tidy = tidied(name);
     const auto value = equals == std::string::npos ? std::nullopt : std::optional(word.substr(equals + 1));
-    if (const FlagInfo* same = find_alike(declared_, name)) return put(*same, same->name, value, {});
+    const FlagInfo* exact = find_flag(declared_, tidy);
+    const bool alias_first = exact == nullptr && !meant_flag(tidy, declared_, serving_).empty();
+    if (const FlagInfo* same = alias_first ? nullptr : find_alike(declared_, name))
+      return put(*same, same->name, value, {});
     if (tidy == "--no-color" || tidy == "--no-colour") {
       out_.plain = true;
       return;
     }
-    if (tidy == "--slo" && take_limits(value)) return;
     const std::string meant = meant_flag(tidy, declared_, serving_);
     if (meant.empty()) return out_.words.push_back(word);
     if (meant == "argument") return;  // -f FILE: the file alone
@@ -182,28 +229,6 @@ class Rewriter {
     if (!rest.empty() && rest.find('*') == std::string::npos) return put_switch(flag, name, rest, value);
     if (flag.name != "--format") out_.renamed.push_back(fmt::format("{} is {}", name, flag.name));
     put(flag, tidy, value, rest);
-  }
-
-  // `--slo ttft=1s,p95-tpot=50ms` of a command with one flag for each limit.
-  bool take_limits(const std::optional<std::string>& value) {
-    const std::string text = value.value_or(next());
-    std::vector<std::string> words;
-    for (std::string_view part : split_list(text, ',')) {
-      const std::size_t equals = part.find('=');
-      if (equals == std::string_view::npos) return false;
-      for (const std::string_view name : split_list(part.substr(0, equals), '-')) {
-        if (name == "ttft" || name == "tpot")
-          words.push_back(fmt::format("--{}-slo={}", name, part.substr(equals + 1)));
-        else if (name.starts_with('p') && is_number(name.substr(1)) &&
-                 !holds(words, fmt::format("--slo-percentile={}", name)))
-          words.push_back(fmt::format("--slo-percentile={}", name));
-      }
-    }
-    if (words.empty() || find_flag(declared_, "--ttft-slo") == nullptr) return false;
-    if (!value) ++at_;
-    out_.renamed.push_back(fmt::format("--slo is {}", fmt::join(words, " ")));
-    out_.words.insert(out_.words.end(), words.begin(), words.end());
-    return true;
   }
 
   // For a switch of another tool that is a value here: --spot is --purchase spot. Switches of Hugging Face take True
@@ -237,8 +262,9 @@ class Rewriter {
       return;
     }
     std::string text = take_value(value);
-    if (!value && is_number(text) && holds(std::array{"week", "weeks", "day", "days", "hour", "hours"}, next()))
-      text += in_[++at_];  // --deadline 2 weeks
+    if (!value) take_more_words(flag, text);
+    // Slurm: --gres gpu:a100:4.
+    if ((flag.name == "--gpu" || flag.name == "--gpus") && text.starts_with("gpu:")) text.erase(0, 4);
     const bool any = holds(std::array{"any", "all", "*"}, to_lower(text));
     if (any && holds(std::array{"--gpu", "--provider", "--region"}, flag.name)) return;
     if (flag.name == "--format" && text == "wide") return out_.words.push_back("--wide");
@@ -250,6 +276,21 @@ class Rewriter {
              std::string(is_number(text) ? pattern.substr(star + 1) : std::string_view{});
     }
     push(flag, text);
+  }
+
+  // A value of several words: --deadline 2 weeks, --docs 50 M, --gpu RTX 4090, --deadline by next friday.
+  void take_more_words(const FlagInfo& flag, std::string& text) {
+    const bool number = text.front() >= '0' && text.front() <= '9';
+    const bool gpu = flag.name == "--gpu" || flag.name == "--gpus";
+    while (!next().empty() && !next().starts_with('-')) {
+      const bool unit = number && settings::is_number(flag.setting->kind) && continues_amount(next());
+      const bool day = flag.name == "--deadline" && holds(std::array{"by", "next", "in", "end", "this", "of", "before"},
+                                                          to_lower(text.substr(text.rfind(' ') + 1)));
+      const std::string joined = text + (unit || day ? " " : "-") + next();
+      if (!unit && !day && !(gpu && kind_of_word(joined) == WordKind::kGpu)) break;
+      text = joined;
+      ++at_;
+    }
   }
 
   // Joins the values of a list that is given twice: --provider aws --provider gcp.
@@ -294,7 +335,9 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     else if (const WordKind kind = kind_of_word(all[1]); kind != WordKind::kOther)
       all.front() = kind == WordKind::kGpu ? "gpus" : "models";
   }
-  const std::string written = all.front(), meant = our_command(written, commands);
+  const std::string written = all.front();
+  const std::string meant =
+      is_plan(all, commands) ? "recommend --job=" + job_of(written) : our_command(written, commands);
   if (meant.empty()) return typed;
   const std::size_t space = std::min(meant.find(' '), meant.size());
   all.front() = meant.substr(0, space);
@@ -310,10 +353,15 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   if (all.size() == 2 && to_lower(all[1]) == "help") all[1] = "--help";
   const bool lists = holds(std::array{"gpus", "models", "prices"}, all.front());
   if (lists && all.size() > 1 && (is_verb(all[1]) || all[1] == "cheapest")) all.erase(all.begin() + 1);
-  const std::string job = all.size() > 1 ? meant_value("--job", all[1]) : "";
-  if (holds(std::array{"recommend", "memory", "estimate"}, all.front()) && (job == "train" || job == "serve"))
-    all[1] = "--job=" + job;  // `recommend serve llama-3.1-8b`
+  if (holds(std::array{"recommend", "memory", "estimate", "checklist", "init"}, all.front())) {
+    // `recommend serve llama-3.1-8b`, `memory fine-tuning llama-3.1-8b`
+    while (all.size() > 1 && !job_of(all[1]).empty()) {
+      all.push_back("--job=" + job_of(all[1]));
+      all.erase(all.begin() + 1);
+    }
+  }
   join_names(all);
+  assume_question(typed);
   return typed;
 }
 
@@ -321,22 +369,10 @@ std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& decla
   const bool has_argument =
       std::any_of(declared.begin(), declared.end(), [](const FlagInfo& flag) { return !flag.name.starts_with('-'); });
   for (const FlagAlias& alias : flag_aliases()) {
-    if (!alias.note.empty() || (alias.when == When::kServing && !serving)) continue;
+    if (alias.when == When::kServing && !serving) continue;
     const std::string_view flag = alias.meant.substr(0, alias.meant.find('='));
     const bool has = flag == "argument" ? has_argument : find_flag(declared, flag) != nullptr;
     if (has && holds(split_list(alias.typed, ' '), typed)) return std::string(alias.meant);
-  }
-  return {};
-}
-
-std::string suggested_flag(std::string_view typed, std::string_view value, const std::deque<FlagInfo>& declared) {
-  for (const FlagAlias& alias : flag_aliases()) {
-    const std::size_t equals = alias.meant.find('=');
-    const FlagInfo* flag = find_flag(declared, alias.meant.substr(0, equals));
-    if (alias.note.empty() || flag == nullptr || !holds(split_list(alias.typed, ' '), tidied(typed))) continue;
-    std::string meant(alias.meant.substr(equals + 1));
-    meant.replace(meant.find('*'), 1, value.empty() ? flag->setting->example : value);
-    return fmt::format("{} {} {}", flag->name, meant, alias.note);
   }
   return {};
 }

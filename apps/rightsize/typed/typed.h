@@ -36,9 +36,7 @@ WordKind kind_of_word(std::string_view word);
 // Our flag for another tool's, with its value where it has one ("--purchase=spot"); empty where there is none.
 std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& declared, bool serving);
 
-// What to write instead of a flag or a command that has no exact equivalent here, and why: "--isl 4096 sizes for ...".
-// Empty where the tables have no suggestion.
-std::string suggested_flag(std::string_view typed, std::string_view value, const std::deque<FlagInfo>& declared);
+// What to write instead of a command that has no exact equivalent here, and why. Empty where the table has none.
 std::string suggested_command(std::string_view typed);
 
 }  // namespace rightsize::app

@@ -1,0 +1,118 @@
+#include "rightsize/typed/limits.h"
+
+#include <algorithm>
+
+#include "base/parse_units.h"
+#include "base/text.h"
+#include "rightsize/typed/lists.h"
+
+namespace rightsize::app {
+namespace {
+
+struct LatencyWords {
+  LatencyMetric metric;
+  std::string_view names;  // longest first, so that time-per-output-token is not a latency
+};
+constexpr LatencyWords kLatencyMetrics[] = {
+    {LatencyMetric::kTtft, "time-to-first-token first-token-latency first-token-time first-token ttft"},
+    {LatencyMetric::kTpot,
+     "time-per-output-token inter-token-latency time-per-token per-token-latency token-latency per-token inter-token "
+     "tpot itl"},
+    {LatencyMetric::kLatency,
+     "end-to-end-latency request-latency response-latency total-latency response-time e2e-latency end-to-end latency "
+     "e2el e2e"},
+};
+constexpr std::string_view kLimitFillers =
+    "slo sla max maximum limit target under within below goal at most time budget "
+    "the of percentile objective threshold";
+
+// "p95", "95th", "p99.9", "median"; "mean" has no percentile, and the median is close to it.
+std::optional<double> percentile_of(std::string_view word) {
+  if (word == "median" || word == "mean" || word == "avg" || word == "average") return 50;
+  std::string_view digits = word;
+  if (word.starts_with('p') && word.size() > 1)
+    digits.remove_prefix(1);
+  else if (word.ends_with("th"))
+    digits.remove_suffix(2);
+  else
+    return std::nullopt;
+  const Result<double> number = parse_number(digits);
+  if (!number || !(*number > 0)) return std::nullopt;
+  const double percentile = *number > 100 ? *number / 10 : *number;  // p999
+  return percentile < 100 ? std::optional(percentile) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<LatencyLimitName> read_limit_name(std::string_view name) {
+  std::string rest = to_lower(trim(name));
+  std::replace_if(
+      rest.begin(), rest.end(), [](char c) { return c == '_' || c == ' ' || c == '@'; }, '-');
+  rest = "-" + rest + "-";
+  LatencyLimitName limit;
+  for (const LatencyWords& row : kLatencyMetrics) {
+    for (const std::string_view metric : split_list(row.names, ' ')) {
+      const std::size_t at = limit.metric ? std::string::npos : rest.find("-" + std::string(metric) + "-");
+      if (at == std::string::npos) continue;
+      limit.metric = row.metric;
+      rest.replace(at, metric.size() + 2, "-");
+    }
+  }
+  for (const std::string_view word : split_list(rest, '-')) {
+    if (const auto percentile = percentile_of(word); percentile && !limit.percentile)
+      limit.percentile = percentile;
+    else if (word == "ms" || word == "s" || word == "sec" || word == "seconds" || word == "millis" ||
+             word == "milliseconds")
+      limit.unit = word.starts_with('m') ? "ms" : "s";
+    else if (!lists_word(kLimitFillers, word))
+      return std::nullopt;
+  }
+  return limit.metric || limit.percentile ? std::optional(limit) : std::nullopt;
+}
+
+std::optional<LatencyLimit> read_limit(const LatencyLimitName& name, std::string_view value) {
+  LatencyLimit limit;
+  limit.metric = name.metric.value_or(LatencyMetric::kLatency);
+  limit.percentile = name.percentile;
+  value = trim(value);
+  while (value.starts_with('<') || value.starts_with('=')) value = trim(value.substr(1));
+  limit.text = value;
+  Result<Seconds> time = parse_duration(value);
+  if (!time) {
+    const Result<double> number = parse_number(value);
+    if (!number) return std::nullopt;
+    const double seconds_below = limit.metric == LatencyMetric::kTpot   ? 1
+                                 : limit.metric == LatencyMetric::kTtft ? 10
+                                                                        : 20;
+    limit.unit_assumed = name.unit.empty();
+    limit.text += !name.unit.empty() ? name.unit : *number < seconds_below ? "s" : "ms";
+    time = parse_duration(limit.text);
+  }
+  if (!time || !(*time > Seconds{})) return std::nullopt;
+  limit.most = *time;
+  return limit;
+}
+
+std::optional<std::vector<LatencyLimit>> read_limits(std::string_view text) {
+  std::string even(text);
+  std::replace(even.begin(), even.end(), ';', ',');
+  std::vector<LatencyLimit> limits;
+  for (const std::string_view part : split_list(even, ',')) {
+    const std::size_t sign = part.find_first_of("=<:"), space = part.rfind(' ');
+    const std::size_t at = sign != std::string_view::npos ? sign : space;
+    LatencyLimitName name;
+    if (at != std::string_view::npos) {
+      const auto read = read_limit_name(part.substr(0, at));
+      if (!read) return std::nullopt;
+      name = *read;
+    }
+    const auto limit = read_limit(name, at == std::string_view::npos ? part : part.substr(at + 1));
+    if (!limit) return std::nullopt;
+    limits.push_back(*limit);
+  }
+  return limits.empty() ? std::nullopt : std::optional(limits);
+}
+
+int modelled_percentile(double percentile) { return percentile <= 50 ? 50 : percentile <= 95 ? 95 : 99; }
+
+}  // namespace rightsize::app

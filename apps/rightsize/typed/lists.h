@@ -1,0 +1,26 @@
+// Small questions about words of a command line.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+
+namespace rightsize::app {
+
+template <class Words>
+bool holds(const Words& words, std::string_view word) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+// Whether a text of words between spaces has this one.
+inline bool lists_word(std::string_view words, std::string_view word) { return holds(split_list(words, ' '), word); }
+
+// "--gpu" and "-g" are flags; "-" and "-5" are not.
+inline bool is_flag_word(std::string_view word) {
+  return word.size() > 1 && word.front() == '-' && !(word[1] >= '0' && word[1] <= '9');
+}
+
+}  // namespace rightsize::app

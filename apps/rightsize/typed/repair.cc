@@ -1,0 +1,321 @@
+#include "rightsize/typed/repair.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "families/hub_names.h"
+#include "rightsize/typed/lists.h"
+#include "rightsize/typed/typed.h"
+
+namespace rightsize::app {
+namespace {
+
+// A part of a command line: a flag with its value, a switch, or a bare word.
+struct WordPart {
+  std::string flag;  // empty: a bare word
+  std::optional<std::string> value;
+
+  bool operator==(const WordPart&) const = default;
+};
+using WordParts = std::vector<WordPart>;
+
+const FlagInfo* called(const std::deque<FlagInfo>& declared, std::string_view name) {
+  for (const FlagInfo& flag : declared) {
+    if (flag.is_called(name)) return &flag;
+  }
+  return nullptr;
+}
+
+WordParts parts_of(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
+  WordParts parts;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (!is_flag_word(word)) {
+      parts.push_back({"", word});
+      continue;
+    }
+    const std::size_t equals = word.find('=');
+    const FlagInfo* flag = called(declared, word.substr(0, equals));
+    const bool follows = i + 1 < words.size() && !is_flag_word(words[i + 1]);
+    const bool takes_next = equals == std::string::npos && follows && (flag == nullptr || !flag->values.empty());
+    if (equals != std::string::npos)
+      parts.push_back({word.substr(0, equals), word.substr(equals + 1)});
+    else if (takes_next)
+      parts.push_back({word, words[++i]});
+    else
+      parts.push_back({word, std::nullopt});
+  }
+  return parts;
+}
+
+// Values that the row accepts, closest to what was typed first.
+std::vector<std::string> values_near(const settings::Setting& row, const std::string& typed) {
+  std::vector<std::string> found;
+  if (row.kind == settings::Kind::kChoice) {
+    std::vector<std::string> known;
+    for (const std::string_view one : split_list(row.values, '|')) known.emplace_back(one);
+    found = suggest(typed, known);
+    found.insert(found.end(), known.begin(), known.end());
+    return found;
+  }
+  if (row.kind == settings::Kind::kYesNo || row.kind == settings::Kind::kSwitch) return {"yes"};
+  if (settings::is_number(row.kind)) {
+    // The end of the range that was passed, otherwise the number without what cannot be read.
+    const std::string digits = typed.substr(0, typed.find_first_not_of("0123456789."));
+    const double number = digits.empty() ? 0 : std::atof(digits.c_str());
+    const bool negative = typed.starts_with('-');
+    if (!digits.empty()) found.push_back(digits);
+    if (row.least != row.most && (negative || number < row.least || number == 0))
+      found.push_back(settings::format(row, row.least));
+    if (row.least != row.most && number > row.most) found.push_back(settings::format(row, row.most));
+  }
+  if (!row.preset.empty()) found.emplace_back(row.preset);
+  if (!row.example.empty()) found.emplace_back(row.example);
+  return found;
+}
+
+bool is_accepted(const FlagInfo& flag, const std::string& value) {
+  if (flag.name == "--gpus") return true;  // also 8xh100
+  return settings::read_list(*flag.setting, value).has_value();
+}
+
+// What stands in for something that is missing.
+constexpr std::pair<std::string_view, std::string_view> kStandIns[] = {
+    {"--gpu", "h100-sxm"}, {"--arrivals", "1/s"},       {"--rate", "1/s"},    {"--tokens", "1B"},
+    {"--job", "serve"},    {"--job", "train"},          {"--samples", "10M"}, {"--items", "1M"},
+    {"--volume", "1M/d"},  {"--item-time", "80ms"},     {"--base", "8"},      {"--tp", "8"},
+    {"--gpus", "8"},       {"--model", "llama-3.1-8b"}, {"--price", "2.49"},
+};
+
+struct WordEdit {
+  enum class Kind { kDrop, kSet } kind = Kind::kDrop;
+  WordPart part;  // to drop, or to set (replacing others of the flag)
+};
+
+class Repair {
+ public:
+  Repair(const std::vector<std::string>& words, const Errors& errors, const std::deque<FlagInfo>& declared,
+         const Runs& runs)
+      : command_(words.front()), declared_(declared), runs_(runs), typed_(parts_of(words, declared)) {
+    for (const Error& error : errors) {
+      messages_ += error.message + "\n";
+      for (const std::string& hint : error.hints) hints_ += hint + "\n";
+    }
+  }
+
+  std::optional<std::vector<std::string>> run() {
+    WordParts base = accepted(typed_, 0);
+    for (std::size_t choice = 0; choice < 3; ++choice) {
+      base = accepted(typed_, choice);
+      if (try_parts(base)) return found_;
+    }
+    base = accepted(typed_, 0);
+    const std::vector<WordEdit> edits = edits_for(base);
+    for (const WordEdit& edit : edits) {
+      if (try_parts(changed(base, edit))) return found_;
+    }
+    constexpr std::size_t kPaired = 14;
+    for (std::size_t i = 0; i < std::min(edits.size(), kPaired); ++i) {
+      for (std::size_t j = i + 1; j < std::min(edits.size(), kPaired); ++j) {
+        if (try_parts(changed(changed(base, edits[i]), edits[j]))) return found_;
+      }
+    }
+    return essentials(base);
+  }
+
+ private:
+  // Every flag known and once, and every value as its row accepts it. `choice`: which of the near values is taken.
+  WordParts accepted(const WordParts& typed, std::size_t choice) const {
+    std::vector<std::string> known;
+    for (const FlagInfo& flag : declared_) known.push_back(flag.name);
+    WordParts parts;
+    for (WordPart part : typed) {
+      if (part.flag.empty()) {
+        parts.push_back(part);
+        continue;
+      }
+      const FlagInfo* flag = called(declared_, part.flag);
+      if (flag == nullptr) {
+        const std::vector<std::string> near = suggest(part.flag, known);
+        if (choice >= near.size()) continue;
+        flag = called(declared_, near[choice]);
+      }
+      part.flag = flag->name;
+      if (flag->values.empty()) part.value.reset();
+      if (!flag->values.empty() && (!part.value || !is_accepted(*flag, *part.value))) {
+        std::vector<std::string> values = values_near(*flag->setting, part.value.value_or(""));
+        std::erase_if(values, [&](const std::string& value) { return !is_accepted(*flag, value); });
+        if (values.empty()) continue;
+        part.value = values[std::min(choice, values.size() - 1)];
+      }
+      if (!flag->repeatable) std::erase_if(parts, [&](const WordPart& other) { return other.flag == part.flag; });
+      parts.push_back(part);
+    }
+    return parts;
+  }
+
+  bool mentions(const std::string& text, const WordPart& part) const {
+    const std::string name = part.flag.empty() ? *part.value : part.flag;
+    const std::string bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    return text.find(name) != std::string::npos || text.find("'" + bare + "'") != std::string::npos ||
+           (part.value && part.value->size() > 2 && text.find(*part.value) != std::string::npos);
+  }
+
+  // Flags with values in the hints: "add --gpus 8", "use --rate 50/s".
+  std::vector<WordEdit> hinted() const {
+    std::vector<WordEdit> edits;
+    for (std::size_t at = hints_.find("--"); at != std::string::npos; at = hints_.find("--", at + 2)) {
+      const std::size_t end = std::min(hints_.find_first_of(" ,;:'\n)=", at), hints_.size());
+      const FlagInfo* flag = called(declared_, hints_.substr(at, end - at));
+      if (flag == nullptr) continue;
+      std::string value;
+      if (end < hints_.size() && (hints_[end] == ' ' || hints_[end] == '=')) {
+        const std::size_t stop = std::min(hints_.find_first_of(" ,;'\n)", end + 1), hints_.size());
+        value = hints_.substr(end + 1, stop - end - 1);
+        while (value.ends_with(':') || value.ends_with('.')) value.pop_back();
+      }
+      if (flag->values.empty())
+        edits.push_back({WordEdit::Kind::kSet, {flag->name, std::nullopt}});
+      else if (!value.empty() && is_accepted(*flag, value))
+        edits.push_back({WordEdit::Kind::kSet, {flag->name, value}});
+      else if (!flag->setting->example.empty())
+        edits.push_back({WordEdit::Kind::kSet, {flag->name, std::string(flag->setting->example)}});
+    }
+    return edits;
+  }
+
+  // Names in the hints that can replace a wrong one: did you mean 'llama-3.1-8b'?
+  std::vector<WordEdit> renamed(const WordParts& base) const {
+    std::vector<std::string> names;
+    for (std::size_t at = hints_.find('\''); at != std::string::npos;) {
+      const std::size_t end = hints_.find('\'', at + 1);
+      if (end == std::string::npos) break;
+      const std::string name = hints_.substr(at + 1, end - at - 1);
+      if (!name.empty() && name.find(' ') == std::string::npos && !name.starts_with('-')) names.push_back(name);
+      at = hints_.find('\'', end + 1);
+    }
+    std::vector<WordEdit> edits;
+    for (const WordPart& part : base) {
+      if (!part.value || !mentions(messages_, {"", part.value})) continue;
+      if (const auto billions = model::billions_in_name(*part.value);
+          billions && messages_.find("model") != std::string::npos)
+        names.push_back(fmt::format("{:g}B like llama", *billions));
+      for (const std::string& name : names) {
+        if (name == *part.value) continue;
+        WordEdit edit{WordEdit::Kind::kSet, {part.flag, name}};
+        if (part.flag.empty()) edit.part = {"bare:" + *part.value, name};
+        edits.push_back(edit);
+      }
+    }
+    return edits;
+  }
+
+  std::vector<WordEdit> edits_for(const WordParts& base) const {
+    std::vector<WordEdit> edits = renamed(base);
+    const auto add = [&](const std::vector<WordEdit>& more) { edits.insert(edits.end(), more.begin(), more.end()); };
+    std::vector<WordEdit> drops, other_drops, stand_ins;
+    for (const WordPart& part : base) {
+      if (part.flag == "--model" || part.flag == "--format") continue;
+      (mentions(messages_, part) ? drops : other_drops).push_back({WordEdit::Kind::kDrop, part});
+    }
+    for (const auto& [flag, value] : kStandIns) {
+      if (called(declared_, flag) != nullptr)
+        stand_ins.push_back({WordEdit::Kind::kSet, {std::string(flag), std::string(value)}});
+    }
+    add(hinted());
+    add(drops);
+    add(stand_ins);
+    std::reverse(other_drops.begin(), other_drops.end());
+    add(other_drops);
+    return edits;
+  }
+
+  WordParts changed(WordParts parts, const WordEdit& edit) const {
+    if (edit.kind == WordEdit::Kind::kDrop) {
+      std::erase(parts, edit.part);
+      return parts;
+    }
+    if (edit.part.flag.starts_with("bare:")) {
+      for (WordPart& part : parts) {
+        if (part.flag.empty() && part.value == edit.part.flag.substr(5)) part.value = edit.part.value;
+      }
+      return parts;
+    }
+    const auto given =
+        std::find_if(parts.begin(), parts.end(), [&](const WordPart& part) { return part.flag == edit.part.flag; });
+    if (given != parts.end())
+      *given = edit.part;
+    else
+      parts.push_back(edit.part);
+    return parts;
+  }
+
+  // The model and the job alone, with what else the command needs.
+  std::optional<std::vector<std::string>> essentials(const WordParts& base) {
+    WordParts kept;
+    for (const WordPart& part : base) {
+      const bool named = part.flag == "--model" || part.flag == "--job" || part.flag == "--gpu" ||
+                         (part.flag.empty() && kind_of_word(*part.value) != WordKind::kOther);
+      if (named) kept.push_back(part);
+    }
+    if (try_parts(kept)) return found_;
+    for (const WordEdit& edit : edits_for(kept)) {
+      if (try_parts(changed(kept, edit))) return found_;
+    }
+    return std::nullopt;
+  }
+
+  bool try_parts(const WordParts& parts) {
+    std::vector<std::string> words{command_};
+    for (const WordPart& part : parts) {
+      if (!part.flag.empty()) words.push_back(part.flag);
+      if (part.value) words.push_back(*part.value);
+    }
+    if (!tried_.insert(words).second || std::chrono::steady_clock::now() > end_) return false;
+    if (!runs_(words)) return false;
+    found_ = std::move(words);
+    return true;
+  }
+
+  std::string command_;
+  const std::deque<FlagInfo>& declared_;
+  const Runs& runs_;
+  WordParts typed_;
+  std::string messages_, hints_;
+  std::set<std::vector<std::string>> tried_;
+  std::vector<std::string> found_;
+  // A refusal may take a moment longer, but not long.
+  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+};
+
+}  // namespace
+
+std::optional<std::vector<std::string>> repaired(const std::vector<std::string>& words, const Errors& errors,
+                                                 const std::deque<FlagInfo>& declared, const Runs& runs) {
+  if (words.empty()) return std::nullopt;
+  return Repair(words, errors, declared, runs).run();
+}
+
+std::string as_typed(const std::vector<std::string>& words) {
+  std::string text = "rightsize";
+  for (const std::string& word : words) {
+    const bool plain = !word.empty() && word.find_first_of(" \t\"$&|;<>()*?[]{}'\\`!#~") == std::string::npos;
+    if (plain) {
+      text += " " + word;
+      continue;
+    }
+    std::string quoted;
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += fmt::format(" '{}'", quoted);
+  }
+  return text;
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,26 @@
+// After a refusal: a command that runs and is as close as possible to what was typed.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "rightsize/flags.h"
+
+namespace rightsize::app {
+
+// Whether a command line, without the program's name, runs and answers. Called many times.
+using Runs = std::function<bool(const std::vector<std::string>& words)>;
+
+// Changes as little as possible, as the errors and their hints suggest, until the command runs: replaces values that
+// are out of range or misspelt, adds what is missing, leaves out what does not belong. Nothing where no change helps.
+std::optional<std::vector<std::string>> repaired(const std::vector<std::string>& words, const Errors& errors,
+                                                 const std::deque<FlagInfo>& declared, const Runs& runs);
+
+// "rightsize recommend --gpu 'a100 80gb'": the words as one would type them in a shell.
+std::string as_typed(const std::vector<std::string>& words);
+
+}  // namespace rightsize::app

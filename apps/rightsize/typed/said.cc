@@ -1,0 +1,328 @@
+#include "rightsize/typed/said.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/parse_units.h"
+#include "base/text.h"
+#include "families/presets.h"
+#include "rightsize/typed/aliases.h"
+#include "rightsize/typed/lists.h"
+
+namespace rightsize::app {
+namespace {
+
+// Words between names that carry no meaning of their own.
+bool is_link(std::string_view word) {
+  constexpr std::array kLinks = {"for",   "on",   "with", "using", "of",   "at",  "the",  "a",    "an",
+                                 "model", "and",  "vs",   "gpu",   "gpus", "how", "many", "much", "do",
+                                 "i",     "need", "to",   "is",    "my",   "me",  "in",   "run"};
+  return holds(kLinks, to_lower(word));
+}
+
+bool names_thing(const std::string& word) { return thing_of(word) != Thing::kNone && job_of(word).empty(); }
+
+// What parse_slos() of the commands reads itself: p99=100ms, ttft-p95=1s.
+bool is_plain_slo(std::string_view text) {
+  for (const std::string_view part : split_list(text, ',')) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos || !parse_duration(part.substr(equals + 1))) return false;
+    std::string_view name = part.substr(0, equals);
+    if (name == "ttft" || name == "tpot") continue;
+    if (name.starts_with("ttft-") || name.starts_with("tpot-")) name.remove_prefix(5);
+    if (!holds(std::array{"mean", "p50", "p90", "p95", "p99"}, name)) return false;
+  }
+  return !text.empty();
+}
+
+// A unit may be a word of its own: --docs 50 M per day.
+bool is_unit_word(const std::string& word) {
+  return !word.starts_with('-') && (continues_amount(word) || names_thing(word));
+}
+
+class SaidReader {
+ public:
+  SaidReader(Typed typed, const std::deque<FlagInfo>& declared) : in_(std::move(typed.words)), declared_(declared) {
+    out_.rest = std::move(typed);
+    out_.rest.words.clear();
+  }
+
+  Said run() {
+    if (in_.empty()) return std::move(out_);
+    out_.command = in_.front();
+    plans_ = plans_work(declared_);
+    keep(in_.front());
+    for (at_ = 1; at_ < in_.size(); ++at_) {
+      if (in_[at_] == "--") {
+        while (at_ < in_.size()) keep(in_[at_++]);
+        break;
+      }
+      if (!(is_flag_word(in_[at_]) ? take_flag() : take_bare())) keep(in_[at_]);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void keep(const std::string& word) { out_.rest.words.push_back(word); }
+
+  const FlagInfo* find(std::string_view name) const {
+    for (const FlagInfo& flag : declared_) {
+      if (flag.name == name) return &flag;
+    }
+    return nullptr;
+  }
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+
+  // The value of a flag: behind '=', or the next word that is not a flag. Units may be words of their own.
+  std::optional<std::string> value_here() const {
+    const std::string& word = in_[at_];
+    const std::size_t equals = word.find('=');
+    if (equals != std::string::npos) return word.substr(equals + 1);
+    if (at_ + 1 >= in_.size() || is_flag_word(in_[at_ + 1])) return std::nullopt;
+    std::string text = in_[at_ + 1];
+    for (std::size_t i = at_ + 2; i < in_.size() && is_unit_word(in_[i]); ++i) text += " " + in_[i];
+    return text;
+  }
+  void skip_value() {
+    if (in_[at_].find('=') != std::string::npos) return;
+    ++at_;
+    while (at_ + 1 < in_.size() && is_unit_word(in_[at_ + 1])) ++at_;
+  }
+
+  bool take_flag() {
+    const std::string name = in_[at_].substr(0, in_[at_].find('='));
+    const std::optional<std::string> value = value_here();
+    if (take_job(name, value)) return true;
+    if (!value) return false;
+    if (take_size(name, *value) || take_person(name, *value) || take_length(name, *value) || take_limit(name, *value) ||
+        take_amount(name, *value))
+      return true;
+    // The value of a flag is not a word by itself.
+    const FlagInfo* flag = find(name);
+    const bool is_switch = flag != nullptr && flag->values.empty();
+    if (is_switch || in_[at_].find('=') != std::string::npos) return false;
+    keep(in_[at_]);
+    keep(in_[++at_]);
+    return true;
+  }
+
+  void set_job(const std::string& job) {
+    // "batch inference" is a batch job: the more specific word counts.
+    if (out_.job.empty() || out_.job == "serve") out_.job = job;
+  }
+
+  bool take_job(const std::string& name, const std::optional<std::string>& value) {
+    if (!has("--job")) return false;
+    if (name == "--job") {
+      if (!value || job_of(*value).empty()) return false;
+      set_job(job_of(*value));
+      if (in_[at_].find('=') == std::string::npos) ++at_;
+      return true;
+    }
+    if (find(name) != nullptr || in_[at_].find('=') != std::string::npos) return false;
+    const std::string job = job_of(name);
+    if (job.empty() || read_work_flag(name)) return false;
+    set_job(job);
+    return true;
+  }
+
+  // People and what they do between two requests.
+  bool take_person(const std::string& name, const std::string& value) {
+    if (!plans_ && !has("--arrivals")) return false;
+    if (holds(std::array{"--think", "--think-time", "--thinktime", "--pause"}, name)) {
+      const Result<Seconds> time = parse_duration(value);
+      if (!time) return false;
+      out_.think = in_seconds(*time);
+    } else if (holds(std::array{"--turns", "--messages", "--messages-per-user", "--requests-per-user",
+                                "--turns-per-session", "--turns-per-user", "--prompts-per-user"},
+                     name)) {
+      const auto turns = parse_amount(value);
+      if (!turns) return false;
+      out_.turns = turns->count;
+      if (turns->per) out_.turns_per = turns->per;
+    } else if (holds(std::array{"--concurrency", "--max-concurrency", "--concurrent-requests", "--in-flight",
+                                "--parallel-requests", "--simultaneous-requests"},
+                     name)) {
+      const auto many = parse_amount(value);
+      if (!many || many->per || !(many->count > 0)) return false;
+      out_.concurrency = many->count;
+    } else {
+      return false;
+    }
+    skip_value();
+    return true;
+  }
+
+  // A model that is known only by its size.
+  bool take_size(const std::string& name, const std::string& value) {
+    constexpr std::array kSizes = {"--params",         "--parameters", "--num-params",
+                                   "--num-parameters", "--model-size", "--param-count"};
+    if (!has("--model") || has(name)) return false;
+    if (name == "--like" || name == "--similar-to")
+      out_.like = value;
+    else if (holds(kSizes, name) && parse_amount(value))
+      out_.parameters = value;
+    else
+      return false;
+    skip_value();
+    return true;
+  }
+
+  // The longest request that an engine accepts.
+  bool take_length(const std::string& name, const std::string& value) {
+    constexpr std::array kNames = {"--max-model-len",  "--max-model-length", "--max-total-tokens",
+                                   "--context-window", "--ctx-size",         "--num-ctx",
+                                   "--n-ctx",          "--max-context"};
+    const auto tokens = parse_amount(value);
+    if (!has("--isl") || !holds(kNames, name) || !tokens || tokens->per) return false;
+    const bool binary = to_lower(value).ends_with('k') && tokens->count < 1e6;  // 32k is 32,768
+    out_.longest = binary ? tokens->count * 1.024 : tokens->count;
+    skip_value();
+    return true;
+  }
+
+  bool take_limit(const std::string& name, const std::string& value) {
+    if (!has("--slo") && !has("--ttft-slo") && !has("--job")) return false;
+    if (name == "--slo" && has("--slo") && is_plain_slo(value)) return false;
+    const bool slo = name == "--slo" || name == "--slos" || name == "--sla";
+    std::optional<std::vector<LatencyLimit>> limits;
+    if (slo) {
+      limits = read_limits(value);
+    } else if (const auto limit_name = read_limit_name(name.substr(name.find_first_not_of('-')))) {
+      if (const auto limit = read_limit(*limit_name, value)) limits = {*limit};
+    }
+    if (!limits) return false;
+    for (const LatencyLimit& limit : *limits) {
+      if (limit.unit_assumed) out_.rest.notes.push_back(fmt::format("{} {} is {}", name, value, limit.text));
+    }
+    out_.limits.insert(out_.limits.end(), limits->begin(), limits->end());
+    skip_value();
+    return true;
+  }
+
+  bool take_amount(const std::string& name, const std::string& value) {
+    const FlagInfo* declared = find(name);
+    const bool is_rate = name == "--rate" || name == "--arrivals" || name == "--volume";
+    // A flag of the command means what the command says, except that plans take rates for every amount of work.
+    if (declared != nullptr && (!plans_ || name == "--samples" || name == "--dataset-samples")) return false;
+    std::optional<WorkFlag> work = is_rate             ? WorkFlag{Thing::kRequest, {}}
+                                   : name == "--items" ? WorkFlag{Thing::kItem, {}}
+                                                       : read_work_flag(name);
+    const std::optional<Amount> amount = parse_amount(value);
+    if (!work || !amount || !(amount->count > 0)) return false;
+    if (name == "--images" && !is_image_work(*amount)) return false;
+    SaidAmount said{name, value, work->thing, *amount, is_rate};
+    if (!said.amount.per) said.amount.per = work->per;
+    if (is_rate && !said.amount.per) said.amount.per = seconds(1);
+    said.is_rate = is_rate || work->per == seconds(1);
+    if (const Thing named = thing_of(amount->thing); is_rate && named == Thing::kToken) said.thing = named;
+    out_.amounts.push_back(said);
+    skip_value();
+    return true;
+  }
+
+  // --images 1 is part of a prompt where the model reads images; otherwise images are the work.
+  bool is_image_work(const Amount& amount) {
+    const auto shape = shape_among(in_);
+    return !shape || !shape->vision || amount.per || amount.count > 64;
+  }
+
+  // "embed", "50M docs/day", "20 req/s", "by friday", a server's address.
+  bool take_bare() {
+    const std::string& word = in_[at_];
+    if (has("--prometheus") && (word.starts_with("http://") || word.starts_with("https://"))) {
+      keep("--prometheus=" + word);
+      return true;
+    }
+    if (!has("--job") && !has("--arrivals") && !has("--volume")) return false;
+    if (is_workload_file(word)) return false;
+    if (has("--deadline") && holds(std::array{"by", "before", "within", "until"}, to_lower(word)) &&
+        at_ + 1 < in_.size()) {
+      std::string text = in_[at_ + 1];
+      std::size_t used = 1;
+      while (at_ + used + 1 < in_.size() && continues_amount(in_[at_ + used + 1])) text += " " + in_[at_ + ++used];
+      if (!time_until(text, local_now())) return false;
+      keep("--deadline=" + text);
+      at_ += used;
+      return true;
+    }
+    if (has("--job") && !job_of(word).empty()) {
+      set_job(job_of(word));
+      return true;
+    }
+    if (is_link(word) && in_.size() > 3) return true;
+    if (take_name(word)) return true;
+    if (word.front() < '0' || word.front() > '9') return false;
+    std::string text = word;
+    std::size_t used = 0;
+    while (at_ + used + 1 < in_.size() && is_unit_word(in_[at_ + used + 1])) text += " " + in_[at_ + ++used];
+    const std::optional<Amount> amount = parse_amount(text);
+    const Thing thing = amount ? thing_of(amount->thing) : Thing::kNone;
+    if (!amount || thing == Thing::kNone) return false;
+    out_.amounts.push_back({"", text, thing, *amount, false});
+    at_ += used;
+    return true;
+  }
+
+  // A GPU or a number format in any place: `memory deepseek-v3 fp8 8xH200`.
+  bool take_name(const std::string& word) {
+    if (!has("--model") || !has("--gpu") || model::is_known_name(word)) return false;
+    const std::string format = meant_value("--precision", to_lower(word));
+    const bool is_format = has("--precision") && settings::read(settings::get("precision"), format).has_value();
+    if (!is_format && kind_of_word(word) != WordKind::kGpu) return false;
+    keep((is_format ? "--precision=" + format : "--gpu=" + word));
+    return true;
+  }
+
+  std::vector<std::string> in_;
+  const std::deque<FlagInfo>& declared_;
+  bool plans_ = false;
+  std::size_t at_ = 0;
+  Said out_;
+};
+
+}  // namespace
+
+bool plans_work(const std::deque<FlagInfo>& declared) {
+  const auto has = [&](std::string_view name) {
+    return std::any_of(declared.begin(), declared.end(), [&](const FlagInfo& flag) { return flag.name == name; });
+  };
+  return has("--items") && has("--rate");
+}
+
+bool is_workload_file(const std::string& word) {
+  std::error_code ignored;
+  return word == "-" || word.ends_with(".yaml") || word.ends_with(".yml") ||
+         std::filesystem::is_regular_file(word, ignored);
+}
+
+std::string model_among(const std::vector<std::string>& words) {
+  constexpr std::string_view kModel = "--model=";
+  for (const std::string& word : words) {
+    if (word.starts_with(kModel)) return word.substr(kModel.size());
+  }
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const bool value = i > 1 && is_flag_word(words[i - 1]) && words[i - 1].find('=') == std::string::npos;
+    if (is_flag_word(word) || value || is_workload_file(word) || is_link(word) || !job_of(word).empty()) continue;
+    if (const auto amount = parse_amount(word); amount && (amount->per || amount->thing.empty())) continue;
+    return word;
+  }
+  return {};
+}
+
+std::optional<model::ModelShape> shape_among(const std::vector<std::string>& words) {
+  const std::string name = model_among(words);
+  if (name.empty() || name == "-") return std::nullopt;
+  Checked<model::ModelShape> shape = model::find_model(name);
+  return shape ? std::optional(*std::move(shape)) : std::nullopt;
+}
+
+Said read_said(Typed typed, const std::deque<FlagInfo>& declared) {
+  return SaidReader(std::move(typed), declared).run();
+}
+
+}  // namespace rightsize::app

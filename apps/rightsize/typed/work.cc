@@ -1,0 +1,448 @@
+#include "rightsize/typed/work.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "base/parse_units.h"
+#include "base/text.h"
+#include "families/presets.h"
+#include "rightsize/typed/lists.h"
+#include "rightsize/typed/said.h"
+
+namespace rightsize::app {
+namespace {
+
+// What people leave out. Each is said in a note when it is used.
+constexpr double kThinkSeconds = 60, kMessagesPerDay = 10, kFirstTokenSeconds = 1, kTokenSeconds = 0.03;
+constexpr double kPromptTokens = 1024, kAnswerTokens = 256, kDocumentTokens = 512;
+constexpr Seconds kContinuous = seconds(60);  // work that arrives at least this often is served as it arrives
+
+std::string whole(double number) { return fmt::format("{:.0f}", std::ceil(number - 1e-9)); }
+std::string rate_text(double per_second) { return fmt::format("{:.4g}/s", per_second); }
+
+class WorkWriter {
+ public:
+  WorkWriter(Said said, const std::deque<FlagInfo>& declared)
+      : declared_(declared),
+        command_(std::move(said.command)),
+        job_(std::move(said.job)),
+        plans_(plans_work(declared)),
+        amounts_(std::move(said.amounts)),
+        limits_(std::move(said.limits)),
+        concurrency_(said.concurrency),
+        think_(said.think),
+        turns_(said.turns),
+        turns_per_(said.turns_per),
+        parameters_(std::move(said.parameters)),
+        like_(std::move(said.like)),
+        longest_(said.longest),
+        out_(std::move(said.rest)) {}
+
+  Typed run() {
+    put_model();
+    put_job();
+    put_lengths();
+    if (plans_)
+      put_request();
+    else
+      put_other();
+    put_limits();
+    if (command_ == "recommend" || command_ == "checklist") assume_work();
+    return std::move(out_);
+  }
+
+ private:
+  bool has(std::string_view name) const {
+    return std::any_of(declared_.begin(), declared_.end(), [&](const FlagInfo& flag) { return flag.name == name; });
+  }
+
+  // ---- what the words say together
+
+  std::string given(std::string_view name) const {
+    for (const std::string& word : out_.words) {
+      if (word == name) return "yes";
+      if (word.starts_with(std::string(name) + "=")) return word.substr(name.size() + 1);
+    }
+    return {};
+  }
+  bool any_given(settings::Jobs jobs) const {
+    return std::any_of(declared_.begin(), declared_.end(),
+                       [&](const FlagInfo& flag) { return flag.setting->jobs == jobs && !given(flag.name).empty(); });
+  }
+
+  bool generates() const {
+    const auto shape = shape_among(out_.words);
+    return !shape || shape->kind == model::ModelKind::kDecoder || shape->kind == model::ModelKind::kEncoderDecoder;
+  }
+
+  double length(std::string_view flag, double otherwise) const {
+    const std::string text = given(flag);
+    const auto amount = parse_amount(text.substr(0, text.find(',')));
+    return amount ? amount->count : otherwise;
+  }
+  double prompt_tokens() const {
+    return length("--isl", length("--seq", job_ == "embed" || job_ == "rerank" || !generates() ? kDocumentTokens
+                                                                                               : kPromptTokens));
+  }
+  double answer_tokens() const {
+    return job_ == "embed" || job_ == "rerank" || !generates() ? 0 : length("--osl", kAnswerTokens);
+  }
+
+  bool is_offline_job() const {
+    constexpr std::array kOffline = {"batch", "embed", "rerank", "image", "video", "transcribe"};
+    return std::find(kOffline.begin(), kOffline.end(), job_) != kOffline.end();
+  }
+  bool trains() const { return job_ == "train" || job_ == "finetune"; }
+
+  // The job that the work implies where none is named.
+  void infer_job() {
+    if (!job_.empty() || !given("--job").empty()) return;
+    const bool tokens_alone = !amounts_.empty() && std::all_of(amounts_.begin(), amounts_.end(), [](const auto& said) {
+      return said.thing == Thing::kToken && !said.amount.per;
+    });
+    if (any_given(settings::Jobs::kTrain) || (tokens_alone && limits_.empty() && !any_given(settings::Jobs::kServe)))
+      job_ = "train", job_inferred_ = true;
+  }
+
+  void put_job() {
+    if (plans_) infer_job();
+    if (job_.empty() || job_inferred_) return;
+    if (job_ == "rl") return out_.words.push_back("--job=rl");  // refused by its row
+    const bool all_weights = job_ == "finetune" && given("--method").empty() && has("--method");
+    if (all_weights) out_.notes.emplace_back("fine-tuning trains all weights; --method lora trains adapters only");
+    out_.words.push_back(trains() ? "--job=train" : "--job=serve");
+    if (job_ == "embed" && generates() && has("--osl") && given("--osl").empty()) {
+      out_.words.push_back("--osl=1");
+      out_.notes.emplace_back("an embedding is one pass over the text: --osl 1");
+    }
+  }
+
+  // A model that is known only by its size, and what its name says about the shape.
+  void put_model() {
+    if (!has("--model")) return;
+    if (!parameters_.empty() || !like_.empty()) {
+      const std::string model = model_among(out_.words);
+      std::erase_if(out_.words, [&](const std::string& word) { return word == model || word == "--model=" + model; });
+      std::string size = parameters_.empty() ? "8B" : parameters_;
+      std::erase(size, ' ');
+      put("--model", fmt::format("{} like {}", size, like_.empty() ? "llama" : like_));
+    }
+    if (const std::string said = model::note_on_name(model_among(out_.words)); !said.empty())
+      out_.notes.push_back(said);
+  }
+
+  // Sized for requests that are as long as the engine accepts.
+  void put_lengths() {
+    if (!longest_) return;
+    if (!given("--isl").empty() || !given("--mix").empty() || !given("--trace").empty()) {
+      out_.notes.emplace_back("the longest request does not matter here: the lengths of requests are given");
+      return;
+    }
+    const double answer = std::min(length("--osl", kAnswerTokens), *longest_ / 2);
+    put("--isl", whole(*longest_ - answer));
+    out_.notes.push_back(fmt::format("sized for requests of {} tokens: {} in, {} out", format_count(*longest_),
+                                     format_count(*longest_ - answer), format_count(answer)));
+  }
+
+  void put(const std::string& flag, const std::string& value) { out_.words.push_back(flag + "=" + value); }
+  void said_as(const SaidAmount& said, const std::string& meant) {
+    if (said.text() != meant) out_.renamed.push_back(fmt::format("{} is {}", said.text(), meant));
+  }
+
+  // Seconds that a request takes: the limits, or what is usual.
+  double response_seconds() const {
+    double first = kFirstTokenSeconds, each = kTokenSeconds;
+    for (const LatencyLimit& limit : limits_) {
+      if (limit.metric == LatencyMetric::kTtft) first = in_seconds(limit.most);
+      if (limit.metric == LatencyMetric::kTpot) each = in_seconds(limit.most);
+      if (limit.metric == LatencyMetric::kLatency) return in_seconds(limit.most);
+    }
+    return first + each * answer_tokens();
+  }
+
+  // Little's law: people who think for a while between two requests, or requests that are always in flight.
+  std::optional<double> rate_of_people() {
+    const double response = response_seconds();
+    if (concurrency_ > 0) {
+      const double rate = concurrency_ / response;
+      out_.notes.push_back(
+          fmt::format("assumed: {} requests in flight, {} each, arrive at {} (Little's law); --rate "
+                      "sets the rate itself",
+                      format_count(concurrency_), format_duration(seconds(response)), rate_text(rate)));
+      return rate;
+    }
+    const auto people = std::find_if(amounts_.begin(), amounts_.end(),
+                                     [](const SaidAmount& said) { return said.thing == Thing::kUser; });
+    if (people == amounts_.end()) return std::nullopt;
+    const double count = people->amount.count;
+    double rate = 0;
+    if (const std::optional<Seconds> per = people->amount.per ? people->amount.per : turns_per_) {
+      const double turns = turns_.value_or(kMessagesPerDay);
+      rate = count * turns / in_seconds(*per);
+      out_.notes.push_back(fmt::format("assumed: {} users with {} messages each (--turns) in {} are {} on average",
+                                       format_count(count), format_count(turns), format_duration(*per),
+                                       rate_text(rate)));
+    } else {
+      const double think = think_.value_or(kThinkSeconds);
+      rate = count / (think + response);
+      out_.notes.push_back(fmt::format(
+          "assumed: {} users at the same time, each with {} between an answer and the next message "
+          "(--think) and {} for an answer, are {} (Little's law)",
+          format_count(count), format_duration(seconds(think)), format_duration(seconds(response)), rate_text(rate)));
+    }
+    amounts_.erase(people);
+    return rate;
+  }
+
+  void put_request() {
+    if (const auto rate = rate_of_people()) {
+      if (given("--job").empty()) put("--job", "serve");
+      put("--rate", rate_text(*rate));
+    }
+    for (const SaidAmount& said : amounts_) {
+      if (trains())
+        put_training(said);
+      else if (said.thing == Thing::kAudioHour)
+        put_work(said, "--audio-hours", said.amount.count);
+      else
+        put_serving(said);
+    }
+  }
+
+  void put_work(const SaidAmount& said, const std::string& flag, double count) {
+    const bool as_typed = said.flag == flag && !said.amount.per && parse_count(said.value);
+    const std::string text = as_typed                  ? said.value
+                             : flag == "--audio-hours" ? fmt::format("{:.6g}", count)
+                                                       : whole(count);
+    put(flag, text);
+    if (!said.amount.per) return;
+    const bool limited = !given("--deadline").empty();
+    const std::string time = fmt::format("{:.6g}h", in_hours(*said.amount.per));
+    if (!limited) put("--deadline", time);
+    said_as(said, fmt::format("{} {}{}", flag, text, limited ? "" : " --deadline " + time));
+    if (!limited) {
+      out_.notes.push_back(fmt::format("the plan and its cost are for {} of work", format_duration(*said.amount.per)));
+    }
+  }
+
+  void put_training(const SaidAmount& said) {
+    const bool tokens = said.thing == Thing::kToken;
+    put_work(said, tokens ? "--tokens" : "--samples", said.amount.count);
+    if (!tokens && !said.amount.per) said_as(said, fmt::format("--samples {}", whole(said.amount.count)));
+  }
+
+  void put_serving(const SaidAmount& said) {
+    double count = said.amount.count;
+    std::string how;
+    if (said.thing == Thing::kToken) {
+      const double in = prompt_tokens(), out = answer_tokens();
+      count /= in + out;
+      how = out > 0 ? fmt::format(" at {} tokens in and {} out", format_count(in), format_count(out))
+                    : fmt::format(" at {} tokens each", format_count(in));
+    }
+    const bool offline = (is_offline_job() || !given("--deadline").empty()) && limits_.empty();
+    const bool online = !limits_.empty() || job_ == "serve" || (said.thing == Thing::kRequest && !offline);
+    if (said.amount.per && (said.is_rate || *said.amount.per <= kContinuous || (online && !offline))) {
+      const double per_second = count / in_seconds(*said.amount.per);
+      const bool as_typed = said.flag == "--rate" && how.empty();  // a rate alone implies serving
+      if (given("--job").empty() && !as_typed) put("--job", "serve");
+      put("--rate", as_typed && parse_request_rate(said.value) ? said.value : rate_text(per_second));
+      if (!as_typed) said_as(said, fmt::format("--rate {}{}", rate_text(per_second), how));
+      return;
+    }
+    if (given("--job").empty()) put("--job", "serve");
+    put_work(said, "--items", count);
+    if (!said.amount.per && (said.flag != "--items" || !how.empty()))
+      said_as(said, fmt::format("--items {}{}", whole(count), how));
+  }
+
+  // Commands without --items: batch, window, estimate, memory.
+  void put_other() {
+    const std::string rate_flag = has("--arrivals") ? "--arrivals" : has("--volume") ? "--volume" : "--rate";
+    if (has("--arrivals")) {
+      if (const auto rate = rate_of_people()) put("--arrivals", rate_text(*rate));
+    }
+    for (const SaidAmount& said : amounts_) {
+      // Requests are served, also where only their memory or speed is asked for.
+      const bool served = said.thing == Thing::kRequest || said.thing == Thing::kUser;
+      if (served && has("--job") && given("--job").empty() && !any_given(settings::Jobs::kTrain)) put("--job", "serve");
+      if (said.thing == Thing::kUser && has("--concurrency")) {
+        put("--concurrency", whole(said.amount.count));
+        said_as(said, "--concurrency " + whole(said.amount.count));
+      } else if (said.amount.per && has(rate_flag)) {
+        const double count =
+            said.thing == Thing::kToken ? said.amount.count / (prompt_tokens() + answer_tokens()) : said.amount.count;
+        const std::string text = rate_text(count / in_seconds(*said.amount.per));
+        put(rate_flag, text);
+        said_as(said, fmt::format("{} {}", rate_flag, text));
+      } else if (has("--job")) {
+        out_.notes.push_back(
+            fmt::format("'{}' does not depend on {}; 'recommend' plans for it", command_, said.text()));
+      } else {
+        out_.words.push_back(said.text());
+      }
+    }
+  }
+
+  // ---- limits
+
+  void put_limits() {
+    if (limits_.empty()) return;
+    if (has("--ttft-slo")) return put_slo_flags();
+    if (has("--slo")) return put_slo();
+    for (const LatencyLimit& limit : limits_) {
+      out_.notes.push_back(fmt::format("'{}' checks no limits ({}); 'recommend' and 'batch' do", command_, limit.text));
+      break;
+    }
+  }
+
+  // A limit on the whole answer of a language model, as limits on its parts.
+  void split_latency() {
+    const double tokens = answer_tokens();
+    if (!generates() || tokens <= 1) {
+      for (LatencyLimit& limit : limits_) {
+        if (limit.metric == LatencyMetric::kLatency) limit.metric = LatencyMetric::kTtft;
+      }
+      return;
+    }
+    constexpr double kFirstShare = 0.25;
+    std::vector<LatencyLimit> parts;
+    for (const LatencyLimit& limit : limits_) {
+      if (limit.metric != LatencyMetric::kLatency) {
+        parts.push_back(limit);
+        continue;
+      }
+      const double whole_answer = in_milliseconds(limit.most);
+      // No GPU makes an answer this fast: the first token is meant.
+      constexpr double kFastestToken = 2;  // ms
+      if (whole_answer < kFastestToken * tokens) {
+        parts.push_back(limit);
+        parts.back().metric = LatencyMetric::kTtft;
+        out_.notes.push_back(fmt::format("assumed: {} is for the first token (TTFT); an answer has {} tokens",
+                                         limit.text, format_count(tokens)));
+        continue;
+      }
+      LatencyLimit first = limit, each = limit;
+      first.metric = LatencyMetric::kTtft, first.text = fmt::format("{:.4g}ms", whole_answer * kFirstShare);
+      each.metric = LatencyMetric::kTpot,
+      each.text = fmt::format("{:.4g}ms", whole_answer * (1 - kFirstShare) / tokens);
+      out_.notes.push_back(fmt::format("assumed: {} for an answer of {} tokens is TTFT within {} and TPOT within {}",
+                                       limit.text, format_count(tokens), first.text, each.text));
+      parts.insert(parts.end(), {first, each});
+    }
+    limits_ = parts;
+  }
+
+  std::optional<int> common_percentile() {
+    std::optional<double> strictest;
+    for (const LatencyLimit& limit : limits_) {
+      if (limit.percentile) strictest = std::max(strictest.value_or(0), *limit.percentile);
+    }
+    if (!strictest) return std::nullopt;
+    const int modelled = modelled_percentile(*strictest);
+    if (modelled != *strictest)
+      out_.notes.push_back(fmt::format("p{:g} is planned as p{}", *strictest, modelled));
+    else if (std::any_of(limits_.begin(), limits_.end(), [&](const LatencyLimit& limit) {
+               return limit.percentile.value_or(*strictest) != *strictest;
+             }))
+      out_.notes.push_back(fmt::format("every limit is planned at p{}", modelled));
+    return modelled;
+  }
+
+  void put_slo_flags() {
+    split_latency();
+    for (const LatencyLimit& limit : limits_) {
+      const std::string flag = limit.metric == LatencyMetric::kTtft ? "--ttft-slo" : "--tpot-slo";
+      std::erase_if(out_.words, [&](const std::string& word) { return word.starts_with(flag + "="); });
+      put(flag, limit.text);
+    }
+    const auto percentile = common_percentile();
+    if (percentile && given("--slo-percentile").empty()) put("--slo-percentile", std::to_string(*percentile));
+  }
+
+  void put_slo() {
+    const bool tokens_only = command_ == "service" || command_ == "exporter";
+    if (tokens_only) split_latency();
+    const auto percentile = tokens_only ? common_percentile() : std::nullopt;
+    if (percentile && has("--slo-percentile") && given("--slo-percentile").empty())
+      put("--slo-percentile", std::to_string(*percentile));
+    std::string text;
+    for (const LatencyLimit& limit : limits_) {
+      std::string name = limit.metric == LatencyMetric::kTtft   ? "ttft"
+                         : limit.metric == LatencyMetric::kTpot ? "tpot"
+                                                                : "";
+      if (name.empty() || (!tokens_only && limit.percentile)) {
+        const double asked = limit.percentile.value_or(99);
+        const int at = asked == 90 ? 90 : modelled_percentile(asked);
+        name += fmt::format("{}p{}", name.empty() ? "" : "-", at);
+      }
+      text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, limit.text);
+    }
+    put("--slo", text);
+  }
+
+  // ---- what is missing
+
+  void assume(const std::string& flag, const std::string& value, const std::string& why) {
+    put(flag, value);
+    out_.notes.push_back(fmt::format("assumed: {} {} ({})", flag, value, why));
+  }
+
+  void assume_work() {
+    const bool file = std::any_of(out_.words.begin() + 1, out_.words.end(), [](const std::string& word) {
+      return !word.starts_with("--") && is_workload_file(word);
+    });
+    if (file || model_among(out_.words).empty() || job_ == "rl" || !given("--help").empty()) return;
+    for (const char* work : {"--tokens", "--samples", "--rate", "--mix", "--trace", "--rate-profile", "--items",
+                             "--audio-hours", "--profile", "--per-item"}) {
+      if (!given(work).empty()) return;
+    }
+    const bool epochs = !given("--epochs").empty();
+    const bool set = !given("--dataset-tokens").empty() || !given("--dataset-samples").empty();
+    const auto shape = shape_among(out_.words);
+    const bool images = shape && shape->image_size > 0;
+    if (epochs && set) return;
+    if (set) return assume("--epochs", "1", "one pass over the data");
+    if (epochs) {
+      return images ? assume("--dataset-samples", "1M", "no size of the data was given")
+                    : assume("--dataset-tokens", "100M", "no size of the data was given");
+    }
+    const bool deadline_alone = job_.empty() && given("--job").empty() && !given("--deadline").empty();
+    if (trains() || given("--job") == "train" || deadline_alone) {
+      if (images) return assume("--samples", "10M", "no amount of data was given");
+      const std::string tokens =
+          job_ == "finetune" || given("--method").find("lora") != std::string::npos ? "100M" : "1B";
+      return assume("--tokens", tokens, "no amount of data was given");
+    }
+    const bool offline = is_offline_job() || !given("--deadline").empty();
+    if (job_ == "transcribe") return assume("--audio-hours", "1000", "no amount of audio was given");
+    if (given("--job").empty() && job_.empty()) put("--job", "serve");
+    if (offline) return assume("--items", "1M", "no amount of work was given");
+    assume("--rate", "1/s", "no traffic was given; --tokens 1B --job train plans training");
+  }
+
+  const std::deque<FlagInfo>& declared_;
+  std::string command_, job_;
+  bool plans_ = false, job_inferred_ = false;
+  std::vector<SaidAmount> amounts_;
+  std::vector<LatencyLimit> limits_;
+  double concurrency_ = 0;
+  std::optional<double> think_, turns_;
+  std::optional<Seconds> turns_per_;
+  std::string parameters_, like_;
+  std::optional<double> longest_;
+  Typed out_;
+};
+
+}  // namespace
+
+Typed meant_work(Typed typed, const std::deque<FlagInfo>& declared) {
+  if (typed.words.empty() || typed.words.front() == "profile") return typed;
+  return WorkWriter(read_said(std::move(typed), declared), declared).run();
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,153 @@
+#include "rightsize/typed/work.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/parse_units.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "rightsize/call.h"
+#include "rightsize/manual/manual.h"
+#include "rightsize/typed/amounts.h"
+#include "rightsize/typed/limits.h"
+#include "rightsize/typed/repair.h"
+
+namespace rightsize::app {
+namespace {
+
+std::size_t one_of_work(Random& random, std::size_t count) {
+  return std::min(count - 1, static_cast<std::size_t>(random.uniform() * static_cast<double>(count)));
+}
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<std::string> work_words(const std::string& line) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split_list(line, ' ')) words.emplace_back(word);
+  const CommandInfo command = *describe_command(words.front());
+  return meant_work(meant_flags({words}, command.flags), command.flags).words;
+}
+
+// The value of a flag among words of the form --flag=value; empty where it is absent.
+std::string value_of(const std::vector<std::string>& words, const std::string& flag) {
+  for (const std::string& word : words) {
+    if (word.starts_with(flag + "=")) return word.substr(flag.size() + 1);
+  }
+  return {};
+}
+
+// Every noun, scale and time, in the flag or behind the number, is the same work.
+TEST(Work, SpellingsOfAnAmountMeanTheSame) {
+  Random random(7);
+  const char* const nouns[] = {"docs", "documents", "passages", "prompts", "images", "tickets"};
+  const std::pair<const char*, double> scales[] = {{"k", 1e3}, {" thousand", 1e3}, {"M", 1e6}, {" million", 1e6}};
+  const std::pair<const char*, double> times[] = {
+      {"/h", 1}, {"/hour", 1}, {" per day", 24}, {"/d", 24}, {"/week", 168}};
+  for (int i = 0; i < 200; ++i) {
+    const char* noun = nouns[one_of_work(random, std::size(nouns))];
+    const auto& [scale, factor] = scales[one_of_work(random, std::size(scales))];
+    const auto& [time, hours] = times[one_of_work(random, std::size(times))];
+    const auto count = static_cast<double>(1 + one_of_work(random, 900));
+    const std::string line = fmt::format("recommend embed bge-m3 --{} {:g}{}{}", noun, count, scale, time);
+    const std::vector<std::string> words = work_words(line);
+    EXPECT_EQ(value_of(words, "--items"), fmt::format("{:.0f}", count * factor)) << line;
+    const Result<Seconds> deadline = parse_duration(value_of(words, "--deadline"));
+    ASSERT_TRUE(deadline) << line;
+    EXPECT_DOUBLE_EQ(in_hours(*deadline), hours) << line;
+  }
+}
+
+// A percentile, a metric and words around them in any order, as a flag or in --slo.
+TEST(Work, LimitsAreReadByTheirParts) {
+  const char* const percentiles[] = {"p50", "p95", "p99"};
+  const char* const metrics[] = {"ttft", "tpot"};
+  for (const char* percentile : percentiles) {
+    for (const char* metric : metrics) {
+      for (const std::string& flag :
+           {fmt::format("--{}-{} 80ms", percentile, metric), fmt::format("--{}-{} 80ms", metric, percentile),
+            fmt::format("--max-{}-{} 80ms", percentile, metric), fmt::format("--{}-{}-slo 80ms", percentile, metric),
+            fmt::format("--{}-{}-ms 80", percentile, metric), fmt::format("--slo {}-{}=80ms", percentile, metric),
+            fmt::format("--slo {}-{}<80ms", metric, percentile)}) {
+        const std::vector<std::string> words = work_words("recommend llama-3.1-8b --rate 5/s " + flag);
+        EXPECT_EQ(value_of(words, fmt::format("--{}-slo", metric)), "80ms") << flag;
+        EXPECT_EQ(value_of(words, "--slo-percentile"), std::string(percentile).substr(1)) << flag;
+      }
+    }
+  }
+}
+
+TEST(Work, LatencyOfAnAnswerIsSplitSoThatItsPartsMakeTheWhole) {
+  Random random(3);
+  for (int i = 0; i < 50; ++i) {
+    const auto tokens = static_cast<double>(2 + one_of_work(random, 2000));
+    const auto limit = static_cast<double>(1 + one_of_work(random, 60));
+    const std::vector<std::string> words =
+        work_words(fmt::format("recommend llama-3.1-8b --rate 5/s --osl {:g} --p99-latency {:g}s", tokens, limit));
+    const double first = in_seconds(*parse_duration(value_of(words, "--ttft-slo")));
+    const double each = in_seconds(*parse_duration(value_of(words, "--tpot-slo")));
+    EXPECT_NEAR(first + each * tokens, limit, 0.002 * limit);
+  }
+}
+
+// Little's law: more users, more traffic; longer thinking, less.
+TEST(Work, UsersBecomeARate) {
+  const auto rate = [](const std::string& people) {
+    const std::vector<std::string> words = work_words("recommend serve llama-3.1-8b " + people);
+    return in_requests_per_s(*parse_request_rate(value_of(words, "--rate")));
+  };
+  EXPECT_NEAR(rate("--users 2000"), 2 * rate("--users 1000"), 0.01);
+  EXPECT_GT(rate("--users 1000 --think 10s"), 2 * rate("--users 1000 --think 60s"));
+  EXPECT_NEAR(rate("--users 86400/day --turns 5"), 5, 0.01);
+  EXPECT_NEAR(rate("--concurrency 50 --ttft-slo 1s --tpot-slo 10ms --osl 100"), 25, 0.1);
+}
+
+TEST(Work, JobsInTheUsersWords) {
+  for (const char* word : {"train", "pretraining", "fine-tune", "sft"})
+    EXPECT_THAT(work_words(fmt::format("memory llama-3.1-8b --job {}", word)), Contains("--job=train")) << word;
+  for (const char* word : {"inference", "embed", "rerank", "batch", "image", "offline", "chat"})
+    EXPECT_THAT(work_words(fmt::format("memory llama-3.1-8b --job {}", word)), Contains("--job=serve")) << word;
+  EXPECT_THAT(work_words("recommend llama-3.1-8b --tokens 1B"), Not(Contains(HasSubstr("--job=serve"))));
+  EXPECT_THAT(work_words("recommend llama-3.1-8b --tokens 1B"), Contains("--tokens=1B"));
+}
+
+TEST(Work, ReadingTwiceChangesNothing) {
+  for (const char* line :
+       {"recommend embed bge-m3 --docs 50M/day", "recommend serve qwen3-32b --users 2000 --p95-ttft 1s",
+        "recommend llama-3.1-8b", "batch llama-3.1-8b h100-sxm --rps 5 --p99-ttft 1s"}) {
+    const std::vector<std::string> once = work_words(line);
+    EXPECT_THAT(work_words(fmt::format("{}", fmt::join(once, " "))), ::testing::UnorderedElementsAreArray(once))
+        << line;
+  }
+}
+
+// A repaired command has runs() of its own: it must be asked, and what it accepts is returned.
+TEST(Repair, FindsTheNearestCommandThatRuns) {
+  const CommandInfo command = *describe_command("memory");
+  const Runs runs = [](const std::vector<std::string>& words) {
+    const Checked<Outcome> outcome = call(words.front(), {words.begin() + 1, words.end()});
+    return outcome && outcome->exit_code == kDone;
+  };
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"memory", "llama-3.1-8b", "--bacth", "4"},
+                                             {"memory", "llama-3.1-8b", "--batch", "banana"},
+                                             {"memory", "llama-3.1-8b", "--batch", "4", "--batch", "8"},
+                                             {"memory", "lama-3.1-8b"},
+                                             {"memory", "--batch", "4"},
+                                             {"memory", "llama-3.1-8b", "--job", "serve", "--method", "lora"},
+                                             {"memory", "llama-3.1-8b", "--zero", "3"}}) {
+    const Checked<Outcome> refused = call(words.front(), {words.begin() + 1, words.end()});
+    ASSERT_FALSE(refused) << as_typed(words);
+    const auto found = repaired(words, refused.error(), command.flags, runs);
+    ASSERT_TRUE(found) << as_typed(words);
+    EXPECT_TRUE(runs(*found)) << as_typed(*found);
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::app

@@ -1,0 +1,239 @@
+#include "base/amount.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <ctime>
+#include <vector>
+
+#include "base/date.h"
+#include "base/parse_units.h"
+#include "base/text.h"
+
+namespace rightsize {
+namespace {
+
+template <std::size_t N>
+bool is_any(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+struct Scale {
+  std::string_view spellings;
+  double factor;
+};
+constexpr Scale kScales[] = {{"k thousand thousands", 1e3},
+                             {"m mm mn mio mil million millions", 1e6},
+                             {"b bn g billion billions", 1e9},
+                             {"t tn trillion trillions", 1e12}};
+
+std::optional<double> scale_of(std::string_view word) {
+  for (const Scale& scale : kScales) {
+    const std::vector<std::string_view> names = split_list(scale.spellings, ' ');
+    if (std::find(names.begin(), names.end(), word) != names.end()) return scale.factor;
+  }
+  return std::nullopt;
+}
+
+std::optional<Seconds> adverb(std::string_view word) {
+  if (word == "daily") return days(1);
+  if (word == "hourly") return hours(1);
+  if (word == "weekly") return days(7);
+  if (word == "monthly") return kMonth;
+  return std::nullopt;
+}
+
+// "rps" counts requests each second, "tpm" tokens each minute.
+std::optional<Amount> abbreviation(std::string_view word) {
+  if (word.size() != 3 || word[1] != 'p') return std::nullopt;
+  constexpr std::pair<char, std::string_view> kThings[] = {{'r', "requests"}, {'q', "queries"}, {'t', "tokens"}};
+  constexpr std::pair<char, double> kTimes[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+  Amount made;
+  for (const auto& [letter, thing] : kThings) {
+    if (word[0] == letter) made.thing = thing;
+  }
+  for (const auto& [letter, time] : kTimes) {
+    if (word[2] == letter) made.per = seconds(time);
+  }
+  return made.thing.empty() || !made.per ? std::nullopt : std::optional(made);
+}
+
+std::optional<Seconds> read_time(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  const bool counted = text.front() >= '0' && text.front() <= '9';
+  if (text == "mo" || text == "mon") text = "month";
+  const Result<Seconds> time = parse_duration(counted ? std::string(text) : "1" + std::string(text));
+  return time && *time > Seconds{} ? std::optional(*time) : std::nullopt;
+}
+
+// Digits with separators, a point and an exponent at the front: the number and how many characters it takes.
+std::optional<std::pair<double, std::size_t>> leading_number(std::string_view text) {
+  std::string digits;
+  std::size_t at = 0;
+  const auto digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
+  for (; at < text.size(); ++at) {
+    const bool separator = (text[at] == ',' || text[at] == '_') && digit(at + 1) && digit(at + 2) && digit(at + 3) &&
+                           !digit(at + 4) && !digits.empty();
+    if (separator) continue;
+    const bool exponent = (text[at] == 'e' || text[at] == 'E') && !digits.empty() &&
+                          (digit(at + 1) || (at + 1 < text.size() && text[at + 1] == '+' && digit(at + 2)));
+    const bool sign = text[at] == '+' && at > 0 && (text[at - 1] == 'e' || text[at - 1] == 'E');
+    if (!digit(at) && text[at] != '.' && !exponent && !sign) break;
+    if (!sign) digits += text[at];
+  }
+  double value = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (digits.empty() || code != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return std::pair(value, at);
+}
+
+// Words and slashes: "M docs/day" is M, docs, /, day.
+std::vector<std::string> words_of(std::string_view text) {
+  std::string spaced;
+  for (const char c : to_lower(text)) {
+    const bool apart = c == '/' || c == ' ' || c == '\t';
+    spaced += !apart ? std::string(1, c) : c == '/' ? " / " : " ";
+  }
+  std::vector<std::string> words;
+  for (const std::string_view word : split_list(spaced, ' ')) words.emplace_back(word);
+  return words;
+}
+
+constexpr std::array<std::string_view, 6> kPer = {"/", "per", "a", "an", "each", "every"};
+
+}  // namespace
+
+std::optional<Amount> parse_amount(std::string_view text) {
+  text = trim(text);
+  const auto number = leading_number(text);
+  if (!number || !std::isfinite(number->first)) return std::nullopt;
+  Amount amount;
+  amount.count = number->first;
+  std::vector<std::string> words = words_of(text.substr(number->second));
+  std::size_t at = 0;
+  if (at < words.size()) {
+    if (const auto scale = scale_of(words[at])) amount.count *= *scale, ++at;
+  }
+  for (; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    if (is_any(kPer, word)) {
+      std::string time;
+      for (++at; at < words.size(); ++at) time += words[at];
+      amount.per = read_time(time);
+      if (!amount.per) return std::nullopt;
+      return amount;
+    }
+    if (const auto often = adverb(word); often && !amount.per) {
+      amount.per = often;
+    } else if (const auto short_form = abbreviation(word)) {
+      amount.per = short_form->per, amount.thing = short_form->thing;
+    } else if (amount.thing.empty() && word.find_first_of("0123456789=:,") == std::string::npos) {
+      amount.thing = word;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return amount;
+}
+
+bool continues_amount(std::string_view word) {
+  const std::string lower = to_lower(word);
+  if (scale_of(lower) || adverb(lower) || abbreviation(lower)) return true;
+  if (lower == "per") return true;
+  if (lower.starts_with('/')) return read_time(lower.substr(1)).has_value();
+  const std::size_t slash = lower.find('/');
+  if (slash != std::string::npos) return read_time(lower.substr(slash + 1)).has_value();
+  return lower.size() > 2 && lower.find_first_of("0123456789") == std::string::npos && read_time(lower).has_value();
+}
+
+// ---- days and moments
+
+namespace {
+
+constexpr double kDayLength = 86400, kEndOfWork = 18 * 3600;
+constexpr std::array<std::string_view, 7> kWeekdays = {"thursday", "friday",  "saturday", "sunday",
+                                                       "monday",   "tuesday", "wednesday"};  // 1970-01-01 first
+constexpr std::array<std::string_view, 12> kMonths = {"jan", "feb", "mar", "apr", "may", "jun",
+                                                      "jul", "aug", "sep", "oct", "nov", "dec"};
+
+std::optional<int> month_of(std::string_view word) {
+  for (std::size_t i = 0; i < kMonths.size(); ++i) {
+    if (word.size() >= 3 && word.substr(0, 3) == kMonths[i]) return static_cast<int>(i) + 1;
+  }
+  return std::nullopt;
+}
+
+std::optional<int> weekday_of(std::string_view word) {
+  for (std::size_t i = 0; i < kWeekdays.size(); ++i) {
+    if (word.size() >= 3 && kWeekdays[i].starts_with(word)) return static_cast<int>(i);
+  }
+  return std::nullopt;
+}
+
+// The day that is named, counted from 1970-01-01.
+std::optional<double> day_named(const std::vector<std::string>& words, double today) {
+  const std::string& first = words.front();
+  if (words.size() == 1) {
+    if (first == "today" || first == "tonight" || first == "eod") return today;
+    if (first == "tomorrow") return today + 1;
+    if (const auto weekday = weekday_of(first); weekday || first == "eow") {
+      const double from = std::fmod(today, 7), wanted = weekday.value_or(1);
+      return today + (wanted > from ? wanted - from : wanted - from + 7);
+    }
+    if (const Result<Date> date = parse_date(first)) return date->day;
+    return std::nullopt;
+  }
+  if (words.size() == 2 && first == "next") {
+    if (words[1] == "week") return today + 7;
+    if (words[1] == "month") return today + 30;
+    return day_named({words[1]}, today);
+  }
+  if (words.size() != 2) return std::nullopt;
+  const bool month_first = month_of(first).has_value();
+  const auto month = month_of(words[month_first ? 0 : 1]);
+  const auto number = leading_number(words[month_first ? 1 : 0]);  // also 20th
+  if (!month || !number) return std::nullopt;
+  const int year = std::atoi(format_date(Date{static_cast<int>(today)}).c_str());
+  for (const int candidate : {year, year + 1}) {
+    char text[16];
+    std::snprintf(text, sizeof text, "%04d-%02d-%02d", candidate, *month, static_cast<int>(number->first));
+    if (const Result<Date> date = parse_date(text); date && date->day >= today) return date->day;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Seconds> time_until(std::string_view text, double now) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split_list(text, ' ')) {
+    const std::string lower = to_lower(word);
+    constexpr std::array<std::string_view, 10> kSkipped = {"by",  "before", "until", "till", "on",
+                                                           "the", "this",   "end",   "of",   "in"};
+    if (!is_any(kSkipped, lower)) words.push_back(lower);
+  }
+  if (words.empty() || words.size() > 3) return std::nullopt;
+  if (words.size() == 1 && words[0] == "week") words[0] = "friday";  // the end of the week
+  const double today = std::floor(now / kDayLength);
+  if (const auto day = day_named(words, today)) {
+    double until = *day * kDayLength + kEndOfWork - now;
+    if (*day == today && until <= 0) until += kDayLength - kEndOfWork;  // tonight: until midnight
+    return until > 0 ? std::optional(seconds(until)) : std::nullopt;
+  }
+  std::string joined;
+  for (const std::string& word : words) joined += (joined.empty() ? "" : " ") + word;
+  const Result<Seconds> length = parse_duration(joined);  // "in 3 days"
+  return length ? std::optional(*length) : std::nullopt;
+}
+
+double local_now() {
+  constexpr double kNoon = 12 * 3600;
+  if (std::getenv("RIGHTSIZE_TODAY") != nullptr) return today().day * kDayLength + kNoon;
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  return static_cast<double>(now) + static_cast<double>(local.tm_gmtoff);
+}
+
+}  // namespace rightsize

@@ -1,0 +1,63 @@
+#include "base/amount.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace rightsize {
+namespace {
+
+std::size_t one_of_amounts(Random& random, std::size_t count) {
+  return std::min(count - 1, static_cast<std::size_t>(random.uniform() * static_cast<double>(count)));
+}
+
+TEST(Amount, IsReadInEverySpelling) {
+  Random random(5);
+  const std::pair<const char*, double> scales[] = {{"", 1}, {"k", 1e3}, {" M", 1e6}, {"B", 1e9}, {" billion", 1e9}};
+  const std::pair<const char*, double> times[] = {{"/s", 1},         {" per minute", 60}, {"/h", 3600},
+                                                  {" a day", 86400}, {" daily", 86400},   {"/2h", 7200}};
+  for (int i = 0; i < 300; ++i) {
+    const auto number = static_cast<double>(1 + one_of_amounts(random, 999));
+    const auto& [scale, factor] = scales[one_of_amounts(random, std::size(scales))];
+    const auto& [time, length] = times[one_of_amounts(random, std::size(times))];
+    const std::string thing = one_of_amounts(random, 2) == 0 ? "" : " docs";
+    const std::string text = fmt::format("{:g}{}{}{}", number, scale, thing, time);
+    const auto amount = parse_amount(text);
+    ASSERT_TRUE(amount) << text;
+    EXPECT_DOUBLE_EQ(amount->count, number * factor) << text;
+    ASSERT_TRUE(amount->per) << text;
+    EXPECT_DOUBLE_EQ(in_seconds(*amount->per), length) << text;
+    EXPECT_EQ(amount->thing, thing.empty() ? "" : "docs") << text;
+  }
+  EXPECT_DOUBLE_EQ(parse_amount("1,234,567")->count, 1234567);
+  EXPECT_DOUBLE_EQ(parse_amount("1_000_000")->count, 1e6);
+  for (const char* text : {"", "docs", "/day", "x5", "5/apple", "3 red apples"})
+    EXPECT_FALSE(parse_amount(text)) << text;
+}
+
+// A named day ends at 18:00 of the next day with that name, so it is at most a week away.
+TEST(TimeUntil, DaysAreInTheFuture) {
+  constexpr double kDay = 86400;
+  Random random(2);
+  for (int i = 0; i < 200; ++i) {
+    const double now = 20000 * kDay + static_cast<double>(one_of_amounts(random, 1'000'000));
+    for (const char* day : {"monday", "by Friday", "sun", "next tuesday", "Wednesday"}) {
+      const auto until = time_until(day, now);
+      ASSERT_TRUE(until) << day;
+      EXPECT_GT(in_days(*until), 0);
+      EXPECT_LE(in_days(*until), 8);
+      EXPECT_NEAR(std::fmod(now + in_seconds(*until), kDay), 18 * 3600, 1) << day;
+    }
+    EXPECT_GT(in_seconds(*time_until("tomorrow", now)), in_seconds(*time_until("today", now)));
+    EXPECT_DOUBLE_EQ(in_days(*time_until("in 3 days", now)), 3);
+  }
+  EXPECT_FALSE(time_until("2020-01-01", 20000 * kDay));
+  EXPECT_FALSE(time_until("someday", 20000 * kDay));
+}
+
+}  // namespace
+}  // namespace rightsize

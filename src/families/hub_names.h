@@ -1,0 +1,33 @@
+// Models of the Hub that have the shape of a built-in one: fine-tunes, distillations and quantized copies.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/job.h"
+
+namespace rightsize::model {
+
+// The built-in model that has the shape, and the number format of the weights if the name has one.
+struct NamedShape {
+  std::string preset;
+  std::optional<Precision> format;
+  std::string note;  // how sure that is, as a sentence without a full stop; empty for a built-in model
+};
+
+// By data/hub_models.csv, otherwise by rules: a name without the words for its format and tuning, or a name that
+// contains all parts of a built-in model's name and no word for another shape ("Hermes-3-Llama-3.1-8B"). `presets` are
+// the built-in names.
+std::optional<NamedShape> shape_of_name(std::string_view name, std::span<const std::string> presets);
+
+// The number format in a name: FP8, AWQ, GPTQ, NVFP4, bnb-4bit, q4_K_M.
+std::optional<Precision> format_in_name(std::string_view name);
+// The name without it: "Qwen2.5-72B-Instruct-AWQ" is "Qwen2.5-72B-Instruct".
+std::string without_format(std::string_view name);
+
+// The parameters in a name, in billions: 13 of "foo-13b-chat", 0.27 of "gemma-3-270m". Nothing for mixtures (8x7b).
+std::optional<double> billions_in_name(std::string_view name);
+
+}  // namespace rightsize::model

@@ -1,0 +1,83 @@
+#include "families/hub_names.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/csv.h"
+#include "base/embedded.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "families/presets.h"
+#include "families/scaled.h"
+
+namespace rightsize::model {
+namespace {
+
+std::size_t one_of_names(Random& random, std::size_t count) {
+  return std::min(count - 1, static_cast<std::size_t>(random.uniform() * static_cast<double>(count)));
+}
+
+// Every row names a built-in model, and every name resolves to it, with and without its organization.
+TEST(HubNames, EveryRowResolves) {
+  const std::vector<std::string> presets = preset_names();
+  const Csv csv = *Csv::parse("hub_models.csv", std::string(embedded_file("hub_models.csv")));
+  ASSERT_GT(csv.rows().size(), 800u);
+  for (const CsvRow& row : csv.rows()) {
+    const std::string id(csv.cell(row, "hub_id")), model(csv.cell(row, "model"));
+    EXPECT_NE(std::find(presets.begin(), presets.end(), model), presets.end()) << id << " " << model;
+    const auto found = shape_of_name(id, presets);
+    ASSERT_TRUE(found) << id;
+    EXPECT_EQ(found->preset, model) << id;
+    EXPECT_EQ(found->format ? std::string(name_of(*found->format)) : "", csv.cell(row, "precision")) << id;
+  }
+}
+
+// A quantized copy has the shape of the model it was made from, in the format that its name says.
+TEST(HubNames, CopiesHaveTheShapeOfTheOriginal) {
+  const std::pair<const char*, Precision> suffixes[] = {
+      {"-FP8", Precision::kFp8},        {"-FP8-dynamic", Precision::kFp8}, {"-AWQ", Precision::kInt4},
+      {"-GPTQ-Int4", Precision::kInt4}, {"-GPTQ-Int8", Precision::kInt8},  {"-quantized.w8a8", Precision::kInt8},
+      {"-NVFP4", Precision::kFp4},      {"-bnb-4bit", Precision::kNf4},    {"-quantized.w4a16", Precision::kInt4},
+  };
+  Random random(4);
+  for (const Preset& preset : presets()) {
+    if (preset.name.find("b-") != std::string::npos || !billions_in_name(preset.name)) continue;
+    const Checked<ModelShape> original = find_model(preset.name);
+    ASSERT_TRUE(original) << preset.name;
+    if (original->kind != ModelKind::kDecoder) continue;
+    const auto& [suffix, format] = suffixes[one_of_names(random, std::size(suffixes))];
+    const std::string copy = "someone/" + preset.name + "-Instruct" + suffix;
+    const Checked<ModelShape> found = find_model(copy);
+    ASSERT_TRUE(found) << copy;
+    EXPECT_EQ(found->name, original->name) << copy;
+    EXPECT_EQ(found->checkpoint, format) << copy;
+  }
+}
+
+TEST(HubNames, AnotherShapeIsNotTakenForTheSame) {
+  for (const char* name : {"Qwen2.5-VL-7B", "Llama-3.1-Minitron-8B", "Qwen3-8B-Embedding", "llama-3.1-9b"}) {
+    const auto found = shape_of_name(name, preset_names());
+    EXPECT_TRUE(!found || found->preset.find("vl") != std::string::npos) << name << " " << found->preset;
+  }
+}
+
+// A scaled model has about the parameters that were asked for.
+TEST(Scaled, HasTheParameters) {
+  Random random(6);
+  for (int i = 0; i < 40; ++i) {
+    const double billions = std::exp(std::log(0.5) + random.uniform() * std::log(1000));
+    const char* const families[] = {"llama", "qwen3", "mistral", "unheard-of"};
+    const std::string name = fmt::format("{:.1f}B like {}", billions, families[one_of_names(random, 4)]);
+    const Checked<ModelShape> shape = find_model(name);
+    ASSERT_TRUE(shape) << name;
+    EXPECT_NEAR(static_cast<double>(shape->parameters()) / 1e9 / billions, 1, 0.12) << name;
+    EXPECT_EQ(shape->hidden % shape->heads, 0) << name;
+    EXPECT_EQ(shape->heads % shape->kv_heads, 0) << name;
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::model

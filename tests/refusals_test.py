@@ -1,0 +1,149 @@
+"""Every refusal ends with a command that runs.
+
+Generates wrong command lines from the flags that each command declares: misspelt flags, values of another type or out of range, flags
+of another job, flags given twice, unknown words and missing ones. A command that is refused (exit code 1) must end with a line
+`try: rightsize ...`, and that command must exit 0.
+
+Usage: refusals_test.py PROGRAM [--all] [--seed N]; by default a random sample of each kind."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import re
+import shlex
+import subprocess
+import sys
+
+PROGRAM = os.path.abspath(sys.argv[1])
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SPARED = ("COLUMNS", "RIGHTSIZE_CATALOG", "RIGHTSIZE_STORE", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in SPARED} | {
+    "RIGHTSIZE_STORE": "/nonexistent/prices.db", "XDG_CONFIG_HOME": "/nonexistent"}
+ALL = "--all" in sys.argv
+SEED = int(sys.argv[sys.argv.index("--seed") + 1]) if "--seed" in sys.argv else 1
+SAMPLE = 12  # of each kind of mistake
+
+# A command line that runs, for each command that only reads.
+RIGHT = {
+    "recommend": "--model llama-3.1-8b --tokens 1B --gpu h100-sxm",
+    "recommend ": "--model llama-3.1-8b --job serve --rate 5/s",
+    "estimate": "llama-3.1-8b h100-sxm",
+    "memory": "llama-3.1-8b h100-sxm",
+    "batch": "bert-large l4 --arrivals poisson:200",
+    "window": "--volume 1M/d --item-time 82ms --gpu a100-80gb-sxm",
+    "commit": "--base 8 --gpu h100-sxm",
+    "gpus": "h100",
+    "models": "qwen",
+    "prices": "h100",
+    "fleet": "--from examples/fleet/cluster.json --price 2.49",
+    "service": "--from examples/service/metrics.txt.gz --gpu h200-sxm --price h200-sxm=3.50",
+    "mig": "examples/mig/workloads.yaml",
+}
+
+
+def run(words):
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT,
+                          stdin=subprocess.DEVNULL, timeout=120)
+
+
+FLAGS = {name: [flag for flag in command["flags"] if flag["name"].startswith("--") and flag["name"] not in ("--help", "--catalog")]
+         for name, command in json.loads(run(["schema", "commands"]).stdout).items()}
+
+
+def bases():
+    for name, rest in RIGHT.items():
+        yield name.strip(), shlex.split(rest)
+
+
+def misspelt():
+    for command, rest in bases():
+        for flag in FLAGS[command]:
+            name = flag["name"]
+            yield [command, *rest, name[:4] + name[5:], "2"]
+
+
+def wrong_type():
+    for command, rest in bases():
+        for flag in FLAGS[command]:
+            if flag["values"]:
+                yield [command, *rest, flag["name"], "banana"]
+
+
+def out_of_range():
+    for command, rest in bases():
+        for flag in FLAGS[command]:
+            if flag["values"] in ("N", "X", "0-1", "TIME", "USD", "N/s", "N/h", "BYTES"):
+                for value in ("0", "-3", "99999999999999999999"):
+                    yield [command, *rest, flag["name"], value]
+
+
+def twice():
+    for command, rest in bases():
+        for flag in FLAGS[command]:
+            if flag["values"] in ("N", "TIME", "USD"):
+                yield [command, *rest, flag["name"], "2", flag["name"], "4"]
+
+
+def no_value():
+    for command, rest in bases():
+        for flag in FLAGS[command]:
+            if flag["values"]:
+                yield [command, *rest, flag["name"]]
+
+
+def other_job():
+    for command, rest in bases():
+        for other, rest_of_other in bases():
+            for flag in FLAGS[other]:
+                if flag["values"] and flag["name"] not in rest:
+                    yield [command, *rest, flag["name"], "2"]
+
+
+def missing():
+    for command, rest in bases():
+        yield [command]
+        for i in range(len(rest)):
+            yield [command, *rest[:i], *rest[i + 1:]]
+
+
+def unknown_words():
+    for command, rest in bases():
+        for word in ("please", "zzz-9000", "7b", "gpt-4", "--frobnicate", "--turbo=max"):
+            yield [command, *rest, word]
+            yield [command, word]
+    for word in ("recomend", "estimat", "llama-3.1-8b", "h100", "frobnicate", "pricse"):
+        yield [word]
+
+
+def check(words):
+    done = run(words)
+    if done.returncode != 1:
+        return None
+    typed = shlex.join(["rightsize", *words])
+    last = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else ""
+    if not (found := re.fullmatch(r"try: rightsize (.*)", last)):
+        return f"{typed}\n  ends without a suggestion: {last[:200]}"
+    again = run(shlex.split(found.group(1)))
+    if again.returncode != 0:
+        return f"{typed}\n  {last}\n  exits {again.returncode}: {again.stderr[:300].strip()}"
+    if found.group(1).endswith("--help") and words[0] not in ("fleet", "service", "mig"):
+        return f"{typed}\n  is only answered with help: {done.stderr[:300].strip()}"
+    return ""
+
+
+def main():
+    chosen = []
+    for kind in (misspelt, wrong_type, out_of_range, twice, no_value, other_job, missing, unknown_words):
+        cases = list(kind())
+        random.Random(SEED).shuffle(cases)
+        chosen += cases if ALL else cases[:SAMPLE]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(check, chosen))
+    refused = [result for result in results if result is not None]
+    failures = [result for result in refused if result]
+    print("\n".join(failures) or f"{len(refused)} refusals of {len(chosen)} command lines, each with a command that runs")
+    sys.exit(1 if failures or len(refused) < 20 else 0)
+
+
+main()
