@@ -274,8 +274,8 @@ Result<> attach_pipeline(ModelShape& shape) {
   return {};
 }
 
-// A dense decoder of the family that is closest in size, with other sizes. Families with further parts of their own are
-// scaled from Llama.
+// A dense decoder of the family that is closest in size, with other sizes. Families with other parts are scaled from
+// Llama.
 Checked<ModelShape> scaled_model(const ScaledName& wanted, const std::string& name) {
   constexpr std::string_view kPlain[] = {"llama", "qwen2", "qwen3", "mistral"};
   std::optional<ModelShape> from;

@@ -36,7 +36,7 @@ struct Audit {
   long taken = 0, passed = 0, refused_rows = 0;
   long older = 0;       // prices that are older than those on file: kept in the history only
   long undated = 0;     // prices without a date that differ from those on file, or are new
-  long dateless = 0;    // rows without a date of their own
+  long dateless = 0;    // rows without a date
   Findings refused;     // not taken
   Findings suspicious;  // taken
   Findings corrected;   // mistakes in the feed
@@ -51,7 +51,7 @@ struct Import {
   Audit audit;
 };
 
-// What is known about the day of prices that have no date of their own.
+// What is known about the day of prices without a date.
 enum class DateIs {
   kStated,   // the user says so
   kFetched,  // the provider's own answer or list, fetched on that day

@@ -73,7 +73,7 @@ std::vector<PriceFile> random_files() {
     PriceFile& file = files.emplace_back();
     file.complete = *rc::gen::arbitrary<bool>();
     file.feed = file.complete ? "skypilot" : *rc::gen::element("csv", "aws");
-    file.day = 20'000 + 10 * i + *rc::gen::inRange(0, 9);  // a day of its own
+    file.day = 20'000 + 10 * i + *rc::gen::inRange(0, 9);  // a different day for each file
     for (int offer = 0; offer < kOffers; ++offer) {
       if (*rc::gen::inRange(0, 3) > 0) file.prices.emplace_back(offer, *rc::gen::inRange(50, 5000));
     }

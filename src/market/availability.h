@@ -1,5 +1,5 @@
-// What is published about getting a machine: where it is offered, how it is billed, how capacity is obtained. Nobody
-// publishes whether it is free right now, and quotas depend on the account (plan/terms.h names them).
+// What is published about getting a machine: where it is offered, how it is billed, how capacity is obtained. No
+// provider publishes whether a machine is free right now, and quotas depend on the account (plan/terms.h names them).
 //
 //   const Availability known = availability(book, plan.offer);
 //   known.regions;                            // where the same machine is offered on these terms: other places to try

@@ -15,7 +15,7 @@
 namespace rightsize::app {
 namespace {
 
-// Words between names that carry no meaning of their own.
+// Words between names that have no meaning alone.
 bool is_link(std::string_view word) {
   constexpr std::array kLinks = {"for",   "on",   "with", "using", "of",   "at",  "the",  "a",    "an",
                                  "model", "and",  "vs",   "gpu",   "gpus", "how", "many", "much", "do",
@@ -38,7 +38,7 @@ bool is_plain_slo(std::string_view text) {
   return !text.empty();
 }
 
-// A unit may be a word of its own: --docs 50 M per day.
+// A unit may be a separate word: --docs 50 M per day.
 bool is_unit_word(const std::string& word) {
   return !word.starts_with('-') && (continues_amount(word) || names_thing(word));
 }
@@ -76,7 +76,7 @@ class SaidReader {
   }
   bool has(std::string_view name) const { return find(name) != nullptr; }
 
-  // The value of a flag: behind '=', or the next word that is not a flag. Units may be words of their own.
+  // The value of a flag: after '=', or the next word that is not a flag. Units may be separate words.
   std::optional<std::string> value_here() const {
     const std::string& word = in_[at_];
     const std::size_t equals = word.find('=');

@@ -126,7 +126,7 @@ TEST(Work, ReadingTwiceChangesNothing) {
   }
 }
 
-// A repaired command has runs() of its own: it must be asked, and what it accepts is returned.
+// A repair is returned only if runs() accepts it.
 TEST(Repair, FindsTheNearestCommandThatRuns) {
   const CommandInfo command = *describe_command("memory");
   const Runs runs = [](const std::vector<std::string>& words) {
