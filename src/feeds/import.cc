@@ -513,6 +513,20 @@ void Importer::settle_dates() {
   prices_ = std::move(settled);
 }
 
+std::set<std::string> Importer::providers_with_chosen_regions() const {
+  std::map<std::string, std::map<std::string, std::set<std::string>>> regions;  // by provider and machine
+  for (const Price& price : prices_) {
+    if (price.purchase == Purchase::kOnDemand) regions[price.provider][price.instance].insert(price.region);
+  }
+  std::set<std::string> found;
+  for (const auto& [provider, machines] : regions) {
+    const bool differ =
+        std::ranges::any_of(machines, [&](const auto& machine) { return machine.second != machines.begin()->second; });
+    if (differ) found.insert(provider);
+  }
+  return found;
+}
+
 Import Importer::finish() {
   check_band();
   check_spot();
@@ -535,12 +549,15 @@ Import Importer::finish() {
                  return whole;
                });
   // The same price in five regions or more, with no other, is the provider's price everywhere. Prices of the large
-  // clouds match by chance, and a region without the machine matters.
+  // clouds match by chance, and a region without the machine matters. Where machines of a provider are in different
+  // regions, the list says where each is; where all are in the same ones, it may only be a product of two lists.
+  const std::set<std::string> selective = providers_with_chosen_regions();
   merge_groups(same_machine, [&](const std::vector<const Price*>& regions) -> std::optional<Price> {
     const Price& first = *regions.front();
     const bool hyperscaler = first.provider == "aws" || first.provider == "gcp" || first.provider == "azure";
     const bool zones = std::ranges::any_of(regions, [](const Price* price) { return !price->zone.empty(); });
-    if (regions.size() < 5 || hyperscaler || zones || !alike(regions)) return std::nullopt;
+    if (regions.size() < 5 || hyperscaler || zones || selective.contains(first.provider) || !alike(regions))
+      return std::nullopt;
     Price whole = first;
     whole.region = "any";
     if (whole.provenance.note.empty()) whole.provenance.note = fmt::format("the same in {} regions", regions.size());

@@ -98,6 +98,7 @@ class Importer : public FeedSink {
   void check_zones();
   void check_jumps();
   void settle_dates();
+  std::set<std::string> providers_with_chosen_regions() const;
   bool convert(FeedRow& row);
   void correct_memory(FeedRow& row) const;
   // Replaces neighbours that `same_group` puts together by what `merge` makes of them.
