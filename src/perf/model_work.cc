@@ -294,6 +294,7 @@ ImageWork pipeline_of(const model::ImagePipeline& pipeline) {
   ImageWork work;
   work.steps = pipeline.steps;
   work.guidance = pipeline.guidance;
+  work.frames = std::max(1, pipeline.frames);
   for (const auto& encoder : pipeline.encoder_shapes) {
     work.encoders.push_back(std::make_shared<const ModelWork>(work_of(*encoder)));
     const bool short_prompt = encoder->context > 0 && static_cast<double>(encoder->context) < kPromptTokens;

@@ -95,6 +95,7 @@ struct ModelWork;
 // Image generators: the work besides the denoising passes.
 struct ImageWork {
   double steps = 1;
+  double frames = 1;  // to decode: those of a video
   bool guidance = false;
   std::vector<std::shared_ptr<const ModelWork>> encoders;
   std::vector<double> encoder_tokens;

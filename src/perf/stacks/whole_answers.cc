@@ -20,7 +20,8 @@ void make_unsure(BatchEstimate& estimate) {
 
 }  // namespace
 
-// The prompt once, two passes per step with guidance (one without the prompt), and the pixel decoder once.
+// The prompt once, two passes per step with guidance (one without the prompt), and the pixel decoder once (for
+// a video, once per frame: its decoders reach over neighbouring frames, and none was measured).
 BatchEstimate generate_images(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
   const ImageWork& pipeline = *work.pipeline;
   const double steps = job.image.steps ? *job.image.steps : pipeline.steps;
@@ -37,7 +38,7 @@ BatchEstimate generate_images(const Constants& constants, const ModelWork& work,
     host += once.host;
   }
   Seconds pixels;
-  if (pipeline.decoder) pixels = batch_images(constants, *pipeline.decoder, job, gpu).batch;
+  if (pipeline.decoder) pixels = batch_images(constants, *pipeline.decoder, job, gpu).batch * pipeline.frames;
 
   BatchEstimate estimate = denoise;
   estimate.batch = denoise.batch * steps + prompt + pixels;

@@ -1,0 +1,81 @@
+// Parts that transformers which remove noise from the latents of images and videos share: the size of the latents,
+// attention over them and over the prompt, and modulation by the time step.
+#pragma once
+
+#include <string>
+
+#include "families/family_writer.h"
+#include "families/image_config.h"
+
+namespace rightsize::model {
+
+// The usual output of a video model, if the user names no resolution and no frames.
+struct UsualVideo {
+  ImageSize size = {};  // pixels
+  int frames = 0;
+};
+
+// Heads and width, for classes that name them as diffusers does.
+void read_latent_heads(const Config& config, ModelShape& shape, int heads, int head_dim);
+// The side of the latents of a video (8 pixels each), and its frames in shape.pipeline.
+void read_video_size(const Config& config, ModelShape& shape, const UsualVideo& usual);
+// Latent frames: the first frame alone, then `ratio` frames in one.
+inline std::int64_t latent_frames(const ModelShape& shape, int ratio = 4) {
+  return (shape.pipeline->frames - 1) / ratio + 1;
+}
+// Patches of one latent frame.
+std::int64_t frame_patches(const ModelShape& shape);
+
+// A norm of q and of k.
+struct QkNorms {
+  NormKind kind = NormKind::kRms;
+  std::int64_t width = 0;  // 0: none
+  bool bias = false;
+};
+
+class LatentTransformer : protected FamilyWriter {
+ protected:
+  LatentTransformer(const Config& config, ModelShape& shape, std::int64_t tokens)
+      : FamilyWriter(config, shape), h_(shape.hidden), tokens_(tokens), rows_(kSamples.times(tokens)) {}
+
+  WeightRef matrix(const std::string& name, std::int64_t outputs, std::int64_t inputs, bool bias = true) {
+    return inventory_.linear(name, WeightRole::kOther, outputs, inputs, bias);
+  }
+
+  // q, k, v, norms and the output matrix; keys and values read `inputs` elements, 0: the model's width.
+  LayerWeights declare_attention(const std::string& prefix, const QkNorms& norms = {}, std::int64_t inputs = 0,
+                                 bool bias = true);
+  void declare_mlp(LayerWeights& w, const std::string& prefix, std::int64_t inner, bool bias = true);
+  // Attention of `queries` tokens of x over `keys` tokens of y, with its output matrix.
+  Value attend(const LayerWeights& w, const Value& x, const Value& y, std::int64_t queries, std::int64_t keys,
+               const QkNorms& norms = {}, bool rotated = false);
+  Value feed(const LayerWeights& w, Value x) {
+    return f_.linear(w.down, f_.activate(f_.linear(w.up, std::move(x)), Activation::kGeluTanh));
+  }
+  // Two matrices with an activation between them, over `rows`.
+  Value two_layers(const std::string& one, const std::string& two, std::int64_t outputs, std::int64_t inputs,
+                   const Size& rows);
+  // A norm without weights, scaled and shifted by time.
+  Value modulate(Value x, const Size& rows) {
+    return f_.add_constant(f_.scale(f_.norm(NormKind::kLayer, {}, std::move(x), rows)));
+  }
+  Value gate(Value x) { return f_.scale(std::move(x)); }
+  // What time gives to norms and gates: one row per sample.
+  void shifts(WeightRef weight, std::int64_t inputs) {
+    f_.linear(weight, f_.make(kSamples.times(inputs), Width::kStored), false);
+  }
+  // The latents cut into patches of `elements`, projected to the model's width.
+  Value patches(const std::string& name, std::int64_t elements) {
+    f_.input(rows_.times(elements), Width::kSingle);  // the noise to find
+    return f_.linear(matrix(name, h_, elements), f_.input(rows_.times(elements), Width::kStored));
+  }
+  void finish(Value x) {
+    f_.forward().exact = false;  // not checked against recorded allocations
+    FamilyWriter::finish(f_.squared_loss(std::move(x)));
+  }
+
+  std::int64_t h_, tokens_;
+  Size rows_;
+};
+
+}  // namespace rightsize::model
