@@ -68,7 +68,7 @@ Result<std::string> kubernetes(const Request& request, const Plan& plan) {
   if (machines_per_replica(request, plan) > 1) {
     facts.set("pod_gpus", gpus_used_per_machine(plan));
     add_work(facts, request, plan, {"\"$LWS_WORKER_INDEX\"", "\"$LWS_LEADER_ADDRESS\"", 1});
-    facts.set("leader", std::vector{Facts().set("answers", true)});
+    facts.set("leader_answers", true);
     return hand_over::fill_in("kubernetes/leader_worker_set.yaml", facts);
   }
   if (plan.job.serve.disaggregated && is_served(request)) {

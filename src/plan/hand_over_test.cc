@@ -293,7 +293,6 @@ TEST(Karpenter, UnsupportedProvidersNameAlternatives) {
   }
 }
 
-// 80 % high end and a tenth more: never less than a quarter of an hour, never less than the plan's own hours.
 TEST(Slurm, WritesABatchScriptForATrainingPlan) {
   const Answer a = large_training();
   const std::string script = *hand_over(Target::kSlurm, a.request, a.best());
@@ -363,13 +362,12 @@ TEST(Slurm, StepsGetTheTasksProcessors) {
               HasSubstr("\nsrun --cpus-per-task=\"$SLURM_CPUS_PER_TASK\" bash"));
 }
 
-// 405B weights as downloaded are 811 GB.
 TEST(Terraform, DisksHoldTheWeights) {
   const Answer a = answer({{"model", "llama-3.1-405b"}, {"job", "serve"}, {"precision", "fp8"}, {"providers", "aws"}});
   const std::string text = *hand_over(Target::kTerraform, a.request, a.best());
   const std::size_t at = text.find("volume_size = ");
   ASSERT_NE(at, std::string::npos);
-  EXPECT_GT(std::atoi(text.c_str() + at + 14), 811);
+  EXPECT_GT(std::atoi(text.c_str() + at + 14), 811);  // GB of 405B weights as downloaded
 }
 
 TEST(Terraform, GoogleMachinesBootFromDisksTheyTake) {
@@ -442,7 +440,6 @@ void check_file(Target target, const std::string& text) {
   }
 }
 
-// The files of every plan can be parsed by their tools and state the expected cost.
 TEST(HandOver, EveryPlanCanBeWrittenForSlurmAndKubernetes) {
   const std::vector<std::vector<std::pair<std::string, std::string>>> requests = {
       {{"model", "llama-3.1-8b"},
@@ -509,8 +506,11 @@ TEST(SeveralMachines, KubernetesStartsAGroupOfPodsForEachCopy) {
   EXPECT_THAT(file, HasSubstr("--nnodes 2 --node-rank \"$LWS_WORKER_INDEX\" --master-addr \"$LWS_LEADER_ADDRESS\""));
   EXPECT_THAT(file, HasSubstr("vpc.amazonaws.com/efa: 32"));
   EXPECT_THAT(file, HasSubstr("hugepages-2Mi: 5120Mi"));  // which EFA's library allocates
-  // Only the first pod of a group answers.
-  EXPECT_EQ(file.find("readinessProbe"), file.rfind("readinessProbe"));
+  // Only the first pod of a group answers, so only it receives requests.
+  const YamlValue service = documents(file).back();
+  const YamlValue* index = service.find("spec")->find("selector")->find("leaderworkerset.sigs.k8s.io/worker-index");
+  ASSERT_NE(index, nullptr);
+  EXPECT_EQ(index->scalar, "0");
 }
 
 TEST(SeveralMachines, SlurmGroupsItsNodes) {

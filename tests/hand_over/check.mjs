@@ -92,7 +92,7 @@ const leaderWorkerSet = ajv.compile(JSON.parse(readFileSync(join(here, 'leaderwo
 async function checkLeaderWorkerSet(object, where) {
   if (!leaderWorkerSet(object)) failures.push(...leaderWorkerSet.errors.map((e) => `${where}: ${e.instancePath} ${e.message} ${JSON.stringify(e.params)}`));
   const pods = object.spec?.leaderWorkerTemplate ?? {};
-  for (const template of [pods.leaderTemplate, pods.workerTemplate])
+  for (const template of [pods.leaderTemplate, pods.workerTemplate].filter(Boolean))
     await checkObject({apiVersion: 'v1', kind: 'PodTemplate', metadata: {name: 'pod'}, template}, where);
 }
 
