@@ -19,7 +19,7 @@ TEST(Call, AnswersWithTheReportOfTheCommand) {
   EXPECT_EQ(*outcome->report.document.find("schema")->text(), "rightsize/gpus/1");
 }
 
-TEST(Call, SaysWhatTheProgramSaysOfMistakes) {
+TEST(Call, ErrorsAreThoseOfTheProgram) {
   EXPECT_THAT(describe(call("gpos", {}).error()), HasSubstr("did you mean 'gpus'"));
   EXPECT_THAT(describe(call("gpus", {"--vendr", "AMD"}).error()), HasSubstr("unknown flag '--vendr'"));
   EXPECT_THAT(describe(call("gpus", {"h10"}).error()), HasSubstr("h10"));

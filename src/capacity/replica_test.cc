@@ -103,7 +103,7 @@ TEST(StepFit, SimulationAgreesWithTheFormulas) {
 }
 
 // The step of a service is fitted at its mean length; the tail of its TTFT is made by prompts several times as long.
-TEST(StepFit, LongPromptsTakeWhatTheFormulasSay) {
+TEST(StepFit, LongPromptsMatchTheFormulas) {
   for (const Case& c : kCases) {
     const Fitted f(c);
     for (std::int64_t times : {2, 4, 8}) {
@@ -120,7 +120,7 @@ TEST(StepFit, LongPromptsTakeWhatTheFormulasSay) {
 }
 
 // A request alone on separate workers takes what the formulas of `estimate --disaggregated` say.
-TEST(SeparateWorkers, OneRequestTakesWhatTheFormulasSay) {
+TEST(SeparateWorkers, OneRequestMatchesTheFormulas) {
   Fitted f({"llama-3.1-70b", "h100-sxm", 4, model::Stack::kVllm, 2048, 256});
   f.job.serve.disaggregated = model::Disaggregated{2, 2, 1, 4};
   f.job.parallel.gpus = 8;

@@ -270,7 +270,7 @@ TEST(Overlay, RowsReplaceByKeyAndMissingColumnsInherit) {
 
 // At every start the built-in prices are read by a shorter way. An overlay file without rows makes the loader take the
 // long one, which checks each row: both must say the same.
-TEST(Overlay, TheShortWayReadsWhatTheLongWayReads) {
+TEST(Overlay, TheFastReaderAgreesWithTheGeneralOne) {
   Overlay overlay;
   std::set<std::string> providers;
   for (const Price& price : built_in().prices) providers.insert(price.provider);

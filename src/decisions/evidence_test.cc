@@ -51,7 +51,7 @@ TEST(Judge, SpeedBreaksBelow) {
   EXPECT_TRUE(judge(tokens, samples_of(kTokens, {180, 181, 179, 180, 180.5, 180, 179.5})).better);
 }
 
-TEST(Judge, AnIntervalNobodyGaveDecidesNothing) {
+TEST(Judge, AMissingIntervalDecidesNothing) {
   const PredictedMetric open{kTpot, {{}, 0.03, {}}, {}};
   const JudgedMetric v = judge(open, samples_of(kTpot, {1, 1, 1, 1, 1, 1}));
   EXPECT_EQ(v.outcome, Judgement::kInconclusive);

@@ -48,7 +48,7 @@ class LedgerTest : public testing::Test {
   std::string path_;
 };
 
-TEST_F(LedgerTest, WhatWasKeptComesBack) {
+TEST_F(LedgerTest, ReadsBackWhatWasStored) {
   Ledger ledger = open();
   const Decision kept = *ledger.add(decision("chat"));
   EXPECT_EQ(kept.summary.id, 1);

@@ -78,7 +78,7 @@ TEST(ReadPlan, ServicesAreNamed) {
   EXPECT_FALSE(read_plan("s.json", two, {1, "code"}));
 }
 
-TEST(ReadPlan, WhatIsNoPlanIsRefusedWithItsPlace) {
+TEST(ReadPlan, DocumentsWithoutAPlanAreRefusedWithTheirPlace) {
   for (const char* text :
        {"{}", "[]", "{\"schema\": \"rightsize/memory/1\"}", "{\"schema\": \"other\"}", "{",
         "{\"schema\": \"rightsize/recommend/1\", \"plans\": []}", "{\"schema\": \"rightsize/batch/1\"}",

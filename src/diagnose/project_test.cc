@@ -160,7 +160,7 @@ RC_GTEST_PROP(SpeedOn, ASlowerGpuIsNeverFaster, ()) {
   RC_ASSERT(slow.high <= fast.high * (1 + 1e-12));
 }
 
-RC_GTEST_PROP(SpeedOn, IntervalsHoldTheLikelySpeedAndWidenWithWhatIsNotMeasured, ()) {
+RC_GTEST_PROP(SpeedOn, IntervalsContainTheLikelySpeedAndWidenWithoutMeasurements, ()) {
   WatchedWork work = any_work();
   work.paced = false;
   const SustainedRates &from = any_gpu(), &to = any_gpu();

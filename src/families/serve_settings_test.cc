@@ -56,7 +56,7 @@ TEST(ServedJob, ContradictionsAreRefused) {
   }
 }
 
-TEST(CheckpointFormat, IsWhatTheConfigurationNames) {
+TEST(CheckpointFormat, IsTheOneInTheConfiguration) {
   EXPECT_EQ(checkpoint_precision(*find_model("deepseek-r1")), Precision::kFp8);
   EXPECT_EQ(checkpoint_precision(*find_model("gpt-oss-120b")), Precision::kFp4);
   EXPECT_EQ(checkpoint_precision(*find_model("llama-3.1-8b")), Precision::kBf16);

@@ -32,7 +32,7 @@ TEST(Analyse, EveryKindOfWasteIsClassified) {
 }
 
 // A slower GPU takes longer for what is arithmetic and traffic, not for starting kernels: less than the worst ratio.
-TEST(Downsize, GrowthFollowsWhatTheTimeWasSpentOn) {
+TEST(Downsize, GrowthFollowsTheUseOfTime) {
   const DevicePrices book = book_at(2);
   FleetAnalysis a = analyse(mixed_fleet(), {book, speeds()});
   GpuRow trickling = row(a, "GPU-trickle");

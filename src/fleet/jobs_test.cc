@@ -34,7 +34,7 @@ const GroupLine& line(const std::vector<GroupLine>& lines, const std::string& na
   return lines.front();
 }
 
-TEST(Jobs, JobsCostTheirGpuTimeWhateverTheirState) {
+TEST(Jobs, JobsCostTheirGpuTimeInAnyState) {
   JobTable table;
   table.jobs = {job("1", "COMPLETED", 0, 2, 4), job("2", "FAILED", 0, 1, 2), job("3", "TIMEOUT", 1, 3, 1),
                 job("4", "RUNNING", 2, 1, 1)};

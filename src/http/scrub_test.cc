@@ -5,7 +5,7 @@
 namespace rightsize::http {
 namespace {
 
-TEST(Scrub, TakesCredentialsOutOfWhatAServerRepeats) {
+TEST(Scrub, RemovesCredentialsThatAServerRepeats) {
   Auth auth;
   auth.bearer = "token-1234";
   auth.user = "me", auth.password = "hunter2 &";

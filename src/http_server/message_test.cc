@@ -12,7 +12,7 @@ TEST(Compress, IsForClientsThatTakeIt) {
     EXPECT_FALSE(accepts_gzip(header)) << header;
 }
 
-TEST(Compress, LeavesAloneWhatIsSmallOrDoesNotShrink) {
+TEST(Compress, LeavesSmallAndIncompressibleContentAlone) {
   Response response = text_response(200, "short");
   compress(response);
   EXPECT_FALSE(response.gzip);

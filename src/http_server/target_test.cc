@@ -35,7 +35,7 @@ TEST(RequestTarget, BadPercentSignsAndLongAddressesAreRefused) {
   EXPECT_FALSE(parse_target("/" + std::string(kLongestTarget, 'a')));
 }
 
-RC_GTEST_PROP(RequestTarget, WhatPassesHasNoSegmentThatClimbs, (std::string text)) {
+RC_GTEST_PROP(RequestTarget, AcceptedPathsStayInsideTheRoot, (std::string text)) {
   const auto target = parse_target("/" + text);
   if (!target) return;
   const std::string path = target->path + "/";

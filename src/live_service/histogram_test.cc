@@ -25,7 +25,7 @@ TEST(Histogram, AboveTheLastBoundNothingIsKnownButThatBound) {
   EXPECT_TRUE(std::isinf(p95.high));
 }
 
-TEST(Histogram, WhatIsEmptyHasNoFigures) {
+TEST(Histogram, AnEmptyHistogramHasNoFigures) {
   EXPECT_FALSE(Histogram().quantile(0.5));
   EXPECT_FALSE(Histogram({1, 2}, {0, 0, 0}, 0).mean());
 }

@@ -20,7 +20,7 @@ TEST(SpreadIncrease, AFallIsARestartFromZero) {
   EXPECT_EQ(steps, (std::vector<double>{10, 7}));
 }
 
-TEST(SpreadIncrease, WhatLiesOutsideTheWindowDoesNotCount) {
+TEST(SpreadIncrease, ReadingsOutsideTheWindowDoNotCount) {
   std::vector<double> steps(1, 0.0);
   spread_increase({{-60, 0}, {60, 120}, {120, 999}}, 0, 60, steps);
   EXPECT_EQ(steps, (std::vector<double>{60}));

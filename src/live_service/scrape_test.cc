@@ -24,7 +24,7 @@ y NaN
   EXPECT_EQ((*samples)[2].value, 1000);
 }
 
-TEST(Scrape, ALineThatIsNoSampleIsRefusedWithItsPlace) {
+TEST(Scrape, InvalidLinesAreRefusedWithTheirPlace) {
   for (const char* text : {"a 1\nb{x=\"1\" 2\n", "a 1\nb one\n", "a 1\n{x=\"1\"} 2\n", "a 1\nb{x=1} 2\n", "a 1\nb\n"}) {
     const auto samples = parse_scrape("m", text);
     ASSERT_FALSE(samples) << text;

@@ -22,7 +22,7 @@ TEST(ServedModel, NamesOfCheckpointsAreModelsAndFormats) {
   }
 }
 
-TEST(ServedModel, ANameThatIsNoModelIsSaidSo) {
+TEST(ServedModel, AnUnknownModelIsReported) {
   const auto found = find_served_model("team-chat-prod");
   ASSERT_FALSE(found);
   EXPECT_FALSE(found.error().front().hints.empty());

@@ -52,7 +52,7 @@ TEST(PeakTraffic, ABurstInAnotherHourIsPlayedToo) {
   EXPECT_GT(peak->trace->arrivals.size(), 7200u + 3600u);
 }
 
-RC_GTEST_PROP(PeakTraffic, WhatIfScalesRateAndLengths, ()) {
+RC_GTEST_PROP(PeakTraffic, ScenariosScaleRateAndLengths, ()) {
   const ServiceReading r = a_day();
   const Description d = described(r);
   const WhatIf more{1 + *rc::gen::inRange(0, 30) / 10.0, 1 + *rc::gen::inRange(0, 30) / 10.0, 1};
@@ -70,7 +70,7 @@ TEST(PeakTraffic, WithoutRequestsThereIsNone) {
   EXPECT_FALSE(peak_traffic(r, described(r)));
 }
 
-TEST(Describe, SloVerdictsSayWhatBucketsLeaveOpen) {
+TEST(Describe, SloVerdictsSayWhenBucketsAreTooCoarse) {
   ServiceReading r = a_day();
   const double n = *r.counter(Signal::kRequests);
   r.histograms[Signal::kTtft] = Histogram({0.1, 0.5, 1}, {0.5 * n, 0.97 * n, n, n}, 0.2 * n);

@@ -60,7 +60,7 @@ TEST_F(PriceTest, ASliceIsAShareOfItsGpu) {
   EXPECT_THAT(price(slices).misfits.at(0), HasSubstr("no MIG profile 1g.99gb"));
 }
 
-TEST_F(PriceTest, WhatIsNotKnownIsNotPriced) {
+TEST_F(PriceTest, UnknownGpusHaveNoPrice) {
   GpuRequest open;
   open.resource = "nvidia.com/gpu", open.per_unit = 4;
   EXPECT_FALSE(price(open).rate);

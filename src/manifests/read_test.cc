@@ -243,7 +243,7 @@ spec:
   EXPECT_THAT(r.name, HasSubstr("include"));
 }
 
-TEST(Kubernetes, PoolsWithoutALimitAreFoundByWhatTheirNodesAre) {
+TEST(Kubernetes, PoolsWithoutALimitAreFoundByTheirNodes) {
   const GpuRequest r = only("a.yaml", R"(apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: gpu}

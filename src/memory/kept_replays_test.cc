@@ -22,7 +22,7 @@ model::Job any_job() {
   return job;
 }
 
-RC_GTEST_PROP(KeptReplays, AreWhatAReplayFindsNow, ()) {
+RC_GTEST_PROP(KeptReplays, EqualANewReplay, ()) {
   const auto shape = model::find_model(*rc::gen::element<std::string>("gpt2", "bert-base", "qwen2.5-0.5b"));
   RC_ASSERT(shape.has_value());
   const model::Job job = any_job();

@@ -63,7 +63,7 @@ TEST(WeightBytes, QuantizedWeightsMatchAHandCalculation) {
                    kLinear / 2 + kLinear / 64 + 4 * kLinear / 64 / 256 + 1092.0 * 7 * 32 + 2 * kRest);
 }
 
-TEST(WeightBytes, ParallelismDividesWhatIsSplit) {
+TEST(WeightBytes, ParallelismDividesSplitWeights) {
   model::Parallelism parallel;
   parallel.gpus = parallel.tensor = 8;
   const ModelShape& llama = model("llama-3.1-70b");

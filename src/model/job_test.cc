@@ -27,7 +27,7 @@ TEST(Job, TrainingDefaultsAreAHuggingFaceFineTune) {
 
 TEST(Job, ServingDefaultsToVllm) { EXPECT_EQ(parse({{"job", "serve"}})->stack, Stack::kVllm); }
 
-TEST(Job, WhatOnlyServingHasSaysThatItIsServing) {
+TEST(Job, SettingsOfServingImplyServing) {
   for (const std::string& name : job_settings()) {
     const std::string values = settings::placeholder(settings::get(name));
     if (values.find('|') != std::string::npos || !belongs_only_to(JobKind::kServe, name)) continue;

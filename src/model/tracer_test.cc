@@ -79,7 +79,7 @@ TEST(Tracer, APassKeepsItsInputsToTheEndAndGivesItsResultAway) {
   EXPECT_EQ(forward.stacks.front().runs.front().programs.size(), 3U);
 }
 
-TEST(Tracer, WrittenAttentionOwnsWhatItIsGiven) {
+TEST(Tracer, WrittenAttentionOwnsItsInputs) {
   Matrix m;
   Tracer f(m.shape);
   const Size heads = kTokens.split_into(2, 4);

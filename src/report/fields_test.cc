@@ -187,7 +187,7 @@ TEST(Fields, TablesReachInsideObjectsAndIncludedTables) {
   EXPECT_EQ(table.columns[3].widest, 9u);
 }
 
-TEST(Fields, SchemasTellTypesUnitsChoicesAndWhatIsAlwaysThere) {
+TEST(Fields, SchemasHaveTypesUnitsChoicesAndRequiredFields) {
   const Json schema = Document<Everything>("everything", "All types", kEverythingFields).schema();
   const Json& properties = *schema.find("properties");
   EXPECT_EQ(*properties.find("schema")->find("const"), Json("rightsize/everything/1"));
@@ -215,7 +215,7 @@ const Fields<RankedOffer> kRankedFields = {
     {"gpu", "GPU", "the GPU", &Offer::gpu},
 };
 
-TEST(Fields, AViewPassesTheMembersOfWhatItShows) {
+TEST(Fields, AViewPassesOnTheMembersOfItsObject) {
   EXPECT_EQ(json_of(kRankedFields, RankedOffer{kAnswer.offers[1], 2}).dump(),
             Json({{"rank", 2}, {"gpu", "h100-sxm"}}).dump());
 }

@@ -35,7 +35,7 @@ TEST(Report, TextAlignsColumnsAndWraps) {
             "enough to be wrapped.\n");
 }
 
-TEST(Report, TextCountsWhatItLeavesOut) {
+TEST(Report, TextCountsOmittedRows) {
   Report report = sample();
   std::get<Table>(report.blocks[0]).most_shown = 1;
   std::string text = render(report, Format::kText);
@@ -199,7 +199,7 @@ TEST(LineChart, LabelsThatWouldCoverOthersAreLeftOut) {
   EXPECT_LE(labels, 30u);  // five heights, three places, two widths
 }
 
-TEST(LineChart, LogarithmicAxesLeaveOutWhatIsNotAboveZero) {
+TEST(LineChart, LogarithmicAxesOmitValuesThatAreNotPositive) {
   LineChart chart;
   chart.logarithmic = true;
   chart.series = {{"roof", {{0.0, 5.0}, {1.0, 10.0}, {100.0, 1000.0}}}, {"op", {{10.0, 100.0}}}};

@@ -85,7 +85,7 @@ TEST(Settings, ARefusalNamesTheFlagTheValueAndTheRange) {
   EXPECT_THAT(read(get("pue"), "0.5").error().message, HasSubstr("between 1 and 5"));
 }
 
-RC_GTEST_PROP(Settings, WhatFormatWritesReadsAsTheSameNumber, ()) {
+RC_GTEST_PROP(Settings, ReadsBackTheNumberThatFormatWrites, ()) {
   const Setting& row = all()[*rc::gen::inRange<std::size_t>(0, all().size())];
   RC_PRE(is_number(row.kind));
   const double at = *rc::gen::inRange(0, 1'000'001) / 1e6;
@@ -118,7 +118,7 @@ TEST(Settings, ABareNumberHasTheUnitOfTheRow) {
 }
 
 // What schemas and stubs say about a bare number is what read() accepts.
-TEST(Settings, TheRangeOfABareNumberIsWhatIsAccepted) {
+TEST(Settings, TheRangeOfABareNumberIsTheAcceptedOne) {
   for (const Setting& row : all()) {
     const std::optional<NumberRange> range = number_range(row);
     const bool number = json_type(row) == "integer" || json_type(row) == "number";

@@ -171,7 +171,7 @@ TEST(Packing, ItemsWithDisjointPeaksShareABin) {
   EXPECT_TRUE(packing.proved());
 }
 
-TEST(Packing, DualFeasibleFunctionsProveWhatTheRelaxationCannot) {
+TEST(Packing, DualFeasibleFunctionsImproveTheRelaxation) {
   // Items just over a third fit two to a bin: the plain relaxation says 0.34 * 9 = 3.06 -> 4 bins, halves say 5.
   const std::vector<Item> items(9, item({0.34, 0.0}));
   const Packing packing = *pack(items, {{1, {1, 1}, 0}});

@@ -42,7 +42,7 @@ TEST(NumberCell, ParsesLikeFromChars) {
   }
 }
 
-TEST(NumberCell, RefusesWhatIsNotAPlainNumber) {
+TEST(NumberCell, RefusesAnythingButPlainNumbers) {
   for (const char* cell : {"", ".", "-1", "+1", "1e5", "0x10", "1 ", " 1", "1.2.3", "nan", "N/A", "12a4", "1\n2",
                            "12:30", "1234567890123456", "12345678/1", "\xff\xff\xff"}) {
     EXPECT_EQ(number_of(cell, ""), std::nullopt) << cell;

@@ -35,7 +35,7 @@ EstimateFlags flags_of(std::string model, std::string gpu, Settings settings) {
   return flags;
 }
 
-RC_GTEST_PROP(Estimator, AnswersAsTheCommandWhateverWasAskedBefore, ()) {
+RC_GTEST_PROP(Estimator, AnswersLikeTheCommandInAnyOrder, ()) {
   static Estimator estimator(facts());  // kept over all cases: what one leaves behind must not reach the next
   const auto model = *rc::gen::element<std::string>("llama-3.1-8b", "mixtral-8x7b", "bert-large", "resnet-50",
                                                     "qwen2.5-vl-7b", "whisper-large-v3", "no-such-model");

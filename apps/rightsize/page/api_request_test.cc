@@ -26,7 +26,7 @@ TEST(ApiRequest, BecomesTheWordsOfACommandLine) {
                                               "--price=h100-sxm=2", "--price=l4=0.5"));
 }
 
-TEST(ApiRequest, AnArgumentStandsBehindTheDashesSoThatItIsNoFlag) {
+TEST(ApiRequest, AnArgumentFollowsTheDashesSoItIsNotAFlag) {
   const auto asked = parse_api_request(endpoint("prices"), {{"what", "--store=x"}, {"gpu", "h100"}}, "");
   ASSERT_TRUE(asked) << describe(asked.error());
   EXPECT_THAT(asked->arguments(), ElementsAre("--gpu=h100", "--", "--store=x"));
@@ -90,12 +90,12 @@ TEST(ApiRequest, NothingThatReadsFilesAsksAddressesOrChangesThingsIsOffered) {
   EXPECT_FALSE(parse_api_request(endpoint("recommend"), {{"model", std::string(5000, 'x')}}, ""));
 }
 
-TEST(ApiRequest, WhatIsNotAnObjectIsRefused) {
+TEST(ApiRequest, AnythingButAnObjectIsRefused) {
   for (const char* bad : {"[]", "1", "{", "\"x\"", "{\"a\":1,\"a\":2}", "null"})
     EXPECT_FALSE(parse_api_request(endpoint("gpus"), {}, bad)) << bad;
 }
 
-RC_GTEST_PROP(ApiRequest, WhatMeansSomethingElseHasAnotherKey,
+RC_GTEST_PROP(ApiRequest, RequestsWithAnotherMeaningHaveAnotherKey,
               (std::string a, std::string b, std::string c, std::string d)) {
   const auto first = parse_api_request(endpoint("recommend"), {{"name", a}, {"model", b}}, "");
   const auto second = parse_api_request(endpoint("recommend"), {{"name", c}, {"model", d}}, "");

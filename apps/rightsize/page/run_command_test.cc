@@ -40,7 +40,7 @@ TEST(RunCommand, IsTheCommandsOwnDocument) {
             command_prints("memory", {"llama-3.1-8b", "--batch", "4", "--seq", "2048"}));
 }
 
-RC_GTEST_PROP(RunCommand, IsTheCommandsOwnDocumentWhateverIsApiRequest, ()) {
+RC_GTEST_PROP(RunCommand, ReturnsTheDocumentOfTheCommand, ()) {
   const auto memory = std::to_string(*rc::gen::inRange(1, 200)) + "GiB";
   const auto sort = *rc::gen::element<std::string>("catalogue", "memory", "bandwidth", "bf16", "tdp", "year");
   const auto vendor = *rc::gen::element<std::string>("NVIDIA", "AMD", "Intel");
@@ -48,7 +48,7 @@ RC_GTEST_PROP(RunCommand, IsTheCommandsOwnDocumentWhateverIsApiRequest, ()) {
             command_prints("gpus", {"--min-memory", memory, "--vendor", vendor, "--sort", sort}));
 }
 
-TEST(RunCommand, MistakesSayWhatAndWhatToTry) {
+TEST(RunCommand, ErrorsSayWhatIsWrongAndWhatToTry) {
   const std::string said = ask("memory", {{"model", "llama-3.1-8bb"}});
   EXPECT_THAT(said, HasSubstr("unknown model"));
   EXPECT_THAT(said, HasSubstr("llama-3.1-8b"));
@@ -73,7 +73,7 @@ TEST(ResponseCache, KeepsTheNewestUpToItsSize) {
   EXPECT_FALSE(store.find("large"));
 }
 
-TEST(ResponseCache, ForgetsWhatIsTooOldAndWhatFailed) {
+TEST(ResponseCache, ForgetsOldAndFailedResponses) {
   ResponseCache old(100, std::chrono::seconds(-1));
   old.find_or_compute("a", [] { return text("x"); });
   EXPECT_FALSE(old.find("a"));
@@ -140,7 +140,7 @@ TEST(JobQueue, AJobThatThrowsFailsAndTheNextOneRuns) {
   EXPECT_TRUE(wait_for(id_of(jobs.start("mig", [] { return text("x"); })), 200));
 }
 
-TEST(ResponseCache, WhatWasCancelledIsNotKeptAndOthersMakeTheirOwn) {
+TEST(ResponseCache, CancelledResponsesAreNotKept) {
   ResponseCache store(1000, std::chrono::seconds(60));
   const auto work = std::make_shared<Work>();
   work->cancel();

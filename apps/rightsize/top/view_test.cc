@@ -58,7 +58,7 @@ TEST(TopView, TheDocumentHoldsTheLatestReadingOfEveryMetric) {
   EXPECT_THAT(document.dump(), HasSubstr("\"sm_active\": 0.9"));
 }
 
-TEST(TopJudge, AGpuIsJudgedByWhatItHasDoneSinceTheLastLastingChange) {
+TEST(TopJudge, AGpuIsJudgedSinceItsLastLastingChange) {
   std::vector<TopGpu> gpus = {gpu_at({{0.0, 20}, {0.95, 6}}), gpu_at({{0.95, 20}, {0.0, 6}})};
   judge_gpus(gpus, market::PriceBook(facts(), {}), nullptr);
   EXPECT_EQ(gpus[0].diagnosis.verdict, diagnose::Verdict::kComputeBound);

@@ -44,7 +44,7 @@ TEST(Recorder, LinearSavesItsInputOnlyForATrainedWeight) {
   }
 }
 
-TEST(Recorder, BackwardFreesWhatWasSavedAndLeavesGradients) {
+TEST(Recorder, BackwardFreesSavedTensorsAndLeavesGradients) {
   Recorder recorder;
   const int first = recorder.add_parameter(kWidth * kWidth, kHalf, true);
   const int second = recorder.add_parameter(kWidth * kWidth, kHalf, true);

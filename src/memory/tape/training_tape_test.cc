@@ -265,7 +265,7 @@ TEST(TrainingTape, QloraBaseWeightsTakeHalfAByte) {
   EXPECT_NEAR(in_gib(peak.parts[Part::kWeights]), 3.75, 0.08);
 }
 
-RC_GTEST_PROP(TrainingSurface, OneIterationShowsWhatTheSecondOfTwoDoes, ()) {
+RC_GTEST_PROP(TrainingSurface, OneIterationEqualsTheSecondOfTwo, ()) {
   const std::string name =
       *rc::gen::element<std::string>("llama3.2-1b", "gpt2-medium", "bert-large", "t5-base", "resnet50", "qwen2.5-0.5b");
   Job job = training_job(*rc::gen::inRange(1, 9), std::int64_t{64} * *rc::gen::inRange(1, 9));
