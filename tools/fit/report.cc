@@ -46,11 +46,7 @@ LeaveOut kind_of(const Stage& stage, const Rows& rows) {
 double cost(const Stage& stage, const Outcomes& outcomes) {
   Eigen::VectorXd residuals(static_cast<Eigen::Index>(outcomes.size()));
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    double size = 0.1;
-    for (const StageMetric& metric : stage.metrics) {
-      if (metric.name == outcomes[i].metric) size = metric.size;
-    }
-    residuals[static_cast<Eigen::Index>(i)] = outcomes[i].log_error / size;
+    residuals[static_cast<Eigen::Index>(i)] = outcomes[i].log_error / size_of(stage, outcomes[i]);
   }
   return robust_loss(residuals) / std::max<double>(1, static_cast<double>(outcomes.size()));
 }

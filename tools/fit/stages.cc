@@ -48,7 +48,11 @@ Stage stage_of(const Csv& csv, const CsvRow& row) {
   for (const std::string& text : parts(cell("where"), ';')) stage.where.push_back(rule_of(text));
   for (const std::string& text : parts(cell("metrics"), '|')) {
     const std::vector<std::string> p = parts(text, ':');
-    stage.metrics.push_back({p[0], number(p.at(1))});
+    if (p.size() > 2) {
+      stage.metrics.back().of_rows.emplace_back(rule_of(p[2]), number(p[1]));
+    } else {
+      stage.metrics.push_back({p[0], number(p.at(1)), {}});
+    }
   }
   for (const std::string& text : parts(cell("constants"), '|')) stage.constants.push_back(constant_of(text));
   for (const std::string& text : parts(cell("widths"), '|')) {
@@ -121,6 +125,16 @@ bool matches(const MeasuredRow& row, const std::vector<std::pair<std::string, st
     const bool same = wanted.ends_with('*') ? cell.starts_with(wanted.substr(0, wanted.size() - 1)) : cell == wanted;
     return same != unlike;
   });
+}
+
+double size_of(const Stage& stage, const Outcome& outcome) {
+  const StageMetric* metric = metric_of(stage, outcome.metric);
+  if (metric == nullptr) return 1;
+  double size = metric->size;
+  for (const auto& [rule, of_rows] : metric->of_rows) {
+    if (matches(*outcome.row, {rule})) size = of_rows;
+  }
+  return size;
 }
 
 Checked<std::vector<Stage>> read_stages(const std::string& root) {
@@ -202,8 +216,8 @@ Checked<ConstantTable> fit_stage(const Stage& stage, const std::string& owner, c
     const Outcomes outcomes = evaluate(stage, rows, *constants);
     out.resize(static_cast<Eigen::Index>(outcomes.size()));
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
-      const double size = metric_of(stage, outcomes[i].metric)->size;
-      out[static_cast<Eigen::Index>(i)] = std::clamp(outcomes[i].log_error, -10.0, 10.0) / size;
+      out[static_cast<Eigen::Index>(i)] =
+          std::clamp(outcomes[i].log_error, -10.0, 10.0) / size_of(stage, outcomes[i]);
     }
     return out.allFinite();
   };

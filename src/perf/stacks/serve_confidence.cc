@@ -53,6 +53,7 @@ void fill_confidence(const Constants& constants, const EngineCopy& r, const Job&
       {Unmeasured::kLoad, estimate.full || estimate.running / r.layout.attention > r.c.served_batch, load, load}};
   double tpot = std::hypot(mixture ? r.c.mixture_tpot_width : r.c.tpot_width, r.c.campaign_tpot_width);
   double ttft = std::hypot(mixture ? r.c.mixture_ttft_width : r.c.ttft_width, r.c.campaign_ttft_width);
+  if (job.serve.speculation.tokens > 0) tpot = std::hypot(tpot, r.c.speculation_width);
   for (const Term& term : terms) {
     if (!term.applies) continue;
     tpot = std::hypot(tpot, term.tpot), ttft = std::hypot(ttft, term.ttft);

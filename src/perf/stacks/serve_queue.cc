@@ -31,7 +31,11 @@ FrontEnd front_end(const EngineCopy& r) {
   return {in_seconds(r.c.front_request), in_seconds(r.c.front_token) * answer_of(r) / r.accepted};
 }
 
-Seconds cold_start(const EngineCopy& r) { return r.gpu.rocm ? r.c.cold_start_rocm : r.c.cold_start; }
+Seconds cold_start(const EngineCopy& r) {
+  const bool eight_bits = r.layout.experts == WeightFormat::kFp8 || r.layout.experts == WeightFormat::kInt8;
+  const bool compiled = r.work.experts > 0 && eight_bits;
+  return (r.gpu.rocm ? r.c.cold_start_rocm : r.c.cold_start) + (compiled ? r.c.cold_experts : Seconds{});
+}
 
 }  // namespace
 
