@@ -241,15 +241,25 @@ std::string hub_id(std::string_view typed) {
   const std::string id = as_name(typed), wanted = comparable(id);
   std::error_code ignored;
   if (std::filesystem::exists(typed, ignored)) return {};
+  const auto is_tuned = [](std::string_view name) {
+    const std::string lower = to_lower(name);
+    return lower.find("instruct") != std::string::npos || lower.ends_with("-it") || lower.ends_with("-chat");
+  };
   for (const JsonMember& entry : preset_members()) {
     const std::string* first = nullptr;
     for (const JsonValue& alias : items_at(entry.value, "aliases")) {
       const std::size_t slash = alias.text.find('/');
       if (slash == std::string::npos) continue;
-      if (comparable(alias.text) == wanted || comparable(alias.text.substr(slash + 1)) == wanted) return alias.text;
+      const std::string own = alias.text.substr(slash + 1);
+      if (comparable(alias.text) == wanted || comparable(own) == wanted) return alias.text;
+      // "llama-3.1-8b-instruct" and "gemma-2-9b-it": as Meta, Alibaba and Google name them.
+      for (const char* tuned : {"-Instruct", "-it"}) {
+        if (comparable(own + tuned) == wanted) return alias.text + tuned;
+      }
       if (first == nullptr) first = &alias.text;
     }
-    if (first != nullptr && answers_to(entry, wanted, comparable)) return *first;
+    if (first != nullptr && answers_to(entry, wanted, comparable))
+      return is_tuned(id) && !is_tuned(*first) ? std::string() : *first;
   }
   return is_hub_id(id) ? id : std::string();
 }

@@ -98,6 +98,9 @@ TEST(HubId, IsTheOneThatWasTyped) {
     EXPECT_EQ(hub_id("https://huggingface.co/" + std::string(id) + "/tree/main"), id);
   }
   EXPECT_EQ(hub_id("llama-2-13b-chat"), "");  // its owner writes Llama-2-13b-chat-hf
+  EXPECT_EQ(hub_id("llama-3.1-8b-instruct"), "meta-llama/Llama-3.1-8B-Instruct");
+  EXPECT_EQ(hub_id("Qwen2.5-72B-Instruct"), "Qwen/Qwen2.5-72B-Instruct");
+  EXPECT_EQ(hub_id("gemma-2-9b-it"), "google/gemma-2-9b-it");
   EXPECT_EQ(hub_id("./config.json"), "");
   EXPECT_EQ(hub_id("mpt-7b-foundry"), "");
 }
