@@ -36,7 +36,7 @@ Result<Replica> worker_of(const Predictor& p, const model::Job& job, const catal
                   .wait_few = fit.wait_few,
                   .wait_many = fit.wait_many};
   replica.fit = fit;
-  replica.interval = fit.tpot_interval;
+  replica.interval = fit.tpot_interval, replica.basis = fit.basis;
   return replica;
 }
 
@@ -67,7 +67,7 @@ Result<Replica> separate_workers(const Predictor& p, const model::Job& job, cons
   separate.transfer = {ns(engine.transfer_overhead), ns(moved.transfer - engine.transfer_overhead) / tokens};
   decode.separate = separate;
   decode.gpus = d.gpus();
-  decode.interval = moved.tpot_interval;
+  decode.interval = moved.tpot_interval, decode.basis = moved.basis;
   decode.fit->tpot_interval = moved.tpot_interval, decode.fit->ttft_interval = moved.ttft_interval;
   decode.fit->basis = moved.basis;
   return decode;
@@ -102,6 +102,7 @@ Result<Replica> token_replica(const Predictor& p, const model::Job& job, const c
 Result<Replica> batch_replica(const Predictor& p, const model::Job& job, const catalog::Gpu& gpu,
                               const perf::GpuSpeed& speed, bool pad, Seconds overhead) {
   perf::Interval interval;
+  perf::Basis basis = perf::Basis::kMeasured;
   std::vector<sim::TableTime::Row> rows;
   model::Job sized = perf::fitted_to(p.work, job);
   for (int batch = 1; batch <= kLargestBatch; batch *= 2) {
@@ -114,12 +115,12 @@ Result<Replica> batch_replica(const Predictor& p, const model::Job& job, const c
     }
     RIGHTSIZE_TRY(const perf::BatchEstimate estimate, perf::estimate_batch(p.constants, p.work, sized, speed));
     rows.push_back({batch, {estimate.batch, estimate.batch}});
-    interval = estimate.interval;
+    interval = estimate.interval, basis = estimate.basis;
   }
   const sim::TableTime table(std::move(rows), pad);
   Replica replica = measured_replica(table, table.largest_batch(), overhead);
   replica.gpu = gpu.name;
-  replica.interval = interval;
+  replica.interval = interval, replica.basis = basis;
   return replica;
 }
 

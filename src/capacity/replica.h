@@ -37,6 +37,7 @@ struct Replica {
   std::optional<Separate> separate = {};
 
   perf::Interval interval = {};  // of its times
+  perf::Basis basis = perf::Basis::kMeasured;
 };
 
 // A model and the speed constants, the same for all replicas.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "plan/startup.h"
@@ -12,6 +11,11 @@ namespace rightsize::plan {
 namespace {
 
 using model::Precision;
+
+// Differences below this are noise in speeds and prices.
+constexpr double kTie = 1.02;
+
+constexpr Seconds kFreshPrice = days(60);
 
 auto names_of(const PricedOption& c) {
   return std::tie(c.option->gpus, c.option->machines, c.offer->machine->provider, c.offer->machine->instance,
@@ -40,15 +44,18 @@ std::optional<Broken> broken_limit(const PlanLimits& limits, const PricedOption&
 }
 
 // Machines of a service if its replicas were `factor` times as slow, and at least the minimum. The exact need is
-// between one machine less and the number found; the middle of that is scaled.
-double machines_at(const Option& option, double factor) {
+// between one machine less and the number found; the middle of that is scaled. Where only the spare replica decided the
+// number, the need is what the load takes.
+double machines_at(const Request& request, const Option& option, double factor) {
   const double least = std::min<double>(option.machines, option.least_machines);
-  return std::max(least, std::ceil((option.machines - 0.5) * factor - 1e-9));
+  const bool spare_decides = option.confirmed && option.machines <= option.least_machines;
+  const double need = spare_decides ? option.machines * option.load / request.limits.max_load : option.machines - 0.5;
+  return std::max(least, std::ceil(need * factor - 1e-9));
 }
 
 // The factor on the cost of the machines when the speed is off by a factor.
 double machine_time_at(const Request& request, const PricedOption& c, double factor) {
-  if (request.work.kind == WorkKind::kServing) return machines_at(*c.option, factor) / c.option->machines;
+  if (request.work.kind == WorkKind::kServing) return machines_at(request, *c.option, factor) / c.option->machines;
   // Start-up does not depend on the speed; saving and repeated work scale with the hours.
   const Seconds moving = c.time.total() - c.time.startup;
   return (c.time.startup + moving * factor) / c.time.total();
@@ -69,6 +76,35 @@ void set_cost(const Request& request, PricedOption& c) {
   c.cost = machines + c.side_cost;
   c.cost_low = machines * std::exp(-off(c.option->speed.low, c.price->low)) + c.side_cost;
   c.cost_high = machines * std::exp(off(c.option->speed.high, c.price->high)) + c.side_cost;
+}
+
+// What the objective minimizes.
+double score_of(const Request& request, const PricedOption& c) {
+  const double cost = c.ranked_cost(request), wait = c.ranked_wait(request);
+  // Times within about 2 % count as equal, so that a second does not double the cost.
+  if (request.objective == Objective::kTime) return std::floor(std::log(wait) / std::log(kTie));
+  return request.objective == Objective::kCost ? cost : cost * wait;
+}
+
+// Whether `other`, which is no better than `best`, is so close that other merits decide.
+bool is_tie(const Request& request, const PricedOption& best, const PricedOption& other) {
+  if (best.price->may_lead() != other.price->may_lead()) return false;
+  if (request.objective == Objective::kTime) return false;  // its score is rounded already
+  // Storage and egress are paid whatever is rented, so they do not widen the tie.
+  const double moving = best.cost > Usd{} ? 1 - best.side_cost / best.cost : 1;
+  return score_of(request, other) <= (1 + (kTie - 1) * moving) * score_of(request, best);
+}
+
+// In the order in which they decide between options of nearly the same cost; smaller is better.
+auto merits_of(const Request& request, const PricedOption& c) {
+  using perf::Basis;
+  const int evidence = c.is_extrapolated() ? 2 : c.option->basis == Basis::kTransferred ? 1 : 0;
+  const bool stale = c.price->age && *c.price->age > kFreshPrice;
+  // One failed machine stops a whole training run, but only its own replicas of a service.
+  const bool service = request.work.kind == WorkKind::kServing && c.option->replicas > 1;
+  const double machines = service ? 1.0 / c.option->machines : c.option->machines;
+  return std::tuple(evidence, stale, machines, has_arm_host(*c.offer) || c.machines->gpu->vendor != "NVIDIA",
+                    c.ranked_wait(request));
 }
 
 }  // namespace
@@ -152,33 +188,72 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
   return candidates;
 }
 
+bool PricedOption::is_extrapolated() const {
+  const bool own_runs = option->basis == perf::Basis::kMeasured || option->basis == perf::Basis::kCalibrated;
+  return !own_runs && machines->speed.basis == perf::Basis::kSpecification;
+}
+
+double PricedOption::ranked_cost(const Request& request) const {
+  constexpr double kLeastSavingOfSeparation = 0.15;
+  const bool chosen = option->job.serve.disaggregated && !request.job.serve.disaggregated;
+  const double high = is_extrapolated() && cost > Usd{} ? cost_high / cost : 1;
+  return in_usd(due()) * high / (chosen ? 1 - kLeastSavingOfSeparation : 1);
+}
+
+double PricedOption::ranked_wait(const Request& request) const {
+  return wait(request) * (is_extrapolated() ? option->speed.high : 1);
+}
+
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b) {
-  const double cost_a = in_usd(a.due()), cost_b = in_usd(b.due()), wait_a = a.wait(request), wait_b = b.wait(request);
+  const double score_a = score_of(request, a), score_b = score_of(request, b);
   // Among options without new money, prefer the one that uses less of the commitments.
-  const auto rest_a = std::tuple(cost_a, in_usd(a.cost), wait_a), rest_b = std::tuple(cost_b, in_usd(b.cost), wait_b);
-  // Times within about 2 % count as equal, so that a second does not double the cost.
-  const auto rounded = [](double wait) { return std::floor(std::log(wait) / std::log(1.02)); };
-  const auto score = [&](double cost, double wait) {
-    if (request.objective == Objective::kTime) return rounded(wait);
-    return request.objective == Objective::kCost ? cost : cost * wait;
+  const auto rest = [&](const PricedOption& c) {
+    return std::tuple(c.ranked_cost(request), in_usd(c.cost), c.ranked_wait(request));
   };
-  const double score_a = score(cost_a, wait_a), score_b = score(cost_b, wait_b);
   if (a.price->may_lead() != b.price->may_lead()) return a.price->may_lead();
   if (score_a != score_b) return score_a < score_b;
-  if (rest_a != rest_b) return rest_a < rest_b;
+  if (rest(a) != rest(b)) return rest(a) < rest(b);
   return names_of(a) < names_of(b);
 }
 
-Kind kind_of(const PricedOption& c) { return {c.offer->machine->provider, c.machines->gpu, c.offer->price->purchase}; }
+// Superchips with a Grace processor are named after it: gh200, gb200, gb300. A "g" after the generation of an AWS
+// family stands for Graviton: g5g.
+bool has_arm_host(const market::Offer& offer) {
+  const std::string& gpu = offer.gpu->name;
+  if (gpu.starts_with("gh") || gpu.starts_with("gb")) return true;
+  const std::string family = offer.machine->instance.substr(0, offer.machine->instance.find('.'));
+  const std::size_t generation = family.find_first_of("0123456789");
+  return offer.machine->provider == "aws" && generation != std::string::npos &&
+         family.find('g', generation) != std::string::npos;
+}
+
+Kind kind_of(const PricedOption& c) {
+  return {c.offer->machine->provider, c.machines->gpu, c.offer->price->purchase,
+          c.option->job.serve.disaggregated.has_value()};
+}
 
 std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<PricedOption> candidates) {
-  std::sort(candidates.begin(), candidates.end(),
-            [&](const PricedOption& a, const PricedOption& b) { return is_better(request, a, b); });
-  std::set<Kind> seen;
-  std::vector<PricedOption> best;
+  const auto better = [&](const PricedOption& a, const PricedOption& b) { return is_better(request, a, b); };
+  std::sort(candidates.begin(), candidates.end(), better);
+  struct Chosen {
+    const PricedOption* cheapest;
+    const PricedOption* preferred;
+  };
+  std::map<Kind, Chosen> kinds;
   for (const PricedOption& c : candidates) {
-    if (seen.insert(kind_of(c)).second) best.push_back(c);
+    Chosen& chosen = kinds.try_emplace(kind_of(c), Chosen{&c, &c}).first->second;
+    if (is_tie(request, *chosen.cheapest, c) && merits_of(request, c) < merits_of(request, *chosen.preferred))
+      chosen.preferred = &c;
   }
+  std::vector<PricedOption> best;
+  for (const auto& [kind, chosen] : kinds) best.push_back(*chosen.preferred);
+  std::sort(best.begin(), best.end(), better);
+  const auto end_of_ties = std::find_if_not(best.begin(), best.end(),
+                                            [&](const PricedOption& c) { return is_tie(request, best.front(), c); });
+  const auto first = std::min_element(best.begin(), end_of_ties, [&](const PricedOption& a, const PricedOption& b) {
+    return merits_of(request, a) < merits_of(request, b);
+  });
+  if (first != best.end()) std::rotate(best.begin(), first, first + 1);
   return best;
 }
 
@@ -189,12 +264,12 @@ std::vector<PricedOption> pareto_front(const Request& request, std::vector<Price
     std::erase_if(candidates, [&](const PricedOption& c) { return !may_lead(c); });
   }
   std::sort(candidates.begin(), candidates.end(), [&](const PricedOption& a, const PricedOption& b) {
-    const auto key = [&](const PricedOption& c) { return std::tuple(in_usd(c.due()), c.wait(request)); };
+    const auto key = [&](const PricedOption& c) { return std::tuple(c.ranked_cost(request), c.ranked_wait(request)); };
     return key(a) != key(b) ? key(a) < key(b) : names_of(a) < names_of(b);
   });
   std::vector<PricedOption> front;
   for (const PricedOption& c : candidates) {
-    if (front.empty() || c.wait(request) < front.back().wait(request)) front.push_back(c);
+    if (front.empty() || c.ranked_wait(request) < front.back().ranked_wait(request)) front.push_back(c);
   }
   return front;
 }

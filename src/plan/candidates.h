@@ -21,8 +21,16 @@ struct PricedOption {
   Usd cost_low = {}, cost_high = {};  // the middle 80 %
   Usd drawn = {};                     // the part of the cost that spend commitments cover
 
-  // The new money it costs; options are compared by that.
+  // The new money it costs.
   Usd due() const { return cost - drawn; }
+
+  // The speed was scaled from another architecture: no kernel of this one was measured, and the user measured none.
+  bool is_extrapolated() const;
+  // The cost that decides the rank. Of an extrapolation it is the high end, so that it leads only if even that is
+  // cheaper than what was measured. Workers that the search separated must save 15 %, because a router and transfers
+  // of the KV cache are more to operate.
+  double ranked_cost(const Request& request) const;
+  double ranked_wait(const Request& request) const;
 
   double hours() const { return in_hours(time.total()); }
   // Seconds a user waits for the end of the job, or for an answer.
@@ -49,11 +57,15 @@ std::vector<market::Draw> draws_of(const Request& request, const market::PriceBo
 // Whether `a` is better. A total order: names decide between equals.
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b);
 
-// Provider, GPU and terms; one option of each kind is shown.
-using Kind = std::tuple<std::string_view, const catalog::Gpu*, catalog::Purchase>;
+// The host of a machine is an Arm processor, so images and wheels must be built for it.
+bool has_arm_host(const market::Offer& offer);
+
+// Provider, GPU, terms, and whether prefill and decode are separate; one option of each kind is shown.
+using Kind = std::tuple<std::string_view, const catalog::Gpu*, catalog::Purchase, bool>;
 Kind kind_of(const PricedOption& option);
 
-// The best of each kind, best first.
+// The best of each kind, best first. Within 2 % of the best, other merits decide what comes first: evidence, a fresh
+// price, less lost with one machine (training: fewer machines), an x86 host with CUDA, speed.
 std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<PricedOption> candidates);
 
 // The options that no other beats in both cost and waiting, cheapest first.

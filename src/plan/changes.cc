@@ -112,6 +112,18 @@ std::vector<PossibleChange> relaxed_limits(const Request& request) {
   return changes;
 }
 
+namespace {
+
+void add_deadline(const Request& request, std::vector<PossibleChange>& changes) {
+  if (!request.limits.deadline) return;
+  const Seconds twice = *request.limits.deadline * 2.0;
+  PossibleChange made{RequestChangeKind::kTwiceDeadline, fmt::format("--deadline {:g}h", in_hours(twice)), request};
+  made.request.limits.deadline = twice;
+  changes.push_back(std::move(made));
+}
+
+}  // namespace
+
 std::vector<PossibleChange> possible_changes(const Request& asked) {
   Request request = asked;
   // The extremes of each choice show the effect of a change; all choices would take several times as long.
@@ -123,6 +135,7 @@ std::vector<PossibleChange> possible_changes(const Request& asked) {
   if (recomputes.size() > 2) recomputes = {recomputes.front(), recomputes.back()};
   std::vector<PossibleChange> changes;
   add_terms(request, changes);
+  add_deadline(request, changes);
   if (request.work.is_measured()) return changes;
   request.work.kind == WorkKind::kTraining ? add_training(request, changes) : add_serving(request, changes);
   return changes;

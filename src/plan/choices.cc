@@ -19,6 +19,15 @@ std::vector<std::int64_t> doubling(std::int64_t most) {
   return values;
 }
 
+// Pipeline stages with the same number of layers each. Longer pipelines than this are not in published runs.
+std::vector<int> even_stages(std::int64_t layers) {
+  constexpr int kMostStages = 16;
+  std::vector<int> stages{1};
+  for (int n = 2; n <= kMostStages; ++n)
+    if (layers > 0 && layers % n == 0) stages.push_back(n);
+  return stages;
+}
+
 }  // namespace
 
 void fill_choices(Request& request) {
@@ -37,7 +46,7 @@ void fill_choices(Request& request) {
   constexpr std::int64_t kLargestPass = 512;
   if (c.batches.empty()) c.batches = doubling(train ? std::min(request.global_batch, kLargestPass) : 256);
   if (c.tensor.empty()) c.tensor = (train && !split_stack) || image ? std::vector{1} : std::vector{1, 2, 4, 8};
-  if (c.pipeline.empty()) c.pipeline = train && split_stack ? std::vector{1, 2, 4, 8} : std::vector{1};
+  if (c.pipeline.empty()) c.pipeline = train && split_stack ? even_stages(request.model.layers) : std::vector{1};
   if (c.zero.empty()) {
     if (stack == Stack::kMegatron)
       c.zero = {0, 1};  // its distributed optimizer

@@ -13,6 +13,10 @@ double score(const Request& request, const PricedOption& c) {
   return request.objective == Objective::kCost ? cost : request.objective == Objective::kTime ? wait : cost * wait;
 }
 
+constexpr double kEightyPercent = 1.2816;  // standard deviations of the 80 % interval
+
+double normal_share_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+
 }  // namespace
 
 double confidence_of(const Request& request, const std::vector<PricedOption>& kinds) {
@@ -21,8 +25,9 @@ double confidence_of(const Request& request, const std::vector<PricedOption>& ki
   };
   std::vector<Rival> rivals;
   std::vector<const catalog::Gpu*> seen;
-  constexpr double kEightyPercent = 1.2816;  // standard deviations of the 80 % interval
   for (const PricedOption& c : kinds) {
+    // An extrapolation is not a rival but an experiment.
+    if (c.is_extrapolated() && !kinds.front().is_extrapolated()) continue;
     if (std::find(seen.begin(), seen.end(), c.machines->gpu) != seen.end()) continue;
     seen.push_back(c.machines->gpu);
     const double power = request.objective == Objective::kCostTime ? 2 : 1;
@@ -73,6 +78,21 @@ std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catal
   return warnings;
 }
 
+// The mean of max(0, first - other) for two log-normal costs whose medians are the likely ones (Margrabe's formula).
+Experiment experiment_of(const Request& request, const PricedOption& first, const PricedOption& other) {
+  const auto deviation = [](const PricedOption& c) { return std::log(c.cost_high / c.cost) / kEightyPercent; };
+  const double spread = std::max(1e-6, std::hypot(deviation(first), deviation(other)));
+  const double d = std::log(first.cost / other.cost) / spread;
+  const bool training = request.work.kind == WorkKind::kTraining;
+  Experiment made;
+  made.test_time = seconds(30 * 60);
+  const int machines = training ? other.option->machines : other.option->machines_each;
+  made.test_cost = other.price->likely * rightsize::machines(machines) * made.test_time;
+  made.expected_saving =
+      first.cost * normal_share_below(d + spread / 2) - other.cost * normal_share_below(d - spread / 2);
+  return made;
+}
+
 PlanOutline outline_of(const PricedOption& c) { return {*c.offer, c.option->machines, c.cost, c.time.total()}; }
 
 std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector<PricedOption>& kinds,
@@ -82,6 +102,7 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
   const PricedOption& first = kinds.front();
   for (const PricedOption& other : kinds) {
     if (other.machines->gpu == first.machines->gpu || request.objective == Objective::kTime) continue;
+    if (other.cost < first.cost) continue;  // held back: an extrapolation, or a price that may not lead
     // Where commitments cover a plan, the GPU price does not decide.
     if (!(first.cost > Usd{}) || first.drawn > Usd{} || other.drawn > Usd{}) break;
     points.push_back({other.cost / first.cost, {}, outline_of(other)});

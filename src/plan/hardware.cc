@@ -59,7 +59,8 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
                        : speeds.emplace(offer.gpu, perf::gpu_speed(constants, *offer.gpu)).first->second;
       made.cluster = cluster;
       made.gpus = offer.machine->gpus;
-      made.networked = cluster.network_known;
+      // Owned machines are taken to have the usual network of their generation.
+      made.networked = cluster.network_known || offer.is_own();
       made.most_machines = offer.price->available.value_or(0);
       for (const market::OwnHardware& mine : own) {
         if (market::own_instance(mine) == offer.machine->instance) made.most_machines = mine.machines;

@@ -18,7 +18,7 @@ struct MachineClass {
   perf::GpuSpeed speed;
   perf::Cluster cluster;
   int gpus = 1;                                     // of one machine
-  bool networked = false;                           // the network is known, so several can work on one job
+  bool networked = false;                           // several can work on one job
   int most_machines = 0;                            // 0: no limit
   std::vector<market::Offer> offers;                // the likely cheapest of each machine and terms
   std::vector<market::PriceOutlook> outlooks = {};  // of each offer

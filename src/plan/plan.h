@@ -48,6 +48,7 @@ struct Deployment {
   model::Job job;               // with every setting chosen
   double units_per_second = 0;  // tokens or samples of training, requests of an offline job, output tokens of a service
   perf::Interval speed;         // factors on the time of the work
+  perf::Basis basis = perf::Basis::kMeasured;
 
   // Serving; offline work has replicas and `running`.
   int replicas = 0;
@@ -75,10 +76,10 @@ struct Plan : Deployment {
   std::vector<market::Draw> draws = {};  // part of `cost` that spend commitments cover
   Usd cost_low, cost_high;               // 80 % interval over speed and price
 
+  bool extrapolated = false;  // the speed was scaled from another architecture, so the high cost decided the rank
   memory::MemoryNeed memory;  // of the fullest GPU
   memory::Fit fit;
   perf::Bound bound = perf::Bound::kCompute;
-  perf::Basis basis = perf::Basis::kMeasured;
   perf::Notes notes;
   double mfu = 0;
   std::vector<int> machines_by_hour = {};  // of the first plan, where the rate is known by hour
@@ -170,6 +171,7 @@ enum class RequestChangeKind {
   kInt4Weights,
   kTwiceTtft,
   kTwiceTpot,
+  kTwiceDeadline,
   kSpot,
   kMoreGpus,
   kNoDeadline,
@@ -208,6 +210,25 @@ struct MixPart {
   double share = 0;  // of the requests
 };
 
+// A plan that would be cheaper if the extrapolated speed of its GPU is right, and the test that would show it.
+struct Experiment {
+  Plan plan;
+  Seconds test_time;
+  Usd test_cost;
+  Usd expected_saving;  // over the error bars of both plans, where the cheaper one is used after the test
+
+  bool pays() const { return expected_saving > test_cost; }
+};
+
+// How clear the choice of the first plan's GPU is.
+enum class Decision {
+  kOnlyChoice,     // no other GPU meets the limits
+  kClear,          // the next GPU costs over 5 % more
+  kClose,          // other GPUs are within 5 %
+  kExtrapolation,  // the first plan's GPU has no benchmarks
+};
+std::string_view name_of(Decision decision);
+
 // The size of the search and where its time went.
 struct SearchEffort {
   double configurations = 0;  // offers x machines x settings
@@ -225,13 +246,17 @@ struct Recommendation {
   std::vector<Rejection> rejected;
   std::vector<RequestChange> changes;
   std::vector<Breakpoint> breakpoints;
-  std::vector<MixPart> mix;            // serving
-  double feasible = 0;                 // plans that meet every limit, before the cut to `top`
-  double confidence = 0;               // probability that the first plan's GPU is the best, given the error bars
+  std::vector<MixPart> mix;  // serving
+  double feasible = 0;       // plans that meet every limit, before the cut to `top`
+  double confidence = 0;     // probability that the first plan's GPU is the best, given the error bars
+  std::optional<Experiment> experiment = {};
   std::vector<PriceWarning> warnings;  // about the first plan
   SearchEffort effort;
 
   const Plan* best() const { return plans.empty() ? nullptr : &plans.front(); }
+  // The best plans on other GPUs that cost at most 5 % more than the first; extrapolations do not count.
+  std::vector<const Plan*> close_calls() const;
+  Decision decision() const;
 };
 
 // Plans point into the book and its catalogue, which must outlive them.

@@ -477,6 +477,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   set_lengths(request, lengths);
   constexpr std::int64_t kImagesPerStep = 256;
   if (!draft.batch_given && request.model.image_size > 0) request.global_batch = kImagesPerStep;
+  request.global_batch_assumed = !draft.batch_given;
   if (!draft.profile.empty()) {
     Result<std::string> text = read_file(draft.profile);
     if (!text) return fail(Errors{std::move(text).error()});

@@ -145,6 +145,7 @@ class Planning {
     plan.draws = draws_of(request_, book_, candidate);
     plan.cost_low = candidate.cost_low;
     plan.cost_high = candidate.cost_high;
+    plan.extrapolated = candidate.is_extrapolated();
     add_terms(book_, request_, plan);
     if (!request_.work.is_measured()) describe_run(candidate, plan);
     return plan;
@@ -168,6 +169,17 @@ class Planning {
     std::vector<PricedOption> kinds = kinds_;
     std::erase_if(kinds, [](const PricedOption& kind) { return !kind.option->confirmed; });
     return kinds;
+  }
+
+  // The cheapest extrapolation, where it is clearly cheaper than the first plan; null: none.
+  const PricedOption* worth_testing() const {
+    constexpr double kClearly = 0.95;
+    const PricedOption* best = nullptr;
+    for (const PricedOption& c : kinds_) {
+      const bool cheaper = c.is_extrapolated() && c.price->may_lead() && c.cost < kinds_.front().cost * kClearly;
+      if (cheaper && (best == nullptr || c.cost < best->cost)) best = &c;
+    }
+    return kinds_.empty() || kinds_.front().is_extrapolated() ? nullptr : best;
   }
 
   const std::vector<PricedOption>& kinds() const { return kinds_; }
@@ -227,6 +239,7 @@ class Planning {
       return c.machines->gpu != kinds_.front().machines->gpu;
     });
     if (serving_ && plans > 1 && next_gpu != kinds_.end()) all.push_back(&*next_gpu);
+    if (const PricedOption* extrapolation = front ? worth_testing() : nullptr) all.push_back(extrapolation);
     const std::size_t of_front = serving_ ? std::min(kFront, front_.size()) : front_.size();
     for (std::size_t i = 0; front && i < of_front; ++i) all.push_back(&front_[i]);
     return all;
@@ -256,15 +269,16 @@ class Planning {
   // nothing better is left.
   int of_interest(const PricedOption& unsure, std::size_t plans) const {
     constexpr int kAny = 1'000'000;
-    if (!(unsure.cost > Usd{})) return kAny;
-    Usd next = unsure.cost * 1e6;
+    if (!(unsure.ranked_cost(request_) > 0)) return kAny;
+    double next = 1e300;
     const auto consider = [&](const PricedOption& other) {
-      if (other.option != unsure.option) next = std::min(next, other.cost);
+      if (other.option != unsure.option) next = std::min(next, other.ranked_cost(request_));
     };
     for (const PricedOption& other : candidates_)
       if (kind_of(other) == kind_of(unsure)) consider(other);
     for (std::size_t i = plans; i < kinds_.size(); ++i) consider(kinds_[i]);
-    const double most = std::floor(next / (unsure.cost / unsure.option->machines) + 1e-9);
+    const double each = unsure.ranked_cost(request_) / unsure.option->machines;
+    const double most = std::floor(next / each + 1e-9);
     return static_cast<int>(std::min<double>(most, kAny));
   }
 
@@ -311,7 +325,6 @@ class Planning {
     const auto take = [&](const auto& estimate) {
       if (!estimate) return;
       plan.bound = estimate->bound;
-      plan.basis = estimate->basis;
       plan.notes = estimate->notes;
     };
     if (request_.work.kind == WorkKind::kTraining) {
@@ -466,6 +479,32 @@ std::string_view name_of(RejectionStage stage) {
   return kNames[static_cast<int>(stage)];
 }
 
+std::string_view name_of(Decision decision) {
+  static constexpr std::string_view kNames[] = {"only-choice", "clear", "close", "extrapolation"};
+  return kNames[static_cast<int>(decision)];
+}
+
+std::vector<const Plan*> Recommendation::close_calls() const {
+  constexpr double kClose = 1.05;
+  std::vector<const Plan*> close;
+  std::set<const catalog::Gpu*> seen;
+  for (const Plan& plan : plans) {
+    if (!seen.insert(plan.offer.gpu).second || &plan == &plans.front()) continue;
+    if (plan.extrapolated || !plan.price.may_lead() || plan.cost > plans.front().cost * kClose) continue;
+    close.push_back(&plan);
+  }
+  return close;
+}
+
+Decision Recommendation::decision() const {
+  if (plans.empty()) return Decision::kOnlyChoice;
+  if (plans.front().extrapolated) return Decision::kExtrapolation;
+  if (!close_calls().empty()) return Decision::kClose;
+  const bool others = std::any_of(plans.begin(), plans.end(),
+                                  [&](const Plan& plan) { return plan.offer.gpu != plans.front().offer.gpu; });
+  return others ? Decision::kClear : Decision::kOnlyChoice;
+}
+
 Recommendation recommend(const Request& request, const market::PriceBook& book, const perf::Constants& constants) {
   Recommendation result;
   Stopwatch watch;
@@ -502,6 +541,11 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   add_fixes(planning, result.rejected, explored, first);
   add_changes(result, explored);
   const std::vector<PricedOption> kinds = planning.confirmed_kinds();
+  if (const PricedOption* extrapolation = planning.worth_testing()) {
+    Experiment experiment = experiment_of(request, planning.kinds().front(), *extrapolation);
+    experiment.plan = planning.build(*extrapolation);
+    if (experiment.pays()) result.experiment = std::move(experiment);
+  }
   result.breakpoints = breakpoints_of(request, kinds, planning.front());
   result.confidence = confidence_of(request, kinds);
   if (request.work.kind == WorkKind::kServing) {

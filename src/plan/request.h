@@ -90,6 +90,8 @@ struct Request {
   PlanLimits limits;
   Objective objective = Objective::kCost;
   std::int64_t global_batch = 128;  // training: samples of one optimizer step
+  bool global_batch_assumed =
+      false;  // it was not given, and may be adjusted to a number of GPUs that does not divide it
   market::OfferFilter filter;
   std::vector<market::OwnHardware> own;     // machines the user owns, in addition to what can be rented
   market::OwnPrices prices;                 // the user's prices where they differ from the list

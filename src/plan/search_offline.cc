@@ -177,16 +177,19 @@ class OfflineSearch {
       option.gpus = option.replicas * best.job.parallel.tensor;
       option.units_per_second = best.requests_per_second * option.replicas;
       option.running = static_cast<double>(best.job.serve.concurrency);
-      option.speed = interval_of(machines, best.job);
+      std::tie(option.speed, option.basis) = evidence_of(machines, best.job);
       result_.options.push_back(std::move(option));
     }
   }
 
-  perf::Interval interval_of(const MachineClass& machines, const Job& job) {
-    if (const MeasuredRate* rate = rate_on(machines)) return rate->interval;
-    if (in_batches()) return perf::estimate_batch(constants_, work_, job, machines.speed)->interval;
+  std::pair<perf::Interval, perf::Basis> evidence_of(const MachineClass& machines, const Job& job) {
+    if (const MeasuredRate* rate = rate_on(machines)) return {rate->interval, perf::Basis::kMeasured};
+    if (in_batches()) {
+      const auto e = perf::estimate_batch(constants_, work_, job, machines.speed);
+      return {e->interval, e->basis};
+    }
     const auto e = estimate(machines, job);
-    return e ? e->tpot_interval : perf::Interval{};
+    return e ? std::pair(e->tpot_interval, e->basis) : std::pair(perf::Interval{}, machines.speed.basis);
   }
 
   const Request& request_;

@@ -257,6 +257,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   option.replica = *replica;
   option.job = job;
   option.speed = one.interval;
+  option.basis = one.basis;
   const int copy = replica_gpus(job);
   option.machines_each = (copy + machines.gpus - 1) / machines.gpus;
   option.replicas_each = std::max(1, std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus)) / copy);

@@ -114,7 +114,8 @@ class TrainingSearch {
     }
     bool divides = false;
     for (int count : machine_counts(machines, request_.limits, true)) {
-      if (!divides_batch(machines, request_.limits.gpus.value_or(count * machines.gpus))) continue;
+      adjusts_ = !divides_batch(machines, request_.limits.gpus.value_or(count * machines.gpus));
+      if (adjusts_ && !request_.global_batch_assumed) continue;
       divides = true;
       search_machines(index, count);
     }
@@ -172,7 +173,7 @@ class TrainingSearch {
         const double time = 1.0 / per_second(*estimate);
         if (time >= least) continue;
         least = time;
-        best = {{count, gpus, job, gpus / time, estimate->interval}, index};
+        best = {{count, gpus, job, gpus / time, estimate->interval, estimate->basis}, index};
       }
     }
     const double all = static_cast<double>(cores_.size()) * zeros * machines.all_offers;
@@ -181,15 +182,25 @@ class TrainingSearch {
     if (best.units_per_second > 0) result_.options.push_back(std::move(best));
   }
 
+  // The largest batch of at most the assumed size that the replicas divide, so that no number of GPUs wins by larger
+  // steps. 0 if it is much smaller; where the number of GPUs was given, one sample for each replica.
+  std::int64_t adjusted_batch(int replicas) const {
+    const std::int64_t samples = request_.global_batch / replicas * replicas;
+    if (static_cast<double>(samples) >= kLeastShareOfBatch * static_cast<double>(request_.global_batch)) return samples;
+    return request_.limits.gpus ? std::max<std::int64_t>(samples, replicas) : 0;
+  }
+
   // Sets replicas and micro-batches; false where the GPUs are not divisible.
   bool lay_out(const MachineClass& machines, int gpus, Job& job) {
     const int replica = job.parallel.tensor * job.parallel.pipeline;
     // Tensor parallelism across machines would wait for the network in every layer.
     const bool divides = gpus % replica == 0 && job.parallel.tensor <= machines.gpus;
-    const std::int64_t together = divides ? job.batch * (gpus / replica) : 0;
-    if (!divides || request_.global_batch % together != 0) return false;
+    if (!divides) return false;
+    const std::int64_t together = job.batch * (gpus / replica);
+    const std::int64_t samples = adjusts_ ? adjusted_batch(gpus / replica) : request_.global_batch;
+    if (samples == 0 || samples % together != 0) return false;
     job.parallel.gpus = gpus;
-    job.train.accumulation = static_cast<int>(request_.global_batch / together);
+    job.train.accumulation = static_cast<int>(samples / together);
     return true;
   }
 
@@ -250,7 +261,10 @@ class TrainingSearch {
     return false;
   }
 
+  static constexpr double kLeastShareOfBatch = 0.7;
+
   const catalog::Gpu* only_;
+  bool adjusts_ = false;  // for the current number of machines
   const Request& request_;
   const std::vector<MachineClass>& classes_;
   const perf::Constants& constants_;

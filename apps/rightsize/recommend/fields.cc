@@ -198,6 +198,8 @@ const Fields<Plan> kEstimateFields = {
     {"bound", "what limits the speed", &Plan::bound},
     {"mfu?", "share of the peak FLOP/s that the model uses", [](const Plan& p) { return positive(p.mfu); }},
     {"basis", "what the speed is based on", &Plan::basis},
+    {"extrapolated", "the speed was scaled from another architecture: the high cost decided the rank",
+     &Plan::extrapolated},
 };
 
 std::string gpus_shown(const Plan& p) { return fmt::format("{} x {}", p.gpus, p.offer.gpu->name); }
@@ -303,6 +305,16 @@ std::vector<PlanView> plan_views(const RecommendAnswer& answer, const std::vecto
   return views;
 }
 
+// The request again, for this GPU and provider only, with the file that starts the test.
+std::string test_command(const RecommendAnswer& answer, const plan::Experiment& experiment) {
+  std::string text = "rightsize recommend";
+  for (const model::Setting& s : answer.settings)
+    if (s.name != "gpu" && s.name != "provider" && s.name != "providers")
+      text += fmt::format(" --{} {}", s.name, s.value);
+  return text + fmt::format(" --gpu {} --provider {} --emit skypilot", experiment.plan.offer.gpu->name,
+                            experiment.plan.offer.machine->provider);
+}
+
 struct ChangeView {
   const RecommendAnswer& answer;
   const plan::RequestChange& change;
@@ -329,6 +341,24 @@ std::vector<ChangeView> change_views(const RecommendAnswer& answer) {
   for (const plan::RequestChange& c : answer.found.changes) all.push_back({answer, c});
   return all;
 }
+
+struct ExperimentView {
+  const RecommendAnswer& answer;
+  const plan::Experiment& experiment;
+};
+const Fields<ExperimentView> kExperimentFields = {
+    {"plan", "the plan, if the extrapolated speed is right", kPlanFields,
+     [](const ExperimentView& v) { return plan_view(v.answer, v.experiment.plan); }},
+    {"saving_share", "what it would save of the first plan's cost",
+     [](const ExperimentView& v) { return 1 - v.experiment.plan.cost / v.answer.found.plans.front().cost; }},
+    {"expected_saving_usd",
+     "mean saving over the error bars, using the cheaper plan after the test; a service: a month",
+     [](const ExperimentView& v) { return v.experiment.expected_saving; }},
+    {"test_seconds", "length of the test", [](const ExperimentView& v) { return v.experiment.test_time; }},
+    {"test_usd", "cost of the test", [](const ExperimentView& v) { return v.experiment.test_cost; }},
+    {"command", "writes the file that starts the test",
+     [](const ExperimentView& v) { return test_command(v.answer, v.experiment); }},
+};
 
 const Fields<BreakpointWords> kBreakpointFields = {
     {"when", "what would have to happen", &BreakpointWords::when},
@@ -426,6 +456,18 @@ const Fields<RecommendAnswer> kAnswerFields = {
        for (const plan::MixPart& part : a.found.mix)
          all.push_back({a.request, part.plan, part.plan, a.catalog, 1, part.share});
        return all;
+     }},
+    {"decision?", "only-choice, clear, close (other GPUs within 5 %) or extrapolation (no benchmark of the GPU)",
+     [](const RecommendAnswer& a) { return when(!a.found.plans.empty(), a.found.decision()); }},
+    {"decision_text?", "the same in a sentence",
+     [](const RecommendAnswer& a) {
+       return a.found.plans.empty() ? std::string() : decision_sentence(a.request, a.found);
+     }},
+    {"experiment?", "a cheaper GPU without benchmarks, and the test that would settle it", kExperimentFields,
+     [](const RecommendAnswer& a) {
+       std::optional<ExperimentView> view;
+       if (a.found.experiment) view.emplace(ExperimentView{a, *a.found.experiment});
+       return view;
      }},
     {"confidence", "share of what-ifs in which the first plan's GPU stays the best",
      [](const RecommendAnswer& a) {

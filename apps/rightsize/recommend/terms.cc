@@ -111,9 +111,10 @@ std::string quota_sentence(const plan::Plan& plan) {
 // The best plan shown whose GPU has benchmarks, for users who do not trust a data sheet.
 std::string measured_instead(const plan::Recommendation& found) {
   for (const plan::Plan& p : found.plans) {
-    if (p.basis == perf::Basis::kSpecification) continue;
-    return fmt::format(" (cheapest with one: {} x {} from {}, {}, {})", p.gpus, p.offer.gpu->name,
-                       p.offer.machine->provider, format_usd(p.cost), compare(p.cost / found.plans.front().cost));
+    if (p.extrapolated) continue;
+    return fmt::format("; even its high end costs less than the cheapest plan with one ({} x {} from {}, {}, {})",
+                       p.gpus, p.offer.gpu->name, p.offer.machine->provider, format_usd(p.cost),
+                       compare(p.cost / found.plans.front().cost));
   }
   return {};
 }
@@ -229,7 +230,13 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
     parts.push_back(fmt::format("{} start-up (--startup)", format_duration(plan.time.startup)));
   }
   if (request.work.kind == WorkKind::kTraining) {
-    parts.push_back(fmt::format("{} samples per step (--global-batch)", count(request.global_batch)));
+    const std::int64_t samples = plan.job.batch * plan.job.parallel.data() * plan.job.train.accumulation;
+    parts.push_back(samples == request.global_batch
+                        ? fmt::format("{} samples per step (--global-batch)", count(samples))
+                        : fmt::format("{} samples per step, because {} cannot be split over {} GPUs (--global-batch)",
+                                      count(samples), count(request.global_batch), plan.gpus));
+    if (plan.offer.is_own() && plan.machines > 1)
+      parts.push_back("the usual network of its generation between your machines");
     const Bytes checkpoint = plan::checkpoint_bytes(perf::work_of(request.model), plan.job);
     std::string saved = fmt::format("{} checkpoint", format_bytes(checkpoint));
     if (plan.time.interval > Seconds{})
@@ -262,24 +269,77 @@ std::string answer_sentence(const plan::Request& request, const plan::Plan& plan
   return text + ".";
 }
 
-// How clear the choice of the GPU is; empty where there was none.
-std::string confidence_sentence(const plan::Request& request, const plan::Recommendation& found) {
-  constexpr double kClear = 0.8;
-  const bool choice = std::any_of(found.plans.begin(), found.plans.end(), [&](const plan::Plan& plan) {
-    return plan.offer.gpu != found.plans.front().offer.gpu;
-  });
-  if (request.plans_only || !choice) return {};
-  const std::string share = found.confidence > 0.99 ? "over 99 %" : fmt::format("{:.0f} %", 100 * found.confidence);
-  return fmt::format(" {}: best in {} of what-ifs.", found.confidence >= kClear ? "Clear choice" : "Close call", share);
+std::string list_of_names(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? std::string() : names.front();
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
 }  // namespace
 
+std::string decision_sentence(const plan::Request& request, const plan::Recommendation& found) {
+  const plan::Plan& first = found.plans.front();
+  switch (found.decision()) {
+    case plan::Decision::kOnlyChoice:
+      return {};
+    case plan::Decision::kExtrapolation:
+      return fmt::format("Extrapolation: we have no benchmark of {}{}.", first.offer.gpu->name,
+                         measured_instead(found));
+    case plan::Decision::kClose: {
+      std::vector<std::string> names{first.offer.gpu->name};
+      for (const plan::Plan* plan : found.close_calls()) names.push_back(plan->offer.gpu->name);
+      return fmt::format("Close call between {} (within 5 %): choose by {}.", list_of_names(names),
+                         request.work.kind == WorkKind::kServing ? "availability or latency" : "availability or speed");
+    }
+    case plan::Decision::kClear: {
+      const auto next = std::find_if(found.plans.begin(), found.plans.end(), [&](const plan::Plan& plan) {
+        return plan.offer.gpu != first.offer.gpu && !plan.extrapolated && plan.price.may_lead();
+      });
+      if (next == found.plans.end()) return "Clear winner among the GPUs with benchmarks.";
+      return fmt::format("Clear winner: the next GPU, {}, costs {}.", next->offer.gpu->name,
+                         compare(next->cost / first.cost));
+    }
+  }
+  return {};
+}
+
+std::string experiment_sentence(const plan::Recommendation& found) {
+  if (!found.experiment) return {};
+  const plan::Experiment& e = *found.experiment;
+  return fmt::format(
+      "Worth a test: {} x {} from {} could save {} ({}), but we have no benchmark of it; {} of testing for about {} "
+      "would "
+      "settle it (--gpu {} --emit skypilot, then rightsize calibrate).",
+      e.plan.gpus, e.plan.offer.gpu->name, e.plan.offer.machine->provider,
+      format_percent(Ratio::fraction(1 - e.plan.cost / found.plans.front().cost)), format_usd(e.plan.cost),
+      format_duration(e.test_time), format_usd(e.test_cost), e.plan.offer.gpu->name);
+}
+
+std::string levers_sentence(const plan::Request& request, const plan::Recommendation& found) {
+  constexpr double kWorthALine = 0.9;
+  constexpr std::size_t kMost = 3;
+  const plan::Plan& first = found.plans.front();
+  std::vector<const plan::RequestChange*> levers;
+  for (const plan::RequestChange& c : found.changes) {
+    const bool said_elsewhere = c.kind == plan::RequestChangeKind::kSpot;
+    if (!said_elsewhere && c.plan.cost < first.cost * kWorthALine) levers.push_back(&c);
+  }
+  std::sort(levers.begin(), levers.end(), [](const auto* a, const auto* b) { return a->plan.cost < b->plan.cost; });
+  if (levers.size() > kMost) levers.resize(kMost);
+  std::vector<std::string> parts;
+  for (const plan::RequestChange* c : levers)
+    parts.push_back(fmt::format("{} {}{}, {} ({})", describe_change(c->kind).what, format_usd(c->plan.cost),
+                                request.work.kind == WorkKind::kServing ? "/month" : "",
+                                compare(c->plan.cost / first.cost), c->flags));
+  return parts.empty() ? std::string() : fmt::format("To pay less: {}.", fmt::join(parts, "; "));
+}
+
 std::vector<std::string> answer_paragraphs(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
-  std::string text = answer_sentence(request, first) + confidence_sentence(request, found);
+  std::string text = answer_sentence(request, first);
+  if (const std::string clear = decision_sentence(request, found); !clear.empty()) text += " " + clear;
   for (const std::string& sentence :
-       {hours_sentence(first), spend_sentence(request, first), spot_sentence(request, found)})
+       {experiment_sentence(found), levers_sentence(request, found), hours_sentence(first),
+        spend_sentence(request, first), spot_sentence(request, found)})
     if (!sentence.empty()) text += "\n" + sentence;
   const std::string commitment = commitment_sentence(first), quota = quota_sentence(first);
   const bool one_line = first.commitments.empty() && !commitment.empty();
@@ -318,8 +378,12 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
   std::vector<std::string> lines;
   for (const plan::PriceWarning& w : found.warnings) lines.push_back(describe_warning(w));
   if (first.basis == perf::Basis::kSpecification)
-    lines.push_back(fmt::format("no {} benchmark: the speed comes from the data sheet{}", first.offer.gpu->name,
-                                measured_instead(found)));
+    lines.push_back(fmt::format("no {} benchmark: the speed comes from the data sheet", first.offer.gpu->name));
+  if (plan::has_arm_host(first.offer))
+    lines.push_back(
+        fmt::format("{} machines have Arm hosts: images and wheels must be built for arm64", first.offer.gpu->name));
+  if (first.offer.gpu->vendor == "AMD")
+    lines.push_back(fmt::format("{} needs ROCm builds of the software", first.offer.gpu->name));
   for (const perf::Note& note : first.notes) {
     // A GPU without benchmarks has none of this combination either.
     const bool repeated = note.kind == perf::NoteKind::kUntestedStack && first.basis == perf::Basis::kSpecification;

@@ -13,6 +13,15 @@ namespace rightsize::app {
 std::vector<std::string> answer_paragraphs(const plan::Request& request, const plan::Recommendation& found);
 
 // The sentences on spot, commitment and quota of the first plan.
+// How clear the choice of the GPU is: a clear winner, a close call, an extrapolation; empty where there was no choice.
+std::string decision_sentence(const plan::Request& request, const plan::Recommendation& found);
+
+// A cheaper GPU without benchmarks, and the test that would settle it; empty where no test pays.
+std::string experiment_sentence(const plan::Recommendation& found);
+
+// The changes of the request that save a tenth or more, the largest saving first; empty where there are none.
+std::string levers_sentence(const plan::Request& request, const plan::Recommendation& found);
+
 std::vector<std::string> terms_sentences(const plan::Request& request, const plan::Recommendation& found);
 
 // "Cheaper, but ranked lower: ..."; plans whose price may not lead, and why. Empty where there are none.

@@ -167,6 +167,7 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
       {"4-bit weights (AWQ, GPTQ)", "a few percent on hard tasks; check your own", ""},
       {"twice the TTFT limit", "answers start later", ""},
       {"twice the TPOT limit", "answers come more slowly", ""},
+      {"twice the deadline", "done later", ""},
       {"spot machines", "interrupted now and then; the cost includes the repeated work", ""},
       {"more GPUs", "", ""},
       {"no deadline", "", ""},
