@@ -432,6 +432,11 @@ int refuse_command(const std::vector<std::string>& words) {
     candidates.insert(candidates.begin(), words);
     candidates.front().insert(candidates.front().begin(), "recommend");
   }
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const WordKind named = kind_of_word(words[i]);
+    if (named == WordKind::kModel) candidates.push_back({"recommend", words[i]});
+    if (named == WordKind::kGpu) candidates.push_back({"prices", words[i]});
+  }
   const auto runs = std::find_if(candidates.begin(), candidates.end(), answers);
   std::cerr << "try: " << as_typed(runs == candidates.end() ? std::vector<std::string>{"--help"} : *runs) << '\n';
   return code;

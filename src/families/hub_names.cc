@@ -122,6 +122,10 @@ std::optional<NamedShape> by_table(std::string_view name) {
   const HubRow& row = found->second;
   NamedShape shape{row.model, precision_named(row.precision), {}};
   shape.note = fmt::format("{} has the shape of {}", name, row.model);
+  if (row.checked == "line") {
+    shape.note = fmt::format("assumed: '{}' is {}; 'rightsize models {}' lists other sizes", name, row.model, name);
+    return shape;
+  }
   if (row.checked == "near")
     shape.note += fmt::format(", except: {}", row.difference);
   else if (row.checked != "yes")

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/parse_units.h"
+#include "base/amount.h"
 #include "base/text.h"
 
 namespace rightsize::model {
@@ -13,10 +13,11 @@ std::optional<ScaledName> parse_scaled_name(std::string_view name) {
   const std::size_t like = lower.find(" like ");
   if (like == std::string::npos) return std::nullopt;
   constexpr double kFewest = 1e6, kMost = 1e13;
-  const Result<double> parameters = parse_count(trim(name.substr(0, like)));
+  const std::optional<Amount> parameters = parse_amount(name.substr(0, like));
   const std::string_view family = trim(name.substr(like + 6));
-  if (!parameters || *parameters < kFewest || *parameters > kMost || family.empty()) return std::nullopt;
-  return ScaledName{*parameters / 1e9, std::string(family)};
+  if (!parameters || parameters->per || family.empty()) return std::nullopt;
+  if (parameters->count < kFewest || parameters->count > kMost) return std::nullopt;
+  return ScaledName{parameters->count / 1e9, std::string(family)};
 }
 
 DecoderSizes scale_decoder(const DecoderSizes& from, double parameters) {

@@ -11,7 +11,8 @@ constexpr Setting kRows[] = {
     section("Model and job"),
     text("model", "NAME|FILE", "model: a built-in name ('rightsize models' lists them) or a Hugging Face config.json"),
     text("name", "NAME", "name of the workload in reports").words(),
-    choice("job", "train|serve", "train or serve the model").or_words("train; serve with a setting for serving"),
+    choice("job", "train|serve", "train or serve; finetune, batch, embed, rerank, image and others are understood too")
+        .or_words("train; serve with a setting for serving"),
     choice("precision", kPrecisions,
            "number format; train: bf16 (pure), amp-bf16, amp-fp16, mixed-bf16, fp32, fp8 or fp4 (NVFP4, megatron "
            "only); serve: bf16, fp16, fp8, int8, int4, nf4 or fp4")

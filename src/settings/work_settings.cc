@@ -17,7 +17,7 @@ constexpr Setting kRows[] = {
     duration("checkpoint-every", "4h", kMinute, kTenYears, "longest time between two checkpoints").or_else("4h"),
 
     section("Serving", Jobs::kServe),
-    per_second("rate", "20/s", 1e-5, 1e7, "arrival rate of requests; a bare number is per second"),
+    per_second("rate", "20/s", 1e-5, 1e7, "arrival rate of requests, e.g. 20/s or 1M/d; or --users 2000"),
     text("mix", "LIST", "request sizes with their shares: 1024:256=0.7,8192:512=0.3"),
     file("trace", "recorded traffic (time, tokens in, tokens out), replayed as recorded or at --rate"),
     file("rate-profile", "CSV with columns hour, rate (hours 0-23, or 0-167 for a week); machines follow the hours"),
@@ -28,7 +28,8 @@ constexpr Setting kRows[] = {
     flag("allow-single", "allow a single replica, without a spare"),
 
     section("Offline work", Jobs::kOffline),
-    count("items", "1M", 1, kMostWork, "requests to process offline, without latency limits"),
+    count("items", "1M", 1, kMostWork,
+          "requests to process offline, without latency limits; also --docs, --prompts, --images"),
     number("audio-hours", "100", 1e-3, 1e12, "hours of audio to transcribe"),
     duration("per-item", "80ms", 1e-9, 30 * kDay, "measured time per item on the one --gpu, instead of an estimate"),
 
@@ -45,7 +46,7 @@ constexpr Setting kRows[] = {
         .or_words("one month"),
 
     section("Limits"),
-    duration("deadline", "14d", kSecond, kTenYears, "finish within this time"),
+    duration("deadline", "14d", kSecond, kTenYears, "finish within this time or by this day, e.g. 14d or friday"),
     money("budget", "500", 0.01, 1e12, "cost limit (serve: per month)"),
     choice("objective", "cost|time|cost-time", "what to minimize").or_else("cost"),
 
@@ -54,7 +55,7 @@ constexpr Setting kRows[] = {
         .or_words("3min, plus the image at 41 MB/s and the weights at 1 GB/s"),
     duration("restart", "10min", 0, 7 * kDay, "time to resume after an interruption").or_words("as --startup"),
     per_hour("interruptions", "0.05", 0, 60, "spot interruptions per machine-hour").or_else("0.05"),
-    bandwidth("checkpoint-rate", "1GB/s", 1e5, 1e14, "speed at which checkpoints are written").or_else("1GB/s"),
+    bandwidth("checkpoint-rate", "1GB/s", 1e5, 1e14, "speed at which all machines together write checkpoints").or_words("1GB/s for each machine that writes"),
     size("storage", "2TB", 0, 1e19, "storage kept for the length of the job"),
     money("storage-price", "0.08", 0, 100, "storage price, USD per GB-month").or_else("0.08"),
     size("egress", "500GB", 0, 1e19, "data transferred out of the cloud, once"),

@@ -123,7 +123,7 @@ Checked<Outcome> run(const Flags& flags) {
   const Facts facts{std::move(hardware), std::move(known)};
   const auto& [catalog, constants] = facts;
   RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, flags.job));
-  if (input.job.parallel.tensor > 1 && !flags.job.settings.contains("tp"))
+  if (input.job.parallel.tensor > 1 && !flags.job.settings.contains("tp") && !input.job.serve.disaggregated)
     note(fmt::format("{} does not fit one {}: split over all {} GPUs (--tp {})", input.model.name, input.gpu->name,
                      input.job.parallel.tensor, input.job.parallel.tensor));
   const Result<SpeedEstimate> estimate = estimate_speed(constants, input);

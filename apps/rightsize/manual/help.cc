@@ -118,10 +118,11 @@ constexpr MainFlags kMain[] = {
 std::string short_line(const FlagInfo& flag, std::size_t width) {
   FlagInfo shown = flag;
   if (is_long_choice(flag)) shown.values = "NAME";
+  const auto fits = [&](const std::string& text) { return kMeaningColumn + display_width(text) <= width; };
   std::string text = meaning(shown);
-  for (const std::string_view stop : {"; ", ": ", " (default", ", e.g.", ", "}) {
-    if (kMeaningColumn + display_width(text) <= width) break;
-    if (const std::size_t at = text.find(stop); at != std::string::npos) text.erase(at);
+  if (!fits(text)) text = shown.meaning;  // without the default
+  for (const std::string_view stop : {"; ", ": ", " (", ", e.g.", ", "}) {
+    if (const std::size_t at = text.find(stop); !fits(text) && at != std::string::npos) text.erase(at);
   }
   shown.meaning = text, shown.otherwise.clear(), shown.required = false;
   shown.others.clear();

@@ -47,9 +47,12 @@ std::vector<ModelShape> named_like(const std::string& word) {
 
 Checked<Outcome> run(const Flags& flags) {
   if (!flags.model.empty()) {
+    const std::vector<ModelShape> alike = named_like(flags.model);
+    // A line of models is listed, although other commands take it for its most usual member.
+    if (alike.size() > 1 && model::note_on_name(flags.model).starts_with("assumed"))
+      return Outcome{models_report(alike)};
     Checked<ModelShape> model = model::find_model(flags.model);
     if (model) return Outcome{model_report(*model)};
-    const std::vector<ModelShape> alike = named_like(flags.model);
     if (alike.empty()) return fail(model.error());
     return Outcome{models_report(alike)};
   }

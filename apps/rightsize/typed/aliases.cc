@@ -57,6 +57,18 @@ constexpr FlagAlias kFlags[] = {
     {"--zero-stage --deepspeed --sharding-strategy", "--zero"},
     {"--cpu-offload", "--offload=optimizer"},
     {"--num-epochs --num-train-epochs", "--epochs"},
+    {"--dataset --dataset-size --data --data-size --corpus", "--dataset-tokens"},
+    {"--cheapest --lowest-cost", "--objective=cost"},
+    {"--fastest --quickest", "--objective=time"},
+    {"--no-spot --on-demand-only", "--purchase=on-demand"},
+    {"--kubernetes --k8s --kubectl", "--emit=kubernetes"},
+    {"--skypilot --sky", "--emit=skypilot"},
+    {"--slurm --sbatch", "--emit=slurm"},
+    {"--terraform --tf", "--emit=terraform"},
+    {"--karpenter", "--emit=karpenter"},
+    {"--1y --1yr --1-year --one-yr --yearly", "--one-year"},
+    {"--3y --3yr --3-year --3-years --three-year", "--three-years"},
+    {"--cost --gpu-price --gpu-cost --hourly-price --price-per-hour --price-per-gpu --usd-per-hour", "--price"},
     {"--num-tokens --train-tokens --total-tokens", "--tokens"},
     // Lengths: of a request when serving, of a sequence when training.
     {"--input-len --input-length --input-tokens --random-input-len --prompt-len --prompt-length --prompt-tokens "

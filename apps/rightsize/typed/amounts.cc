@@ -31,7 +31,7 @@ constexpr Nouns kNouns[] = {
 
 // Words that say nothing about what is counted.
 constexpr std::string_view kAmountFillers =
-    "num number of n total target expected avg average mean max peak count concurrent "
+    "num number of n total target expected train training avg average mean max peak count concurrent "
     "simultaneous active input offline batch rate throughput volume";
 
 struct TimeWords {
@@ -57,13 +57,13 @@ constexpr JobWords kJobWords[] = {
     {"train", "train training pretrain pretraining continuedpretraining cpt scratch"},
     {"finetune", "finetune finetuning sft tune tuning posttrain posttraining instructiontuning dpo"},
     {"serve",
-     "serve serving inference infer chat online realtime chatbot api deploy deployment host hosting llm "
+     "serve serving inference infer rag chat online realtime chatbot api deploy deployment host hosting llm "
      "completion generation production"},
     {"batch",
      "batch offline batchinference offlineinference bulk batchprocessing processing summarize summarization "
      "classify classification labeling labelling annotate annotation synthetic datagen extraction translate "
      "translation"},
-    {"embed", "embed embedding embeddings vectorize vectorization indexing encode encoding featureextraction rag"},
+    {"embed", "embed embedding embeddings vectorize vectorization indexing encode encoding featureextraction"},
     {"rerank", "rerank reranking reranker rank ranking"},
     {"image", "image images imagegeneration imagegen txt2img text2image texttoimage diffusion"},
     {"video", "video videos videogeneration videogen txt2video text2video texttovideo"},
@@ -93,6 +93,7 @@ std::optional<WorkFlag> read_work_flag(std::string_view flag) {
     const std::optional<Amount> short_form = parse_amount("1 " + lower);
     return WorkFlag{thing_of(short_form->thing), short_form->per};
   }
+  if (lower == "hours-of-audio" || lower == "hours-audio") return WorkFlag{Thing::kAudioHour, {}};
   std::string spaced = lower;
   std::replace(spaced.begin(), spaced.end(), '_', '-');
   const std::vector<std::string_view> words = split_list(spaced, '-');

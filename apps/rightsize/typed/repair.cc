@@ -248,6 +248,9 @@ class Repair {
       }
       return parts;
     }
+    // A model replaces a word that is none.
+    if (edit.part.flag == "--model")
+      std::erase_if(parts, [&](const WordPart& part) { return part.flag.empty() && mentions(messages_, part); });
     const auto given =
         std::find_if(parts.begin(), parts.end(), [&](const WordPart& part) { return part.flag == edit.part.flag; });
     if (given != parts.end())

@@ -97,8 +97,8 @@ class SaidReader {
     const std::optional<std::string> value = value_here();
     if (take_job(name, value)) return true;
     if (!value) return false;
-    if (take_size(name, *value) || take_person(name, *value) || take_length(name, *value) || take_limit(name, *value) ||
-        take_amount(name, *value))
+    if (take_nodes(name, *value) || take_size(name, *value) || take_person(name, *value) || take_length(name, *value) ||
+        take_limit(name, *value) || take_amount(name, *value))
       return true;
     // The value of a flag is not a word by itself.
     const FlagInfo* flag = find(name);
@@ -152,6 +152,20 @@ class SaidReader {
     } else {
       return false;
     }
+    skip_value();
+    return true;
+  }
+
+  // --nodes 2 --gpus-per-node 8 are 16 GPUs.
+  bool take_nodes(const std::string& name, const std::string& value) {
+    const auto many = parse_amount(value);
+    if (!has("--gpus") || has(name) || !many || many->per) return false;
+    if (holds(std::array{"--nodes", "--num-nodes", "--nnodes"}, name))
+      out_.nodes = many->count;
+    else if (holds(std::array{"--gpus-per-node", "--ntasks-per-node", "--gpus-per-machine"}, name))
+      out_.per_node = many->count;
+    else
+      return false;
     skip_value();
     return true;
   }
@@ -253,8 +267,12 @@ class SaidReader {
       set_job(job_of(word));
       return true;
     }
-    if (is_link(word) && in_.size() > 3) return true;
-    if (take_name(word)) return true;
+    if (is_link(word) && in_.size() > 2) return true;
+    if (out_.command == "init" && model::is_known_name(word)) {
+      keep("--model=" + word);
+      return true;
+    }
+    if (take_name(word) || skip_word(word)) return true;
     if (word.front() < '0' || word.front() > '9') return false;
     std::string text = word;
     std::size_t used = 0;
@@ -267,13 +285,29 @@ class SaidReader {
     return true;
   }
 
+  // A word that says nothing, beside a model: `estimate throughput llama-3.1-8b`. Paths and numbers are kept.
+  bool skip_word(const std::string& word) {
+    if (!has("--model") || word.find_first_of("./\\:0123456789") != std::string::npos || model::is_known_name(word))
+      return false;
+    const bool model_given = std::any_of(in_.begin() + 1, in_.end(), [&](const std::string& other) {
+      return other.starts_with("--model=") || (!is_flag_word(other) && other != word && model::is_known_name(other));
+    });
+    if (!model_given) return false;
+    out_.rest.notes.push_back(fmt::format("'{}' is not used", word));
+    return true;
+  }
+
   // A GPU or a number format in any place: `memory deepseek-v3 fp8 8xH200`.
   bool take_name(const std::string& word) {
     if (!has("--model") || !has("--gpu") || model::is_known_name(word)) return false;
-    const std::string format = meant_value("--precision", to_lower(word));
-    const bool is_format = has("--precision") && settings::read(settings::get("precision"), format).has_value();
-    if (!is_format && kind_of_word(word) != WordKind::kGpu) return false;
-    keep((is_format ? "--precision=" + format : "--gpu=" + word));
+    const std::string value = meant_value("--precision", to_lower(word));
+    for (const std::string& flag : {std::string("precision"), std::string("method"), std::string("stack")}) {
+      if (!has("--" + flag) || !settings::read(settings::get(flag), value)) continue;
+      keep("--" + flag + "=" + value);
+      return true;
+    }
+    if (kind_of_word(word) != WordKind::kGpu) return false;
+    keep("--gpu=" + word);
     return true;
   }
 

@@ -29,9 +29,10 @@ struct Said {
   double concurrency = 0;
   std::optional<double> think, turns;  // seconds; messages of a user
   std::optional<Seconds> turns_per;
-  std::string parameters, like;   // of a model that is known only by its size: --params 34B --like llama
-  std::optional<double> longest;  // tokens of the longest request: --max-model-len
-  Typed rest;                     // everything else, as typed
+  std::string parameters, like;           // of a model that is known only by its size: --params 34B --like llama
+  std::optional<double> nodes, per_node;  // machines, and GPUs of each
+  std::optional<double> longest;          // tokens of the longest request: --max-model-len
+  Typed rest;                             // everything else, as typed
 };
 
 Said read_said(Typed typed, const std::deque<FlagInfo>& declared);

@@ -13,6 +13,7 @@
 #include "families/presets.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
+#include "rightsize/typed/limits.h"
 #include "rightsize/typed/lists.h"
 
 namespace rightsize::app {
@@ -60,7 +61,7 @@ void put_command_first(std::vector<std::string>& words) {
 // `serve llama-3.1-8b`, `embed bge-m3 --docs 1M`: a job and its model. 'serve' alone is the web page, and 'batch' the
 // simulator, which takes arrivals.
 bool is_plan(const std::vector<std::string>& words, std::span<const std::string> commands) {
-  if (words.size() < 2 || job_of(words.front()).empty()) return false;
+  if (words.size() < 2 || words.front().starts_with('-') || job_of(words.front()).empty()) return false;
   if (words.front() != "serve" && words.front() != "batch" && holds(commands, words.front())) return false;
   if (words.front() != "serve" && words.front() != "batch") return holds(words, "--help") ? words.size() > 2 : true;
   const auto has = [&](auto&& test) { return std::any_of(words.begin() + 1, words.end(), test); };
@@ -96,7 +97,9 @@ void join_names(std::vector<std::string>& words) {
       name = fmt::format("{}", fmt::join(first, first + static_cast<std::ptrdiff_t>(many), "-"));
       // Several words are one name only if that is exactly the name of a GPU or a built-in model.
       const WordKind kind = many == 1 ? WordKind::kOther : kind_of_word(name);
-      if (many == 1 || kind == WordKind::kGpu || (kind == WordKind::kModel && model::note_on_name(name).empty())) break;
+      if (many == 1 || kind == WordKind::kGpu ||
+          (kind == WordKind::kModel && model::note_on_name(name).find("by its name") == std::string::npos))
+        break;
     }
     at += std::max<std::size_t>(many, 1);
     if (many == 1 && bare.size() > 1 && holds(std::array{"on", "with", "vs", "and", "of", "for"}, name)) continue;
@@ -167,7 +170,8 @@ class Rewriter {
   Rewriter(Typed typed, const std::deque<FlagInfo>& declared) : in_(std::move(typed.words)), declared_(declared) {
     out_.renamed = std::move(typed.renamed);
     serving_ = std::any_of(in_.begin() + (in_.empty() ? 0 : 1), in_.end(), [](const std::string& word) {
-      const std::string job = job_of(word.substr(word.find('=') + 1));
+      const bool flag_alone = word.starts_with('-') && word.find('=') == std::string::npos;  // --batch
+      const std::string job = flag_alone ? std::string() : job_of(word.substr(word.find('=') + 1));
       return (!job.empty() && job != "train" && job != "finetune") || holds(std::array{"--serve", "--inference"}, word);
     });
   }
@@ -220,7 +224,9 @@ class Rewriter {
       out_.plain = true;
       return;
     }
-    const std::string meant = meant_flag(tidy, declared_, serving_);
+    std::string meant = meant_flag(tidy, declared_, serving_);
+    if (meant.empty()) meant = by_words(tidy);
+    if (meant.empty() && is_argument(tidy)) return;  // --old FILE: the file alone
     if (meant.empty()) return out_.words.push_back(word);
     if (meant == "argument") return;  // -f FILE: the file alone
     const std::size_t fixed = meant.find('=');
@@ -229,6 +235,40 @@ class Rewriter {
     if (!rest.empty() && rest.find('*') == std::string::npos) return put_switch(flag, name, rest, value);
     if (flag.name != "--format") out_.renamed.push_back(fmt::format("{} is {}", name, flag.name));
     put(flag, tidy, value, rest);
+  }
+
+  bool is_argument(std::string_view name) const {
+    return std::any_of(declared_.begin(), declared_.end(), [&](const FlagInfo& flag) {
+      return !flag.name.starts_with('-') && "--" + to_lower(flag.name) == name;
+    });
+  }
+
+  // A flag by its words: --monthly-budget is --budget, --peak-qps is --qps, --layouts is --list-layouts, and --vllm is
+  // the value of one flag. Empty where several flags would do.
+  std::string by_words(const std::string& typed) const {
+    constexpr std::array kSayNothing = {"peak",    "avg",   "average", "mean",     "max",    "maximum",
+                                        "monthly", "total", "target",  "my",       "num",    "number",
+                                        "of",      "the",   "desired", "expected", "overall"};
+    std::string kept = "-";
+    for (const std::string_view word : split_list(typed, '-')) {
+      if (!holds(kSayNothing, word)) kept += "-" + std::string(word);
+    }
+    if (kept != typed && kept.size() > 3) {
+      if (find_flag(declared_, kept) != nullptr) return kept;
+      if (const std::string meant = meant_flag(kept, declared_, serving_); !meant.empty()) return meant;
+    }
+    if (read_work_flag(typed) || read_limit_name(typed.substr(2))) return {};
+    const std::string value = meant_value("--precision", typed.substr(std::min<std::size_t>(2, typed.size())));
+    std::vector<std::string> found;
+    for (const FlagInfo& flag : declared_) {
+      const bool names_value = holds(std::array{"--precision", "--stack", "--method"}, flag.name) &&
+                               settings::read(*flag.setting, value).has_value();
+      constexpr std::size_t kDistinct = 7;  // "--layouts": long enough to mean one flag
+      const bool part = typed.size() >= kDistinct && flag.name.ends_with(typed.substr(1)) && flag.values.empty();
+      if (names_value) found.push_back(flag.name + "=" + value);
+      if (part) found.push_back(flag.name + "=yes");
+    }
+    return found.size() == 1 ? found.front() : std::string();
   }
 
   // For a switch of another tool that is a value here: --spot is --purchase spot. Switches of Hugging Face take True
@@ -315,9 +355,26 @@ class Rewriter {
 
 }  // namespace
 
-WordKind kind_of_word(std::string_view word) {
+namespace {
+
+// Nothing where no GPU has the name.
+std::vector<const catalog::Gpu*> gpus_named(std::string_view word) {
   static const Checked<catalog::Catalog> kFacts = catalog::load_hardware("");
-  if (kFacts && kFacts->match_gpus(catalog::split_gpu_count(word).name)) return WordKind::kGpu;
+  if (!kFacts) return {};
+  return kFacts->match_gpus(catalog::split_gpu_count(word).name).value_or(std::vector<const catalog::Gpu*>{});
+}
+
+}  // namespace
+
+bool is_other_chip(std::string_view gpu) {
+  const std::vector<const catalog::Gpu*> found = gpus_named(gpu);
+  return !found.empty() && std::none_of(found.begin(), found.end(), [](const catalog::Gpu* chip) {
+    return chip->vendor == "NVIDIA" || chip->vendor == "AMD";
+  });
+}
+
+WordKind kind_of_word(std::string_view word) {
+  if (!gpus_named(word).empty()) return WordKind::kGpu;
   return is_model_name(word) ? WordKind::kModel : WordKind::kOther;
 }
 
@@ -355,7 +412,7 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   if (lists && all.size() > 1 && (is_verb(all[1]) || all[1] == "cheapest")) all.erase(all.begin() + 1);
   if (holds(std::array{"recommend", "memory", "estimate", "checklist", "init"}, all.front())) {
     // `recommend serve llama-3.1-8b`, `memory fine-tuning llama-3.1-8b`
-    while (all.size() > 1 && !job_of(all[1]).empty()) {
+    while (all.size() > 1 && !all[1].starts_with('-') && !job_of(all[1]).empty()) {
       all.push_back("--job=" + job_of(all[1]));
       all.erase(all.begin() + 1);
     }

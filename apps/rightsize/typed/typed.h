@@ -32,6 +32,8 @@ Typed meant_flags(Typed typed, const std::deque<FlagInfo>& declared);
 // words that were not understood otherwise.
 enum class WordKind { kOther, kGpu, kModel };
 WordKind kind_of_word(std::string_view word);
+// Whether a name means only chips for which we model no software: TPU, Inferentia, Gaudi.
+bool is_other_chip(std::string_view gpu);
 
 // Our flag for another tool's, with its value where it has one ("--purchase=spot"); empty where there is none.
 std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& declared, bool serving);

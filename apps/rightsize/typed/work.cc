@@ -39,11 +39,15 @@ class WorkWriter {
         turns_per_(said.turns_per),
         parameters_(std::move(said.parameters)),
         like_(std::move(said.like)),
+        nodes_(said.nodes),
+        per_node_(said.per_node),
         longest_(said.longest),
         out_(std::move(said.rest)) {}
 
   Typed run() {
     put_model();
+    note_chips();
+    put_nodes();
     put_job();
     put_lengths();
     if (plans_)
@@ -131,8 +135,33 @@ class WorkWriter {
       std::erase(size, ' ');
       put("--model", fmt::format("{} like {}", size, like_.empty() ? "llama" : like_));
     }
+    if (command_ == "models") return;
     if (const std::string said = model::note_on_name(model_among(out_.words)); !said.empty())
       out_.notes.push_back(said);
+  }
+
+  void put_nodes() {
+    if (!nodes_ && !per_node_) return;
+    constexpr double kUsualNode = 8;
+    const double gpus = nodes_.value_or(1) * per_node_.value_or(length("--gpus", kUsualNode));
+    std::erase_if(out_.words, [](const std::string& word) { return word.starts_with("--gpus="); });
+    put("--gpus", whole(gpus));
+    out_.notes.push_back(fmt::format("{} machines of {} GPUs are --gpus {}", whole(nodes_.value_or(1)),
+                                     whole(gpus / nodes_.value_or(1)), whole(gpus)));
+  }
+
+  // Plans need software that we model.
+  void note_chips() {
+    if (!plans_ || given("--gpu").empty()) return;
+    std::string chips;
+    for (const std::string_view gpu : split_list(given("--gpu"), ',')) {
+      if (!is_other_chip(gpu)) return;
+      chips += (chips.empty() ? "" : ", ") + std::string(gpu);
+    }
+    out_.notes.push_back(
+        fmt::format("no framework or engine that we model runs on {}, so 'recommend' cannot plan it; "
+                    "'rightsize estimate {} --gpu {}' gives the speed of its data sheet",
+                    chips, model_among(out_.words), chips));
   }
 
   // Sized for requests that are as long as the engine accepts.
@@ -434,7 +463,7 @@ class WorkWriter {
   std::optional<double> think_, turns_;
   std::optional<Seconds> turns_per_;
   std::string parameters_, like_;
-  std::optional<double> longest_;
+  std::optional<double> nodes_, per_node_, longest_;
   Typed out_;
 };
 
