@@ -231,15 +231,25 @@ std::string date_sentence(const Imported& i) {
   return text;
 }
 
+// "1 price", "3 prices"
+template <class Number>
+std::string counted(Number count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 void report_import(const Imported& i, report::Report& report) {
-  const bool known = i.job.date_is != feeds::DateIs::kWritten;
-  report.say(fmt::format("{} ({}, {}): {} prices, {} new machines; {}.", i.job.file, i.job.feed,
-                         known ? format_date(i.job.date) : "undated", i.prices, i.new_machines,
+  const bool own_dates = i.audit.dateless == 0 && i.job.date_is != feeds::DateIs::kStated;
+  const std::string day = own_dates                                  ? "each row dated"
+                          : i.job.date_is == feeds::DateIs::kWritten ? "undated"
+                                                                     : format_date(i.job.date);
+  report.say(fmt::format("{} ({}, {}): {}, {}; {}.", i.job.file, i.job.feed, day, counted(i.prices, "price"),
+                         counted(i.new_machines, "new machine"),
                          i.where.empty() ? "nothing kept (--dry-run)" : i.where));
   if (std::string dates = date_sentence(i); !dates.empty()) report.say(std::move(dates));
-  report.say(fmt::format("{} rows taken, {} refused, {} about other products{}.", i.audit.taken, i.audit.refused_rows,
-                         i.audit.passed,
-                         i.audit.withdrawn > 0 ? fmt::format("; {} earlier prices withdrawn", i.audit.withdrawn) : ""));
+  report.say(fmt::format(
+      "{} taken, {} refused, {} about other products{}.", counted(i.audit.taken, "row"), i.audit.refused_rows,
+      i.audit.passed,
+      i.audit.withdrawn > 0 ? fmt::format("; {} withdrawn", counted(i.audit.withdrawn, "earlier price")) : ""));
   std::vector<AuditRow> rows;
   for (const auto& [kind, findings] : {std::pair{"refused", &i.audit.refused},
                                        {"suspicious", &i.audit.suspicious},
