@@ -13,6 +13,7 @@ constexpr FlagAlias kFlags[] = {
     {"--spot --use-spot --preemptible", "--purchase=spot"},
     {"--on-demand --ondemand", "--purchase=on-demand"},
     {"--reserved", "--purchase=1y"},
+    {"--commitment --term --terms --pricing --billing --purchase-type", "--purchase"},
     {"--accelerator --accelerators --gpu-type --gpu-name --device --system -g", "--gpu"},
     {"--num-gpus --num-gpu --gpu-count --gpu-num --ngpus --n-gpus --ngpu --number-of-gpus --count --num-processes "
      "--nproc-per-node --world-size --total-gpus --gres --gpus-per-task",

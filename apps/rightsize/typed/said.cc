@@ -226,6 +226,8 @@ class SaidReader {
                                    : name == "--items" ? WorkFlag{Thing::kItem, {}}
                                                        : read_work_flag(name);
     const std::optional<Amount> amount = parse_amount(value);
+    if (!work && plans_ && amount && is_noun(name) && (amount->per || amount->count >= kMany))
+      work = WorkFlag{Thing::kItem, {}};
     if (!work || !amount || !(amount->count > 0)) return false;
     if (name == "--images" && !is_image_work(*amount)) return false;
     SaidAmount said{name, value, work->thing, *amount, is_rate};
@@ -236,6 +238,13 @@ class SaidReader {
     out_.amounts.push_back(said);
     skip_value();
     return true;
+  }
+
+  // --pdfs 100k: a plural that no table has, with a number that only an amount of work has.
+  static constexpr double kMany = 1000;
+  static bool is_noun(std::string_view name) {
+    constexpr std::size_t kShortest = 6;  // "--pdfs"
+    return name.size() >= kShortest && name.ends_with('s') && name.find('-', 2) == std::string_view::npos;
   }
 
   // --images 1 is part of a prompt where the model reads images; otherwise images are the work.

@@ -102,7 +102,9 @@ void join_names(std::vector<std::string>& words) {
         break;
     }
     at += std::max<std::size_t>(many, 1);
-    if (many == 1 && bare.size() > 1 && holds(std::array{"on", "with", "vs", "and", "of", "for"}, name)) continue;
+    if (many == 1 && bare.size() > 1 &&
+        holds(std::array{"on", "with", "vs", "and", "of", "for", "in", "at", "from", "the"}, name))
+      continue;
     // `8 h100` is 8xh100.
     const bool counted = !joined.empty() && joined.back().find_first_not_of("0123456789") == std::string::npos;
     if (counted && kind_of_word(name) == WordKind::kGpu) {

@@ -196,6 +196,14 @@ class WorkWriter {
   // Little's law: people who think for a while between two requests, or requests that are always in flight.
   std::optional<double> rate_of_people() {
     const double response = response_seconds();
+    const bool rate_said = std::any_of(amounts_.begin(), amounts_.end(), [](const SaidAmount& said) {
+      return said.is_rate || (said.thing == Thing::kRequest && said.amount.per);
+    });
+    if (concurrency_ > 0 && rate_said) {
+      out_.notes.push_back(
+          fmt::format("the rate decides; {} requests in flight are not used", format_count(concurrency_)));
+      return std::nullopt;
+    }
     if (concurrency_ > 0) {
       const double rate = concurrency_ / response;
       out_.notes.push_back(
@@ -323,6 +331,7 @@ class WorkWriter {
     if (limits_.empty()) return;
     if (has("--ttft-slo")) return put_slo_flags();
     if (has("--slo")) return put_slo();
+    if (has("--job") && given("--job").empty() && !any_given(settings::Jobs::kTrain)) put("--job", "serve");
     for (const LatencyLimit& limit : limits_) {
       out_.notes.push_back(fmt::format("'{}' checks no limits ({}); 'recommend' and 'batch' do", command_, limit.text));
       break;

@@ -11,7 +11,6 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "rightsize/call.h"
-#include "rightsize/manual/manual.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/limits.h"
 #include "rightsize/typed/repair.h"
