@@ -73,8 +73,9 @@ double draw_price(const PriceOutlook& price, Random& random) {
 
 }  // namespace
 
-Seconds save_time(Bytes checkpoint, const JobAssumptions& a) {
-  return checkpoint > Bytes{} ? std::max(seconds(1), checkpoint / a.checkpoint_rate) : Seconds{};
+Seconds save_time(Bytes checkpoint, const JobAssumptions& a, int writers) {
+  const BytesPerSecond rate = a.checkpoint_total.value_or(a.checkpoint_rate * static_cast<double>(writers));
+  return checkpoint > Bytes{} ? std::max(seconds(1), checkpoint / rate) : Seconds{};
 }
 
 double time_per_work(Seconds interval, Seconds save, Seconds restart, Seconds between_interruptions) {

@@ -22,11 +22,12 @@ namespace rightsize::market {
 
 // Assumptions a user can replace; each has a flag. Sources: docs/recommend.md#assumptions.
 struct JobAssumptions {
-  Seconds startup = hours(10.0 / 60);         // from the order to the first step: machine, image, weights
-  Seconds restart = hours(10.0 / 60);         // after an interruption
-  double spot_interruptions_per_hour = 0.05;  // of one spot machine
-  double failures_per_gpu_hour = 2e-5;        // of any hardware
-  BytesPerSecond checkpoint_rate = gb_per_s(1);
+  Seconds startup = hours(10.0 / 60);                   // from the order to the first step: machine, image, weights
+  Seconds restart = hours(10.0 / 60);                   // after an interruption
+  double spot_interruptions_per_hour = 0.05;            // of one spot machine
+  double failures_per_gpu_hour = 2e-5;                  // of any hardware
+  BytesPerSecond checkpoint_rate = gb_per_s(1);         // of one machine that writes
+  std::optional<BytesPerSecond> checkpoint_total = {};  // of all machines together, if the user gave it
   // However rarely machines fail: bugs and bad data also end a run, and must not cost a day of work.
   Seconds checkpoint_every = hours(4);
   Bytes storage;  // held for the length of the job
@@ -36,7 +37,8 @@ struct JobAssumptions {
 };
 
 // How long one checkpoint takes to save.
-Seconds save_time(Bytes checkpoint, const JobAssumptions& assumptions);
+// Checkpoints are sharded: each of the `writers`, one per machine, writes its part.
+Seconds save_time(Bytes checkpoint, const JobAssumptions& assumptions, int writers = 1);
 
 struct InterruptibleJob {
   Seconds work;  // without interruptions

@@ -165,8 +165,8 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
         // Machines of an offline job work independently: losing one stops only that one.
         const int tied = request.work.kind == WorkKind::kOffline ? 1 : option.machines;
         const market::JobAssumptions& assumptions = assumed(*machines.gpu);
-        const auto time = market::running_time({busy, market::save_time(checkpoint, assumptions), offer.price->purchase,
-                                                tied, option.gpus * tied / option.machines},
+        const auto time = market::running_time({busy, market::save_time(checkpoint, assumptions, option.machines),
+                                                offer.price->purchase, tied, option.gpus * tied / option.machines},
                                                assumptions);
         if (!time) {
           obstacles[{machines.gpu->name, RejectionStage::kInterruptions}].add(

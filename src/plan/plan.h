@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "market/availability.h"
 #include "market/price_book.h"
 #include "memory/memory.h"
 #include "perf/perf.h"
@@ -250,13 +251,16 @@ struct Recommendation {
   double feasible = 0;       // plans that meet every limit, before the cut to `top`
   double confidence = 0;     // probability that the first plan's GPU is the best, given the error bars
   std::optional<Experiment> experiment = {};
-  std::vector<PriceWarning> warnings;  // about the first plan
+  market::Availability availability = {};  // of the first plan's machine
+  std::vector<PriceWarning> warnings;      // about the first plan
   SearchEffort effort;
 
   const Plan* best() const { return plans.empty() ? nullptr : &plans.front(); }
   // The best plans on other GPUs that cost at most 5 % more than the first; extrapolations do not count.
   std::vector<const Plan*> close_calls() const;
   Decision decision() const;
+  // The best plan that does not need the first plan's capacity: another provider or another GPU; null: none is shown.
+  const Plan* fallback() const;
 };
 
 // Plans point into the book and its catalogue, which must outlive them.

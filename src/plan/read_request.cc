@@ -192,7 +192,7 @@ constexpr Rule kRules[] = {
     {"startup", stored<FIELD(request.startup)>},
     {"restart", stored<FIELD(request.restart)>},
     {"interruptions", stored<FIELD(request.assumptions.spot_interruptions_per_hour)>},
-    {"checkpoint-rate", stored<FIELD(request.assumptions.checkpoint_rate)>},
+    {"checkpoint-rate", stored<FIELD(request.assumptions.checkpoint_total)>},
     {"checkpoint-every", stored<FIELD(request.assumptions.checkpoint_every)>},
     {"storage", stored<FIELD(request.assumptions.storage)>},
     {"storage-price", stored<FIELD(request.assumptions.storage_usd_per_gb_month)>},

@@ -496,6 +496,15 @@ std::vector<const Plan*> Recommendation::close_calls() const {
   return close;
 }
 
+const Plan* Recommendation::fallback() const {
+  const auto other = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
+    const market::Offer &a = plan.offer, &b = plans.front().offer;
+    return (a.machine->provider != b.machine->provider || a.gpu != b.gpu) && plan.price.may_lead() &&
+           !plan.extrapolated;
+  });
+  return other == plans.end() ? nullptr : &*other;
+}
+
 Decision Recommendation::decision() const {
   if (plans.empty()) return Decision::kOnlyChoice;
   if (plans.front().extrapolated) return Decision::kExtrapolation;
@@ -532,7 +541,10 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
 
   const Plan* first = result.plans.empty() ? nullptr : &result.plans.front();
   result.rejected = rejections(planning, book.catalog());
-  if (first != nullptr) result.warnings = price_warnings(first->offer, book.catalog(), today());
+  if (first != nullptr) {
+    result.warnings = price_warnings(first->offer, book.catalog(), today());
+    if (!first->offer.is_own()) result.availability = market::availability(book, first->offer);
+  }
   if (request.plans_only) return result;
   if (result.plans.empty()) {
     std::vector<Explored> relaxed = explore(relaxed_limits(request), book, constants, work, run_cache);

@@ -98,9 +98,10 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
               const market::JobAssumptions assumed = assumptions_on(request, work, *offer.gpu);
               const Seconds busy =
                   seconds(request.work.amount / (in_tokens_per_s(estimate->tokens_per_gpu) * job.parallel.gpus));
-              const auto time = market::running_time({busy, market::save_time(checkpoint_bytes(work, job), assumed),
-                                                      offer.price->purchase, machines, job.parallel.gpus},
-                                                     assumed);
+              const auto time =
+                  market::running_time({busy, market::save_time(checkpoint_bytes(work, job), assumed, machines),
+                                        offer.price->purchase, machines, job.parallel.gpus},
+                                       assumed);
               if (!time || (request.limits.deadline && time->total() > *request.limits.deadline)) continue;
               best = std::min(best, in_usd(offer.rate() * rightsize::machines(machines) * time->total()));
             }
@@ -520,9 +521,10 @@ TEST(Recommend, SpotPlansCostWhatPricesSpotSays) {
     const perf::ModelWork work = perf::work_of(request.model);
     for (const Plan& p : found.plans) {
       const market::JobAssumptions assumed = assumptions_on(request, work, *p.offer.gpu);
-      const auto cost = market::spot_cost({p.time.work, market::save_time(checkpoint_bytes(work, p.job), assumed),
-                                           catalog::Purchase::kSpot, p.machines, p.gpus},
-                                          list_prices().outlook(p.offer, market::kJobOutlook), {}, assumed);
+      const auto cost =
+          market::spot_cost({p.time.work, market::save_time(checkpoint_bytes(work, p.job), assumed, p.machines),
+                             catalog::Purchase::kSpot, p.machines, p.gpus},
+                            list_prices().outlook(p.offer, market::kJobOutlook), {}, assumed);
       ASSERT_TRUE(cost);
       EXPECT_DOUBLE_EQ(in_hours(cost->time.interval), in_hours(p.time.interval));
       EXPECT_DOUBLE_EQ(in_hours(cost->time.total()), in_hours(p.time.total()));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "plan/candidates.h"
 #include "plan/startup.h"
 #include "rightsize/recommend/report.h"
 #include "rightsize/recommend/terms.h"
@@ -253,6 +254,9 @@ const Fields<PlanView> kPlanFields = {
     {"high", "90th percentile of the cost", &Plan::cost_high},
     {"list_usd_per_machine_hour", "list price of one machine", [](const Plan& p) { return p.price.listed; }},
     {"price_age_days?", "age of the price", [](const Plan& p) { return p.price.age; }},
+    {"price_sources", "independent sources that agree on the price within 25 %",
+     [](const Plan& p) { return p.price.sources; }},
+    {"arm_host", "the machine's host is an Arm processor", [](const Plan& p) { return plan::has_arm_host(p.offer); }},
     {"held_back?", "why the price may not lead", [](const Plan& p) { return held_back(p.price); }},
     {"spot?", "the same machines on spot, USD per machine-hour", kSpotFields, &Plan::spot},
     {"commitment?", "the shortest commitment", kCommitmentFields,
@@ -305,7 +309,8 @@ std::vector<PlanView> plan_views(const RecommendAnswer& answer, const std::vecto
   return views;
 }
 
-// The request again, for this GPU and provider only, with the file that starts the test.
+}  // namespace
+
 std::string test_command(const RecommendAnswer& answer, const plan::Experiment& experiment) {
   std::string text = "rightsize recommend";
   for (const model::Setting& s : answer.settings)
@@ -314,6 +319,8 @@ std::string test_command(const RecommendAnswer& answer, const plan::Experiment& 
   return text + fmt::format(" --gpu {} --provider {} --emit skypilot", experiment.plan.offer.gpu->name,
                             experiment.plan.offer.machine->provider);
 }
+
+namespace {
 
 struct ChangeView {
   const RecommendAnswer& answer;
@@ -377,7 +384,8 @@ const Fields<JobAssumptions> kJobFields = {
     {"restart_seconds", "after an interruption", &JobAssumptions::restart},
     {"spot_interruptions_per_machine_hour", "of one spot machine", &JobAssumptions::spot_interruptions_per_hour},
     {"failures_per_gpu_hour", "of any hardware", &JobAssumptions::failures_per_gpu_hour},
-    {"checkpoint_bytes_per_second", "speed of saving", &JobAssumptions::checkpoint_rate},
+    {"checkpoint_bytes_per_second", "speed of saving: as given for all machines, else of each machine that writes",
+     [](const JobAssumptions& a) { return a.checkpoint_total.value_or(a.checkpoint_rate); }},
     {"checkpoint_every_seconds", "longest time between two checkpoints", &JobAssumptions::checkpoint_every},
 };
 const Fields<AssumptionsView> kAssumptionsFields = {

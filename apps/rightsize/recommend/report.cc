@@ -131,9 +131,16 @@ void add_details(Report& report, const RecommendAnswer& answer) {
   const auto& [request, found] = std::tie(answer.request, answer.found);
   if (!found.plans.empty()) {
     const Plan& first = found.plans.front();
+    if (const std::vector<std::string> terms = terms_sentences(request, found); !terms.empty())
+      report.blocks.emplace_back(Paragraph{fmt::format("{}", fmt::join(terms, "\n"))});
+    report.blocks.emplace_back(Paragraph{fmt::format("Settings: {}.", describe_settings(request, first))});
     report.blocks.emplace_back(
         Paragraph{fmt::format("{}. {}", describe_speed(request, first), describe_margins(request, first))});
     if (request.work.kind != WorkKind::kServing) report.blocks.emplace_back(Paragraph{where_hours_go(request, first)});
+    if (found.experiment)
+      report.blocks.emplace_back(
+          Paragraph{fmt::format("The test: {}. Then pass what you measure to 'rightsize calibrate'.",
+                                test_command(answer, *found.experiment))});
     report.blocks.emplace_back(Paragraph{next_best_sentence(request, found)});
     if (found.pareto.size() > 1) {
       const bool serving = request.work.kind == WorkKind::kServing;

@@ -31,6 +31,9 @@ report::Report report_of(const RecommendAnswer& answer);
 // `files`: what --emit writes, by tool.
 report::Json document_of(const RecommendAnswer& answer, std::map<std::string, std::string> files = {});
 
+// The request again, for the experiment's GPU and provider only, with the file that starts the test.
+std::string test_command(const RecommendAnswer& answer, const plan::Experiment& experiment);
+
 // The plans as a table of the first screen.
 report::Table plans_table(const RecommendAnswer& answer, std::string title, const std::vector<plan::Plan>& plans);
 report::Table changes_table(const RecommendAnswer& answer);

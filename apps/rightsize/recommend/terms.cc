@@ -27,6 +27,15 @@ std::string place_of(const market::Offer& offer) {
   return place;
 }
 
+// Three significant digits: "$80.6", "$20,900".
+std::string short_usd(Usd amount) {
+  const double value = in_usd(amount);
+  if (!(value > 0)) return format_usd(amount);
+  const double digits = std::pow(10, std::floor(std::log10(value)) - 2);
+  const double rounded = std::round(value / digits) * digits;
+  return rounded >= 100 ? "$" + format_count(rounded) : fmt::format("${:.{}f}", rounded, rounded < 10 ? 2 : 1);
+}
+
 // A smaller saving is not worth mentioning: prices move by more before the job is done.
 constexpr double kWorthIt = 0.97;
 
@@ -97,15 +106,27 @@ std::string commitment_sentence(const plan::Plan& plan) {
 }
 
 std::string quota_sentence(const plan::Plan& plan) {
-  const catalog::Machine& machine = *plan.offer.machine;
-  if (machine.provider == market::kOwn) return {};
-  if (!plan.quota) return fmt::format("Check availability with {}.", machine.provider);
-  return fmt::format("Quota needed: {} {} of \"{}\" ({}){}; availability unknown.", format_count(plan.quota->amount),
-                     plan.quota->vcpus         ? "vCPUs"
-                     : plan.quota->amount == 1 ? "GPU"
-                                               : "GPUs",
-                     plan.quota->name, plan.quota->code,
-                     plan.offer.price->region == "any" ? "" : " in " + plan.offer.price->region);
+  if (plan.offer.is_own() || !plan.quota) return {};
+  const char* unit = plan.quota->vcpus ? "vCPUs" : plan.quota->amount == 1 ? "GPU" : "GPUs";
+  const std::string& region = plan.offer.price->region;
+  return fmt::format("Quota needed: {} {} of \"{}\" ({}){}.", format_count(plan.quota->amount), unit, plan.quota->name,
+                     plan.quota->code, region == "any" ? "" : " in " + region);
+}
+
+// What is published about getting the machines, and what to order if there are none.
+std::string availability_sentence(const plan::Recommendation& found) {
+  const plan::Plan& first = found.plans.front();
+  if (first.offer.is_own() || first.offer.price->available) return {};
+  const market::Availability& known = found.availability;
+  std::string text =
+      fmt::format("Availability: {} does not publish whether machines are free", first.offer.machine->provider);
+  if (known.regions.size() > 1) text += fmt::format("; {} regions offer this one", known.regions.size());
+  if (!known.capacity.empty()) text += "; " + known.capacity;
+  if (!known.billing.empty()) text += "; " + known.billing;
+  text += ".";
+  if (const plan::Plan* other = found.fallback())
+    text += fmt::format(" Fallback: {}, {}.", describe_machines(*other), compare(other->cost / first.cost));
+  return text;
 }
 
 // The best plan shown whose GPU has benchmarks, for users who do not trust a data sheet.
@@ -254,18 +275,28 @@ const plan::Plan* next_gpu(const plan::Recommendation& found) {
   return other == found.plans.end() ? nullptr : &*other;
 }
 
+// "$80.6/month ($62.3 to $104)".
+std::string rounded_cost(const plan::Request& request, const plan::Plan& plan) {
+  const char* each = request.work.kind == WorkKind::kServing ? "/month" : "";
+  const std::string cost = short_usd(plan.cost), low = short_usd(plan.cost_low), high = short_usd(plan.cost_high);
+  return low == cost && high == cost ? cost + each : fmt::format("{}{} ({} to {})", cost, each, low, high);
+}
+
 // The answer in plain words.
 std::string answer_sentence(const plan::Request& request, const plan::Plan& plan) {
   std::string text = fmt::format(
       "{} {}: ", plan.offer.machine->provider == market::kOwn || plan.offer.price->available ? "Use" : "Rent",
       describe_machines(plan));
   if (request.work.kind == WorkKind::kServing) {
-    text += describe_cost(request, plan);
+    text += rounded_cost(request, plan);
     if (request.model.image_size == 0 && plan.tpot > Seconds{})
-      text += fmt::format(", {} per 1M output tokens", format_usd(usd(plan.usd_per_million_units())));
+      text += fmt::format(", {} per 1M output tokens", short_usd(usd(plan.usd_per_million_units())));
   } else {
-    text += fmt::format("done in {} for {}", format_duration(plan.time.total()), describe_cost(request, plan));
+    text += fmt::format("done in {} for {}", format_duration(plan.time.total()), rounded_cost(request, plan));
   }
+  if (!plan.offer.is_own() && !plan.offer.price->available)
+    text += fmt::format("; {}, {}", age_of(plan.price),
+                        plan.price.sources == 1 ? "one source" : fmt::format("{} sources", plan.price.sources));
   return text + ".";
 }
 
@@ -305,59 +336,56 @@ std::string decision_sentence(const plan::Request& request, const plan::Recommen
 std::string experiment_sentence(const plan::Recommendation& found) {
   if (!found.experiment) return {};
   const plan::Experiment& e = *found.experiment;
-  return fmt::format(
-      "Worth a test: {} x {} from {} could save {} ({}), but we have no benchmark of it; {} of testing for about {} "
-      "would "
-      "settle it (--gpu {} --emit skypilot, then rightsize calibrate).",
-      e.plan.gpus, e.plan.offer.gpu->name, e.plan.offer.machine->provider,
-      format_percent(Ratio::fraction(1 - e.plan.cost / found.plans.front().cost)), format_usd(e.plan.cost),
-      format_duration(e.test_time), format_usd(e.test_cost), e.plan.offer.gpu->name);
+  return fmt::format("Worth a test: {} x {} could save {:.0f} % ({}) but has no benchmark; {} for {} would settle it.",
+                     e.plan.gpus, e.plan.offer.gpu->name, 100 * (1 - e.plan.cost / found.plans.front().cost),
+                     short_usd(e.plan.cost), format_duration(e.test_time), short_usd(e.test_cost));
 }
 
 std::string levers_sentence(const plan::Request& request, const plan::Recommendation& found) {
   constexpr double kWorthALine = 0.9;
   constexpr std::size_t kMost = 3;
   const plan::Plan& first = found.plans.front();
-  std::vector<const plan::RequestChange*> levers;
-  for (const plan::RequestChange& c : found.changes) {
-    const bool said_elsewhere = c.kind == plan::RequestChangeKind::kSpot;
-    if (!said_elsewhere && c.plan.cost < first.cost * kWorthALine) levers.push_back(&c);
-  }
-  std::sort(levers.begin(), levers.end(), [](const auto* a, const auto* b) { return a->plan.cost < b->plan.cost; });
+  struct Lever {
+    std::string what, flags;
+    Usd cost;
+  };
+  std::vector<Lever> levers;
+  for (const plan::RequestChange& c : found.changes)
+    levers.push_back({describe_change(c.kind).what, c.flags, c.plan.cost});
+  const bool service = request.work.kind == WorkKind::kServing;
+  if (service && first.spot && first.offer.price->purchase == Purchase::kOnDemand && first.draws.empty())
+    levers.push_back(
+        {"spot machines", "--purchase spot", first.spot->price.likely * machines(first.machines) * kMonth});
+  std::erase_if(levers, [&](const Lever& lever) { return lever.cost > first.cost * kWorthALine; });
+  std::sort(levers.begin(), levers.end(), [](const Lever& a, const Lever& b) { return a.cost < b.cost; });
   if (levers.size() > kMost) levers.resize(kMost);
   std::vector<std::string> parts;
-  for (const plan::RequestChange* c : levers)
-    parts.push_back(fmt::format("{} {}{}, {} ({})", describe_change(c->kind).what, format_usd(c->plan.cost),
-                                request.work.kind == WorkKind::kServing ? "/month" : "",
-                                compare(c->plan.cost / first.cost), c->flags));
+  for (const Lever& lever : levers)
+    parts.push_back(fmt::format("{} {}{}, {:.0f} % less ({})", lever.what, short_usd(lever.cost),
+                                service ? "/month" : "", 100 * (1 - lever.cost / first.cost), lever.flags));
   return parts.empty() ? std::string() : fmt::format("To pay less: {}.", fmt::join(parts, "; "));
 }
 
 std::vector<std::string> answer_paragraphs(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
   std::string text = answer_sentence(request, first);
-  if (const std::string clear = decision_sentence(request, found); !clear.empty()) text += " " + clear;
   for (const std::string& sentence :
-       {experiment_sentence(found), levers_sentence(request, found), hours_sentence(first),
-        spend_sentence(request, first), spot_sentence(request, found)})
+       {decision_sentence(request, found), experiment_sentence(found), levers_sentence(request, found),
+        hours_sentence(first), spend_sentence(request, first)})
     if (!sentence.empty()) text += "\n" + sentence;
-  const std::string commitment = commitment_sentence(first), quota = quota_sentence(first);
-  const bool one_line = first.commitments.empty() && !commitment.empty();
-  if (!commitment.empty()) text += "\n" + commitment;
-  if (!quota.empty()) text += (one_line ? " " : "\n") + quota;
   std::string details;
   if (const std::vector<std::string> notes = caveats(request, found); !notes.empty())
-    details = fmt::format("Caveats: {}.\n", fmt::join(notes, "; "));
-  details += fmt::format("Settings: {}.", describe_settings(request, first));
-  if (const std::string assumed = assumptions_sentence(request, first); !assumed.empty()) details += "\n" + assumed;
-  return {std::move(text), std::move(details)};
+    details = fmt::format("Caveats: {}.", fmt::join(notes, "; "));
+  if (const std::string assumed = assumptions_sentence(request, first); !assumed.empty())
+    details += (details.empty() ? "" : "\n") + assumed;
+  return details.empty() ? std::vector{std::move(text)} : std::vector{std::move(text), std::move(details)};
 }
 
 std::vector<std::string> terms_sentences(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
   std::vector<std::string> sentences;
-  for (std::string& sentence :
-       std::vector{spot_sentence(request, found), commitment_sentence(first), quota_sentence(first)})
+  for (std::string& sentence : std::vector{spot_sentence(request, found), commitment_sentence(first),
+                                           quota_sentence(first), availability_sentence(found)})
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
   return sentences;
 }
@@ -378,7 +406,7 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
   std::vector<std::string> lines;
   for (const plan::PriceWarning& w : found.warnings) lines.push_back(describe_warning(w));
   if (first.basis == perf::Basis::kSpecification)
-    lines.push_back(fmt::format("no {} benchmark: the speed comes from the data sheet", first.offer.gpu->name));
+    lines.push_back(fmt::format("the speed of {} comes from the data sheet", first.offer.gpu->name));
   if (plan::has_arm_host(first.offer))
     lines.push_back(
         fmt::format("{} machines have Arm hosts: images and wheels must be built for arm64", first.offer.gpu->name));
