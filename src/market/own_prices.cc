@@ -17,6 +17,7 @@ using catalog::Catalog;
 struct OwnPrice {
   std::string name;    // "*": every GPU
   std::string amount;  // with its unit
+  bool bare = false;   // a number alone
 };
 
 Error wrong(std::string_view flag, std::string_view text, std::string_view why) {
@@ -26,7 +27,7 @@ Error wrong(std::string_view flag, std::string_view text, std::string_view why) 
 // A bare number means dollars per hour, as the flag says; elsewhere a number needs its unit.
 Result<OwnPrice> take_apart(std::string_view text, std::string_view flag) {
   const std::size_t equals = text.rfind('=');
-  OwnPrice price{"*", std::string(trim(text))};
+  OwnPrice price{"*", std::string(trim(text)), true};
   if (equals != std::string_view::npos) {
     price = {std::string(trim(text.substr(0, equals))), std::string(trim(text.substr(equals + 1)))};
   }
@@ -91,7 +92,10 @@ class OwnPriceReader {
   bool store(const OwnPrice& price) {
     const std::string lower = to_lower(price.name);
     const UsdPerGpuSecond rate = *parse_usd_per_gpu_hour(price.amount);
-    if (price.name == "*") return !std::exchange(own_.every_gpu, rate);
+    if (price.name == "*") {
+      own_.bare = price.bare;
+      return !std::exchange(own_.every_gpu, rate);
+    }
     // A GPU before a machine: Paperspace calls machines H100 and V100.
     const Result<std::vector<const catalog::Gpu*>> gpus = catalog_.match_gpus(price.name);
     if (!gpus && is_machine(catalog_, lower)) {

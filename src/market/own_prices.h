@@ -3,7 +3,8 @@
 //   h100-sxm=2.49          one GPU for an hour; also 2.49USD/h, $2.49, $2.49/h
 //   a100=1.90              a family: every GPU with this prefix that has no price itself
 //   p5.48xlarge=55.04      a whole machine, by its instance type
-//   *=2, 2                 every other GPU
+//   *=2                    every other GPU
+//   2                      the GPU in question; every other GPU where a command has no such GPU
 #pragma once
 
 #include <map>
@@ -22,6 +23,7 @@ struct OwnPrices {
   std::map<std::string, UsdPerGpuSecond, std::less<>> gpus = {};          // by the catalogue's name
   std::map<std::string, UsdPerMachineSecond, std::less<>> machines = {};  // by instance type in lower case
   std::optional<UsdPerGpuSecond> every_gpu = {};
+  bool bare = false;             // every_gpu was given as a number alone: the price of the GPU the user has in mind
   std::string flag = "--price";  // how the user gave them, for sources and errors
 
   bool empty() const { return gpus.empty() && machines.empty() && !every_gpu; }

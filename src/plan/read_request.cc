@@ -492,6 +492,10 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   request.sequence_assumed =
       !lengths.isl && !is_given(job_settings, "seq") && request.model.image_size == 0 && !request.work.is_measured() &&
       (request.job.kind == JobKind::kTrain || perf::serves_batches(perf::work_of(request.model)));
+  if (request.prices.bare && request.filter.gpus.empty())
+    return fail(
+        Errors{bad_input("price: a number alone is the price of one GPU, but which?")
+                   .with_hint("write --price h100-sxm=2.5, add --gpu, or write --price '*=2.5' for every GPU")});
   if (request.filter.purchases.empty()) request.filter.purchases = {catalog::Purchase::kOnDemand};
   fill_choices(request);
   if (!draft.own.gpu.empty()) request.own.push_back(draft.own);
