@@ -382,7 +382,16 @@ bool answers(const std::vector<std::string>& words) {
 int refuse(const Errors& errors, const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
   const int code = print_error(errors);
   if (errors.front().code == ErrorCode::kBug) return code;
-  const auto nearest = repaired(words, errors, declared, answers);
+  auto nearest = repaired(words, errors, declared, answers);
+  // Otherwise an example of the command, if it needs no file that is missing here.
+  if (const Command* command = find_command(words.front()); command != nullptr && !nearest) {
+    for (const char* example : command->examples) {
+      std::vector<std::string> shown;
+      for (const std::string_view word : split_list(example, ' ')) shown.emplace_back(word);
+      if (nearest || std::string_view(example).find('\'') != std::string_view::npos || !answers(shown)) continue;
+      nearest = shown;
+    }
+  }
   std::cerr << "try: " << as_typed(nearest.value_or(std::vector<std::string>{words.front(), "--help"})) << '\n';
   return code;
 }

@@ -9,6 +9,11 @@ namespace {
 constexpr FlagAlias kFlags[] = {
     // Clouds, machines and GPUs.
     {"--cloud --clouds --infra", "--provider"},
+    {"--aws --amazon --ec2", "--provider=aws"},
+    {"--gcp --google", "--provider=gcp"},
+    {"--azure", "--provider=azure"},
+    {"--runpod", "--provider=runpod"},
+    {"--coreweave", "--provider=coreweave"},
     {"--location --zone --datacenter --geo", "--region"},
     {"--spot --use-spot --preemptible", "--purchase=spot"},
     {"--on-demand --ondemand", "--purchase=on-demand"},

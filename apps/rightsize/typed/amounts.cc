@@ -57,17 +57,21 @@ constexpr JobWords kJobWords[] = {
     {"train", "train training pretrain pretraining continuedpretraining cpt scratch"},
     {"finetune", "finetune finetuning sft tune tuning posttrain posttraining instructiontuning dpo"},
     {"serve",
-     "serve serving inference infer rag chat online realtime chatbot api deploy deployment host hosting llm "
+     "serve serving inference infer textgeneration rag chat online realtime chatbot api deploy deployment host hosting "
+     "llm "
      "completion generation production"},
     {"batch",
      "batch offline batchinference offlineinference bulk batchprocessing processing summarize summarization "
-     "classify classification labeling labelling annotate annotation synthetic datagen extraction translate "
+     "classify classification labeling labelling annotate annotation synthetic syntheticdata textclassification "
+     "datagen extraction translate "
      "translation"},
-    {"embed", "embed embedding embeddings vectorize vectorization indexing encode encoding featureextraction"},
+    {"embed",
+     "embed embedding embeddings vectorize vectorization indexing encode encoding featureextraction sentencesimilarity "
+     "textembedding"},
     {"rerank", "rerank reranking reranker rank ranking"},
     {"image", "image images imagegeneration imagegen txt2img text2image texttoimage diffusion"},
     {"video", "video videos videogeneration videogen txt2video text2video texttovideo"},
-    {"transcribe", "transcribe transcription asr stt speechtotext speech audio"},
+    {"transcribe", "transcribe transcription automaticspeechrecognition asr stt speechtotext speech audio"},
     {"rl", "rl rlhf grpo ppo reinforcement reinforcementlearning"},
 };
 

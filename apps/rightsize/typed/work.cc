@@ -136,6 +136,12 @@ class WorkWriter {
       put("--model", fmt::format("{} like {}", size, like_.empty() ? "llama" : like_));
     }
     if (command_ == "models") return;
+    // A size alone: `memory 70b --serve`.
+    for (std::size_t at = 1; at < out_.words.size() && model_among(out_.words).empty(); ++at) {
+      const std::string word = out_.words[at];
+      const bool size = word.size() > 1 && word.find_first_not_of("0123456789.") == word.size() - 1;
+      if (size && to_lower(word).ends_with('b')) out_.words[at] = "--model=" + word + " like llama";
+    }
     if (const std::string said = model::note_on_name(model_among(out_.words)); !said.empty())
       out_.notes.push_back(said);
   }
