@@ -253,7 +253,14 @@ std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<
   const auto first = std::min_element(best.begin(), end_of_ties, [&](const PricedOption& a, const PricedOption& b) {
     return merits_of(request, a) < merits_of(request, b);
   });
-  if (first != best.end()) std::rotate(best.begin(), first, first + 1);
+  if (first == best.end()) return best;
+  std::rotate(best.begin(), first, first + 1);
+  // What follows is a list to compare: by likely cost, whatever it is based on.
+  if (request.objective == Objective::kCost)
+    std::sort(best.begin() + 1, best.end(), [](const PricedOption& a, const PricedOption& b) {
+      const auto key = [](const PricedOption& c) { return std::tuple(!c.price->may_lead(), in_usd(c.due())); };
+      return key(a) != key(b) ? key(a) < key(b) : names_of(a) < names_of(b);
+    });
   return best;
 }
 

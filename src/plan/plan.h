@@ -223,8 +223,7 @@ struct Experiment {
 
 // How clear the choice of the first plan's GPU is.
 enum class Decision {
-  kOnlyChoice,     // no other GPU meets the limits
-  kClear,          // the next GPU costs over 5 % more
+  kClear,          // the next GPU costs over 5 % more, or there is none
   kClose,          // other GPUs are within 5 %
   kExtrapolation,  // the first plan's GPU has no benchmarks
 };

@@ -480,7 +480,7 @@ std::string_view name_of(RejectionStage stage) {
 }
 
 std::string_view name_of(Decision decision) {
-  static constexpr std::string_view kNames[] = {"only-choice", "clear", "close", "extrapolation"};
+  static constexpr std::string_view kNames[] = {"clear", "close", "extrapolation"};
   return kNames[static_cast<int>(decision)];
 }
 
@@ -506,12 +506,9 @@ const Plan* Recommendation::fallback() const {
 }
 
 Decision Recommendation::decision() const {
-  if (plans.empty()) return Decision::kOnlyChoice;
+  if (plans.empty()) return Decision::kClear;
   if (plans.front().extrapolated) return Decision::kExtrapolation;
-  if (!close_calls().empty()) return Decision::kClose;
-  const bool others = std::any_of(plans.begin(), plans.end(),
-                                  [&](const Plan& plan) { return plan.offer.gpu != plans.front().offer.gpu; });
-  return others ? Decision::kClear : Decision::kOnlyChoice;
+  return close_calls().empty() ? Decision::kClear : Decision::kClose;
 }
 
 Recommendation recommend(const Request& request, const market::PriceBook& book, const perf::Constants& constants) {

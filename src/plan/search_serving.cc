@@ -164,7 +164,7 @@ std::vector<Job> ServingSearch::separations(const MachineClass& machines, Job jo
   }
   const auto decode = [&](int tensor) { return decodes[tensor]; };
   const int gpus = std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus));
-  for (const double load : {0.8, 0.6, 0.4}) {
+  for (const double load : {0.8, 0.6, 0.4, 0.25, 1.2, 1.8}) {
     const auto loaded = [&](int tensor) { return load * prefills[tensor]; };
     const auto split = best_separation(request_.choices.tensor, gpus, loaded, decode);
     const auto same = [&](const Job& one) {

@@ -265,6 +265,7 @@ const Fields<PlanView> kPlanFields = {
     {"quota?", "what to ask the provider for", kQuotaFields, &Plan::quota},
     {"why", "reasons for the settings and the rank",
      [](const PlanView& v) { return reasons(v.request, v.plan, v.first, v.catalog); }},
+    {"caveats", "what to know before acting on it", [](const PlanView& v) { return plan_caveats(v.request, v.plan); }},
     {"price_source", "where the price comes from", [](const PlanView& v) { return price_source(v.plan, v.catalog); }},
     {"price_date", "when it was read", [](const Plan& p) { return price_date(p); }},
     {"share?", "share of the requests in a mix", &PlanView::share},
@@ -348,6 +349,17 @@ std::vector<ChangeView> change_views(const RecommendAnswer& answer) {
   for (const plan::RequestChange& c : answer.found.changes) all.push_back({answer, c});
   return all;
 }
+
+struct CloseView {
+  const Plan* plan;
+};
+const Fields<CloseView> kCloseFields = {
+    {"gpu", "GPU by its catalogue name", [](const CloseView& v) { return v.plan->offer.gpu->name; }},
+    {"gpus", "GPUs that work", [](const CloseView& v) { return v.plan->gpus; }},
+    {"provider", "provider of the machines", [](const CloseView& v) { return v.plan->offer.machine->provider; }},
+    {"instance", "machine type", [](const CloseView& v) { return v.plan->offer.machine->instance; }},
+    {"usd_total", "cost of the whole job; a service: of a month", [](const CloseView& v) { return v.plan->cost; }},
+};
 
 struct ExperimentView {
   const RecommendAnswer& answer;
@@ -465,11 +477,18 @@ const Fields<RecommendAnswer> kAnswerFields = {
          all.push_back({a.request, part.plan, part.plan, a.catalog, 1, part.share});
        return all;
      }},
-    {"decision?", "only-choice, clear, close (other GPUs within 5 %) or extrapolation (no benchmark of the GPU)",
+    {"verdict?", "clear, close (other GPUs within 5 %) or extrapolation (no benchmark of the GPU)",
      [](const RecommendAnswer& a) { return when(!a.found.plans.empty(), a.found.decision()); }},
-    {"decision_text?", "the same in a sentence",
+    {"verdict_text?", "the same in a sentence",
      [](const RecommendAnswer& a) {
        return a.found.plans.empty() ? std::string() : decision_sentence(a.request, a.found);
+     }},
+    {"within", "the best plan on each other GPU that costs at most 5 % more", kCloseFields,
+     [](const RecommendAnswer& a) {
+       std::vector<CloseView> all;
+       if (!a.found.plans.empty())
+         for (const Plan* p : a.found.close_calls()) all.push_back({p});
+       return all;
      }},
     {"experiment?", "a cheaper GPU without benchmarks, and the test that would settle it", kExperimentFields,
      [](const RecommendAnswer& a) {

@@ -310,8 +310,6 @@ std::string list_of_names(const std::vector<std::string>& names) {
 std::string decision_sentence(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
   switch (found.decision()) {
-    case plan::Decision::kOnlyChoice:
-      return {};
     case plan::Decision::kExtrapolation:
       return fmt::format("Extrapolation: we have no benchmark of {}{}.", first.offer.gpu->name,
                          measured_instead(found));
@@ -325,7 +323,7 @@ std::string decision_sentence(const plan::Request& request, const plan::Recommen
       const auto next = std::find_if(found.plans.begin(), found.plans.end(), [&](const plan::Plan& plan) {
         return plan.offer.gpu != first.offer.gpu && !plan.extrapolated && plan.price.may_lead();
       });
-      if (next == found.plans.end()) return "Clear winner among the GPUs with benchmarks.";
+      if (next == found.plans.end()) return {};  // there was no choice
       return fmt::format("Clear winner: the next GPU, {}, costs {}.", next->offer.gpu->name,
                          compare(next->cost / first.cost));
     }
@@ -401,20 +399,18 @@ std::string held_back_sentence(const plan::Recommendation& found) {
   return text.empty() ? text : text + ".";
 }
 
-std::vector<std::string> caveats(const plan::Request& request, const plan::Recommendation& found) {
-  const plan::Plan& first = found.plans.front();
+std::vector<std::string> plan_caveats(const plan::Request& request, const plan::Plan& plan) {
   std::vector<std::string> lines;
-  for (const plan::PriceWarning& w : found.warnings) lines.push_back(describe_warning(w));
-  if (first.basis == perf::Basis::kSpecification)
-    lines.push_back(fmt::format("the speed of {} comes from the data sheet", first.offer.gpu->name));
-  if (plan::has_arm_host(first.offer))
+  if (plan.basis == perf::Basis::kSpecification)
+    lines.push_back(fmt::format("the speed of {} comes from the data sheet", plan.offer.gpu->name));
+  if (plan::has_arm_host(plan.offer))
     lines.push_back(
-        fmt::format("{} machines have Arm hosts: images and wheels must be built for arm64", first.offer.gpu->name));
-  if (first.offer.gpu->vendor == "AMD")
-    lines.push_back(fmt::format("{} needs ROCm builds of the software", first.offer.gpu->name));
-  for (const perf::Note& note : first.notes) {
+        fmt::format("{} machines have Arm hosts: images and wheels must be built for arm64", plan.offer.gpu->name));
+  if (plan.offer.gpu->vendor == "AMD")
+    lines.push_back(fmt::format("{} needs ROCm builds of the software", plan.offer.gpu->name));
+  for (const perf::Note& note : plan.notes) {
     // A GPU without benchmarks has none of this combination either.
-    const bool repeated = note.kind == perf::NoteKind::kUntestedStack && first.basis == perf::Basis::kSpecification;
+    const bool repeated = note.kind == perf::NoteKind::kUntestedStack && plan.basis == perf::Basis::kSpecification;
     const bool served_in_half =
         note.kind == perf::NoteKind::kHalfInsteadOfBf16 && request.work.kind != WorkKind::kTraining;
     if (served_in_half)
@@ -422,19 +418,25 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
     else if (!repeated)
       lines.push_back(std::string(perf::describe(note)));
   }
-  for (const std::string& warning : first.memory.warnings) lines.push_back(warning);
-  for (const std::string& text :
-       {near_limit(request, first), machine_loss(request, first), tight_memory(request, first)})
+  for (const std::string& warning : plan.memory.warnings) lines.push_back(warning);
+  for (const std::string& text : {near_limit(request, plan), machine_loss(request, plan), tight_memory(request, plan)})
     if (!text.empty()) lines.push_back(text);
-  if (request.work.kind == WorkKind::kServing && first.machines > first.replicas)
+  if (request.work.kind == WorkKind::kServing && plan.machines > plan.replicas)
     lines.push_back(
         "we have no benchmark of a pipeline over several machines: the estimate adds little for the network, so test "
         "it first");
-  if (first.job.serve.disaggregated && request.choices.separate && !request.job.serve.disaggregated)
+  if (plan.job.serve.disaggregated && request.choices.separate && !request.job.serve.disaggregated)
     lines.push_back(
         "separate prefill and decode workers need a router that transfers the KV cache: test it first, or use plain "
         "replicas (--disaggregated off)");
-  if (const std::string quality = quality_caveat(request, first); !quality.empty()) lines.push_back(quality);
+  if (const std::string quality = quality_caveat(request, plan); !quality.empty()) lines.push_back(quality);
+  return lines;
+}
+
+std::vector<std::string> caveats(const plan::Request& request, const plan::Recommendation& found) {
+  std::vector<std::string> lines;
+  for (const plan::PriceWarning& w : found.warnings) lines.push_back(describe_warning(w));
+  for (std::string& line : plan_caveats(request, found.plans.front())) lines.push_back(std::move(line));
   return lines;
 }
 

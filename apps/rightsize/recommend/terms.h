@@ -13,6 +13,9 @@ namespace rightsize::app {
 std::vector<std::string> answer_paragraphs(const plan::Request& request, const plan::Recommendation& found);
 
 // The sentences on spot, commitment and quota of the first plan.
+// What to know before acting on a plan, apart from its price.
+std::vector<std::string> plan_caveats(const plan::Request& request, const plan::Plan& plan);
+
 // How clear the choice of the GPU is: a clear winner, a close call, an extrapolation; empty where there was no choice.
 std::string decision_sentence(const plan::Request& request, const plan::Recommendation& found);
 
