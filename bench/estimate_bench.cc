@@ -5,7 +5,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "perf/perf.h"
 
 namespace {

@@ -2,7 +2,7 @@
 // surface compiled once per model and settings), with it about a millisecond.
 #include <benchmark/benchmark.h>
 
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "memory/memory.h"
 #include "memory/tape/training_tape.h"
 

@@ -7,7 +7,7 @@
 
 #include "capacity/planner.h"
 #include "capacity/screen.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "perf/stacks/engine_step.h"
 
 namespace rightsize::capacity {

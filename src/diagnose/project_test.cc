@@ -6,7 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "diagnose/test_recordings.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 
 namespace rightsize::diagnose {
 namespace {

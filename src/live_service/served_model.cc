@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 
 namespace rightsize::live_service {
 namespace {

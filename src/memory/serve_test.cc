@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "memory/kv_cache.h"
 #include "memory/weight_bytes.h"
 

@@ -9,7 +9,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/yaml.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "memory/memory.h"
 #include "mig/workloads.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "families/presets.h"
+#include "presets/presets.h"
 
 namespace rightsize::perf {
 namespace {

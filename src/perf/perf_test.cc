@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/parse_units.h"
 #include "base/text.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "memory/memory.h"
 
 namespace rightsize::perf {

@@ -9,7 +9,7 @@
 #include "base/csv.h"
 #include "base/embedded.h"
 #include "base/format.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "perf/perf.h"
 #include "plan/candidates.h"
 #include "plan/layouts.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "families/presets.h"
+#include "presets/presets.h"
 
 namespace rightsize::plan {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "memory/options.h"
 #include "perf/job_time.h"
 #include "plan/plan.h"

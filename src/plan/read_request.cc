@@ -12,7 +12,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "catalog/words.h"
-#include "families/model_job.h"
+#include "presets/model_job.h"
 #include "memory/memory.h"
 #include "memory/weight_bytes.h"
 #include "perf/perf.h"

@@ -22,7 +22,7 @@
 #include "base/random.h"
 #include "capacity/replica.h"
 #include "catalog/catalog.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "perf/perf.h"
 #include "published_formats.h"
 #include "sim/continuous_batching.h"

@@ -142,8 +142,8 @@ await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
 });
 
 // A plan that is cheaper and not first says why.
-await visit('/recommend?job=serve&model=llama-3.1-70b&rate=30&gpu=h100-sxm&plan=8', 'recommend-held-back', async (page) => {
-  await page.getByText(/^plan 8, not first: its price is \d+ days old/).waitFor();
+await visit('/recommend?job=serve&model=llama-3.1-70b&rate=30&gpu=h100-sxm&plan=9', 'recommend-held-back', async (page) => {
+  await page.getByText(/^plan 9, not first: its price is \d+ days old/).waitFor();
   await page.getByText(/^last: its price is/).waitFor();
 });
 

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/parse_units.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 
 namespace rightsize::fit {
 namespace {

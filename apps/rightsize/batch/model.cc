@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "memory/memory.h"
 #include "model/serve_settings.h"
 #include "perf/perf.h"

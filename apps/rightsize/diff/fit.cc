@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
-#include "families/model_job.h"
+#include "presets/model_job.h"
 #include "live_service/served_model.h"
 #include "memory/memory.h"
 

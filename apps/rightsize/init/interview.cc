@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "perf/perf.h"
 #include "plan/read_request.h"
 

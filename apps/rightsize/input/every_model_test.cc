@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "memory/memory.h"
 #include "perf/perf.h"
 #include "plan/plan.h"

@@ -6,7 +6,7 @@
 
 #include "base/format.h"
 #include "catalog/words.h"
-#include "families/model_job.h"
+#include "presets/model_job.h"
 #include "memory/memory.h"
 #include "memory/weight_bytes.h"
 #include "model/serve_settings.h"

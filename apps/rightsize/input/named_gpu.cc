@@ -1,5 +1,6 @@
 #include "rightsize/input/named_gpu.h"
 
+#include <atomic>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 namespace rightsize::app {
 
 namespace {
-thread_local int quiet = 0;
+std::atomic<int> quiet = 0;
 }  // namespace
 
 QuietNotes::QuietNotes() { ++quiet; }

@@ -9,7 +9,7 @@ namespace rightsize::app {
 
 // Prints "note: ..." on standard error.
 void note(const std::string& text);
-// Suppresses notes of this thread while it exists: a command is being tried out.
+// Suppresses notes while it exists: a command is being tried out.
 class QuietNotes {
  public:
   QuietNotes();

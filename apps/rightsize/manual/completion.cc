@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/suggest.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "rightsize/command.h"
 #include "rightsize/manual/manual.h"
 

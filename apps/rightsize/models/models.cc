@@ -4,7 +4,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "families/read_model.h"
 #include "rightsize/command.h"
 #include "rightsize/models/report.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "families/read_model.h"
 #include "report/fields.h"
 

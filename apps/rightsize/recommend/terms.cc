@@ -265,8 +265,9 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
     if (!(request.assumptions.storage > Bytes{})) saved += ", storage not included (--storage)";
     parts.push_back(saved);
   }
-  if (parts.empty()) return {};
-  return fmt::format("Assumed: {}.", fmt::join(parts, "; "));
+  if (!request.limits.gpus && request.limits.max_gpus == plan::PlanLimits{}.max_gpus)
+    parts.push_back(fmt::format("at most {} GPUs (--max-gpus)", request.limits.max_gpus));
+  return parts.empty() ? std::string() : fmt::format("Assumed: {}.", fmt::join(parts, "; "));
 }
 
 const plan::Plan* next_gpu(const plan::Recommendation& found) {
@@ -314,10 +315,11 @@ std::string decision_sentence(const plan::Request& request, const plan::Recommen
       return fmt::format("Extrapolation: we have no benchmark of {}{}.", first.offer.gpu->name,
                          measured_instead(found));
     case plan::Decision::kClose: {
-      std::vector<std::string> names{first.offer.gpu->name};
+      std::vector<std::string> names;
       for (const plan::Plan* plan : found.close_calls()) names.push_back(plan->offer.gpu->name);
-      return fmt::format("Close call between {} (within 5 %): choose by {}.", list_of_names(names),
-                         request.work.kind == WorkKind::kServing ? "availability or latency" : "availability or speed");
+      return fmt::format("Close call: {} {} within 5 %; choose by availability or {}.", list_of_names(names),
+                         names.size() == 1 ? "is" : "are",
+                         request.work.kind == WorkKind::kServing ? "latency" : "speed");
     }
     case plan::Decision::kClear: {
       const auto next = std::find_if(found.plans.begin(), found.plans.end(), [&](const plan::Plan& plan) {

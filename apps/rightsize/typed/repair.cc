@@ -10,7 +10,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
-#include "families/hub_names.h"
+#include "presets/hub_names.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/typed.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/parse_units.h"
 #include "base/text.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/lists.h"
 

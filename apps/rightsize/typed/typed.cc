@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "catalog/hardware.h"
 #include "catalog/words.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/limits.h"

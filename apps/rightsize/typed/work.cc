@@ -9,7 +9,7 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/said.h"
 

@@ -7,7 +7,7 @@
 #include "base/csv.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "memory/memory.h"
 #include "perf/calibration/calibration.h"
 

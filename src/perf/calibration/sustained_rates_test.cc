@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "perf/perf.h"
 
 namespace rightsize::perf {

@@ -1,7 +1,7 @@
 // What people outside found wrong once, held to the figures they named.
 #include <gtest/gtest.h>
 
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "perf/perf.h"
 
 namespace rightsize::perf {

@@ -6,7 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/coverage.h"
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "memory/memory.h"
 #include "perf/perf.h"
 #include "perf/stacks/engine_step.h"

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "families/model_job.h"
-#include "families/presets.h"
+#include "presets/model_job.h"
+#include "presets/presets.h"
 #include "families/read_model.h"
 #include "families/vision_tower.h"
 

@@ -1,11 +1,11 @@
-#include "families/model_job.h"
+#include "presets/model_job.h"
 
 #include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
 
-#include "families/presets.h"
+#include "presets/presets.h"
 #include "families/vision_tower.h"
 
 namespace rightsize::model {

@@ -1,4 +1,4 @@
-#include "families/presets.h"
+#include "presets/presets.h"
 
 #include <cctype>
 #include <filesystem>

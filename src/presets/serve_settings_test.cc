@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "families/presets.h"
+#include "presets/presets.h"
 
 namespace rightsize::model {
 namespace {

@@ -1,4 +1,4 @@
-#include "families/hub_names.h"
+#include "presets/hub_names.h"
 
 #include <algorithm>
 #include <array>

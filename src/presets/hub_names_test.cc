@@ -1,4 +1,4 @@
-#include "families/hub_names.h"
+#include "presets/hub_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,8 @@
 #include "base/embedded.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "families/presets.h"
-#include "families/scaled.h"
+#include "presets/presets.h"
+#include "presets/scaled.h"
 
 namespace rightsize::model {
 namespace {

@@ -1,4 +1,4 @@
-#include "families/scaled.h"
+#include "presets/scaled.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "families/presets.h"
+#include "presets/presets.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,9 +15,9 @@
 #include "base/located_json.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "families/hub_names.h"
+#include "presets/hub_names.h"
 #include "families/read_model.h"
-#include "families/scaled.h"
+#include "presets/scaled.h"
 
 namespace rightsize::model {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "families/presets.h"
+#include "presets/presets.h"
 
 namespace rightsize::model {
 namespace {
