@@ -131,7 +131,8 @@ double ranked_cost(const Plan& p) {
 }
 double best_rank(const Recommendation& found) {
   double best = std::numeric_limits<double>::infinity();
-  for (const Plan& p : found.plans) best = std::min(best, ranked_cost(p));
+  for (const Plan& p : found.plans)
+    if (p.price.may_lead() == found.plans.front().price.may_lead()) best = std::min(best, ranked_cost(p));
   return best;
 }
 
