@@ -215,7 +215,7 @@ Checked<std::vector<Validated>> validate(const std::vector<Stage>& stages, const
 
 std::string as_text(const std::vector<Validated>& rows, bool by_model) {
   std::string text = fmt::format("{:<48} {:<8} {:>5}  {:>20} {:>6}   {:>20}   {:>20}   {:>20} {:>7}\n",
-                                 "errors in %: mean, median, bias", "metric", "n", "as it stands", "inside",
+                                 "error (%): mean, median, bias", "metric", "rows", "as fitted", "inside",
                                  "model left out", "GPU left out", "campaign left out", "refused");
   for (const Validated& row : rows) {
     const bool kernel = row.metric == "kernel";

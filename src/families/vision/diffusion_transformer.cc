@@ -5,6 +5,7 @@
 
 #include "families/family_writer.h"
 #include "families/image_config.h"
+#include "families/latent_transformer.h"
 
 namespace rightsize::model {
 namespace {
@@ -169,21 +170,12 @@ class Denoiser : protected FamilyWriter {
   std::int64_t h_, image_ = 1;
 };
 
-void read_sizes(const Config& config, ModelShape& shape, int heads, int head_dim) {
-  shape.kind = ModelKind::kDiffusionTransformer;
-  shape.heads = shape.kv_heads = config.count("num_attention_heads", heads, 1, kMostHeads);
-  shape.head_dim = config.count("attention_head_dim", head_dim, 1, kWidestHead);
-  shape.hidden = std::int64_t{shape.heads} * shape.head_dim;
-  shape.intermediate = 4 * shape.hidden;
-  shape.activation = Activation::kGeluTanh;
-}
-
 void read_dit(const Config& config, ModelShape& shape) {
   if (config.json().get_string("norm_type").value_or("ada_norm_zero") != "ada_norm_zero") {
     config.json().fail_at("norm_type",
                           "of Transformer2DModel only DiT can be read, whose 'norm_type' is ada_norm_zero");
   }
-  read_sizes(config, shape, 16, 72);
+  read_latent_heads(config, shape, 16, 72);
   shape.layers = config.count("num_layers", 28);
   shape.channels = config.count("in_channels", 4, 1, kWidest);
   shape.patch_size = config.count("patch_size", 2, 1, 64);
@@ -197,7 +189,8 @@ void read_dit(const Config& config, ModelShape& shape) {
 // in_channels holds 2 x 2 latents side by side. FLUX.1 schnell is distilled to a few steps, dev to need no second pass.
 void read_flux(const Config& config, ModelShape& shape) {
   constexpr std::int64_t kPromptTokens = 512;
-  read_sizes(config, shape, 24, 128);
+  read_latent_heads(config, shape, 24, 128);
+  shape.positions = Positions::kRotary;
   const int singles = config.count("num_single_layers", 38);
   shape.layers = config.count("num_layers", 19) + singles;
   shape.patch_size = 2;
