@@ -221,8 +221,7 @@ Error unknown_flag(const std::string& flag, const CommandInfo& command) {
   }
   std::vector<std::string> known;
   for (const FlagInfo& info : command.flags) known.push_back(info.name);
-  const std::string example = command.examples.empty() ? "" : "for example: rightsize " + command.examples.front();
-  return Error(unknown).with_hint(did_you_mean(flag, known)).with_hint(hint).with_hint(example);
+  return Error(unknown).with_hint(did_you_mean(flag, known)).with_hint(hint);
 }
 
 Error unknown_command(const std::string& typed) {

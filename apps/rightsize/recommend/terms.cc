@@ -336,9 +336,10 @@ std::string decision_sentence(const plan::Request& request, const plan::Recommen
 std::string experiment_sentence(const plan::Recommendation& found) {
   if (!found.experiment) return {};
   const plan::Experiment& e = *found.experiment;
-  return fmt::format("Worth a test: {} x {} could save {:.0f} % ({}) but has no benchmark; {} for {} would settle it.",
-                     e.plan.gpus, e.plan.offer.gpu->name, 100 * (1 - e.plan.cost / found.plans.front().cost),
-                     short_usd(e.plan.cost), format_duration(e.test_time), short_usd(e.test_cost));
+  return fmt::format(
+      "Worth a test: {} x {} could save {:.0f} % ({}) but has no benchmark. A test of {} costs about {}.", e.plan.gpus,
+      e.plan.offer.gpu->name, 100 * (1 - e.plan.cost / found.plans.front().cost), short_usd(e.plan.cost),
+      format_duration(e.test_time), short_usd(e.test_cost));
 }
 
 std::string levers_sentence(const plan::Request& request, const plan::Recommendation& found) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <set>
 
@@ -281,7 +280,7 @@ class Repair {
       if (!part.flag.empty()) words.push_back(part.flag);
       if (part.value) words.push_back(*part.value);
     }
-    if (!tried_.insert(words).second || std::chrono::steady_clock::now() > end_) return false;
+    if (tried_.size() >= kMostTrials || !tried_.insert(words).second) return false;
     if (!runs_(words)) return false;
     found_ = std::move(words);
     return true;
@@ -294,8 +293,9 @@ class Repair {
   std::string messages_, hints_;
   std::set<std::vector<std::string>> tried_;
   std::vector<std::string> found_;
-  // A refusal may take a moment longer, but not long.
-  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  // A refusal may take a moment longer, but not long. A count rather than a time, so that the suggestion does not depend
+  // on how busy the machine is.
+  static constexpr std::size_t kMostTrials = 96;
 };
 
 }  // namespace
