@@ -39,6 +39,7 @@ RIGHT = {
     "fleet": "--from examples/fleet/cluster.json --price 2.49",
     "service": "--from examples/service/metrics.txt.gz --gpu h200-sxm --price h200-sxm=3.50",
     "mig": "examples/mig/workloads.yaml",
+    "portfolio": "examples/portfolio/team.yaml",
 }
 
 

@@ -49,6 +49,7 @@ Run add_init(FlagSet& command);
 Run add_memory(FlagSet& command);
 Run add_mig(FlagSet& command);
 Run add_models(FlagSet& command);
+Run add_portfolio(FlagSet& command);
 Run add_profile(FlagSet& command);
 Run add_prices(FlagSet& command);
 Run add_recommend(FlagSet& command);

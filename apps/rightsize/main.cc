@@ -114,6 +114,10 @@ constexpr Command kCommands[] = {
      "model shapes: parameters, layers, heads; built-in or from a config.json",
      add_models,
      {"models qwen", "models llama-3.1-70b"}},
+    {"portfolio",
+     "all workloads of an organisation in one plan: what runs where, on whose reservation, and what one more GPU is worth",
+     add_portfolio,
+     {"portfolio examples/portfolio/team.yaml", "portfolio examples/portfolio/team.yaml --format json"}},
     {"prices",
      "what machines cost: per hour, per GPU, per TFLOP, per GB/s; how old each price is",
      add_prices,
@@ -353,7 +357,7 @@ std::vector<std::string> names_and_topics() {
 
 // Commands that only read and print, so that a suggestion can be tried out before it is made.
 bool only_reads(const std::vector<std::string>& words) {
-  constexpr std::array<std::string_view, 14> kReaders = {"recommend", "checklist", "estimate", "memory", "batch",
+  constexpr std::array<std::string_view, 18> kReaders = {"portfolio", "recommend", "checklist", "estimate", "memory", "batch", "cache", "autoscale", "bill",
                                                          "window",    "commit",    "mig",      "gpus",   "models",
                                                          "prices",    "fleet",     "service",  "diff"};
   if (std::find(kReaders.begin(), kReaders.end(), words.front()) == kReaders.end()) return false;

@@ -11,6 +11,8 @@ constexpr Setting kRows[] = {
     text("emit", "TOOL", "write files for this tool").listed(),
     count("plan", "1", 1, 1000, "number of the plan").or_else("1"),
     flag("explain", "also show why this plan, what would change it, and why other GPUs were rejected"),
+    duration("time-limit", "30s", 0.1, kDay, "longest search; then the best plan so far is shown with its bound")
+        .or_else("30s"),
     flag("stats", "show how many options were examined and how long each stage took"),
     flag("plans-only", "rank the plans and stop: no trade-offs, changes or confidence, in a fraction of the time"),
     text("sweep", "SETTING=VALUES", "table over one setting, e.g. batch=1..256 (doubling) or isl=512,2k"),
@@ -25,6 +27,7 @@ constexpr Setting kRows[] = {
     section(""),
     text("WORKLOAD", "", "workload file (see 'rightsize init'), - for standard input, or a model"),
     text("WORKLOADS", "", "workloads to place, a YAML file; - is standard input (see examples/mig)"),
+    text("ORGANISATION", "", "pools, reservations and workloads, a YAML file; - is standard input (docs/portfolio.md)"),
     text("WHAT", "", "what to show or do").words(),
     text("FILE", "",
          "CSV with your measurements: model, gpu, settings of the job as columns, and tokens_per_second_per_gpu, "

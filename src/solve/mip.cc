@@ -41,6 +41,7 @@ struct Cbc : LazyLibrary {
   RIGHTSIZE_SYMBOL(Cbc_, loadProblem);
   RIGHTSIZE_SYMBOL(Cbc_, newModel);
   RIGHTSIZE_SYMBOL(Cbc_, setAllowableFractionGap);
+  RIGHTSIZE_SYMBOL(Cbc_, setCutoff);
   RIGHTSIZE_SYMBOL(Cbc_, setInteger);
   RIGHTSIZE_SYMBOL(Cbc_, setLogLevel);
   RIGHTSIZE_SYMBOL(Cbc_, setMIPStartI);
@@ -53,6 +54,7 @@ struct Cbc : LazyLibrary {
 struct Clp : LazyLibrary {
   Clp() : LazyLibrary("libClp.so.1") {}
   RIGHTSIZE_SYMBOL(Clp_, deleteModel);
+  RIGHTSIZE_SYMBOL(Clp_, dualRowSolution);
   RIGHTSIZE_SYMBOL(Clp_, loadProblem);
   RIGHTSIZE_SYMBOL(Clp_, newModel);
   RIGHTSIZE_SYMBOL(Clp_, objectiveValue);
@@ -124,11 +126,12 @@ double cost_of(const Model& model, const std::vector<double>& values) {
 
 // Without entries every column is independent: no solver is needed, and CBC cannot load such a model.
 Solution trivial(const Model& model) {
-  Solution solution{Status::kOptimal, 0, 0, {}, false};
+  Solution solution{Status::kOptimal, 0, 0, {}, {}, false};
   for (const Model::Column& column : model.columns())
     solution.values.push_back(column.cost < 0 ? column.upper : column.lower);
+  solution.duals.assign(model.rows().size(), 0);
   for (const Model::Row& row : model.rows()) {
-    if (row.lower > 0 || row.upper < 0) return {Status::kInfeasible, 0, 0, {}, false};
+    if (row.lower > 0 || row.upper < 0) return {Status::kInfeasible, 0, 0, {}, {}, false};
   }
   solution.objective = solution.bound = cost_of(model, solution.values);
   return solution;
@@ -189,10 +192,11 @@ Result<Solution> solve(const Model& model, const SolverLimits& limits) {
     std::iota(index.begin(), index.end(), 0);
     cbc().setMIPStartI(solver.get(), static_cast<int>(index.size()), index.data(), limits.start.data());
   }
+  if (limits.cutoff < kInfinity) cbc().setCutoff(solver.get(), limits.cutoff);
   const auto began = std::chrono::steady_clock::now();
   cbc().solve(solver.get());
   const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  if (cbc().isProvenInfeasible(solver.get()) != 0) return Solution{Status::kInfeasible, 0, 0, {}, false};
+  if (cbc().isProvenInfeasible(solver.get()) != 0) return Solution{Status::kInfeasible, 0, 0, {}, {}, false};
   const bool proved = cbc().isProvenOptimal(solver.get()) != 0;
   Solution solution;
   solution.out_of_time = !proved && taken > limits.seconds;
@@ -225,6 +229,7 @@ Result<Solution> solve_relaxation(const Model& model) {
   if (solution.status != Status::kOptimal) return solution;
   solution.objective = solution.bound = clp().objectiveValue(solver.get());
   solution.values = copy_of(clp().primalColumnSolution(solver.get()), model.columns().size());
+  solution.duals = copy_of(clp().dualRowSolution(solver.get()), model.rows().size());
   return solution;
 }
 

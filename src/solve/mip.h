@@ -41,6 +41,7 @@ class Model {
   void add_entry(int row, int column, double value);
 
   Column& column(int index) { return columns_[static_cast<std::size_t>(index)]; }
+  Row& row(int index) { return rows_[static_cast<std::size_t>(index)]; }
   const std::vector<Column>& columns() const { return columns_; }
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<Entry>& entries() const { return entries_; }
@@ -56,6 +57,9 @@ struct SolverLimits {
   double seconds = 60;             // of wall time; an answer that was cut off by it depends on the machine
   double relative_gap = 0;         // stop when within this share of the bound
   std::vector<double> start = {};  // a feasible answer to start from, one value per column; empty for none
+  // Only answers below it are wanted; if there is none, the model counts as infeasible. Unlike `start`, it needs no
+  // names of columns, which CBC 2.10 confuses in models that it simplifies.
+  double cutoff = kInfinity;
 };
 
 enum class Status {
@@ -70,6 +74,7 @@ struct Solution {
   double objective = 0;
   double bound = 0;            // no answer can cost less
   std::vector<double> values;  // one per column; integer columns are exactly integer. Empty without an answer
+  std::vector<double> duals;   // of solve_relaxation(): one per row, what one more of the row's limit costs
   bool out_of_time = false;    // the time limit ended the search, not the nodes
 };
 

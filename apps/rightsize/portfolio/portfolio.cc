@@ -1,0 +1,54 @@
+// rightsize portfolio: all workloads of an organisation in one plan.
+#include <memory>
+
+#include "base/file.h"
+#include "portfolio/work_options.h"
+#include "rightsize/input/facts.h"
+#include "rightsize/portfolio/report.h"
+
+namespace rightsize::app {
+namespace {
+
+struct PortfolioFlags {
+  std::string file, catalog;
+  Seconds time_limit;
+};
+
+// The optimum without quotas, to say what is missing.
+Result<portfolio::Optimum> without_quotas(portfolio::Organisation organisation, const portfolio::SearchLimits& limits) {
+  for (portfolio::Pool& pool : organisation.pools) pool.quota.reset();
+  return find_optimum(portfolio::CostModel(organisation), limits);
+}
+
+Checked<Outcome> run(const PortfolioFlags& flags) {
+  if (flags.file.empty())
+    return fail(
+        bad_input("the file is missing").with_hint("for example rightsize portfolio examples/portfolio/team.yaml"));
+  RIGHTSIZE_TRY(std::string text, read_file(flags.file));
+  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
+  RIGHTSIZE_TRY(portfolio::Organisation organisation,
+                portfolio::read_organisation(flags.file, std::move(text), facts.catalog));
+  const market::PriceBook book(facts.catalog);
+  if (Checked<> made = add_work_options(organisation, book, facts.constants); !made) return fail(made.error());
+  const portfolio::CostModel costs(organisation);
+  const portfolio::SearchLimits limits{in_seconds(flags.time_limit), 0};
+  RIGHTSIZE_TRY(const portfolio::Optimum optimum, find_optimum(costs, limits));
+  if (!optimum.found()) {
+    RIGHTSIZE_TRY(const portfolio::Optimum relaxed, without_quotas(organisation, limits));
+    return no_portfolio(costs, optimum, relaxed);
+  }
+  RIGHTSIZE_TRY(std::vector<portfolio::ShadowPrice> prices, shadow_prices(costs, optimum, limits));
+  return Outcome{portfolio_report({costs, optimum, std::move(prices)})};
+}
+
+}  // namespace
+
+Run add_portfolio(FlagSet& command) {
+  auto flags = std::make_shared<PortfolioFlags>();
+  command.add("ORGANISATION", flags->file);
+  command.add("time-limit", flags->time_limit);
+  add_catalog_flag(command, flags->catalog);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace rightsize::app

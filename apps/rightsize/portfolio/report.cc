@@ -1,0 +1,314 @@
+#include "rightsize/portfolio/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/format.h"
+#include "base/units.h"
+#include "report/fields.h"
+
+namespace rightsize::app {
+namespace {
+
+using portfolio::CostModel;
+using portfolio::Optimum;
+using portfolio::Option;
+using portfolio::Organisation;
+using portfolio::Pool;
+using portfolio::PoolUse;
+using portfolio::ShadowPrice;
+using portfolio::Workload;
+using report::Fields;
+using report::when;
+
+std::string dollars(double amount) { return format_usd(usd(amount)); }
+double cents(double amount) { return std::round(amount * 100) / 100; }
+
+// Rounded to cents so that the sum is the rounded sum.
+std::vector<double> in_cents(const std::vector<double>& amounts) {
+  std::vector<double> rounded;
+  double exact = 0, before = 0;
+  for (double amount : amounts) {
+    exact += amount;
+    rounded.push_back(cents(cents(exact) - before));
+    before = cents(exact);
+  }
+  return rounded;
+}
+
+// What an option takes: "4 GPUs", "3 GPUs day, 1 night", "2x 1g.10gb".
+std::string needs_of(const Organisation& organisation, const Option& option) {
+  if (!option.in_pool()) return option.takes;
+  std::vector<std::string> parts;
+  const auto count = [](int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); };
+  const std::vector<int>& gpus = option.gpus;
+  constexpr std::size_t kMostListed = 3;
+  if (std::ranges::adjacent_find(gpus, std::not_equal_to<>()) == gpus.end()) {
+    if (gpus.front() > 0) parts.push_back(count(gpus.front()));
+  } else if (gpus.size() <= kMostListed) {
+    for (std::size_t b = 0; b < gpus.size(); ++b) {
+      if (gpus[b] == 0) continue;
+      parts.push_back(
+          fmt::format("{} {}", parts.empty() ? count(gpus[b]) : std::to_string(gpus[b]), organisation.blocks[b].name));
+    }
+  } else {
+    parts.push_back(fmt::format("{} to {}", std::ranges::min(gpus), count(std::ranges::max(gpus))));
+  }
+  const Pool& pool = organisation.pools[static_cast<std::size_t>(option.pool)];
+  for (std::size_t i = 0; i < option.needs.size(); ++i) {
+    if (option.needs[i] > 0)
+      parts.push_back(
+          fmt::format("{}x {}", option.needs[i], pool.geometry->profile(pool.geometry->plain_profiles()[i]).profile));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+struct WorkloadRow {
+  const Workload* workload;
+  const Option* option;
+  int position;
+  std::string takes;
+  double usd, alone;
+};
+const Fields<WorkloadRow> kWorkloadFields = {
+    {"name", "workload", "name of the workload", [](const WorkloadRow& r) { return r.workload->name; }},
+    {"team?", "team", "its team",
+     [](const WorkloadRow& r) { return when(!r.workload->team.empty(), r.workload->team); }},
+    {"option", "position of the chosen option in the file, from 0", &WorkloadRow::position},
+    {"where", "where", "pool, or where it is bought by itself", [](const WorkloadRow& r) { return r.option->where; }},
+    {"how", "how", "how it shares GPUs", [](const WorkloadRow& r) { return name_of(r.option->how); }},
+    {"takes", "takes", "GPUs or slices", &WorkloadRow::takes},
+    {"usd_per_month", "$/month", "its share of the cost; the shares add up to the whole", &WorkloadRow::usd, dollars},
+    {"alone_usd_per_month", "alone", "its cheapest option if nothing else ran", &WorkloadRow::alone, dollars},
+    {"moves?", "whether it moves from the option in use",
+     [](const WorkloadRow& r) {
+       return r.workload->now ? std::optional(*r.workload->now != r.position) : std::nullopt;
+     }},
+};
+
+// A pool in a block.
+struct MachineRow {
+  const Pool* pool;
+  const portfolio::Block* block;
+  int used, cut, machines;
+  double usd;
+
+  int reserved_used() const { return std::min(used, pool->reserved); }
+};
+const Fields<MachineRow> kMachineFields = {
+    {"pool", "pool", "name of the pool", [](const MachineRow& r) { return r.pool->name; }},
+    {"gpu?", "GPU", "GPU by its catalogue name",
+     [](const MachineRow& r) { return r.pool->gpu ? std::optional(r.pool->gpu->name) : std::nullopt; }},
+    {"block", "block", "part of the month", [](const MachineRow& r) { return r.block->name; }},
+    {"hours", "hours", "hours of the block", [](const MachineRow& r) { return r.block->hours; }},
+    {"used_gpus", "GPUs used", "GPUs in use", &MachineRow::used},
+    {"cut_gpus", "partitioned", "of these, GPUs cut into slices", &MachineRow::cut},
+    {"reserved_gpus", "reserved", "reserved GPUs in use", &MachineRow::reserved_used},
+    {"idle_reserved_gpus", "idle", "reserved GPUs without work",
+     [](const MachineRow& r) { return r.pool->reserved - r.reserved_used(); }},
+    {"machines", "rented", "on-demand machines", &MachineRow::machines},
+    {"gpus_per_machine", "GPUs each", "GPUs of a machine",
+     [](const MachineRow& r) { return r.pool->gpus_per_machine; }},
+    {"usd_per_month", "$/month", "cost of the on-demand machines", &MachineRow::usd, dollars},
+};
+
+const Fields<ShadowPrice> kShadowFields = {
+    {"what", "one more", "reserved:POOL or quota:POOL", &ShadowPrice::what},
+    {"usd_per_month", "saves", "what one more GPU saves", [](const ShadowPrice& s) { return cents(s.usd); }, dollars},
+    {"exact", "whether it is proved; else at least this much", &ShadowPrice::exact},
+};
+
+struct TeamRow {
+  std::string name;
+  double usd;
+  std::optional<double> budget;
+};
+const Fields<TeamRow> kTeamFields = {
+    {"name", "team", "name of the team", &TeamRow::name},
+    {"usd_per_month", "$/month", "the sum of its workloads' shares", &TeamRow::usd, dollars},
+    {"budget_usd_per_month?", "budget", "its budget", &TeamRow::budget, dollars},
+    {"over_budget?", "whether its share is above the budget",
+     [](const TeamRow& r) { return r.budget ? std::optional(r.usd > *r.budget) : std::nullopt; }},
+};
+
+struct PortfolioView {
+  bool feasible = false;
+  Optimum optimum;
+  double alone = 0, reserved = 0;
+  std::vector<WorkloadRow> workloads;
+  std::vector<MachineRow> machines;
+  std::vector<ShadowPrice> shadow_prices;
+  std::vector<TeamRow> teams;
+};
+const Fields<PortfolioView> kPortfolioFields = {
+    {"usd_per_month", "cost of the plan; null: no plan",
+     [](const PortfolioView& v) { return when(v.feasible, cents(v.optimum.usd)); }},
+    {"lower_bound", "no plan costs less, USD/month",
+     // Downwards, so that rounding does not put it above the optimum.
+     [](const PortfolioView& v) {
+       return v.optimum.proved() ? cents(v.optimum.usd) : std::floor(v.optimum.bound * 100) / 100;
+     }},
+    {"proved", "whether the plan is proved to be the cheapest",
+     [](const PortfolioView& v) { return v.optimum.proved(); }},
+    {"alone_usd_per_month", "sum of each workload's cheapest option alone, plus reservations",
+     [](const PortfolioView& v) { return cents(v.alone); }},
+    {"reserved_usd_per_month", "cost of the reservations, in usd_per_month",
+     [](const PortfolioView& v) { return cents(v.reserved); }},
+    {"workloads", "the choice for each workload, in the order of the file", kWorkloadFields, &PortfolioView::workloads},
+    {"machines", "pools in use, by block", kMachineFields, &PortfolioView::machines},
+    {"shadow_prices", "what one more would save per month", kShadowFields, &PortfolioView::shadow_prices},
+    {"teams?", "cost by team", kTeamFields, &PortfolioView::teams},
+};
+const report::Document<PortfolioView> kPortfolioDocument("portfolio", "All workloads of an organisation in one plan",
+                                                         kPortfolioFields);
+
+std::vector<WorkloadRow> workload_rows(const PlannedPortfolio& planned) {
+  const Organisation& organisation = planned.organisation();
+  const std::vector<double> shares = in_cents(cost_shares(planned.costs, planned.optimum.choice));
+  std::vector<WorkloadRow> rows;
+  for (std::size_t w = 0; w < shares.size(); ++w) {
+    const Workload& workload = organisation.workloads[w];
+    const int position = planned.optimum.choice[w];
+    const Option& option = workload.options[static_cast<std::size_t>(position)];
+    rows.push_back({&workload, &option, position, needs_of(organisation, option), shares[w],
+                    cents(planned.costs.alone(workload))});
+  }
+  return rows;
+}
+
+std::vector<MachineRow> machine_rows(const PlannedPortfolio& planned) {
+  const Organisation& organisation = planned.organisation();
+  const std::vector<PoolUse> uses = planned.costs.uses(planned.optimum.choice);
+  std::vector<MachineRow> rows;
+  for (std::size_t p = 0; p < uses.size(); ++p) {
+    const Pool& pool = organisation.pools[p];
+    const int cut = planned.costs.cut_gpus(p, uses[p]);
+    for (std::size_t b = 0; b < organisation.blocks.size(); ++b) {
+      const int used = uses[p].gpus[b] + cut, machines = planned.costs.machines(p, used);
+      if (used == 0 && pool.reserved == 0) continue;
+      rows.push_back({&pool, &organisation.blocks[b], used, cut, machines,
+                      cents(machines * pool.gpus_per_machine * pool.usd_per_gpu_hour * organisation.blocks[b].hours)});
+    }
+  }
+  return rows;
+}
+
+std::vector<TeamRow> team_rows(const Organisation& organisation, const std::vector<WorkloadRow>& workloads) {
+  std::vector<TeamRow> rows;
+  for (const portfolio::Team& team : organisation.teams) rows.push_back({team.name, 0, team.budget});
+  for (const WorkloadRow& w : workloads) {
+    if (w.workload->team.empty()) continue;
+    auto at = std::ranges::find(rows, w.workload->team, &TeamRow::name);
+    if (at == rows.end()) at = rows.insert(rows.end(), {w.workload->team, 0, {}});
+    at->usd = cents(at->usd + w.usd);
+  }
+  return rows;
+}
+
+std::string how_good(const Optimum& optimum) {
+  if (optimum.proved()) return "No plan of these options costs less.";
+  return fmt::format("It costs at most {:.1f} % more than the cheapest possible plan{}.", 100 * optimum.gap(),
+                     optimum.interrupted ? "; a longer --time-limit may find a cheaper one" : "");
+}
+
+// "Run 12 workloads for $91,840/month: $8,300 (8.3 %) less than each by itself."
+std::string conclusion(const PortfolioView& view) {
+  const double saved = view.alone - view.optimum.usd;
+  std::string text = fmt::format("Run the {} workload{} for {}/month", view.workloads.size(),
+                                 view.workloads.size() == 1 ? "" : "s", dollars(view.optimum.usd));
+  if (saved >= 1)
+    text += fmt::format(": {}/month ({:.0f} %) less than each by itself", dollars(saved), 100 * saved / view.alone);
+  else if (saved <= -1)
+    text += fmt::format(": {}/month more than each by itself, because quotas and rules exclude cheaper options",
+                        dollars(-saved));
+  return text + ". " + how_good(view.optimum);
+}
+
+std::string worth_line(const std::vector<ShadowPrice>& prices) {
+  const auto best = std::ranges::max_element(prices, {}, &ShadowPrice::usd);
+  if (best == prices.end() || best->usd < 1) return "One more reserved GPU or a higher quota would save nothing.";
+  const std::size_t colon = best->what.find(':');
+  const std::string pool = best->what.substr(colon + 1);
+  return fmt::format("{} in {} would save {}{}/month.",
+                     best->what.starts_with("quota") ? "One more GPU of quota" : "One more reserved GPU", pool,
+                     best->exact ? "" : "at least ", dollars(best->usd));
+}
+
+PortfolioView view_of(const PlannedPortfolio& planned) {
+  PortfolioView view;
+  view.feasible = true;
+  view.optimum = planned.optimum;
+  view.reserved = planned.organisation().reserved_usd();
+  view.alone = view.reserved;
+  for (const Workload& w : planned.organisation().workloads) view.alone += planned.costs.alone(w);
+  view.workloads = workload_rows(planned);
+  view.machines = machine_rows(planned);
+  view.shadow_prices = planned.shadow_prices;
+  view.teams = team_rows(planned.organisation(), view.workloads);
+  return view;
+}
+
+}  // namespace
+
+report::Report portfolio_report(const PlannedPortfolio& planned) {
+  const PortfolioView view = view_of(planned);
+  report::Report report;
+  report.title = "Portfolio";
+  report.document = kPortfolioDocument.of(view);
+  report.say(conclusion(view));
+  report.say(worth_line(view.shadow_prices));
+  std::vector<report::ColumnOf> columns = {"name"};
+  if (!view.teams.empty()) columns.emplace_back("team");
+  for (const char* name : {"where", "how", "takes", "usd_per_month", "alone_usd_per_month"}) columns.emplace_back(name);
+  report.show("Workloads", table_of(kWorkloadFields, view.workloads, columns));
+  report.show("Machines",
+              table_of(kMachineFields, view.machines,
+                       {"pool", report::spare("gpu"), "block", "hours", "used_gpus", "cut_gpus", "reserved_gpus",
+                        "idle_reserved_gpus", "machines", "gpus_per_machine", "usd_per_month"}));
+  if (!view.teams.empty())
+    report.show("Teams", table_of(kTeamFields, view.teams, {"name", "usd_per_month", "budget_usd_per_month"}));
+  for (const TeamRow& team : view.teams) {
+    if (team.budget && team.usd > *team.budget)
+      report.say(fmt::format("{} is {}/month over its budget.", team.name, dollars(team.usd - *team.budget)));
+  }
+  std::vector<ShadowPrice> worth = view.shadow_prices;
+  std::erase_if(worth, [](const ShadowPrice& s) { return s.usd < 0.005; });
+  if (!worth.empty())
+    report.show("What one more GPU is worth", table_of(kShadowFields, worth, {"what", "usd_per_month"}));
+  return report;
+}
+
+Outcome no_portfolio(const CostModel& costs, const Optimum& optimum, const Optimum& relaxed) {
+  Outcome outcome;
+  outcome.exit_code = kNoFeasibleAnswer;
+  PortfolioView view;
+  view.optimum = optimum;
+  view.reserved = costs.organisation().reserved_usd();
+  outcome.report.title = "Portfolio";
+  outcome.report.document = kPortfolioDocument.of(view);
+  if (!optimum.infeasible) {
+    outcome.report.say("No plan was found in time. Try a longer --time-limit.");
+    return outcome;
+  }
+  outcome.report.say("No plan meets all quotas and rules.");
+  if (!relaxed.found()) {
+    outcome.report.say("Even without quotas, 'apart' and 'moves' exclude every plan.");
+    return outcome;
+  }
+  const std::vector<PoolUse> uses = costs.uses(relaxed.choice);
+  for (std::size_t p = 0; p < uses.size(); ++p) {
+    const Pool& pool = costs.organisation().pools[p];
+    const int excess = costs.cost(p, uses[p]).excess;
+    if (excess > 0)
+      outcome.report.say(fmt::format("The cheapest plan without quotas ({}/month) needs {} more GPUs of quota in {}.",
+                                     dollars(relaxed.usd), excess, pool.name));
+  }
+  return outcome;
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,26 @@
+// The report of `rightsize portfolio`.
+#pragma once
+
+#include <vector>
+
+#include "portfolio/optimum.h"
+#include "rightsize/command.h"
+
+namespace rightsize::app {
+
+// A plan and everything its report needs.
+struct PlannedPortfolio {
+  const portfolio::CostModel& costs;
+  const portfolio::Optimum& optimum;
+  std::vector<portfolio::ShadowPrice> shadow_prices;
+
+  const portfolio::Organisation& organisation() const { return costs.organisation(); }
+};
+
+report::Report portfolio_report(const PlannedPortfolio& planned);
+
+// No plan breaks no limit. `relaxed` is the optimum without quotas, which shows what is missing.
+Outcome no_portfolio(const portfolio::CostModel& costs, const portfolio::Optimum& optimum,
+                     const portfolio::Optimum& relaxed);
+
+}  // namespace rightsize::app

@@ -1,0 +1,169 @@
+#include "portfolio/descent.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+
+namespace rightsize::portfolio {
+
+namespace {
+constexpr double kNever = std::numeric_limits<double>::infinity();
+}
+
+Descent::Descent(const CostModel& costs) : costs_(costs), organisation_(costs.organisation()), best_cost_(kNever) {
+  for (std::size_t p = 0; p < organisation_.pools.size(); ++p) uses_.push_back(costs.no_use(p));
+  pool_costs_.assign(organisation_.pools.size(), 0);
+  choice_.assign(organisation_.workloads.size(), -1);
+  std::map<std::string, int> names;
+  for (const Workload& w : organisation_.workloads) {
+    alone_.push_back(costs.alone(w));
+    penalty_ = std::max(penalty_, 10 * alone_.back() + 1);
+    groups_.push_back(w.apart.empty() ? -1 : names.try_emplace(w.apart, static_cast<int>(names.size())).first->second);
+  }
+  group_counts_.assign(names.size(), std::vector<int>(organisation_.pools.size(), 0));
+}
+
+double Descent::pool_cost(std::size_t pool, const PoolUse& use) const {
+  const PoolCost cost = costs_.cost(pool, use);
+  return cost.usd + penalty_ * std::max(0, cost.excess);
+}
+
+double Descent::cost_with(std::size_t pool, const Option& option) {
+  PoolUse& use = uses_[pool];
+  costs_.add(option, use);
+  const double cost = pool_cost(pool, use);
+  costs_.add(option, use, -1);
+  return cost;
+}
+
+void Descent::put(std::size_t workload, int option) {
+  const Workload& w = organisation_.workloads[workload];
+  choice_[workload] = option;
+  moved_ += w.now && *w.now != option ? 1 : 0;
+  const Option& chosen = w.options[static_cast<std::size_t>(option)];
+  if (!chosen.in_pool()) return;
+  const auto pool = static_cast<std::size_t>(chosen.pool);
+  costs_.add(chosen, uses_[pool]);
+  pool_costs_[pool] = pool_cost(pool, uses_[pool]);
+  if (groups_[workload] >= 0) ++group_counts_[static_cast<std::size_t>(groups_[workload])][pool];
+}
+
+void Descent::take(std::size_t workload) {
+  const Workload& w = organisation_.workloads[workload];
+  const int option = std::exchange(choice_[workload], -1);
+  moved_ -= w.now && *w.now != option ? 1 : 0;
+  const Option& chosen = w.options[static_cast<std::size_t>(option)];
+  if (!chosen.in_pool()) return;
+  const auto pool = static_cast<std::size_t>(chosen.pool);
+  costs_.add(chosen, uses_[pool], -1);
+  pool_costs_[pool] = pool_cost(pool, uses_[pool]);
+  if (groups_[workload] >= 0) --group_counts_[static_cast<std::size_t>(groups_[workload])][pool];
+}
+
+bool Descent::may_take(const Workload& workload, int option) const {
+  if (!workload.allows(option)) return false;
+  return !organisation_.moves || !workload.now || *workload.now == option || moved_ < *organisation_.moves;
+}
+
+// Where a workload that is not placed adds least.
+Descent::Move Descent::cheapest(std::size_t workload) {
+  const Workload& w = organisation_.workloads[workload];
+  Move best{-1, kNever};
+  for (std::size_t i = 0; i < w.options.size(); ++i) {
+    const Option& option = w.options[i];
+    if (option.usd >= best.cost || !may_take(w, static_cast<int>(i))) continue;
+    double cost = option.usd;
+    if (option.in_pool()) {
+      const auto pool = static_cast<std::size_t>(option.pool);
+      cost += cost_with(pool, option) - pool_costs_[pool];
+      const int group = groups_[workload];
+      if (group >= 0 && group_counts_[static_cast<std::size_t>(group)][pool] > 0) cost += penalty_;
+    }
+    if (cost < best.cost) best = {static_cast<int>(i), cost};
+  }
+  return best;
+}
+
+void Descent::note_best() {
+  if (std::ranges::find(choice_, -1) != choice_.end()) return;
+  const std::optional<double> cost = costs_.cost(choice_);
+  if (cost && *cost < best_cost_ - 1e-9) best_cost_ = *cost, best_ = choice_;
+}
+
+void Descent::insert(std::vector<std::size_t> workloads) {
+  std::ranges::stable_sort(workloads, [&](std::size_t a, std::size_t b) { return alone_[a] > alone_[b]; });
+  for (std::size_t w : workloads) {
+    const Move move = cheapest(w);
+    // Nothing is allowed when as many as may move have moved: the option in use is.
+    put(w, move.option >= 0 ? move.option : organisation_.workloads[w].now.value_or(0));
+  }
+}
+
+double Descent::penalized_cost() const {
+  double sum = std::accumulate(pool_costs_.begin(), pool_costs_.end(), organisation_.reserved_usd());
+  for (std::size_t w = 0; w < choice_.size(); ++w) sum += choice_[w] < 0 ? 0 : costs_.option({w, choice_[w]}).usd;
+  return sum;
+}
+
+void Descent::build() {
+  std::vector<std::size_t> all(choice_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  insert(std::move(all));
+  improve();
+}
+
+void Descent::start_from(const Choice& choice) {
+  for (std::size_t w = 0; w < choice_.size(); ++w) {
+    if (choice_[w] == choice[w]) continue;
+    if (choice_[w] >= 0) take(w);
+    put(w, choice[w]);
+  }
+  note_best();
+}
+
+void Descent::improve() {
+  constexpr double kLeast = 1e-7;
+  constexpr int kMostSweeps = 100;
+  bool better = true;
+  for (int sweep = 0; better && sweep < kMostSweeps; ++sweep) {
+    better = false;
+    for (std::size_t w = 0; w < choice_.size(); ++w) {
+      const int now = choice_[w];
+      const Option& option = organisation_.workloads[w].options[static_cast<std::size_t>(now)];
+      const double before = option.in_pool() ? pool_costs_[static_cast<std::size_t>(option.pool)] : 0;
+      take(w);
+      const double released =
+          option.usd + before - (option.in_pool() ? pool_costs_[static_cast<std::size_t>(option.pool)] : 0);
+      const Move move = cheapest(w);
+      const bool moves = move.option >= 0 && move.option != now && move.cost < released - kLeast;
+      put(w, moves ? move.option : now);
+      better = better || moves;
+    }
+  }
+  note_best();
+}
+
+void Descent::perturb(int rounds, const std::function<bool()>& stop) {
+  const std::size_t count = choice_.size();
+  if (count < 2) return;
+  for (int round = 0; round < rounds && !stop(); ++round) {
+    if (!best_.empty()) start_from(best_);
+    const std::size_t number = std::min(count, 2 + static_cast<std::size_t>(random_.uniform() * 6));
+    std::vector<std::size_t> removed;
+    while (removed.size() < number) {
+      const auto w = std::min(count - 1, static_cast<std::size_t>(random_.uniform() * static_cast<double>(count)));
+      if (choice_[w] < 0) continue;
+      take(w);
+      removed.push_back(w);
+    }
+    // In random order, each at its cheapest place: another order than build()'s.
+    for (std::size_t w : removed) {
+      const Move move = cheapest(w);
+      put(w, move.option >= 0 ? move.option : organisation_.workloads[w].now.value_or(0));
+    }
+    improve();
+  }
+}
+
+}  // namespace rightsize::portfolio

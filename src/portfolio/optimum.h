@@ -1,0 +1,49 @@
+// The cheapest plan of an organisation, with a bound, what scarce GPUs are worth, and each workload's share of the
+// cost.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "portfolio/cost.h"
+
+namespace rightsize::portfolio {
+
+struct SearchLimits {
+  double seconds = 30;
+  double gap = 0;  // stop within this share of the bound
+};
+
+struct Optimum {
+  Choice choice;  // empty: none is feasible, or none was found in time
+  double usd = 0;
+  double bound = 0;          // no plan costs less
+  bool infeasible = false;   // proved
+  bool interrupted = false;  // the time limit or Ctrl-C ended the search
+
+  bool found() const { return !choice.empty(); }
+  bool proved() const { return found() && usd <= bound * (1 + 1e-9) + 1e-6; }
+  double gap() const { return bound > 0 ? usd / bound - 1 : 0; }
+};
+
+// Exact unless a limit ends it or the thread's work is cancelled; then the best plan so far with its bound. `start` is
+// a feasible choice, or empty.
+Result<Optimum> find_optimum(const CostModel& costs, const SearchLimits& limits, const Choice& start = {});
+
+// What one more would save a month.
+struct ShadowPrice {
+  std::string what;  // "reserved:POOL", "quota:POOL"
+  double usd = 0;
+  bool exact = true;  // else the saving that was found: it may be more
+};
+
+// One more reserved GPU in every pool, and one more GPU of every quota. Exact as long as `limits` allow.
+Result<std::vector<ShadowPrice>> shadow_prices(const CostModel& costs, const Optimum& optimum,
+                                               const SearchLimits& limits);
+
+// Each workload's dollars a month; they add up to the plan's cost. Workloads pay for the GPU-hours they use at what
+// these cost; idle reservations are shared in proportion to what each workload would cost alone. None pays more than
+// alone unless reservations or quotas make the whole cost more than that; then all pay the same factor more at most.
+std::vector<double> cost_shares(const CostModel& costs, const Choice& choice);
+
+}  // namespace rightsize::portfolio

@@ -1,0 +1,102 @@
+// An organisation: pools of GPUs, and workloads with the ways to run each.
+//
+//   Checked<Organisation> organisation = read_organisation(path, text, catalog);
+//   Checked<Outcome> plan = find_optimum(*organisation, {});            // optimum.h
+//
+// docs/portfolio.md describes the file and what a plan costs. Dollars are plain numbers here, per month: they are the
+// solver's costs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "catalog/catalog.h"
+#include "mig/geometry.h"
+#include "model/job.h"
+
+namespace rightsize::portfolio {
+
+// A part of every month: the hours of it add up over the days.
+struct Block {
+  std::string name;
+  double hours = 0;
+};
+
+// GPUs of one kind in one place.
+struct Pool {
+  std::string name;
+  const catalog::Gpu* gpu = nullptr;
+  double usd_per_gpu_hour = 0;  // on demand
+  int gpus_per_machine = 1;
+  std::optional<int> quota;  // on-demand GPUs at a time
+  int reserved = 0;          // GPUs that are owned or committed
+  double reserved_usd = 0;   // what they cost a month, used or not
+  bool mig = false;
+  std::optional<mig::Geometry> geometry;  // set if its GPUs may be partitioned
+  std::string region;                     // empty: unknown
+};
+
+// How an option shares its GPUs. The names are those of the JSON.
+enum class How { kDedicated, kMig, kMps, kTimeSlicing, kSleep, kLora, kScaleToZero, kSpot, kQueue, kBought };
+std::string_view name_of(How how);
+
+// One way to run a workload.
+struct Option {
+  std::string where;
+  int pool = -1;           // index of the pool; -1: bought by itself
+  std::vector<int> gpus;   // whole GPUs by block; of a pool only
+  std::vector<int> needs;  // MIG instances by position in Geometry::plain_profiles(); empty: none
+  double usd = 0;          // a month, beside the GPUs
+  How how = How::kDedicated;
+  std::string region;  // of one bought by itself
+  std::string takes;   // of one bought by itself: "8x h100-sxm"; empty: unknown
+
+  bool in_pool() const { return pool >= 0; }
+};
+
+struct Workload {
+  std::string name;
+  std::string team;
+  std::vector<Option> options;
+  std::vector<model::Setting> work;                                // instead of options: a request of `recommend`
+  std::vector<std::pair<std::string, std::string>> rate_by_block;  // of a service: block, rate
+  std::vector<std::string> regions;                                // where its data may be; empty: anywhere
+  std::string apart;                // workloads with the same word run in different pools
+  std::vector<std::string> blocks;  // the only blocks in which it may run; empty: all
+  std::optional<int> now;           // the option in use
+  std::vector<int> dropped;         // positions of options that break `regions` or `blocks`, ascending
+  Place place;
+
+  bool allows(int option) const;
+};
+
+// A group of workloads with a budget.
+struct Team {
+  std::string name;
+  std::optional<double> budget;  // dollars a month
+};
+
+struct Organisation {
+  std::vector<Block> blocks;
+  std::vector<Pool> pools;
+  std::vector<Workload> workloads;
+  std::vector<Team> teams;
+  std::optional<int> moves;  // workloads that may change their option at once
+
+  double month_hours() const;
+  double reserved_usd() const;  // of all pools
+};
+
+// One option for each workload, by position.
+using Choice = std::vector<int>;
+
+// Reads and checks the whole file; every mistake has its line. Workloads with `work` have no options yet
+// (work_options.h).
+Checked<Organisation> read_organisation(const std::string& file, std::string text, const catalog::Catalog& catalog);
+
+// Marks the options that break a workload's regions or blocks. Fails if none is left.
+Result<> apply_rules(const Organisation& organisation, Workload& workload);
+
+}  // namespace rightsize::portfolio

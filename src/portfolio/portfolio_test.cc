@@ -1,0 +1,226 @@
+// Random organisations: the optimum, its bound and shadow prices against trying every choice.
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "portfolio/descent.h"
+#include "portfolio/optimum.h"
+#include "portfolio/relaxation.h"
+
+namespace rightsize::portfolio {
+namespace {
+
+const catalog::Catalog& facts() {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
+}
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : random_(seed) {}
+  int below(int n) { return std::min(n - 1, static_cast<int>(random_.uniform() * n)); }
+  bool chance(double share) { return random_.uniform() < share; }
+  double between(double low, double high) { return low + (high - low) * random_.uniform(); }
+
+ private:
+  Random random_;
+};
+
+std::string random_text(std::uint64_t seed, int workloads, bool rules) {
+  Dice dice(seed);
+  const bool two = dice.chance(0.5);
+  std::string text = two ? "blocks: [{name: day, hours: 240}, {name: night, hours: 490}]\n" : "";
+  text += "pools:\n";
+  const int pools = 2 + dice.below(2);
+  for (int p = 0; p < pools; ++p) {
+    text += fmt::format("  - {{name: p{}, gpu: h100-sxm, usd_per_gpu_hour: {:.2f}, gpus_per_machine: {}, mig: true", p,
+                        dice.between(1, 4), 1 << dice.below(4));
+    if (dice.chance(0.6)) text += fmt::format(", reserved: {0}, reserved_usd_per_month: {0}000", 1 + dice.below(8));
+    if (dice.chance(0.4)) text += fmt::format(", quota: {}", 2 << dice.below(3));
+    text += fmt::format(", region: {}}}\n", p % 2 == 0 ? "eu-west" : "us-east");
+  }
+  if (rules && dice.chance(0.5)) text += fmt::format("moves: {}\n", dice.below(3));
+  text += "workloads:\n";
+  constexpr const char* kSlices[] = {"1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb"};
+  for (int w = 0; w < workloads; ++w) {
+    text += fmt::format("  - name: w{}\n", w);
+    if (rules && dice.chance(0.3)) text += "    apart: replicas\n";
+    if (rules && dice.chance(0.3)) text += "    regions: [eu]\n";
+    if (rules && dice.chance(0.5)) text += "    now: 0\n";
+    text += fmt::format("    options:\n      - {{where: api, usd_per_month: {:.2f}, region: eu}}\n",
+                        dice.between(500, 9000));
+    for (int i = 0; i < 1 + dice.below(3); ++i) {
+      const std::string use = dice.chance(0.4)
+                                  ? fmt::format("needs: {{{}: {}}}", kSlices[dice.below(6)], 1 + dice.below(3))
+                              : two ? fmt::format("gpus: {{day: {}, night: {}}}", dice.below(6), 1 + dice.below(6))
+                                    : fmt::format("gpus: {}", 1 + dice.below(8));
+      text += fmt::format("      - {{where: p{}, {}, usd_per_month: {}}}\n", dice.below(pools), use, dice.below(200));
+    }
+  }
+  return text;
+}
+
+Organisation random_organisation(std::uint64_t seed, int workloads = 5, bool rules = false) {
+  Checked<Organisation> made = read_organisation("random.yaml", random_text(seed, workloads, rules), facts());
+  EXPECT_TRUE(made) << describe(made.error()) << random_text(seed, workloads, rules);
+  return *std::move(made);
+}
+
+double brute_force(const Organisation& organisation) {
+  const CostModel costs(organisation);
+  Choice choice(organisation.workloads.size(), 0);
+  double best = std::numeric_limits<double>::infinity();
+  for (;;) {
+    if (const std::optional<double> cost = costs.cost(choice)) best = std::min(best, *cost);
+    std::size_t at = 0;
+    while (at < choice.size() && ++choice[at] == static_cast<int>(organisation.workloads[at].options.size()))
+      choice[at++] = 0;
+    if (at == choice.size()) return best;
+  }
+}
+
+TEST(Portfolio, FindsTheCheapestChoiceAndProvesIt) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const Organisation organisation = random_organisation(seed, 5, seed % 2 == 0);
+    const CostModel costs(organisation);
+    const double truth = brute_force(organisation);
+    const Result<Optimum> found = find_optimum(costs, {});
+    ASSERT_TRUE(found) << describe(found.error());
+    ASSERT_EQ(found->found(), std::isfinite(truth));
+    if (!found->found()) {
+      EXPECT_TRUE(found->infeasible);
+      continue;
+    }
+    EXPECT_NEAR(found->usd, truth, 0.01);
+    EXPECT_NEAR(*costs.cost(found->choice), found->usd, 1e-6);
+    EXPECT_LE(found->bound, truth + 0.01);
+    EXPECT_TRUE(found->proved());
+  }
+}
+
+TEST(Portfolio, ShadowPricesAreWhatOneMoreSaves) {
+  for (std::uint64_t seed = 100; seed < 120; ++seed) {
+    SCOPED_TRACE(seed);
+    Organisation organisation = random_organisation(seed, 4);
+    const CostModel costs(organisation);
+    const Optimum optimum = *find_optimum(costs, {});
+    const Organisation before = organisation;
+    const Result<std::vector<ShadowPrice>> prices = shadow_prices(costs, optimum, {});
+    ASSERT_TRUE(prices);
+    for (const ShadowPrice& price : *prices) {
+      const std::string pool = price.what.substr(price.what.find(':') + 1);
+      const auto at = static_cast<std::size_t>(pool[1] - '0');
+      Organisation more = before;
+      price.what.starts_with("quota") ? ++*more.pools[at].quota : ++more.pools[at].reserved;
+      EXPECT_NEAR(price.usd, optimum.usd - brute_force(more), 0.01) << price.what;
+      EXPECT_TRUE(price.exact);
+    }
+  }
+}
+
+TEST(Portfolio, SharesAddUpAndNobodyPaysMoreThanAlone) {
+  for (std::uint64_t seed = 200; seed < 260; ++seed) {
+    SCOPED_TRACE(seed);
+    const Organisation organisation = random_organisation(seed, 6);
+    const CostModel costs(organisation);
+    const Optimum optimum = *find_optimum(costs, {});
+    const std::vector<double> shares = cost_shares(costs, optimum.choice);
+    EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), optimum.usd, 1e-6 * optimum.usd);
+    double alone = 0;
+    for (const Workload& w : organisation.workloads) alone += costs.alone(w);
+    const double factor = std::max(1.0, optimum.usd / alone);
+    for (std::size_t w = 0; w < shares.size(); ++w) {
+      EXPECT_GE(shares[w], 0);
+      EXPECT_LE(shares[w], factor * costs.alone(organisation.workloads[w]) * (1 + 1e-9) + 1e-9);
+    }
+  }
+}
+
+TEST(Portfolio, TheRelaxationNeverExceedsTheOptimum) {
+  for (std::uint64_t seed = 300; seed < 340; ++seed) {
+    SCOPED_TRACE(seed);
+    const Organisation organisation = random_organisation(seed, 6, seed % 2 == 0);
+    const double truth = brute_force(organisation);
+    if (!std::isfinite(truth)) continue;
+    const CostModel costs(organisation);
+    Relaxation relaxation(costs);
+    relaxation.improve(truth, 0, [] { return false; });
+    EXPECT_LE(relaxation.bound(), truth + 0.01);
+    EXPECT_GE(relaxation.bound(), organisation.reserved_usd());
+  }
+}
+
+TEST(Portfolio, LocalSearchReturnsFeasibleChoices) {
+  for (std::uint64_t seed = 400; seed < 440; ++seed) {
+    SCOPED_TRACE(seed);
+    const Organisation organisation = random_organisation(seed, 30, true);
+    const CostModel costs(organisation);
+    Descent descent(costs);
+    descent.build();
+    descent.perturb(10, [] { return false; });
+    if (descent.best().empty()) continue;
+    const std::optional<double> cost = costs.cost(descent.best());
+    ASSERT_TRUE(cost);
+    EXPECT_NEAR(*cost, descent.best_cost(), 1e-6 * *cost);
+  }
+}
+
+TEST(Portfolio, TheFewestGpusHoldAllSlices) {
+  const mig::Geometry geometry = *mig::Geometry::of(facts(), **facts().find_gpu("h100-sxm"));
+  SliceCounter counter(geometry);
+  const std::size_t profiles = geometry.plain_profiles().size();
+  // A GPU holds exactly the combinations of the geometry, and one more of anything on a full GPU needs a second one.
+  for (const mig::SliceSet& set : geometry.combinations()) {
+    EXPECT_EQ(counter.fewest(set.counts), 1);
+    if (!set.maximal) continue;
+    for (std::size_t i = 0; i < profiles; ++i) {
+      std::vector<int> more = set.counts;
+      ++more[i];
+      EXPECT_EQ(counter.fewest(more), 2);
+    }
+  }
+  // The solver, which counts many instances, agrees with the search, which counts few.
+  Dice dice(7);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<int> few(profiles, 0);
+    for (int i = 0; i < 8; ++i) ++few[static_cast<std::size_t>(dice.below(static_cast<int>(profiles)))];
+    std::vector<int> many = few;
+    for (int& count : many) count *= 3;
+    EXPECT_LE(counter.fewest(many), 3 * counter.fewest(few));
+    EXPECT_GE(counter.fewest(many), counter.fewest(few));
+  }
+}
+
+TEST(Portfolio, MistakesInAFileHavePlacesAndSuggestions) {
+  const auto errors = [](const std::string& text) {
+    const Checked<Organisation> read = read_organisation("o.yaml", text, facts());
+    return read ? std::string() : describe(read.error());
+  };
+  const std::string pool = "pools: [{name: a, gpu: h100-sxm, usd_per_gpu_hour: 2, mig: true}]\n";
+  const std::string work = "workloads: [{name: w, options: [{where: a, gpus: 1}]}]\n";
+  EXPECT_EQ(errors(pool + work), "");
+  for (const auto& [text, wanted] : std::vector<std::pair<std::string, std::string>>{
+           {"pools: [{name: a, gpu: h100-sxm}]\n" + work, "no usd_per_gpu_hour"},
+           {pool + "workloads: [{name: w, options: [{where: b, gpus: 1}]}]\n", "unknown pool 'b'"},
+           {pool + "workloads: [{name: w, options: [{where: b}]}]\n", "needs usd_per_month"},
+           {pool + "workloads: [{name: w, options: [{where: a, needs: {9g.1gb: 1}}]}]\n", "9g.1gb"},
+           {pool + "workloads: [{name: w, options: [{where: a, gpus: {noon: 1}}]}]\n", "unknown block 'noon'"},
+           {pool + "workloads: [{name: w, options: [{where: a, gpus: -1}]}]\n", "not a number of GPUs"},
+           {pool + "workloads: [{name: w, regions: [eu], options: [{where: a, gpus: 1}]}]\n", "regions and blocks"},
+           {pool + "workload: []\n" + work, "did you mean 'workloads'"},
+           {pool, "'workloads' is missing"},
+           {"blocks: [{name: day, hours: 900}]\n" + pool + work, "hours"},
+       }) {
+    const std::string found = errors(text);
+    EXPECT_NE(found.find(wanted), std::string::npos) << text << found;
+    EXPECT_NE(found.find("o.yaml:"), std::string::npos) << found;
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::portfolio

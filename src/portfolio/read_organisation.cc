@@ -1,0 +1,389 @@
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/parse_units.h"
+#include "base/suggest.h"
+#include "base/units.h"
+#include "base/yaml_reader.h"
+#include "plan/read_request.h"
+#include "portfolio/organisation.h"
+
+namespace rightsize::portfolio {
+namespace {
+
+constexpr std::array<std::string_view, 10> kHowNames = {"dedicated", "mig",           "mps",  "time-slicing", "sleep",
+                                                        "lora",      "scale-to-zero", "spot", "queue",        "bought"};
+constexpr int kMostGpus = 100'000;
+
+Result<double> parse_dollars(std::string_view text) {
+  constexpr double kMost = 1e9;
+  Result<Usd> amount = parse_usd(text);
+  if (!amount) return fail(std::move(amount).error());
+  if (in_usd(*amount) > kMost) return fail(bad_input(fmt::format("'{}' is more than $1 billion", text)));
+  return in_usd(*amount);
+}
+
+template <int kLeast>
+Result<int> parse_gpus(std::string_view text) {
+  const Result<std::int64_t> number = parse_integer(text);
+  if (number && *number >= kLeast && *number <= kMostGpus) return static_cast<int>(*number);
+  return fail(bad_input(fmt::format("'{}' is not a number of GPUs", text))
+                  .with_hint(fmt::format("write a whole number from {} to {}", kLeast, kMostGpus)));
+}
+
+Result<double> parse_hours(std::string_view text) {
+  Result<double> hours = parse_number(text);
+  if (hours && *hours > 0 && *hours <= 24 * 31) return hours;
+  return fail(bad_input(fmt::format("'{}' is not a number of hours of a month", text))
+                  .with_hint(fmt::format("the hours of all blocks add up to {:g}", in_hours(kMonth))));
+}
+
+Result<How> parse_how(std::string_view text) {
+  const auto at = std::ranges::find(kHowNames, text);
+  if (at != kHowNames.end()) return static_cast<How>(at - kHowNames.begin());
+  return fail(bad_input(fmt::format("unknown mechanism '{}'", text))
+                  .with_hint(fmt::format("use {}", fmt::join(kHowNames, ", "))));
+}
+
+// A list of words, or one word.
+template <auto kMember, class T>
+void read_words(YamlReader& reader, const YamlValue& value, T& into) {
+  if (value.kind == YamlValue::Kind::kScalar) {
+    reader.take(value, parse_word, (into.*kMember).emplace_back());
+  } else if (reader.is(value, YamlValue::Kind::kList)) {
+    for (const YamlValue& word : value.list) reader.take(word, parse_word, (into.*kMember).emplace_back());
+  }
+}
+
+// "eu" includes "eu-west-1".
+bool is_within(std::string_view region, const std::vector<std::string>& allowed) {
+  return std::ranges::any_of(allowed, [&](const std::string& name) {
+    return region == name || (region.starts_with(name) && region[name.size()] == '-');
+  });
+}
+
+bool meets_rules(const Organisation& organisation, const Workload& w, const Option& option) {
+  const std::string& region =
+      option.in_pool() ? organisation.pools[static_cast<std::size_t>(option.pool)].region : option.region;
+  if (!w.regions.empty() && !is_within(region, w.regions)) return false;
+  if (w.blocks.empty() || !option.in_pool()) return true;
+  for (std::size_t b = 0; b < organisation.blocks.size(); ++b) {
+    const bool runs = !option.needs.empty() || option.gpus[b] > 0;
+    if (runs && std::ranges::find(w.blocks, organisation.blocks[b].name) == w.blocks.end()) return false;
+  }
+  return true;
+}
+
+class OrganisationReader {
+ public:
+  OrganisationReader(const YamlDocument& document, const catalog::Catalog& catalog)
+      : reader_(document), catalog_(catalog) {}
+
+  Checked<Organisation> read() {
+    const YamlValue& root = reader_.document().root();
+    if (root.kind != YamlValue::Kind::kMapping) {
+      reader_.mistake(root, "an organisation has 'pools:' and 'workloads:'",
+                      "examples/portfolio/ has a file to start from");
+      return fail(reader_.take_errors());
+    }
+    // Workloads refer to pools and blocks, wherever these are in the file.
+    if (const YamlValue* blocks = root.find("blocks")) read_blocks(*blocks);
+    if (made_.blocks.empty()) made_.blocks.push_back({"all", in_hours(kMonth)});
+    if (const YamlValue* pools = root.find("pools")) read_pools(*pools);
+    const auto seen = [](YamlReader&, const YamlValue&, Organisation&) {};
+    const YamlKeys<Organisation> keys = {
+        {"blocks", seen},
+        {"pools", seen},
+        {"teams", [this](YamlReader&, const YamlValue& value, Organisation&) { read_teams(value); }},
+        {"moves", yaml_field<&Organisation::moves, parse_gpus<0>, Organisation>},
+        {"workloads", [this](YamlReader&, const YamlValue& value, Organisation&) { read_workloads(value); }},
+    };
+    reader_.read(root, keys, made_);
+    if (made_.workloads.empty() && reader_.errors().empty())
+      reader_.mistake(root, "the list 'workloads' is missing or empty");
+    if (!reader_.errors().empty()) return fail(reader_.take_errors());
+    return std::move(made_);
+  }
+
+ private:
+  // Adds an error if two entries have one name.
+  void check_name(const char* kind, const YamlValue& entry, const std::string& name) {
+    if (name.empty()) {
+      if (entry.find("name") == nullptr) reader_.mistake(entry, fmt::format("the {} has no name", kind));
+      return;
+    }
+    const YamlValue& at = *entry.find("name");
+    const auto [first, fresh] = lines_.try_emplace(fmt::format("{} {}", kind, name), at.line + 1);
+    if (!fresh)
+      reader_.mistake(at, fmt::format("two {}s are named '{}'", kind, name),
+                      fmt::format("the first is on line {}", first->second));
+  }
+
+  void read_blocks(const YamlValue& list) {
+    static const YamlKeys<Block> kKeys = {{"name", yaml_field<&Block::name, parse_word, Block>},
+                                          {"hours", yaml_field<&Block::hours, parse_hours, Block>}};
+    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+      Block block;
+      const std::size_t before = reader_.errors().size();
+      reader_.read(entry, kKeys, block);
+      check_name("block", entry, block.name);
+      if (block.hours == 0 && reader_.errors().size() == before) reader_.mistake(entry, "the block has no hours");
+      made_.blocks.push_back(block);
+    });
+    constexpr double kSlack = 0.5;  // 730 hours, or those of a real month
+    if (made_.month_hours() > 24 * 31 + kSlack)
+      reader_.mistake(list, fmt::format("the blocks have {:g} hours, a month at most {}", made_.month_hours(), 24 * 31),
+                      "'hours' counts the hours of a month, not of a day");
+  }
+
+  void read_pools(const YamlValue& list) {
+    const YamlKeys<Pool> keys = {
+        {"name", yaml_field<&Pool::name, parse_word, Pool>},
+        {"gpu",
+         [this](YamlReader& reader, const YamlValue& value, Pool& pool) {
+           reader.take(
+               value, [this](const std::string& text) { return catalog_.find_gpu(text); }, pool.gpu);
+         }},
+        {"usd_per_gpu_hour", yaml_field<&Pool::usd_per_gpu_hour, parse_dollars, Pool>},
+        {"gpus_per_machine", yaml_field<&Pool::gpus_per_machine, parse_gpus<1>, Pool>},
+        {"quota", yaml_field<&Pool::quota, parse_gpus<0>, Pool>},
+        {"reserved", yaml_field<&Pool::reserved, parse_gpus<0>, Pool>},
+        {"reserved_usd_per_month", yaml_field<&Pool::reserved_usd, parse_dollars, Pool>},
+        {"mig", yaml_field<&Pool::mig, parse_flag, Pool>},
+        {"region", yaml_field<&Pool::region, parse_word, Pool>},
+    };
+    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+      Pool pool;
+      const std::size_t before = reader_.errors().size();
+      reader_.read(entry, keys, pool);
+      check_name("pool", entry, pool.name);
+      check_pool(entry, pool, reader_.errors().size() == before);
+      made_.pools.push_back(std::move(pool));
+    });
+  }
+
+  void check_pool(const YamlValue& entry, Pool& pool, bool readable) {
+    if (!readable) return;
+    if (entry.find("usd_per_gpu_hour") == nullptr && pool.quota != 0)
+      reader_.mistake(entry, fmt::format("pool '{}' has no usd_per_gpu_hour", pool.name),
+                      "add the on-demand price, or 'quota: 0' if nothing can be rented there");
+    if (!pool.mig) return;
+    if (pool.gpu != nullptr) pool.geometry = mig::Geometry::of(catalog_, *pool.gpu);
+    if (!pool.geometry)
+      reader_.mistake(*entry.find("mig"), pool.gpu == nullptr ? "'mig: true' needs 'gpu'"
+                                                              : fmt::format("{} does not support MIG", pool.gpu->name));
+  }
+
+  void read_teams(const YamlValue& list) {
+    static const YamlKeys<Team> kKeys = {
+        {"name", yaml_field<&Team::name, parse_word, Team>},
+        {"budget_usd_per_month", yaml_field<&Team::budget, parse_dollars, Team>},
+    };
+    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+      Team team;
+      reader_.read(entry, kKeys, team);
+      check_name("team", entry, team.name);
+      made_.teams.push_back(std::move(team));
+    });
+  }
+
+  void read_workloads(const YamlValue& list) {
+    YamlKeys<Workload> keys = {
+        {"name", yaml_field<&Workload::name, parse_word, Workload>},
+        {"team", yaml_field<&Workload::team, parse_word, Workload>},
+        {"options", [this](YamlReader&, const YamlValue& value, Workload& w) { read_options(value, w); }},
+        {"regions", read_words<&Workload::regions, Workload>},
+        {"apart", yaml_field<&Workload::apart, parse_word, Workload>},
+        {"blocks", read_words<&Workload::blocks, Workload>},
+        {"now", yaml_field<&Workload::now, parse_gpus<0>, Workload>},
+    };
+    for (const std::string& name : plan::request_settings()) {
+      if (name == "name" || name == "regions") continue;
+      keys.emplace_back(name, [name](YamlReader& reader, const YamlValue& value, Workload& w) {
+        read_setting(reader, name, value, w);
+      });
+    }
+    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+      Workload w;
+      w.place = reader_.document().place(entry.find("name") == nullptr ? entry : *entry.find("name"));
+      const std::size_t before = reader_.errors().size();
+      reader_.read(entry, keys, w);
+      check_name("workload", entry, w.name);
+      if (reader_.errors().size() == before) check_workload(entry, w);
+      made_.workloads.push_back(std::move(w));
+    });
+  }
+
+  // A setting of `recommend`; the rate may differ between blocks.
+  static void read_setting(YamlReader& reader, const std::string& name, const YamlValue& value, Workload& w) {
+    std::string text;
+    if (name == "rate" && value.kind == YamlValue::Kind::kMapping) {
+      for_each_entry(reader.document(), value, reader.errors(), [&](const YamlValue& block, const YamlValue& rate) {
+        RequestsPerSecond parsed;
+        reader.take(rate, parse_request_rate, parsed);
+        w.rate_by_block.emplace_back(block.scalar, rate.scalar);
+      });
+      return;
+    }
+    if (value.kind == YamlValue::Kind::kList) {
+      for (const YamlValue& item : value.list) text += (text.empty() ? "" : ",") + item.scalar;
+    } else {
+      reader.take(value, parse_word, text);
+    }
+    w.work.push_back({name, text, reader.document().place(value)});
+  }
+
+  void check_workload(const YamlValue& entry, Workload& w) {
+    const YamlValue* options = entry.find("options");
+    if (options != nullptr && !w.work.empty())
+      return reader_.mistake(*options, fmt::format("'{}' has both options and '{}'", w.name, w.work.front().name),
+                             "options replace what recommend would find: delete one of the two");
+    if (w.options.empty() && w.work.empty())
+      return reader_.mistake(options == nullptr ? entry : *options, fmt::format("'{}' has no options", w.name),
+                             "list the ways to run it, options: [{where: POOL, gpus: 2}], or give the work as in a "
+                             "workload file: model, rate, tokens, deadline");
+    for (const std::string& name : w.blocks) check_block(*entry.find("blocks"), name);
+    for (const auto& [name, rate] : w.rate_by_block) check_block(*entry.find("rate"), name);
+    if (!w.work.empty()) return;
+    if (w.now && *w.now >= static_cast<int>(w.options.size()))
+      reader_.mistake(*entry.find("now"),
+                      fmt::format("'{}' has {} options; they count from 0", w.name, w.options.size()));
+    if (Result<> applied = apply_rules(made_, w); !applied) reader_.add(Errors(std::move(applied).error()), *options);
+  }
+  void check_block(const YamlValue& at, const std::string& name) {
+    if (std::ranges::find(made_.blocks, name, &Block::name) == made_.blocks.end())
+      reader_.mistake(at, fmt::format("unknown block '{}'", name), did_you_mean(name, block_names()));
+  }
+
+  const Pool& pool_of(const Option& option) const { return made_.pools[static_cast<std::size_t>(option.pool)]; }
+  std::vector<std::string> block_names() const {
+    std::vector<std::string> names;
+    for (const Block& block : made_.blocks) names.push_back(block.name);
+    return names;
+  }
+
+  void read_options(const YamlValue& list, Workload& w) {
+    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+      Option option;
+      // The pool decides how slices are named, wherever it is in the option.
+      if (const YamlValue* where = entry.find("where")) reader_.take(*where, parse_word, option.where);
+      const auto pool = std::ranges::find(made_.pools, option.where, &Pool::name);
+      if (pool != made_.pools.end()) option.pool = static_cast<int>(pool - made_.pools.begin());
+      option.gpus.assign(made_.blocks.size(), 0);
+      option.how = !option.in_pool() ? How::kBought : entry.find("needs") != nullptr ? How::kMig : How::kDedicated;
+      const YamlKeys<Option> keys = {
+          {"where", [](YamlReader&, const YamlValue&, Option&) {}},
+          {"gpus", [this](YamlReader&, const YamlValue& value, Option& into) { read_gpus(value, into); }},
+          {"needs", [this](YamlReader&, const YamlValue& value, Option& into) { read_needs(value, into); }},
+          {"usd_per_month", yaml_field<&Option::usd, parse_dollars, Option>},
+          {"how", yaml_field<&Option::how, parse_how, Option>},
+          {"region", yaml_field<&Option::region, parse_word, Option>},
+      };
+      const std::size_t before = reader_.errors().size();
+      reader_.read(entry, keys, option);
+      if (reader_.errors().size() == before) check_option(entry, option);
+      w.options.push_back(std::move(option));
+    });
+  }
+
+  void check_option(const YamlValue& entry, const Option& option) {
+    if (option.where.empty())
+      return reader_.mistake(entry, "the option does not say where it runs", "add 'where: POOL'");
+    const bool uses = entry.find("gpus") != nullptr || entry.find("needs") != nullptr;
+    if (option.in_pool()) {
+      if (!uses) reader_.mistake(entry, fmt::format("the option in '{}' needs 'gpus' or 'needs'", option.where));
+      return;
+    }
+    if (uses) {
+      std::vector<std::string> names;
+      for (const Pool& pool : made_.pools) names.push_back(pool.name);
+      reader_.mistake(*entry.find("where"), fmt::format("unknown pool '{}'", option.where),
+                      names.empty() ? "the file has no pools" : did_you_mean(option.where, names));
+    } else if (entry.find("usd_per_month") == nullptr) {
+      reader_.mistake(entry, fmt::format("'{}' is not a pool, so the option needs usd_per_month", option.where));
+    }
+  }
+
+  // `gpus: 4`, or `gpus: {day: 3, night: 1}`.
+  void read_gpus(const YamlValue& value, Option& option) {
+    if (value.kind != YamlValue::Kind::kMapping) {
+      int gpus = 0;
+      reader_.take(value, parse_gpus<0>, gpus);
+      option.gpus.assign(made_.blocks.size(), gpus);
+      return;
+    }
+    for_each_entry(reader_.document(), value, reader_.errors(), [&](const YamlValue& key, const YamlValue& number) {
+      const auto block = std::ranges::find(made_.blocks, key.scalar, &Block::name);
+      if (block == made_.blocks.end())
+        return reader_.mistake(key, fmt::format("unknown block '{}'", key.scalar),
+                               did_you_mean(key.scalar, block_names()));
+      reader_.take(number, parse_gpus<0>, option.gpus[static_cast<std::size_t>(block - made_.blocks.begin())]);
+    });
+  }
+
+  void read_needs(const YamlValue& value, Option& option) {
+    if (!reader_.is(value, YamlValue::Kind::kMapping)) return;
+    if (!option.in_pool()) return;  // check_option() reports the unknown pool
+    const Pool& pool = pool_of(option);
+    if (!pool.geometry) {
+      return reader_.mistake(value, fmt::format("the GPUs of '{}' are not partitioned", pool.name),
+                             "add 'mig: true' to the pool");
+    }
+    const std::vector<int>& plain = pool.geometry->plain_profiles();
+    option.needs.assign(plain.size(), 0);
+    for_each_entry(reader_.document(), value, reader_.errors(), [&](const YamlValue& key, const YamlValue& number) {
+      int profile = -1;
+      reader_.take(
+          key, [&](const std::string& name) { return pool.geometry->find_profile(name); }, profile);
+      if (profile < 0) return;
+      const auto at = std::ranges::find(plain, profile);
+      if (at == plain.end()) return reader_.mistake(key, fmt::format("'{}' is a media profile", key.scalar));
+      int count = 0;
+      reader_.take(number, parse_gpus<0>, count);
+      option.needs[static_cast<std::size_t>(at - plain.begin())] += count;
+    });
+  }
+
+  YamlReader reader_;
+  const catalog::Catalog& catalog_;
+  Organisation made_;
+  std::map<std::string, std::size_t> lines_;  // "pool NAME": its line
+};
+
+}  // namespace
+
+std::string_view name_of(How how) { return kHowNames[static_cast<std::size_t>(how)]; }
+
+bool Workload::allows(int option) const { return !std::ranges::binary_search(dropped, option); }
+
+Result<> apply_rules(const Organisation& organisation, Workload& workload) {
+  workload.dropped.clear();
+  for (std::size_t i = 0; i < workload.options.size(); ++i) {
+    if (!meets_rules(organisation, workload, workload.options[i])) workload.dropped.push_back(static_cast<int>(i));
+  }
+  if (workload.dropped.size() < workload.options.size()) return {};
+  return fail(bad_input(fmt::format("no option of '{}' is within its regions and blocks", workload.name)));
+}
+
+double Organisation::month_hours() const {
+  double hours = 0;
+  for (const Block& block : blocks) hours += block.hours;
+  return hours;
+}
+
+double Organisation::reserved_usd() const {
+  double sum = 0;
+  for (const Pool& pool : pools) sum += pool.reserved_usd;
+  return sum;
+}
+
+Checked<Organisation> read_organisation(const std::string& file, std::string text, const catalog::Catalog& catalog) {
+  RIGHTSIZE_TRY(const YamlDocument document, YamlDocument::parse(file, std::move(text)));
+  return OrganisationReader(document, catalog).read();
+}
+
+}  // namespace rightsize::portfolio

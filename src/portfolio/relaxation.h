@@ -1,0 +1,44 @@
+// A lower bound for organisations of any size, and good sets of workloads for each pool.
+//
+// The Lagrangian relaxation lets a workload run in several places or nowhere, at a price for each workload that a
+// subgradient method (Polyak's step towards the best plan known; Held and Karp 1971) raises where it runs nowhere and
+// lowers where it runs twice. With prices fixed, pools are independent (pool_pricing.h).
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "portfolio/pool_pricing.h"
+
+namespace rightsize::portfolio {
+
+class Relaxation {
+ public:
+  explicit Relaxation(const CostModel& costs);
+
+  double bound() const { return bound_; }
+
+  // Improves the bound until it is within `gap` of `best_cost`, `stop()` or no progress.
+  void improve(double best_cost, double gap, const std::function<bool()>& stop);
+
+  // A choice put together from the sets that the relaxation proposed and those of `incumbent`; empty if the solver
+  // found none in `seconds`.
+  Choice combine(const Choice& incumbent, double seconds) const;
+
+ private:
+  struct Step {
+    double bound = 0;
+    std::vector<int> covered;  // how often each workload runs
+  };
+  Step evaluate(const std::vector<double>& prices);
+  void keep(std::size_t pool, const std::vector<User>& users);
+
+  const CostModel& costs_;
+  const Organisation& organisation_;
+  std::vector<PoolPricing> pools_;
+  std::vector<double> prices_, best_prices_;
+  double bound_;
+  std::vector<std::vector<std::vector<User>>> sets_;  // by pool
+};
+
+}  // namespace rightsize::portfolio

@@ -1,0 +1,154 @@
+#include "portfolio/work_options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/cancel.h"
+#include "base/parse_units.h"
+#include "plan/plan.h"
+#include "plan/read_request.h"
+
+namespace rightsize::portfolio {
+namespace {
+
+using plan::Plan;
+using plan::Request;
+
+class OptionMaker {
+ public:
+  OptionMaker(const Organisation& organisation, const market::PriceBook& book, const perf::Constants& constants)
+      : organisation_(organisation), book_(book), constants_(constants) {}
+
+  Checked<> make(Workload& w) {
+    RIGHTSIZE_TRY(Request request, request_of(w));
+    add_bought(request, w);
+    for (std::size_t p = 0; p < organisation_.pools.size() && !cancelled(); ++p) add_pool(request, p, w);
+    if (!w.options.empty()) {
+      if (w.now && *w.now >= static_cast<int>(w.options.size())) w.now.reset();
+      if (Result<> applied = apply_rules(organisation_, w); !applied)
+        return fail(Errors(std::move(applied.error()).at(w.place)));
+      return {};
+    }
+    return fail(Errors(bad_input(fmt::format("no GPU meets the limits of '{}'", w.name))
+                           .with_hint("'rightsize recommend' with the same settings shows why each GPU was rejected")
+                           .at(w.place)));
+  }
+
+ private:
+  // The request at its highest rate.
+  Checked<Request> request_of(const Workload& w) {
+    std::vector<model::Setting> settings = w.work;
+    settings.push_back({"name", w.name, w.place});
+    if (!w.regions.empty()) settings.push_back({"regions", fmt::format("{}", fmt::join(w.regions, ",")), w.place});
+    double most = 0;
+    for (const auto& [block, rate] : w.rate_by_block)
+      most = std::max(most, in_requests_per_s(*parse_request_rate(rate)));
+    if (most > 0) settings.push_back({"rate", fmt::format("{:.9g}/s", most), w.place});
+    Checked<Request> request = plan::read_request(settings, book_.catalog());
+    if (!request) {
+      for (Error& error : request.error()) {
+        if (error.place.file.empty()) error.place = w.place;
+      }
+      return request;
+    }
+    request->plans_only = true;
+    request->top = kPlans;
+    return request;
+  }
+
+  // Recommended plans, rented for this workload alone.
+  void add_bought(const Request& request, Workload& w) {
+    for (const Plan& plan : plan::recommend(request, book_, constants_).plans) {
+      const catalog::Price& price = *plan.offer.price;
+      Option option;
+      option.where = fmt::format("{} {} {}", plan.offer.machine->provider, plan.offer.machine->instance, price.region);
+      option.region = price.region;
+      option.how = price.purchase == catalog::Purchase::kSpot ? How::kSpot : How::kDedicated;
+      option.gpus.assign(organisation_.blocks.size(), 0);
+      option.usd = in_usd(plan.cost);
+      option.takes = fmt::format("{}x {}", plan.gpus, plan.offer.gpu->name);
+      // The provider's regions were matched by the request, which knows more names than the file's prefixes.
+      if (!w.regions.empty()) option.region = w.regions.front();
+      w.options.push_back(std::move(option));
+    }
+  }
+
+  void add_pool(const Request& request, std::size_t pool, Workload& w) {
+    const Pool& p = organisation_.pools[pool];
+    if (p.gpu == nullptr) return;
+    Option option;
+    option.where = p.name;
+    option.pool = static_cast<int>(pool);
+    option.gpus.assign(organisation_.blocks.size(), 0);
+    if (request.work.kind == plan::WorkKind::kServing) {
+      for (std::size_t b = 0; b < organisation_.blocks.size(); ++b) {
+        const auto at = std::ranges::find(w.rate_by_block, organisation_.blocks[b].name,
+                                          &std::pair<std::string, std::string>::first);
+        if (!w.rate_by_block.empty() && at == w.rate_by_block.end()) continue;  // no traffic
+        Request then = request;
+        if (at != w.rate_by_block.end()) then.work.rate = *parse_request_rate(at->second);
+        const Found found = fewest(then, *p.gpu);
+        if (found.gpus == 0) return;
+        option.gpus[b] = found.gpus;
+      }
+      w.options.push_back(std::move(option));
+      return;
+    }
+    // Work with an amount is done when it is done: once a month, in one block or in all of them.
+    const Found found = fewest(request, *p.gpu);
+    if (found.gpus == 0) return;
+    option.how = How::kQueue;
+    for (std::size_t b = 0; b < organisation_.blocks.size(); ++b) {
+      if (organisation_.blocks[b].hours < found.hours) continue;
+      option.gpus.assign(organisation_.blocks.size(), 0);
+      option.gpus[b] = found.gpus;
+      w.options.push_back(option);
+    }
+    if (organisation_.blocks.size() == 1 || organisation_.month_hours() < found.hours) return;
+    option.gpus.assign(organisation_.blocks.size(), found.gpus);
+    w.options.push_back(option);
+  }
+
+  struct Found {
+    int gpus = 0;  // 0: no plan
+    double hours = 0;
+  };
+  // What the best plan on this GPU uses. Pools of one GPU share it.
+  Found fewest(Request request, const catalog::Gpu& gpu) {
+    request.filter = {.gpus = {gpu.name}, .community = true};
+    request.top = 1;
+    const auto key = std::pair(fmt::format("{} {}", request.name, in_requests_per_s(request.work.rate)), gpu.name);
+    if (const auto known = found_.find(key); known != found_.end()) return known->second;
+    const plan::Recommendation found = plan::recommend(request, book_, constants_);
+    Found& made = found_[key];
+    if (const Plan* best = found.best()) made = {best->gpus, in_hours(best->time.total())};
+    return made;
+  }
+
+  static constexpr int kPlans = 6;
+  const Organisation& organisation_;
+  const market::PriceBook& book_;
+  const perf::Constants& constants_;
+  std::map<std::pair<std::string, std::string>, Found> found_;  // by workload and rate, and GPU
+};
+
+}  // namespace
+
+Checked<> add_work_options(Organisation& organisation, const market::PriceBook& book,
+                           const perf::Constants& constants) {
+  OptionMaker maker(organisation, book, constants);
+  Errors errors;
+  for (Workload& w : organisation.workloads) {
+    if (w.work.empty()) continue;
+    Checked<> made = maker.make(w);
+    if (!made) errors.insert(errors.end(), made.error().begin(), made.error().end());
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return {};
+}
+
+}  // namespace rightsize::portfolio

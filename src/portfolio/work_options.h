@@ -1,0 +1,15 @@
+// Options for workloads that are described by their work: model, traffic, tokens, deadline.
+#pragma once
+
+#include "market/price_book.h"
+#include "perf/perf.h"
+#include "portfolio/organisation.h"
+
+namespace rightsize::portfolio {
+
+// Every plan of `recommend` becomes an option that is bought by itself, so that a portfolio is never worse than the
+// individual recommendations; and in each pool, the GPUs that the best plan on its GPU uses. A training run or offline
+// job occupies a pool in a block that is long enough for it.
+Checked<> add_work_options(Organisation& organisation, const market::PriceBook& book, const perf::Constants& constants);
+
+}  // namespace rightsize::portfolio
