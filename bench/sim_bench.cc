@@ -7,6 +7,7 @@
 #include <benchmark/benchmark.h>
 
 #include "capacity/search.h"
+#include "sim/sessions.h"
 
 namespace {
 
@@ -78,6 +79,20 @@ void continuous_batching(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kRequests));
 }
 BENCHMARK(continuous_batching)->Arg(20)->Arg(50)->Unit(benchmark::kMillisecond);
+
+// Conversations on replicas with prefix caches.
+void sessions(benchmark::State& state) {
+  const Sessions users{.users = 2'000, .turns = 6, .system = 1'200, .turn_in = 150, .turn_out = 300};
+  const auto replicas = static_cast<std::size_t>(state.range(0));
+  const auto trace = std::make_shared<const Trace>(
+      trace_of(users, {.rate = requests_per_s(15.0 * static_cast<double>(replicas)), .requests = 200'000}));
+  ContinuousServer server;
+  server.replicas.assign(replicas, {6e6, 15e3, 20e3, 4});
+  server.batching.cache_block = 16;
+  for (auto _ : state) benchmark::DoNotOptimize(start_run(server, trace, {}, 1)->to_the_end(trace->arrivals.size()));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(trace->arrivals.size()));
+}
+BENCHMARK(sessions)->Arg(1)->Arg(4)->Unit(benchmark::kMillisecond);
 
 // 5,040 settings on two GPU types, on two threads.
 void search_5000_settings(benchmark::State& state) {

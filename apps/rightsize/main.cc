@@ -63,6 +63,11 @@ constexpr Command kCommands[] = {
      {"batch --model bert-large --gpu l4 --arrivals poisson:200 --slo p99=100ms",
       "batch --model llama-3.1-8b --gpu h100-sxm --arrivals poisson:8 --isl 1024 --osl 256 --slo "
       "ttft=500ms,tpot=40ms"}},
+    {"cache",
+     "hit rate against the size of the KV cache, from the block hashes of a trace",
+     add_cache,
+     {"cache examples/cache/chat.jsonl --model llama-3.1-8b",
+      "cache examples/cache/chat.jsonl --model llama-3.1-70b --sizes 80GB,500GB"}},
     {"calibrate",
      "fit the speed model to your stack on your GPU, from your own measurements",
      add_calibrate,

@@ -50,6 +50,7 @@ double Assessment::rejected_share() const {
 }
 
 double Assessment::excess(const Service& service, double widths) const {
+  if (replay) widths = 0;
   double worst = 0;
   for (const Slo& slo : service.slos) {
     const double off = in_seconds(widths >= 0 ? high(slo) - value(slo) : value(slo) - low(slo));
@@ -59,8 +60,16 @@ double Assessment::excess(const Service& service, double widths) const {
   return worst;
 }
 
+bool Assessment::within_load(const Service& service) const {
+  if (profile.prompt_tokens == 0) return true;
+  constexpr double kRounding = 1 + 1e-9;
+  const double left = 1 - 1.0 / configuration.replicas();
+  return load <= kRounding * service.max_load &&
+         (!service.one_to_spare || load <= kRounding * kLoadAfterLoss * left);
+}
+
 bool Assessment::keeps(const Service& service) const {
-  return rejected_share() <= service.most_rejected && excess(service, 1) <= 1;
+  return within_load(service) && rejected_share() <= service.most_rejected && excess(service, 1) <= 1;
 }
 
 bool Assessment::is_tight(const Service& service, double share) const {

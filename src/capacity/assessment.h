@@ -34,6 +34,7 @@ struct Assessment {
   sim::LatencyProfile profile;
   double capacity = 0;  // requests per second with batches as large as limits and cache allow
   double load = 0;      // arrival rate over capacity; 0 for a trace without a rate
+  bool replay = false;  // of a recording: its percentiles are exact, and intervals only say what another day may bring
   double busy = 0;      // long-run share of time with work on the GPU, without the empty start and end of the run
 
   // In a mix of request sizes, the value of the slowest size.
@@ -47,6 +48,9 @@ struct Assessment {
   // The largest ratio of a value to its limit, 0 without SLOs. `widths` moves every value by that many distances to the
   // end of its interval: 1 gives the upper ends, -1 the lower ends. An unknown interval has no width.
   double excess(const Service& service, double widths = 0) const;
+  // With a prefix cache, whether the load is within the service's limits for the hits that the run had, also after the
+  // loss of a replica. Without one, Planner::bound() has checked that.
+  bool within_load(const Service& service) const;
   // Whether every SLO holds with the upper end of its interval, and not too many requests are rejected.
   bool keeps(const Service& service) const;
   // Whether every interval is at most this share of its value to either side.

@@ -139,6 +139,7 @@ bool Planner::may_keep(std::size_t replica, int count) const {
       if (!missed) continue;
       const bool enough = static_cast<double>(missed->profile.requests) * rarest >= kEnoughBeyond;
       if (!enough || missed->excess(service_) <= kGlanceError * kFirstLookError) missed = look(c, kFirst, seed_);
+      if (!missed->within_load(service_)) return false;
       if (missed->excess(service_, -1) <= kFirstLookError) return true;
       if (continuous(c) && !misses_tpot(*missed, service_)) return false;
     }

@@ -72,16 +72,19 @@ sim::ContinuousServer Planner::engine_of(const Configuration& c) const {
   sim::ContinuousServer server;
   for (const ReplicaGroup& group : c.groups) append_workers(replicas_[group.replica], group.count, server);
   server.batching = c.engine;
+  server.batching.cache_block = service_.cache_block, server.batching.routing = service_.routing;
   return server;
 }
 
-double Planner::capacity(const Configuration& c) const {
+double Planner::capacity(const Configuration& c) const { return capacity(c, mean_of(service_)); }
+
+double Planner::capacity(const Configuration& c, const sim::RequestShape& lengths) const {
   double sum = 0;
   for (const ReplicaGroup& group : c.groups) {
     Configuration one = c;
     one.groups = {{group.replica, 1}};
-    sum += group.count * in_requests_per_s(continuous(c) ? sim::capacity(engine_of(one), mean_of(service_))
-                                                         : sim::capacity(server_of(one)));
+    sum += group.count *
+           in_requests_per_s(continuous(c) ? sim::capacity(engine_of(one), lengths) : sim::capacity(server_of(one)));
   }
   return sum;
 }
@@ -124,7 +127,10 @@ Assessment Planner::assessed(const Configuration& c, sim::LatencyProfile profile
   Assessment a;
   a.configuration = c;
   a.profile = std::move(profile);
-  a.capacity = capacity(c);
+  // Formulas take an unlimited prefix cache; the run knows what was found.
+  sim::RequestShape lengths = mean_of(service_);
+  if (a.profile.prompt_tokens > 0) lengths.cached = *a.profile.prefix_hit() * lengths.size;
+  a.capacity = capacity(c, lengths);
   const double rate = in_requests_per_s(sim::mean_rate(arrivals).value_or(RequestsPerSecond{}));
   a.load = rate / a.capacity;
   a.busy = a.profile.utilization;
@@ -186,7 +192,7 @@ double Planner::correlated(const Configuration& c) const {
 
 // The first requests find a server emptier than it will be; batches take longer to find their size.
 std::uint64_t Planner::warm_up(const Configuration& c) const {
-  if (sim::trace_of(service_.arrivals) != nullptr) return 0;
+  if (const sim::Trace* trace = sim::trace_of(service_.arrivals)) return trace->warm_up;
   return static_cast<std::uint64_t>(std::min((continuous(c) ? 2 : 4) * in_flight(c), kMostTurnoverRequests));
 }
 

@@ -77,6 +77,7 @@ class Planner {
   };
   static constexpr std::size_t kAtAGlance = 0, kFirst = 1;  // numbers of looks at a run
 
+  double capacity(const Configuration& configuration, const sim::RequestShape& lengths) const;
   Assessment assessed(const Configuration& configuration, sim::LatencyProfile profile,
                       const sim::ArrivalProcess& arrivals) const;
   std::unique_ptr<sim::Run> start(const Configuration& configuration, const sim::ArrivalProcess& arrivals,

@@ -51,7 +51,8 @@ ScreenedMeans screened_means(const Replica& replica, const sim::ContinuousConfig
   const double cache = static_cast<double>(cost.kv_tokens > 0 ? cost.kv_tokens : engine.kv_tokens);
   const double most = std::max(
       1.0, std::min(static_cast<double>(std::min(engine.max_sequences, engine.token_budget)), cache / context));
-  const Seconds prompt = from_ns(separate ? 0 : cost.prompts(lengths.size));
+  const double computed = lengths.size - lengths.cached;
+  const Seconds prompt = from_ns(separate ? 0 : cost.prompts(computed));
   // The others' prompts stretch the decode steps; a request waits until it is noticed, for the step that it finds, and
   // for its own.
   const auto at = [&](double running) {
@@ -65,7 +66,7 @@ ScreenedMeans screened_means(const Replica& replica, const sim::ContinuousConfig
   ScreenedMeans found{loop.running * workers, means.ttft + loop.queue, means.tpot, loop.stable};
   if (!separate || !loop.stable) return found;
   // Prompts queue for the prefill workers as for one that is n times as fast.
-  const Seconds prefill = from_ns(lengths.size * separate->prefill.prefill);
+  const Seconds prefill = from_ns(computed * separate->prefill.prefill);
   const double busy = rate * in_seconds(prefill) / separate->prefill_workers;
   found.stable = busy < 1;
   found.ttft += prefill + from_ns(separate->transfer.time(lengths.size)) +
@@ -100,7 +101,8 @@ double screened_rate(const Service& service, const Replica& replica, const sim::
   const auto kept = [&](double rate) {
     const ScreenedMeans means = screened_means(replica, {}, lengths, rate);
     return means.stable && std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
-             const double prompt = (lengths.varies() ? kPercentileOfRun : 1) * lengths.size_at(slo.at);
+             const double prompt = (lengths.varies() ? kPercentileOfRun : 1) * lengths.size_at(slo.at) *
+                                   (1 - lengths.cached / lengths.size);
              const Seconds usual = means.ttft * (slo.at == Statistic::kP50 ? kMedianOfMean : 1);
              if (slo.quantity == Quantity::kTtft)
                return std::max(usual, from_ns(lone_ttft(replica, prompt))) <= slo.limit;

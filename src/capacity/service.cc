@@ -83,7 +83,10 @@ Result<std::vector<Slo>> parse_slos(std::string_view text, Statistic default_per
 }
 
 sim::RequestShape mean_of(const Service& service) {
-  return service.mean_lengths ? *service.mean_lengths : sim::mean_shape(service.arrivals, service.lengths);
+  if (service.mean_lengths) return *service.mean_lengths;
+  sim::RequestShape mean = sim::mean_shape(service.arrivals, service.lengths);
+  if (service.cache_block == 0) mean.cached = 0;
+  return mean;
 }
 
 sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector<RequestSize>& mix,

@@ -62,10 +62,14 @@ struct Service {
   double max_load = kMostLoad;  // share of capacity, 0-1; ignored if a queue limit or timeout sheds load
   bool one_to_spare = false;    // the load must stay within kLoadAfterLoss after the loss of a replica
   sim::QueuePolicy queue = {};  // batch models
+  // Language models whose traffic says what prompts consist of (sim/prompts.h).
+  std::int64_t cache_block = 0;  // tokens per block of the engine's prefix cache; 0: none
+  sim::Routing routing = sim::Routing::kLeastLoaded;
   std::vector<double> priorities = {};
 };
 
-// The mean lengths of a service's requests. A planner computes those of a trace once.
+// The mean lengths of a service's requests; `cached` is what an unlimited prefix cache would find. A planner computes
+// those of a trace once.
 sim::RequestShape mean_of(const Service& service);
 
 // Poisson arrivals of requests whose sizes have these shares. Each size must meet the SLOs by itself. Equal seeds give

@@ -57,13 +57,16 @@ void describe_traffic(const ServiceReading& r, Description& d) {
   if (d.peak_hour > 0) d.burst = std::max(1.0, most / d.peak_hour);
 }
 
+std::optional<double> share(std::optional<double> part, std::optional<double> whole) {
+  if (!part || !whole || !(*whole > 0)) return std::nullopt;
+  return std::clamp(*part / *whole, 0.0, 1.0);
+}
+
 std::optional<double> prefix_hit_of(const ServiceReading& r) {
-  const auto share = [](std::optional<double> part, std::optional<double> whole) -> std::optional<double> {
-    if (!part || !whole || !(*whole > 0)) return std::nullopt;
-    return std::clamp(*part / *whole, 0.0, 1.0);
-  };
   if (auto cached = share(r.counter(Signal::kCachedTokens), r.counter(Signal::kPromptTokens))) return cached;
-  if (auto hits = share(r.counter(Signal::kCacheHits), r.counter(Signal::kCacheQueries))) return hits;
+  std::optional<double> found = r.counter(Signal::kCacheHits);
+  if (found) *found += r.counter(Signal::kExternalHits).value_or(0);
+  if (auto hits = share(found, r.counter(Signal::kCacheQueries))) return hits;
   if (const GaugeUse* recent = r.gauge(Signal::kHitRate)) return recent->mean;
   return std::nullopt;
 }
@@ -79,6 +82,10 @@ void describe_requests(const ServiceReading& r, Description& d) {
   d.latency = spread_of(r.histogram(Signal::kLatency));
   if (!d.latency.mean) d.latency = mean_of(r.counter(Signal::kLatencyTotal), total);
   d.prefix_hit = prefix_hit_of(r);
+  if (r.counter(Signal::kExternalHits)) {
+    d.gpu_hit = share(r.counter(Signal::kCacheHits), r.counter(Signal::kCacheQueries));
+    d.external_hit = share(r.counter(Signal::kExternalHits), r.counter(Signal::kCacheQueries));
+  }
   d.preemptions = r.counter(Signal::kPreemptions);
   d.output_tokens = r.counter(Signal::kOutputTokens).value_or(d.osl.mean.value_or(0) * total);
 }

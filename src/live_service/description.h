@@ -33,6 +33,8 @@ struct Description {
   Percentiles isl, osl, ttft, tpot, latency;
   Signal tpot_source = Signal::kTpot;
   std::optional<double> prefix_hit;  // share of prompt tokens
+  // Of these, found in GPU memory and loaded from below it, where the engine tells them apart.
+  std::optional<double> gpu_hit, external_hit;
   std::optional<double> preemptions;
   std::vector<SloVerdict> slos;
   std::optional<bool> slo_kept;

@@ -23,6 +23,8 @@ constexpr EngineMetric kTable[] = {
     {kVllm, kCacheQueries, "vllm_gpu_prefix_cache_queries"},
     {kVllm, kCacheHits, "vllm_prefix_cache_hits"},
     {kVllm, kCacheHits, "vllm_gpu_prefix_cache_hits"},
+    {kVllm, kExternalHits, "vllm_external_prefix_cache_hits"},
+    {kVllm, kExternalHits, "vllm_prompt_tokens_by_source", 1, "source=\"external_kv_transfer\""},
     {kVllm, kPreemptions, "vllm_num_preemptions"},
     {kVllm, kRunning, "vllm_num_requests_running"},
     {kVllm, kWaiting, "vllm_num_requests_waiting"},

@@ -27,6 +27,7 @@ enum class Signal {
   kCachedTokens,  // of kPromptTokens, found in the prefix cache
   kCacheQueries,  // prompt tokens looked up in the prefix cache
   kCacheHits,     // ... and found there
+  kExternalHits,  // ... or else loaded from host memory, disks or other machines
   kPreemptions,   //
   kLatencyTotal,  // total seconds of all requests, if there is no histogram
   kQueueTotal,    // total seconds in the queue

@@ -49,6 +49,7 @@ TEST(MetricNames, PublishedNamesOfEveryEngineAreKnown) {
   const std::pair<const char*, Engine> published[] = {
       {"vllm:num_requests_running", Engine::kVllm},
       {"vllm:gpu_prefix_cache_hits_total", Engine::kVllm},
+      {"vllm:external_prefix_cache_hits_total", Engine::kVllm},
       {"vllm:prompt_tokens_cached_total", Engine::kVllm},
       {"sglang:num_queue_reqs", Engine::kSglang},
       {"sglang:num_retracted_requests_total", Engine::kSglang},

@@ -83,6 +83,7 @@ class Sizing {
     } else {
       result_.notes.push_back(fmt::format("no number of replicas on {} meets the SLOs", d_.gpu->name));
     }
+    if (found) compare_cache(here, found->configuration.replicas());
     for (int tensor = d_.gpus_per_replica / 2; tensor >= 1; tensor /= 2) {
       Result<capacity::Replica> narrower = replica_of(tensor);
       if (!narrower) break;  // the model does not fit
@@ -90,6 +91,17 @@ class Sizing {
       if (const auto fit = fewest(capacity::Planner(service_, {as.replica}), 4096))
         add_here(SizeChange::kLayout, as, *fit, fit->configuration.replicas());
     }
+  }
+
+  // The counters of an engine do not say what a cache of another size would find; a trace does ('rightsize cache').
+  void compare_cache(const CurrentGpus& here, int replicas) {
+    if (!d_.prefix_hit || replicas < 2) return;
+    auto trace = std::make_shared<sim::Trace>(*sim::trace_of(service_.arrivals));
+    for (sim::Arrival& arrival : trace->arrivals) arrival.size = std::max(1, arrival.size / 2);
+    capacity::Service fewer_tokens = service_;
+    fewer_tokens.arrivals = std::shared_ptr<const sim::Trace>(std::move(trace));
+    if (const auto found = fewest(capacity::Planner(fewer_tokens, {here.replica}), replicas))
+      result_.larger_cache = {(1 + *d_.prefix_hit) / 2, (replicas - found->configuration.replicas()) * d_.gpus_per_replica};
   }
 
   // A service with more than one replica should survive the loss of one, as in the plans of `recommend`.

@@ -39,10 +39,17 @@ struct SizedPlan {
   std::string price_source;
 };
 
+// A larger prefix cache, on the current GPUs.
+struct LargerCache {
+  double prefix_hit = 0;  // if it finds half of the prompt tokens that are computed today
+  int gpus_saved = 0;
+};
+
 struct RightSize {
   PeakTraffic traffic;
   std::optional<double> headroom;             // unused share of the current replicas' capacity in the busiest hour
   std::optional<capacity::Assessment> as_is;  // simulation of the current replicas
+  std::optional<LargerCache> larger_cache = {};
   std::string unexplained;                    // why the plans cannot be trusted; empty: they can
   std::vector<SizedPlan> plans;               // cheapest first; all meet every SLO
   std::optional<std::size_t> first_change;    // the cheapest on the current GPUs, if it saves money

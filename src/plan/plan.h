@@ -53,6 +53,7 @@ struct Deployment {
 
   // Serving; offline work has replicas and `running`.
   int replicas = 0;
+  std::optional<double> prefix_hit = {};  // share of prompt tokens found in the prefix cache, where it is simulated
   double running = 0;              // mean number of requests running on a replica
   double requests_per_second = 0;  // arrival rate
   double load = 0;                 // arrival rate over the capacity of the replicas

@@ -11,6 +11,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "capacity/sessions.h"
 #include "catalog/words.h"
 #include "presets/model_job.h"
 #include "memory/memory.h"
@@ -36,7 +37,7 @@ struct Draft {
   std::string model;
   double tokens = 0, samples = 0, epochs = 0, dataset_tokens = 0, dataset_samples = 0, items = 0, audio_hours = 0;
   bool batch_given = false;
-  std::string trace, rate_profile;
+  std::string trace, rate_profile, routing;
   std::string profile;
   Seconds gpu_time = kMonth;
   std::optional<Seconds> per_item;
@@ -166,6 +167,8 @@ constexpr Rule kRules[] = {
     {"rate", stored<FIELD(request.work.rate)>},
     {"mix", parsed<parse_mix, FIELD(request.work.mix)>},
     {"trace", stored<FIELD(trace)>},
+    {"sessions", parsed<sim::parse_sessions, FIELD(request.work.sessions)>},
+    {"routing", stored<FIELD(routing)>},
     {"rate-profile", stored<FIELD(rate_profile)>},
     {"ttft-slo", stored<FIELD(request.limits.ttft)>},
     {"tpot-slo", stored<FIELD(request.limits.tpot)>},
@@ -271,6 +274,12 @@ Errors read_traffic(Draft& draft) {
     Checked<std::shared_ptr<const sim::Trace>> trace = read_trace(draft.trace);
     if (!trace) return std::move(trace).error();
     work.trace = *std::move(trace);
+  }
+  if (work.sessions)
+    work.trace = capacity::session_traffic(
+        *work.sessions, {.rate = work.rate, .tpot = draft.request.limits.tpot, .context = draft.request.model.context});
+  if (!draft.routing.empty()) work.routing = capacity::parse_routing(draft.routing);
+  if (work.trace) {
     if (!(work.rate > RequestsPerSecond{})) work.rate = *sim::mean_rate(work.trace);
     const sim::RequestShape mean = capacity::mean_of({.arrivals = work.trace});
     draft.request.job.serve.isl = std::max<std::int64_t>(1, std::llround(mean.size));
@@ -434,10 +443,11 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   for (Error& error : take_auto(job_settings, draft.request.choices)) errors.push_back(std::move(error));
   GivenLengths lengths;
   for (Error& error : take_lengths(job_settings, lengths)) errors.push_back(std::move(error));
-  const int lengths_given =
-      (lengths.isl || lengths.osl ? 1 : 0) + (draft.request.work.mix.empty() ? 0 : 1) + (draft.trace.empty() ? 0 : 1);
+  const int lengths_given = (lengths.isl || lengths.osl ? 1 : 0) + (draft.request.work.mix.empty() ? 0 : 1) +
+                            (draft.trace.empty() ? 0 : 1) + (draft.request.work.sessions ? 1 : 0);
   if (lengths_given > 1)
-    errors.push_back(bad_input("lengths are given twice").with_hint("use --isl and --osl, --mix or --trace alone"));
+    errors.push_back(
+        bad_input("lengths are given twice").with_hint("use --isl and --osl, --mix, --sessions or --trace alone"));
   if (!draft.rate_profile.empty() && draft.request.work.rate > RequestsPerSecond{})
     errors.push_back(bad_input("rate and rate-profile are both given").with_hint("use one of the two"));
   if (draft.model.empty() && !draft.per_item && draft.profile.empty())

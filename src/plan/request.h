@@ -17,6 +17,7 @@
 #include "model/model_shape.h"
 #include "perf/perf.h"
 #include "sim/arrivals.h"
+#include "sim/sessions.h"
 
 namespace rightsize::plan {
 
@@ -45,7 +46,9 @@ struct Work {
   std::vector<RequestSize> mix = {};            // serving; empty: one kind, isl and osl of the job on average
   double isl_variation = 0, osl_variation = 0;  // serving, without mix or trace: standard deviation over mean
   bool isl_varies_as_usual = false, osl_varies_as_usual = false;  // the variation was not given
-  std::shared_ptr<const sim::Trace> trace = {};                   // serving: recorded traffic, scaled to `rate`
+  std::shared_ptr<const sim::Trace> trace = {};  // serving: recorded traffic or sessions, scaled to `rate`
+  std::optional<sim::Sessions> sessions = {};    // that `trace` was generated from
+  sim::Routing routing = sim::Routing::kLeastLoaded;
   std::vector<double> rate_by_hour = {};    // serving: requests per second from midnight; `rate` is the highest
   std::vector<MeasuredRate> measured = {};  // offline: only these GPUs; empty: all, estimated
   std::string measured_how = {};            // "120 ms an item on l4", "a profile of 5 min on h200-sxm"

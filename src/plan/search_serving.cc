@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "capacity/screen.h"
+#include "capacity/sessions.h"
 #include "plan/layouts.h"
 
 namespace rightsize::plan {
@@ -40,6 +41,10 @@ capacity::Service service_of(const Request& request, const perf::ModelWork& work
   else
     service.arrivals = capacity::mixed_arrivals(requests_per_second, request.work.mix);
   service.lengths = request_lengths(request);
+  if (request.work.trace && request.work.trace->prompts) {
+    service.cache_block = capacity::cache_block(request.job.stack);
+    service.routing = request.work.routing;
+  }
   const Quantity answer = batches ? Quantity::kLatency : Quantity::kTtft;
   if (limits.ttft) service.slos.push_back({answer, limits.slo_percentile, *limits.ttft});
   if (limits.tpot && !batches) service.slos.push_back({Quantity::kTpot, limits.slo_percentile, *limits.tpot});
@@ -391,6 +396,7 @@ void ServingSearch::take(const capacity::Assessment& found, Option& option) cons
   option.units_per_second = option.requests_per_second * answer_tokens();
   option.load = found.load;
   option.busy = found.busy;
+  option.prefix_hit = found.profile.prefix_hit();
   option.running = found.profile.mean_batch;
   option.latency = found.value(Quantity::kLatency, Statistic::kMean);
   if (batches_) {

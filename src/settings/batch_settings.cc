@@ -59,6 +59,13 @@ constexpr Setting kRows[] = {
         .or_else("varied"),
     flag("no-chunked-prefill", "process each prompt in one step"),
 
+    section("KV cache"),
+    size("sizes", "80GB", 1, 1e18, "cache sizes to compare").listed(),
+    text("tier", "NAME=SIZE[@GB/s]",
+         "with --gpu: a tier below the memory of a replica's GPUs, and the speed at which it is read, e.g. host=500GB or "
+         "disk=2TB@6GB/s; may be repeated"),
+    count("block-tokens", "512", 1, 1e6, "tokens of a block of the trace").or_else("512"),
+
     section("What if"),
     factor("traffic", "2x", 1e-3, 1000, "size for this many times the traffic"),
     factor("longer-prompts", "1.5x", 1e-3, 1000, "size for prompts this many times as long"),

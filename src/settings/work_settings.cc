@@ -20,6 +20,12 @@ constexpr Setting kRows[] = {
     per_second("rate", "20/s", 1e-5, 1e7, "arrival rate of requests, e.g. 20/s or 1M/d; or --users 2000"),
     text("mix", "LIST", "request sizes with their shares: 1024:256=0.7,8192:512=0.3"),
     file("trace", "recorded traffic (time, tokens in, tokens out), replayed as recorded or at --rate"),
+    text("sessions", "users=N,...",
+         "conversations instead of independent requests: users=2000,turns=6,think=30s,system=1200,turn-in=150,"
+         "turn-out=300; repeat=yes: each user sends the same prompt again"),
+    choice("routing", "random|least-loaded|prefix-aware",
+           "how a router chooses the replica; prefix-aware prefers the one that has the prompt's beginning cached")
+        .or_else("least-loaded"),
     file("rate-profile", "CSV with columns hour, rate (hours 0-23, or 0-167 for a week); machines follow the hours"),
     duration("ttft-slo", "1s", 1e-5, kDay, "limit on TTFT (on the whole response, for models without tokens)"),
     duration("tpot-slo", "50ms", 1e-6, kHour, "limit on TPOT"),

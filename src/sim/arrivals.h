@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "sim/lengths.h"
+#include "sim/prompts.h"
 #include "sim/sim_time.h"
 
 namespace rightsize::sim {
@@ -24,6 +25,7 @@ struct Arrival {
   std::int32_t output = 1;
   std::int32_t timeout_us = 0;  // the request's own limit on its queueing time; 0: none
   std::int32_t kind = 0;  // continuous batching: requests of one kind, from 1, are also measured separately; 0: no kind
+  std::uint32_t prompt = 0;  // continuous batching: its prompt in Trace::prompts, from 1; 0: like no other
 
   bool operator==(const Arrival&) const = default;
 };
@@ -53,8 +55,10 @@ struct Diurnal {
 struct Trace {
   std::string file;
   std::vector<Arrival> arrivals;
-  bool has_tokens = false;    // sizes are prompt and output tokens
-  bool has_timeouts = false;  // some request has its own timeout
+  bool has_tokens = false;                      // sizes are prompt and output tokens
+  bool has_timeouts = false;                    // some request has its own timeout
+  std::shared_ptr<const Prompts> prompts = {};  // what they consist of; null: unknown
+  std::uint64_t warm_up = 0;                    // the first arrivals, which find caches emptier than later ones do
 };
 using ArrivalProcess = std::variant<Poisson, Mmpp, Diurnal, std::shared_ptr<const Trace>>;
 
@@ -75,11 +79,14 @@ ArrivalProcess scaled(const ArrivalProcess& process, double factor);
 // "trace:FILE", or a bare RATE for Poisson. A rate is a number per second or has a unit (20/min). Reads the trace file.
 Checked<ArrivalProcess> parse_arrivals(std::string_view text);
 
-// A trace's text: columns TIMESTAMP,ContextTokens,GeneratedTokens (the Azure LLM inference traces) or t[,size[,output]]
-// with t in seconds. A column timeout_ms gives requests their own timeout; an empty cell gives none. Refused with line
-// and reason: a time that is not a number, is negative or precedes the line above; a size that is not a whole number
-// from 1; an empty trace. Reports at most twenty mistakes.
+// A trace's text: one JSON object per line with timestamp, input_length, output_length and hash_ids
+// (kv_cache/hashed_trace.h), or a table with columns TIMESTAMP,ContextTokens,GeneratedTokens (the Azure LLM inference
+// traces) or t[,size[,output]] with t in seconds. A column timeout_ms gives requests their own timeout; an empty cell
+// gives none. Refused with line and reason: a time that is not a number, is negative or precedes the line above; a size
+// that is not a whole number from 1; an empty trace. Reports at most twenty mistakes.
 Checked<Trace> parse_trace(const std::string& file, std::string text);
+// A trace with block hashes whose blocks have so many tokens; Mooncake's have 512.
+Checked<Trace> parse_hashed_trace(const std::string& file, std::string_view text, std::int32_t block_tokens);
 
 // Arrivals in order of time, produced in blocks to amortize the virtual call.
 class ArrivalStream {

@@ -5,9 +5,10 @@
 // Modelled: token budget, chunked prefill (or whole prompts only), a limit on sequences, KV-cache capacity in tokens,
 // admission in order of arrival once the whole prompt fits the free cache, preemption of the newest sequence by
 // recomputation when the cache is full. Disaggregated serving: a prompt goes through a prefill worker, its cache is
-// sent to a decode worker, and the first token comes with the first step there. Not modelled: the cache's block size
-// (at most block-1 tokens per sequence), prefix caching, speculative decoding, and pages that a prefill worker holds
-// until they have been fetched.
+// sent to a decode worker, and the first token comes with the first step there. A prefix cache, if the arrivals say
+// what their prompts consist of (prompts.h): shared beginnings are computed and stored once, and evicted when decoding
+// needs the space. Not modelled: the cache's block size (at most block-1 tokens per sequence), speculative decoding,
+// and pages that a prefill worker holds until they have been fetched.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +24,18 @@
 
 namespace rightsize::sim {
 
+// How the router chooses a replica: any, the one with the least outstanding work, or the one where the request and the
+// work before it would be done first, with the part of its prompt that is cached there.
+enum class Routing { kRandom, kLeastLoaded, kPrefixAware };
+
 struct ContinuousConfig {
   std::int64_t token_budget = 8192;    // tokens per step (--max-num-batched-tokens)
   std::int64_t max_sequences = 256;    // running at once (--max-num-seqs)
   std::int64_t kv_tokens = 1'000'000;  // capacity of the KV cache
   bool chunked_prefill = true;         // false: a prompt is processed whole or not at all
   bool prompts_first = false;          // prompts run in separate passes, and decoding waits (SGLang)
+  std::int64_t cache_block = 0;        // tokens per block of the prefix cache; 0: no prefix cache
+  Routing routing = Routing::kLeastLoaded;
 
   auto operator<=>(const ContinuousConfig&) const = default;
 };
@@ -48,6 +55,11 @@ struct StepCost {
   // Decode steps before the engine starts on a request that it could admit, while others run: it looks at its queue
   // every few steps. With up to 8 and from 16 running sequences.
   double wait_few = 0, wait_many = 0;
+  // A lower tier of the prefix cache, such as host memory: its tokens, and the time to load from it, per request and
+  // per token. What loading would take longer than computing is computed, unless the engine always loads.
+  std::int64_t lower_tokens = 0;
+  double load_request = 0, load_token = 0;
+  bool always_load = false;
 
   auto operator<=>(const StepCost&) const = default;
 
@@ -56,6 +68,9 @@ struct StepCost {
   double wait_steps(double running) const {
     return (wait_few + (wait_many - wait_few) * std::clamp(running / 8 - 1, 0.0, 1.0)) * std::min(running, 1.0);
   }
+  // What loading a request's tokens from the lower tier adds to a step.
+  double load(double tokens) const { return tokens > 0 ? load_request + load_token * tokens : 0; }
+  bool loads(double tokens) const { return tokens > 0 && (always_load || load(tokens) < prefill * tokens); }
   // A decode step of n sequences with `tokens` in the cache.
   double decode(double n, double tokens) const {
     const double read = experts > 0 ? experts * share_reached(expert_chance, n, expert_evenness) : 0;
@@ -68,7 +83,8 @@ struct StepView {
   std::int64_t decoding = 0;                      // sequences past their prompt
   std::int64_t kv_free = 0;                       // tokens
   std::span<const std::int64_t> prefilling = {};  // remaining prompt tokens of admitted sequences, oldest first
-  std::span<const std::int64_t> waiting = {};     // prompt tokens of queued sequences, in order
+  std::span<const std::int64_t> waiting = {};     // prompt tokens to compute of queued sequences, in order
+  std::span<const std::int64_t> rooms = {};       // tokens of the cache that each of these needs; empty: as many
 };
 
 struct StepPlan {

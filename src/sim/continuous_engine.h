@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/continuous_batching.h"
+#include "sim/prefix_cache.h"
 
 namespace rightsize::sim {
 
@@ -40,6 +41,15 @@ struct Finish {
 // Which part of a request a replica serves.
 enum class Role { kWhole, kPrefill, kDecode };
 
+// Sees every request that leaves, where single requests matter.
+class RequestWatcher {
+ public:
+  virtual void left(SimTime arrived, SimTime ttft, SimTime latency, const Sequence& request) = 0;
+
+ protected:
+  ~RequestWatcher() = default;
+};
+
 struct ContinuousTotals {
   // Runs are short because a request takes many steps, so batch means start shorter than those of dynamic batching.
   static constexpr std::uint64_t kFirstRun = 400;
@@ -53,6 +63,8 @@ struct ContinuousTotals {
   SimTime last_change = 0, measured_since = 0;
   double sequence_steps = 0;
   SimTime busy = 0;
+  std::uint64_t prompt_tokens = 0, hit_tokens = 0, loaded_tokens = 0;
+  RequestWatcher* watcher = nullptr;  // instead of the statistics, which take a third of the time
 
   Kind& of_kind(std::int32_t kind) {
     if (kinds.size() < static_cast<std::size_t>(kind)) kinds.resize(static_cast<std::size_t>(kind));
@@ -67,13 +79,16 @@ struct ContinuousTotals {
 
 class ContinuousEngine {
  public:
-  // `same`: an engine with the same cost and limits whose table can be copied, or nullptr.
+  // `same`: an engine with the same cost and limits whose table can be copied, or nullptr. `prompts`: what prompts
+  // consist of, for the prefix cache.
   ContinuousEngine(const StepCost& cost, const ContinuousConfig& config, Role role, ContinuousTotals& totals,
-                   const ContinuousEngine* same)
+                   const ContinuousEngine* same, const Prompts* prompts = nullptr)
       : cost_(cost), config_(config), role_(role), totals_(&totals), request_(static_cast<SimTime>(cost.request)) {
     if (cost.kv_tokens > 0) config_.kv_tokens = cost.kv_tokens;
     config_.prompts_first |= cost.prompts_first;
     kv_free_ = config_.kv_tokens;
+    if (prompts != nullptr && config_.cache_block > 0 && role != Role::kDecode)
+      cache_.emplace(*prompts, config_.cache_block, cost.lower_tokens);
     config_.max_sequences = std::min(config_.max_sequences, config_.token_budget);  // each takes one token per step
     if (same != nullptr) {
       without_context_ = same->without_context_;
@@ -85,10 +100,26 @@ class ContinuousEngine {
 
   SimTime next() const { return step_ends_; }
   double work() const { return work_; }
+  // Requests on this replica, and those of them that have not begun.
+  std::int64_t present() const {
+    return decoding_ + prefilling_count() + static_cast<std::int64_t>(waiting_.size() + received_.size());
+  }
+  std::int64_t waiting() const { return static_cast<std::int64_t>(waiting_.size() + received_.size()); }
+  // The share of the cache in use.
+  double cache_use() const {
+    return 1 - static_cast<double>(kv_free_) / static_cast<double>(std::max<std::int64_t>(config_.kv_tokens, 1));
+  }
   // The longest request that can ever run. Without chunked prefill the token budget must hold prompt and output: a
   // preempted sequence returns with its output so far as part of the prompt (vLLM requires the same).
   std::int64_t most_tokens() const {
     return config_.chunked_prefill ? config_.kv_tokens : std::min(config_.kv_tokens, config_.token_budget);
+  }
+
+  // Time until a request would be done behind the work that is here, for a router that knows what is cached.
+  double work_with(const Arrival& arrival) const {
+    std::int32_t found = 0;
+    if (cache_ && arrival.prompt > 0) found = cache_->find(arrival.prompt, arrival.size).cached;
+    return work_ + static_cast<double>(arrival.size - found) * cost_.prefill;
   }
 
   // At a decode worker a request arrives with its cache.
@@ -99,9 +130,15 @@ class ContinuousEngine {
     s.prompt = arrival.size;
     s.output = arrival.output;
     s.kind = arrival.kind;
+    std::int32_t found = 0;
+    if (cache_) {
+      if (shares_.size() < sequences_.size()) shares_.resize(sequences_.size());
+      shares_[slot] = {arrival.prompt, 0};
+      if (arrival.prompt > 0) found = cache_->find(arrival.prompt, arrival.size).cached;
+    }
     const bool noticed = waiting_.empty() && received_.empty() && decoding_ < config_.max_sequences;
     (role_ == Role::kDecode ? received_ : waiting_).push_back(slot);
-    s.work = work_of(s);
+    s.work = work_of(s) - static_cast<double>(found) * cost_.prefill;
     work_ += s.work;
     if (step_ends_ == kNever) {
       begin(now);
@@ -117,12 +154,31 @@ class ContinuousEngine {
     decode_step_ += run_steps_;
     kv_free_ -= run_steps_ * decoding_;
     context_ += run_steps_ * decoding_;
+    if (cache_) cache_->limit(kv_free_);
     for (std::uint32_t slot : begun_) give_first_token(sequences_[slot], now);
     begun_.clear();
     while (!finishes_.empty() && finishes_.front().step <= decode_step_) finish_top(now);
     if (!prefilling_.empty()) finish_prompts(now);
     totals_->latency.checkpoint();
     begin(now);
+  }
+
+  // The replica dies: every request on it, as it arrived. The engine is empty afterwards.
+  std::vector<Arrival> abandon() {
+    std::vector<Arrival> lost;
+    for (std::uint32_t slot = 0; slot < sequences_.size(); ++slot) {
+      if (std::find(free_.begin(), free_.end(), slot) != free_.end()) continue;
+      const Sequence& s = sequences_[slot];
+      // Preemption moves output into the prompt; the token after it belongs to neither.
+      const std::int32_t moved = s.decoding ? std::max(0, s.generated - 1) : s.generated;
+      lost.push_back({.at = s.arrived, .size = s.prompt - moved, .output = s.output, .kind = s.kind});
+    }
+    std::sort(lost.begin(), lost.end(), [](const Arrival& a, const Arrival& b) { return a.at < b.at; });
+    sequences_.clear(), free_.clear(), prefilling_.clear(), waiting_.clear(), received_.clear();
+    begun_.clear(), finishes_.clear();
+    kv_free_ = config_.kv_tokens, decoding_ = context_ = run_steps_ = 0, work_ = 0, step_ends_ = kNever;
+    if (cache_) cache_->clear();
+    return lost;
   }
 
   // Prompts processed since the last call, to be sent to a decode worker that gives their first token.
@@ -155,6 +211,7 @@ class ContinuousEngine {
         waiting_.empty() && prefilling_.empty() && received_.empty() && decoding_ <= kv_free_;  // nothing to schedule
     const std::int64_t prompt_tokens = only_decodes ? 0 : schedule();
     kv_free_ -= prompt_tokens;
+    if (cache_) cache_->limit(kv_free_);
     if (decoding_ == 0 && prompt_tokens == 0) {
       step_ends_ = kNever;
       return;
@@ -162,8 +219,8 @@ class ContinuousEngine {
     // Without decoding, a pass counts no step.
     const bool prompts_only = prompt_tokens > 0 && config_.prompts_first && begun_.empty();
     run_steps_ = prompts_only ? 0 : prompt_tokens > 0 || !begun_.empty() ? 1 : equal_steps();
-    const SimTime taken =
-        run_time(run_steps_) + static_cast<SimTime>(std::round(cost_.prompts(static_cast<double>(prompt_tokens))));
+    const double prompts = cost_.prompts(static_cast<double>(prompt_tokens)) + std::exchange(loading_, 0);
+    const SimTime taken = run_time(run_steps_) + static_cast<SimTime>(std::round(prompts));
     run_began_ = now;
     step_ends_ = now + std::max<SimTime>(taken, 1);
   }
@@ -172,19 +229,58 @@ class ContinuousEngine {
   std::int64_t schedule() {
     for (;;) {
       gather_view();
-      plan_step({decoding_, kv_free_, prefilling_left_, waiting_prompts_}, config_, plan_);
+      plan_step({decoding_, kv_free_, prefilling_left_, waiting_prompts_, waiting_rooms_}, config_, plan_);
       if (plan_.preempt > 0)
         preempt_newest();
       else if (!take_received())
         break;
     }
+    const std::size_t begun = prefilling_.size();
     admit();
     std::int64_t prompt_tokens = 0;
     for (std::size_t i = 0; i < prefilling_.size(); ++i) {
+      if (cache_) plan_.chunks[i] = shared_chunk(prefilling_[i], i >= begun, plan_.chunks[i]);
       sequences_[prefilling_[i]].processed += static_cast<std::int32_t>(plan_.chunks[i]);
       prompt_tokens += plan_.chunks[i];
     }
     return prompt_tokens;
+  }
+
+  // ---- The prefix cache. A sequence counts as if all its tokens were its own; `shared` are those that are not.
+  struct Share {
+    std::uint32_t prompt = 0;  // Arrival::prompt
+    std::int32_t shared = 0;
+  };
+
+  // A sequence begins behind what is cached, which requests before it in the same step may have added to. Returns the
+  // prompt tokens to compute in this step. They count as cached from now on: whoever reads them runs after this step.
+  std::int64_t shared_chunk(std::uint32_t slot, bool begins, std::int64_t chunk) {
+    Share& share = shares_[slot];
+    Sequence& s = sequences_[slot];
+    if (share.prompt == 0) return chunk;
+    if (begins) {
+      const PrefixCache::Found found = cache_->find(share.prompt, s.prompt);
+      const std::int32_t loaded = cost_.loads(found.lower) ? found.lower : 0;
+      kv_free_ -= cache_->hold(share.prompt) + loaded - found.redone;
+      loading_ += cost_.load(loaded);
+      share.shared = found.cached + found.redone;
+      s.processed = found.cached + loaded;
+      totals_->prompt_tokens += static_cast<std::uint64_t>(s.prompt);
+      totals_->hit_tokens += static_cast<std::uint64_t>(found.cached);
+      totals_->loaded_tokens += static_cast<std::uint64_t>(loaded);
+    }
+    chunk = std::min<std::int64_t>(chunk, s.prompt - s.processed);
+    share.shared += static_cast<std::int32_t>(cache_->publish(share.prompt, s.processed + chunk));
+    return chunk;
+  }
+
+  // The tokens of a sequence that ends have been returned as if they were its own.
+  void return_share(std::uint32_t slot, std::int64_t answer) {
+    Share& share = shares_[slot];
+    if (share.prompt == 0) return;
+    if (answer > 0 && cache_->answers())
+      share.shared += static_cast<std::int32_t>(cache_->extend_last(share.prompt, answer));
+    kv_free_ += cache_->release(share.prompt) - std::exchange(share.shared, 0);
   }
 
   // A run is counted when it ends: an arrival may cut it short. Of a run that began during warm-up, only the part after
@@ -237,13 +333,23 @@ class ContinuousEngine {
     for (std::uint32_t slot : prefilling_)
       prefilling_left_.push_back(sequences_[slot].prompt - sequences_[slot].processed);
     waiting_prompts_.clear();
+    waiting_rooms_.clear();
     std::int64_t sum = 0;
     for (std::uint32_t slot : waiting_) {  // at most what could be admitted
       if (sum >= config_.token_budget) break;
       if (decoding_ + static_cast<std::int64_t>(prefilling_.size() + waiting_prompts_.size()) >= config_.max_sequences)
         break;
-      waiting_prompts_.push_back(sequences_[slot].prompt);
-      sum += sequences_[slot].prompt;
+      std::int64_t prompt = sequences_[slot].prompt;
+      if (cache_) {
+        PrefixCache::Found found;
+        if (const std::uint32_t known = shares_[slot].prompt; known > 0)
+          found = cache_->find(known, sequences_[slot].prompt);
+        waiting_rooms_.push_back(prompt - found.cached - found.redone + found.claimed);
+        prompt -= found.cached + (cost_.loads(found.lower) ? found.lower : 0);
+      }
+      waiting_prompts_.push_back(prompt);
+      sum += prompt;
+      if (cache_ && waiting_rooms_.back() > kv_free_) break;  // nor can those behind it
     }
   }
 
@@ -283,6 +389,7 @@ class ContinuousEngine {
         static_cast<SimTime>(cost_.wait_steps(static_cast<double>(decoding_)) * (decoding_ > 0 ? first_step() : 0));
     s.arrived -= unnoticed;
     totals_->presence += unnoticed;
+    if (totals_->watcher != nullptr) return;
     totals_->ttft.add(now - s.arrived + request_);
     if (s.kind > 0) totals_->of_kind(s.kind).ttft.add(now - s.arrived + request_);
     totals_->ttft.checkpoint();
@@ -311,6 +418,7 @@ class ContinuousEngine {
   void hand_over(std::uint32_t slot) {
     const Sequence& s = sequences_[slot];
     kv_free_ += s.processed;
+    if (cache_) return_share(slot, 0);
     work_ -= s.work;
     done_.push_back({.at = s.arrived, .size = s.prompt, .output = s.output, .kind = s.kind});
     free_.push_back(slot);
@@ -356,9 +464,15 @@ class ContinuousEngine {
     Sequence& s = sequences_[slot];
     kv_free_ += cached(s);
     context_ -= cached(s);
+    if (cache_) return_share(slot, cached(s) - s.prompt);
     --decoding_;
     s.decoding = false;
     work_ -= s.work;
+    if (totals_->watcher != nullptr) {
+      totals_->watcher->left(s.arrived, s.first_token - s.arrived + request_, now - s.arrived + request_, s);
+      free_.push_back(slot);
+      return;
+    }
     totals_->latency.add(now - s.arrived + request_);
     totals_->presence += request_;
     if (s.output > 1) {
@@ -383,6 +497,7 @@ class ContinuousEngine {
     }
     Sequence& s = sequences_[newest];
     kv_free_ += cached(s);
+    if (cache_) return_share(newest, 0);
     if (s.decoding) {
       const auto generated = static_cast<std::int32_t>(decode_step_ - s.joined_step);
       context_ -= cached(s);
@@ -417,8 +532,11 @@ class ContinuousEngine {
   std::vector<std::uint32_t> begun_;  // received; their first token comes with this step
   std::vector<Arrival> done_;
   std::vector<Finish> finishes_;
-  std::vector<std::int64_t> prefilling_left_, waiting_prompts_;
+  std::vector<std::int64_t> prefilling_left_, waiting_prompts_, waiting_rooms_;
   StepPlan plan_;
+  std::optional<PrefixCache> cache_;
+  std::vector<Share> shares_;  // by slot, with a prefix cache
+  double loading_ = 0;         // time to load from the lower tier in the step that begins
 };
 
 }  // namespace rightsize::sim

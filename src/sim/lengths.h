@@ -15,6 +15,7 @@ struct RequestShape {
   // Log-normal otherwise: standard deviation over mean; 0: all have the mean length.
   double size_variation = 0, output_variation = 0;
   double longest = 0;  // prompt and output together, limited by the model's context; 0: no limit
+  double cached = 0;   // mean prompt tokens found in the prefix cache, which formulas leave out; below `size`
 
   auto operator<=>(const RequestShape&) const = default;
 

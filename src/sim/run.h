@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/arrivals.h"
@@ -36,11 +37,19 @@ struct LatencyProfile {
   };
   std::vector<Kind> kinds = {};  // by Arrival::kind, from 1
   TokensPerSecond output_rate;
+  // Tokens of prompts that a prefix cache looked up, found in GPU memory, and loaded from the lower tier.
+  std::uint64_t prompt_tokens = 0, hit_tokens = 0, loaded_tokens = 0;
   double longest = 0;            // latency of the slowest completed request
   double utilization = 0;        // share of executor time that is busy
   SimTime elapsed = 0;           // simulated time
   std::int64_t latency_sum = 0;  // over all requests; a rejected one counts until it was rejected
   std::int64_t presence = 0;     // time integral of the number of requests in the system; equals latency_sum
+
+  // The share of prompt tokens that were not computed; empty without a prefix cache.
+  std::optional<double> prefix_hit() const {
+    if (prompt_tokens == 0) return std::nullopt;
+    return static_cast<double>(hit_tokens + loaded_tokens) / static_cast<double>(prompt_tokens);
+  }
 };
 
 class Run {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/random.h"
 #include "sim/continuous_engine.h"
 #include "sim/min_tree.h"
 
@@ -23,12 +24,13 @@ struct InTransfer {
 // Replicas behind one router.
 class ReplicaPool {
  public:
-  ReplicaPool(const std::vector<StepCost>& costs, const ContinuousConfig& config, Role role, ContinuousTotals& totals)
-      : next_(costs.size(), kNever), work_(costs.size(), 0) {
+  ReplicaPool(const std::vector<StepCost>& costs, const ContinuousConfig& config, Role role, ContinuousTotals& totals,
+              const Prompts* prompts, std::uint64_t seed)
+      : routing_(config.routing), random_(seed), next_(costs.size(), kNever), work_(costs.size(), 0) {
     replicas_.reserve(costs.size());
     for (std::size_t i = 0; i < costs.size(); ++i) {
       const bool alike = i > 0 && costs[i] == costs[i - 1];
-      replicas_.emplace_back(costs[i], config, role, totals, alike ? &replicas_.back() : nullptr);
+      replicas_.emplace_back(costs[i], config, role, totals, alike ? &replicas_.back() : nullptr, prompts);
       most_tokens_.push_back(replicas_.back().most_tokens());
     }
     if (!costs.empty()) shortest_ = *std::min_element(most_tokens_.begin(), most_tokens_.end());
@@ -47,6 +49,22 @@ class ReplicaPool {
       if (work_[i] < lowest && tokens <= most_tokens_[i]) lowest = work_[i], least = i;
     }
     return least;
+  }
+
+  // The replica for a request that has so many tokens here; size() if it fits none.
+  std::size_t choose(const Arrival& request, std::int64_t tokens) {
+    if (routing_ == Routing::kLeastLoaded || replicas_.size() < 2) return least_loaded_for(tokens);
+    std::size_t best = replicas_.size(), fitting = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      if (tokens > most_tokens_[i]) continue;
+      if (routing_ == Routing::kPrefixAware) {
+        if (const double work = replicas_[i].work_with(request); work < least) least = work, best = i;
+      } else if (random_.uniform() * static_cast<double>(++fitting) < 1) {
+        best = i;  // each of those seen so far is equally likely
+      }
+    }
+    return best;
   }
 
   void arrive(std::size_t chosen, const Arrival& request, SimTime now) {
@@ -68,6 +86,8 @@ class ReplicaPool {
     work_.set(i, replicas_[i].work());
   }
 
+  Routing routing_;
+  Random random_;
   std::vector<ContinuousEngine> replicas_;
   MinTree<SimTime> next_;                  // when the step of each replica ends
   MinTree<double> work_;                   // outstanding on each replica
@@ -81,8 +101,10 @@ class ContinuousRun : public Run {
                 std::uint64_t seed, std::uint64_t warm_up)
       : Run(arrivals, shape, seed, warm_up),
         transfer_(server.transfer),
-        replicas_(server.replicas, server.batching, server.prefills.empty() ? Role::kWhole : Role::kDecode, totals_),
-        prefills_(server.prefills, server.batching, Role::kPrefill, totals_) {}
+        prompts_(trace_of(arrivals) == nullptr ? nullptr : trace_of(arrivals)->prompts),
+        replicas_(server.replicas, server.batching, server.prefills.empty() ? Role::kWhole : Role::kDecode, totals_,
+                  prompts_.get(), seed),
+        prefills_(server.prefills, server.batching, Role::kPrefill, totals_, prompts_.get(), seed) {}
 
  private:
   LatencyProfile measured() const override {
@@ -103,6 +125,9 @@ class ContinuousRun : public Run {
     for (const ContinuousTotals::Kind& kind : totals_.kinds)
       p.kinds.push_back({kind.ttft.values(), kind.tpot.values()});
     p.preemptions = totals_.preemptions;
+    p.prompt_tokens = totals_.prompt_tokens;
+    p.hit_tokens = totals_.hit_tokens;
+    p.loaded_tokens = totals_.loaded_tokens;
     const double elapsed = static_cast<double>(std::max<SimTime>(p.elapsed, 1));
     if (p.batches > 0) p.mean_batch = totals_.sequence_steps / static_cast<double>(p.batches);
     p.utilization =
@@ -129,7 +154,7 @@ class ContinuousRun : public Run {
     advance(arrival.at);
     ReplicaPool& first = apart() ? prefills_ : replicas_;
     const std::int64_t all = std::int64_t{arrival.size} + arrival.output;
-    const std::size_t chosen = first.least_loaded_for(apart() ? arrival.size : all);
+    const std::size_t chosen = first.choose(arrival, apart() ? arrival.size : all);
     if (chosen == first.size() || (apart() && replicas_.least_loaded_for(all) == replicas_.size())) {
       ++rejected_;
       return;
@@ -171,6 +196,7 @@ class ContinuousRun : public Run {
   }
 
   Transfer transfer_;
+  std::shared_ptr<const Prompts> prompts_;
   ContinuousTotals totals_;
   ReplicaPool replicas_, prefills_;
   std::vector<InTransfer> in_transfer_;
@@ -181,7 +207,9 @@ class ContinuousRun : public Run {
 
 std::unique_ptr<Run> start_run(const ContinuousServer& server, const ArrivalProcess& arrivals,
                                const RequestShape& shape, std::uint64_t seed, std::uint64_t warm_up) {
-  return std::make_unique<ContinuousRun>(server, arrivals, shape, seed, warm_up);
+  const Trace* trace = trace_of(arrivals);
+  const std::uint64_t first = std::max(warm_up, trace == nullptr ? 0 : trace->warm_up);
+  return std::make_unique<ContinuousRun>(server, arrivals, shape, seed, first);
 }
 
 std::optional<LatencyProfile> simulate(const ContinuousServer& server, const ArrivalProcess& arrivals,

@@ -1,5 +1,7 @@
 // Reads recorded arrivals. The text comes from outside, so every line is checked.
+#include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -7,6 +9,7 @@
 #include "base/date.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "kv_cache/hashed_trace.h"
 #include "sim/arrivals.h"
 
 namespace rightsize::sim {
@@ -140,8 +143,48 @@ class TraceReader {
 
 }  // namespace
 
+// Every block is a chain of its own; the same number is the same block after the same beginning. Blocks that a prompt
+// lists beyond its length make it longer.
+Checked<Trace> parse_hashed_trace(const std::string& file, std::string_view text, std::int32_t block_tokens) {
+  Trace trace{file, {}, true, false, {}, 0};
+  Prompts prompts;
+  std::unordered_map<std::uint64_t, std::uint32_t> chains;
+  std::vector<Segment> segments;
+  const std::unique_ptr<ByteSource> source = bytes_of(text);
+  double first = 0;
+  const Result<> read = kv_cache::each_request(*source, file, [&](const kv_cache::HashedRequest& request) {
+    if (trace.arrivals.empty()) first = request.at_ms;
+    segments.clear();
+    std::int64_t size = 0;
+    for (std::size_t i = 0; i < request.blocks.size(); ++i) {
+      const std::int64_t left = request.input - size;
+      const bool last = i + 1 == request.blocks.size();
+      const auto tokens =
+          static_cast<std::int32_t>(last ? std::clamp<std::int64_t>(left, 1, block_tokens) : block_tokens);
+      const auto chain = chains.emplace(request.blocks[i], static_cast<std::uint32_t>(chains.size())).first->second;
+      segments.push_back({chain, tokens});
+      size += tokens;
+    }
+    prompts.add(segments);
+    constexpr std::int64_t kMostTokens = 1'000'000'000;
+    trace.arrivals.push_back(
+        {.at = to_sim_time(milliseconds(request.at_ms - first)),
+         .size = static_cast<std::int32_t>(std::clamp<std::int64_t>(std::max(size, request.input), 1, kMostTokens)),
+         .output = static_cast<std::int32_t>(request.output),
+         .prompt = static_cast<std::uint32_t>(prompts.size())});
+  });
+  if (!read) return fail(Errors{read.error()});
+  prompts.chains = static_cast<std::uint32_t>(chains.size());
+  trace.prompts = std::make_shared<const Prompts>(std::move(prompts));
+  return trace;
+}
+
 Checked<Trace> parse_trace(const std::string& file, std::string text) {
   if (trim(text).empty()) return fail(Errors{bad_input(fmt::format("{}: the trace is empty", file))});
+  if (kv_cache::is_hashed_trace(text)) {
+    constexpr auto kBlock = static_cast<std::int32_t>(kv_cache::kBlockTokens);
+    return parse_hashed_trace(file, text, kBlock);
+  }
   RIGHTSIZE_TRY(const Csv csv, Csv::parse(file, std::move(text)));
   const std::optional<Columns> columns = columns_of(csv);
   if (!columns) {

@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "capacity/cache_tiers.h"
 #include "capacity/service.h"
+#include "sim/sessions.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
@@ -14,6 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::abort();
   }
   (void)capacity::parse_slos(text);
+  if (const auto sessions = sim::parse_sessions(text); sessions && !(sessions->rate(seconds(1)) > RequestsPerSecond{}))
+    std::abort();
+  (void)capacity::parse_tier(text);
   auto trace = sim::parse_trace("fuzz.csv", text);
   if (!trace) {
     if (trace.error().empty() || describe(trace.error()).empty()) std::abort();

@@ -210,9 +210,9 @@ Checked<Outcome> run_search(const BatchInput& input) {
   options.confirming_requests = input.requests;
   if (input.continuous) {  // a request takes many steps
     constexpr std::uint64_t kEnough = 50'000;
-    options.screening_requests = 1'500;
-    if (sim::trace_of(input.service.arrivals) == nullptr)
-      options.confirming_requests = std::min(input.requests, kEnough);
+    const sim::Trace* trace = sim::trace_of(input.service.arrivals);
+    options.screening_requests = 1'500 + (trace == nullptr ? 0 : trace->warm_up);
+    if (trace == nullptr) options.confirming_requests = std::min(input.requests, kEnough);
   }
   const auto start = std::chrono::steady_clock::now();
   capacity::ConfigurationSearch found = capacity::search(planner, configurations(input, rates), options, input.seed);

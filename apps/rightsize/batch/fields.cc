@@ -95,6 +95,8 @@ const Fields<BatchPlan> kLatencyFields = {
     {kTokenFields, token_run},
     {"mean_batch", "mean items of a batch, or sequences of a step",
      [](const BatchPlan& p) { return p.run->profile.mean_batch; }},
+    {"prefix_hit?", "share of prompt tokens found in the prefix cache, with --sessions or a trace with hash_ids",
+     [](const BatchPlan& p) { return p.run->profile.prefix_hit(); }},
     {"busy_share", "share of the time with work on the GPU", [](const BatchPlan& p) { return p.run->busy; }},
     {"utilization",
      "the same as busy_share; in 'recommend', 'estimate' and 'service' it is the share of capacity in use",

@@ -10,7 +10,9 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "capacity/sessions.h"
 #include "catalog/words.h"
+#include "presets/presets.h"
 #include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
@@ -161,6 +163,41 @@ Result<sim::RequestShape> read_lengths(const BatchFlags& flags) {
                            .output_variation = osl.variation.value_or(usual.answer)};
 }
 
+// Conversations at the rate of --arrivals, or at the rate that follows from the time users think.
+Checked<std::shared_ptr<const sim::Trace>> read_sessions(const BatchFlags& flags, const BatchInput& input) {
+  RIGHTSIZE_TRY(const sim::Sessions sessions, sim::parse_sessions(flags.sessions));
+  if (!flags.osl.empty() || (!flags.isl.empty() && !sessions.repeat))
+    return fail(Errors{bad_input("lengths are given twice").with_hint("use turn-in and turn-out of --sessions")});
+  capacity::SessionWish wish{.requests = input.requests, .seed = input.seed};
+  if (!flags.arrivals.empty()) {
+    RIGHTSIZE_TRY(const sim::ArrivalProcess arrivals, sim::parse_arrivals(flags.arrivals));
+    if (!std::holds_alternative<sim::Poisson>(arrivals))
+      return fail(
+          Errors{bad_input("with --sessions, --arrivals is a rate").with_hint("--arrivals 20/s, or leave it out")});
+    wish.rate = *sim::mean_rate(arrivals);
+  }
+  if (!flags.isl.empty()) wish.isl = input.service.lengths.size;
+  if (!flags.model.empty()) {
+    RIGHTSIZE_TRY(const model::ModelShape shape, model::find_model(flags.model));
+    wish.context = shape.context;
+  }
+  for (const capacity::Slo& slo : input.service.slos)
+    if (slo.quantity == capacity::Quantity::kTpot) wish.tpot = slo.limit;
+  return capacity::session_traffic(sessions, wish);
+}
+
+// What repeats is found in the prefix cache of the engine.
+void set_prefix_cache(const BatchFlags& flags, capacity::Service& service) {
+  const sim::Trace* trace = sim::trace_of(service.arrivals);
+  if (trace == nullptr || !trace->prompts) return;
+  using model::Stack;
+  const Stack stack = flags.stack == "sglang"   ? Stack::kSglang
+                      : flags.stack == "trtllm" ? Stack::kTrtLlm
+                                                : Stack::kVllm;
+  service.cache_block = capacity::cache_block(stack);
+  service.routing = capacity::parse_routing(flags.routing);
+}
+
 Result<> read_fleet(const std::string& text, BatchInput& input) {
   for (std::string_view part : split_list(text, ',')) {
     const std::size_t colon = part.find(':');
@@ -208,6 +245,11 @@ std::uint64_t BatchInput::left_out() const {
   return all > requests ? all - requests : 0;
 }
 
+Result<sim::RequestShape> lengths_of(const BatchFlags& flags) { return read_lengths(flags); }
+Checked<std::vector<BatchOffer>> offers_of(const BatchFlags& flags, BatchInput& input) {
+  return read_offers(flags, input);
+}
+
 Checked<BatchInput> read_input(const BatchFlags& flags) {
   BatchInput input = flags.input;
   if (Result<> known = check_targets(input.emit); !known) return fail(known.error());
@@ -224,15 +266,24 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
   RIGHTSIZE_TRY(input.service.lengths, read_lengths(flags));
   if (Result<> slos = read_slos(flags, input.service); !slos) return fail(slos.error());
   if (Result<> queue = read_queue(flags, input.service); !queue) return fail(queue.error());
-  if (flags.arrivals.empty()) {
-    return fail(
-        bad_input("no arrivals given").with_hint("use --arrivals poisson:100, mmpp:..., diurnal:... or trace:FILE"));
+  if (!flags.sessions.empty()) {
+    RIGHTSIZE_TRY(const std::shared_ptr<const sim::Trace> trace, read_sessions(flags, input));
+    input.service.arrivals = trace;
+    input.service.lengths = sim::mean_shape(trace, {});
+    input.requests = trace->arrivals.size();
+    input.continuous |= flags.policy.empty();
+  } else if (flags.arrivals.empty()) {
+    return fail(bad_input("no arrivals given")
+                    .with_hint("use --arrivals poisson:100, mmpp:..., diurnal:... or trace:FILE, or --sessions"));
   }
   RIGHTSIZE_TRY(input.offers, read_offers(flags, input));
   const bool limits = !input.service.queue.never_acts() || !input.service.priorities.empty();
   if (input.continuous && limits)
     return fail(bad_input("--timeout, --max-queue and --priorities need --policy dynamic"));
-  RIGHTSIZE_TRY(input.service.arrivals, sim::parse_arrivals(flags.arrivals));
+  if (flags.sessions.empty()) {
+    RIGHTSIZE_TRY(input.service.arrivals, sim::parse_arrivals(flags.arrivals));
+  }
+  if (input.continuous) set_prefix_cache(flags, input.service);
   if (Result<> fleet = read_fleet(flags.fleet, input); !fleet) return fail(fleet.error());
   if (!input.continuous && !input.max_batches.empty() && input.max_batches.back() > input.largest_batch()) {
     return fail(bad_input(fmt::format("batches of {} may not fit; the largest known batch is {}",
@@ -257,6 +308,8 @@ void declare(FlagSet& command, BatchFlags& f) {
   command.add("precision", f.precision)->meaning("number format of the weights")->or_words("as published, else bf16");
   command.add("kv-precision", f.kv_precision);
   command.add("arrivals", f.arrivals);
+  command.add("sessions", f.sessions);
+  command.add("routing", f.routing);
   command.add("policy", f.policy);
   command.add("max-batch", f.input.max_batches)->meaning("largest batch, or sequences at once; a list is searched");
   command.add("max-delay", f.max_delay);

@@ -45,7 +45,7 @@ struct BatchFlags {
   std::vector<std::string> service, step_time;
   PriceFlag price;
   std::string model, gpu, stack, precision, kv_precision, arrivals, policy, fleet, timeout_action, priorities, slo;
-  std::string lengths, isl, osl, purchase = "on-demand", catalog;
+  std::string lengths, isl, osl, sessions, routing, purchase = "on-demand", catalog;
   std::optional<std::string> slo_percentile;
   std::optional<double> max_load;
   std::optional<std::int64_t> kv_tokens;
@@ -58,6 +58,11 @@ struct BatchFlags {
 
 void declare(FlagSet& command, BatchFlags& flags);
 Checked<BatchInput> read_input(const BatchFlags& flags);
+
+// Parts of read_input() for commands with other traffic: the lengths of synthetic requests; the replicas with their
+// times and prices, for `input.service.lengths`.
+Result<sim::RequestShape> lengths_of(const BatchFlags& flags);
+Checked<std::vector<BatchOffer>> offers_of(const BatchFlags& flags, BatchInput& input);
 
 // The offers of --model and --gpu, from the speed model. Sets `input.continuous` as the model needs it; fails if
 // --policy asks for the other.

@@ -201,6 +201,8 @@ std::string run_sentence(const BatchInput& input, const Assessment& a) {
         " Up to {} sequences and {} tokens per step: {} sequences per step on average, {}, {} preemption{}.",
         c.engine.max_sequences, count(c.engine.token_budget), format_number(p.mean_batch),
         format_tokens_per_s(p.output_rate), count(p.preemptions), plural(static_cast<std::int64_t>(p.preemptions)));
+    if (const std::optional<double> hit = p.prefix_hit())
+      text += fmt::format(" The prefix cache has {} of prompt tokens.", percent(*hit));
   } else {
     text += fmt::format(
         " Batches of up to {} with a delay of up to {}: {} requests per batch on average, GPUs busy {} of the time.",

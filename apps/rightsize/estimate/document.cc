@@ -211,6 +211,8 @@ const Fields<ServeView> kServeFields = {
        return when(std::isfinite(v.e.max_concurrency), static_cast<std::int64_t>(v.e.max_concurrency));
      }},
     {"running", "requests decoded together on one replica", &ServeEstimate::running},
+    {"prefix_hit?", "share of prompt tokens found in the prefix cache: given, or from --sessions",
+     [](const ServeView& v) { return positive(v.answer.input.job.serve.prefix_hit); }},
     {"rate_requests_per_second?", "arrival rate", [](const ServeView& v) { return positive(v.answer.input.rate); }},
     {"utilization?", "share of capacity in use: the arrival rate over the highest rate that the engine can serve",
      [](const ServeView& v) { return when(v.open_loop(), v.e.utilization); }},

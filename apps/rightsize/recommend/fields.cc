@@ -176,6 +176,8 @@ const Fields<Plan> kServiceFields = {
     {"utilization", "share of capacity in use: the arrival rate over the highest rate that the replicas can serve",
      &Plan::load},
     {"busy_share", "share of the time with work on the GPU", &Plan::busy},
+    {"prefix_hit?", "share of prompt tokens found in the prefix cache, with --sessions or a trace with hash_ids",
+     &Plan::prefix_hit},
     {"max_sequences?", "engine limit: sequences at once", [](const Plan& p) { return positive(p.sequences); }},
     {"token_budget?", "engine limit: tokens per step", [](const Plan& p) { return positive(p.token_budget); }},
     {"max_delay_seconds?", "time a batch waits for requests", [](const Plan& p) { return positive(p.delay); }},

@@ -55,6 +55,10 @@ std::string lengths_of(const plan::Request& request) {
   if (request.model.image_size > 0) return {};
   if (answers_at_once(request)) return fmt::format(" of {} tokens", count(request.job.sequence));
   if (!request.work.mix.empty()) return fmt::format(" of {} sizes", request.work.mix.size());
+  if (request.work.sessions)
+    return fmt::format(" of {} users in conversations, {} tokens in and {} out on average",
+                       format_count(request.work.sessions->users), count(request.job.serve.isl),
+                       count(request.job.serve.osl));
   if (request.work.trace)
     return fmt::format(" as recorded, {} tokens in and {} out on average", count(request.job.serve.isl),
                        count(request.job.serve.osl));

@@ -19,19 +19,35 @@ using report::when;
 
 std::optional<double> value_of(const std::optional<Quantile>& q) { return q ? std::optional(q->value) : std::nullopt; }
 
+// Above the last bound of a histogram, only that bound is known.
+std::optional<double> known_value(const std::optional<Quantile>& q) {
+  return q && std::isfinite(q->high) ? std::optional(q->value) : std::nullopt;
+}
+std::optional<double> over_value(const std::optional<Quantile>& q) {
+  return q && !std::isfinite(q->high) ? std::optional(q->low) : std::nullopt;
+}
+
 const Fields<Quantile> kBucketFields = {
     {"low", "lower bound", &Quantile::low},
     {"high", "upper bound; null: unbounded", [](const Quantile& q) { return when(std::isfinite(q.high), q.high); }},
 };
 const Fields<Percentiles> kLengthFields = {
     {"mean", "mean", &Percentiles::mean},
-    {"p50", "median", [](const Percentiles& s) { return value_of(s.p50); }},
-    {"p95", "95th percentile", [](const Percentiles& s) { return value_of(s.p95); }},
+    {"p50", "median; null: unknown, or over p50_over", [](const Percentiles& s) { return known_value(s.p50); }},
+    {"p50_over?", "the largest bound of the histogram, if the median is above it",
+     [](const Percentiles& s) { return over_value(s.p50); }},
+    {"p95", "95th percentile; null: unknown, or over p95_over",
+     [](const Percentiles& s) { return known_value(s.p95); }},
+    {"p95_over?", "the largest bound of the histogram, if the 95th percentile is above it",
+     [](const Percentiles& s) { return over_value(s.p95); }},
     {"p95_bucket?", "the histogram bucket of the 95th percentile", kBucketFields, &Percentiles::p95},
 };
 const Fields<Percentiles> kTimeFields = {
     {kLengthFields, [](const Percentiles& s) { return s; }},
-    {"p99", "99th percentile", [](const Percentiles& s) { return value_of(s.p99); }},
+    {"p99", "99th percentile; null: unknown, or over p99_over",
+     [](const Percentiles& s) { return known_value(s.p99); }},
+    {"p99_over?", "the largest bound of the histogram, if the 99th percentile is above it",
+     [](const Percentiles& s) { return over_value(s.p99); }},
 };
 
 const Fields<SloVerdict> kSloFields = {
@@ -115,6 +131,12 @@ const Fields<ConfidenceStep> kStepFields = {
     {"text", "what to do", &ConfidenceStep::text},
 };
 
+const Fields<live_service::LargerCache> kLargerCacheFields = {
+    {"prefix_hit", "share of prompt tokens, if half of those computed today were found",
+     &live_service::LargerCache::prefix_hit},
+    {"gpus_saved", "GPUs saved by that", &live_service::LargerCache::gpus_saved},
+};
+
 const Fields<SizedService> kServiceFields = {
     {"name", "namespace/workload", [](const SizedService& s) { return s.reading.name(); }},
     {"namespace", "Kubernetes namespace", [](const SizedService& s) { return s.reading.space; }},
@@ -140,6 +162,10 @@ const Fields<SizedService> kServiceFields = {
     {"osl", "output tokens", kLengthFields, [](const SizedService& s) { return s.description.osl; }},
     {"prefix_hit", "share of prompt tokens in the prefix cache",
      [](const SizedService& s) { return s.description.prefix_hit; }},
+    {"prefix_hit_gpu?", "of prompt tokens, found in GPU memory",
+     [](const SizedService& s) { return s.description.gpu_hit; }},
+    {"prefix_hit_external?", "of prompt tokens, loaded from host memory, disks or other machines",
+     [](const SizedService& s) { return s.description.external_hit; }},
     {"ttft_seconds", "time to first token", kTimeFields, [](const SizedService& s) { return s.description.ttft; }},
     {"tpot_seconds", "time per output token", kTimeFields, [](const SizedService& s) { return s.description.tpot; }},
     {"latency_seconds", "end-to-end latency", kTimeFields, [](const SizedService& s) { return s.description.latency; }},
@@ -161,6 +187,8 @@ const Fields<SizedService> kServiceFields = {
      }},
     {"headroom", "unused share of the capacity in the busiest hour",
      [](const SizedService& s) { return s.sized ? s.sized->headroom : std::nullopt; }},
+    {"larger_cache?", "what a larger prefix cache would save on the current GPUs", kLargerCacheFields,
+     [](const SizedService& s) { return s.sized ? s.sized->larger_cache : std::nullopt; }},
     {"calibration", "speed calibrated with the service's own times", kCalibrationFields, &SizedService::learned},
     {"first_change?", "rank of the cheapest plan on the current GPUs that saves money",
      [](const SizedService& s) { return s.sized ? rank(s.sized->first_change) : std::nullopt; }},

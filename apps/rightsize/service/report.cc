@@ -132,7 +132,13 @@ Table description_table(const SizedService& one) {
           times(d.tpot));
   add_row(table, "end to end", times(d.latency));
   if (d.prefix_hit)
-    add_row(table, "prefix cache", fmt::format("{} of prompt tokens", format_percent(Ratio::fraction(*d.prefix_hit))));
+    add_row(table, "prefix cache",
+            fmt::format("{} of prompt tokens{}", format_percent(Ratio::fraction(*d.prefix_hit)),
+                        d.gpu_hit && d.external_hit
+                            ? fmt::format(": {} in GPU memory, {} loaded from below it",
+                                          format_percent(Ratio::fraction(*d.gpu_hit)),
+                                          format_percent(Ratio::fraction(*d.external_hit)))
+                            : ""));
   for (const auto& [name, signal] : {std::pair{"running", Signal::kRunning}, {"waiting", Signal::kWaiting}}) {
     if (const live_service::GaugeUse* use = r.gauge(signal))
       add_row(table, name, fmt::format("{} on average, {} at most", format_number(use->mean), format_number(use->max)));

@@ -1,0 +1,60 @@
+#include "kv_cache/hashed_trace.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace rightsize::kv_cache {
+namespace {
+
+struct Seen {
+  double at_ms;
+  std::int64_t input, output;
+  std::vector<std::uint64_t> blocks;
+};
+
+Result<std::vector<Seen>> read(std::string_view text) {
+  std::vector<Seen> seen;
+  const std::unique_ptr<ByteSource> source = bytes_of(text);
+  const Result<> done = each_request(*source, "t.jsonl", [&](const HashedRequest& r) {
+    seen.push_back({r.at_ms, r.input, r.output, {r.blocks.begin(), r.blocks.end()}});
+  });
+  if (!done) return fail(done.error());
+  return seen;
+}
+
+TEST(HashedTrace, ReadsMooncakesLines) {
+  const auto seen = read(
+      "{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 20, \"hash_ids\": [1, 2]}\n"
+      "{\"hash_ids\": [1, 3], \"extra\": {\"a\": [1]}, \"timestamp\": 12.5, \"input_length\": 900, \"output_length\": "
+      "0}");
+  ASSERT_TRUE(seen);
+  ASSERT_EQ(seen->size(), 2u);
+  EXPECT_EQ(seen->front().input, 600);
+  EXPECT_EQ(seen->back().at_ms, 12.5);
+  EXPECT_EQ(seen->back().output, 1) << "every request gives at least one token";
+  EXPECT_EQ(seen->front().blocks[0], seen->back().blocks[0]);
+  EXPECT_NE(seen->front().blocks[1], seen->back().blocks[1]);
+}
+
+TEST(HashedTrace, SaysWhatIsWrongWithARequest) {
+  const auto message = [](std::string_view text) { return describe({read(text).error()}); };
+  EXPECT_NE(message("{\"timestamp\": 1, \"input_length\": 5, \"output_length\": 2}").find("no hash_ids"),
+            std::string::npos);
+  EXPECT_NE(
+      message("{\"timestamp\": -1, \"input_length\": 5, \"output_length\": 2, \"hash_ids\": []}").find("timestamp"),
+      std::string::npos);
+  EXPECT_NE(message("{\"timestamp\": 5, \"input_length\": 5, \"output_length\": 2, \"hash_ids\": [1]}\n"
+                    "{\"timestamp\": 4, \"input_length\": 5, \"output_length\": 2, \"hash_ids\": [1]}")
+                .find("request 2"),
+            std::string::npos);
+  EXPECT_NE(
+      message("{\"timestamp\": 1, \"input_length\": -5, \"output_length\": 2, \"hash_ids\": [1]}").find("input_length"),
+      std::string::npos);
+  EXPECT_NE(message("").find("empty"), std::string::npos);
+  EXPECT_FALSE(read("[1]"));
+  EXPECT_FALSE(read("{\"timestamp\": 1, \"hash_ids\": [1"));
+}
+
+}  // namespace
+}  // namespace rightsize::kv_cache

@@ -1,0 +1,188 @@
+// The prefix cache of one replica. Internal to the simulator.
+//
+// Tokens that running requests use are held; the rest of what is cached is idle, fills the free part of the KV cache
+// and is evicted when running requests need the space, least recently used first (vLLM's free queue; the leaves of
+// SGLang's radix tree). A request touches its chains when it leaves, the end of its prompt first, so the beginning
+// outlives it.
+//
+// A lower tier (host memory) receives every token that is computed and has a least-recently-used order of its own.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/prompts.h"
+
+namespace rightsize::sim {
+
+class PrefixCache {
+ public:
+  // `block`: tokens of the engine's blocks, the unit of hits and of evictions. `lower`: tokens of the lower tier.
+  PrefixCache(const Prompts& prompts, std::int64_t block, std::int64_t lower)
+      : prompts_(&prompts), block_(std::max<std::int64_t>(block, 1)), lower_room_(lower) {
+    chains_.resize(prompts.chains + kLists);
+    chains_[idle_list()].idle = {idle_list(), idle_list()};
+    chains_[lower_list()].lower = {lower_list(), lower_list()};
+  }
+
+  bool answers() const { return prompts_->keeps_answers; }
+  std::int64_t idle() const { return idle_; }
+
+  struct Found {
+    std::int32_t cached = 0;   // tokens of the prompt's beginning in GPU memory, whole blocks
+    std::int32_t lower = 0;    // tokens after them in the lower tier, whole blocks
+    std::int32_t claimed = 0;  // idle tokens that the request would hold
+    std::int32_t redone = 0;   // tokens after `cached` that are there but have to be computed again, in place
+  };
+  // At least the last of `size` tokens is computed, because the first output token comes from it.
+  Found find(std::uint32_t prompt, std::int32_t size) const {
+    Found found;
+    std::int64_t here = 0, below = 0;
+    bool in_cache = true;
+    for (const Segment& s : prompts_->of(prompt)) {
+      const Chain& chain = chains_[s.chain];
+      if (in_cache) {
+        const std::int32_t has = std::min(chain.cached, s.tokens);
+        here += has;
+        if (chain.holders == 0) found.claimed += has;
+        in_cache = has == s.tokens;
+        if (in_cache) continue;
+      }
+      if (lower_room_ == 0) break;
+      const std::int32_t begins = std::min(chain.cached, s.tokens);
+      const std::int32_t has = std::max(0, std::min(chain.below, s.tokens) - begins);
+      below += has;
+      if (begins + has < s.tokens) break;
+    }
+    const std::int64_t most = size - 1;
+    found.cached = static_cast<std::int32_t>(whole(std::min(here, most)));
+    found.redone = static_cast<std::int32_t>(std::min<std::int64_t>(here, size)) - found.cached;
+    if (below > 0) found.lower = static_cast<std::int32_t>(whole(std::min(here + below, most)) - found.cached);
+    return found;
+  }
+
+  // Holds the chains of a prompt. Returns the tokens that were idle and are held now.
+  std::int64_t hold(std::uint32_t prompt) {
+    std::int64_t held = 0;
+    bool complete = true;
+    for (const Segment& s : prompts_->of(prompt)) {
+      Chain& chain = chains_[s.chain];
+      if (chain.holders++ == 0 && chain.cached > 0) {
+        unlink(&Chain::idle, s.chain);
+        idle_ -= chain.cached;
+        // What the prompt cannot use is dropped: it would be held for nothing.
+        chain.cached = complete ? std::min(chain.cached, s.tokens) : 0;
+        held += chain.cached;
+      }
+      complete = complete && chain.cached >= s.tokens;
+    }
+    return held;
+  }
+
+  // The first `done` tokens of the prompt are now cached. Returns how many were not before.
+  std::int64_t publish(std::uint32_t prompt, std::int64_t done) {
+    std::int64_t added = 0;
+    for (const Segment& s : prompts_->of(prompt)) {
+      if (done <= 0) break;
+      added += extend(s.chain, static_cast<std::int32_t>(std::min<std::int64_t>(s.tokens, done)));
+      done -= s.tokens;
+    }
+    return added;
+  }
+
+  // The answer extends the last chain by at most `most` tokens. Returns by how many.
+  std::int64_t extend_last(std::uint32_t prompt, std::int64_t most) {
+    const std::span<const Segment> all = prompts_->of(prompt);
+    if (all.empty() || chains_[all.back().chain].cached != all.back().tokens) return 0;
+    return extend(all.back().chain, static_cast<std::int32_t>(all.back().tokens + most));
+  }
+
+  // Ends the hold. Returns the tokens that are idle now.
+  std::int64_t release(std::uint32_t prompt) {
+    const std::int64_t before = idle_;
+    const std::span<const Segment> all = prompts_->of(prompt);
+    for (auto s = all.rbegin(); s != all.rend(); ++s) {
+      Chain& chain = chains_[s->chain];
+      if (lower_room_ > 0) touch_lower(s->chain);
+      if (--chain.holders > 0 || chain.cached == 0) continue;
+      idle_ += chain.cached;
+      link(&Chain::idle, idle_list(), s->chain);
+    }
+    return idle_ - before;
+  }
+
+  // Evicts until the idle tokens fit the free part of the KV cache.
+  void limit(std::int64_t room) {
+    while (idle_ > room && idle_ > 0) {
+      const std::uint32_t oldest = chains_[idle_list()].idle.next;
+      Chain& chain = chains_[oldest];
+      const std::int64_t cut = std::min<std::int64_t>(chain.cached, (idle_ - room + block_ - 1) / block_ * block_);
+      chain.cached -= static_cast<std::int32_t>(cut);
+      idle_ -= cut;
+      if (chain.cached == 0) unlink(&Chain::idle, oldest);
+    }
+  }
+
+  void clear() { *this = PrefixCache(*prompts_, block_, lower_room_); }
+
+ private:
+  struct Links {
+    std::uint32_t before = 0, next = 0;
+  };
+  struct Chain {
+    std::int32_t cached = 0;   // tokens from its beginning in GPU memory
+    std::int32_t holders = 0;  // running requests that use it; idle if none
+    std::int32_t below = 0;    // tokens from its beginning in the lower tier
+    Links idle, lower;         // neighbours in the two orders of use
+  };
+  static constexpr std::uint32_t kLists = 2;  // the ends of the two lists, after the chains
+
+  std::uint32_t idle_list() const { return static_cast<std::uint32_t>(chains_.size()) - 2; }
+  std::uint32_t lower_list() const { return static_cast<std::uint32_t>(chains_.size()) - 1; }
+  std::int64_t whole(std::int64_t tokens) const { return block_ == 1 ? tokens : tokens - tokens % block_; }
+
+  // Appends a chain as the most recently used.
+  void link(Links Chain::*links, std::uint32_t list, std::uint32_t chain) {
+    const std::uint32_t last = (chains_[list].*links).before;
+    (chains_[chain].*links) = {last, list};
+    (chains_[last].*links).next = (chains_[list].*links).before = chain;
+  }
+  void unlink(Links Chain::*links, std::uint32_t chain) {
+    const Links at = chains_[chain].*links;
+    (chains_[at.before].*links).next = at.next;
+    (chains_[at.next].*links).before = at.before;
+  }
+
+  std::int64_t extend(std::uint32_t number, std::int32_t tokens) {
+    Chain& chain = chains_[number];
+    const std::int32_t added = std::max(0, tokens - chain.cached);
+    chain.cached += added;
+    return added;
+  }
+
+  void touch_lower(std::uint32_t number) {
+    Chain& chain = chains_[number];
+    if (chain.below > 0) unlink(&Chain::lower, number);
+    lower_used_ += std::max(0, chain.cached - chain.below);
+    chain.below = std::max(chain.below, chain.cached);
+    if (chain.below > 0) link(&Chain::lower, lower_list(), number);
+    while (lower_used_ > lower_room_) {
+      const std::uint32_t oldest = chains_[lower_list()].lower.next;
+      Chain& cut = chains_[oldest];
+      const std::int64_t tokens =
+          std::min<std::int64_t>(cut.below, (lower_used_ - lower_room_ + block_ - 1) / block_ * block_);
+      cut.below -= static_cast<std::int32_t>(tokens);
+      lower_used_ -= tokens;
+      if (cut.below == 0) unlink(&Chain::lower, oldest);
+    }
+  }
+
+  const Prompts* prompts_;
+  std::int64_t block_, lower_room_;
+  std::int64_t idle_ = 0, lower_used_ = 0;  // tokens
+  std::vector<Chain> chains_;
+};
+
+}  // namespace rightsize::sim
