@@ -32,6 +32,7 @@ RIGHT = {
     "memory": "llama-3.1-8b h100-sxm",
     "batch": "bert-large l4 --arrivals poisson:200",
     "window": "--volume 1M/d --item-time 82ms --gpu a100-80gb-sxm",
+    "bill": "examples/bill/focus.csv",
     "commit": "--base 8 --gpu h100-sxm",
     "gpus": "h100",
     "models": "qwen",

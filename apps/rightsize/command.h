@@ -37,6 +37,7 @@ struct Command {
 Run add_estimate(FlagSet& command);
 Run add_calibrate(FlagSet& command);
 Run add_batch(FlagSet& command);
+Run add_bill(FlagSet& command);
 Run add_cache(FlagSet& command);
 Run add_checklist(FlagSet& command);
 Run add_commit(FlagSet& command);

@@ -63,6 +63,10 @@ constexpr Command kCommands[] = {
      {"batch --model bert-large --gpu l4 --arrivals poisson:200 --slo p99=100ms",
       "batch --model llama-3.1-8b --gpu h100-sxm --arrivals poisson:8 --isl 1024 --osl 256 --slo "
       "ttft=500ms,tpot=40ms"}},
+    {"bill",
+     "what you really pay per machine and team, from a FOCUS bill; unused commitments; budgets",
+     add_bill,
+     {"bill examples/bill/focus.csv", "bill examples/bill/focus.csv --team-budget ml-platform=40000,research=20000"}},
     {"cache",
      "hit rate against the size of the KV cache, from the block hashes of a trace",
      add_cache,

@@ -1,22 +1,14 @@
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "manifests/accelerators.h"
+#include "manifests/device_claims.h"
 #include "manifests/readers.h"
 
 namespace rightsize::manifests {
 namespace {
-
-// Resources that are accelerators: nvidia.com/gpu, nvidia.com/mig-1g.10gb, amd.com/gpu, google.com/tpu ...
-bool is_accelerator(std::string_view key) {
-  return key.ends_with("/gpu") ||
-         starts_with_any(key, {"nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi",
-                               "aws.amazon.com/neuron", "google.com/tpu"});
-}
-
-constexpr std::string_view kMig = "nvidia.com/mig-";
 
 // The enclosing object, and the number of copies of everything below it.
 struct Enclosing {
@@ -57,15 +49,22 @@ class ObjectWalk {
     if (!is_mapping(&value)) return;
     enter_object(value, where);
     if (is_pool(where.base.kind) && value.find("spec") != nullptr) return read_pool(value, where.base);
+    if (is_quota(where.base.kind)) return read_quota(value, where.base);
+    if (read_scaler(value, where.base)) return;
+    read_managed_claim(value, where.base);
     if (is_list(value.find("containers"))) return read_pod(value, where);
     count_here(value, where);
     read_lone_resources(value, where.base);
     read_machines(value, where.base);
-    read_claims(value, where.base);
+    if (is_scalar(value.find("deviceClassName"))) return read_claim(value, where);
     for (const auto& [key, below] : value.mapping) {
       Enclosing inner = where;
       if (value.find("size") != nullptr && is_group(value)) count_group(value, key.scalar, inner);
       if (key.scalar == "headGroupSpec") inner.base.part = "head";
+      if (where.base.kind == "SparkApplication") count_spark(key.scalar, below, inner);
+      if (where.base.kind == "LLMInferenceService") count_inference(value, key.scalar, inner);
+      if (key.scalar == "workerSpec") count_stages(below, inner);
+      if (key.scalar == "firstAvailable") inner.base.ordered = true;
       if (key.scalar.ends_with("ReplicaSpecs") && is_mapping(&below)) {
         visit_named(below, inner, depth);
         continue;
@@ -117,9 +116,119 @@ class ObjectWalk {
     const std::optional<double> most_units = base.most_units;
     where.times(doc_, replicas != nullptr ? replicas : least, replicas != nullptr ? "replicas" : "minReplicas");
     base.most_units = most_units;
-    for (const char* field : {"parallelism", "numOfHosts", "numNodes"}) where.times(doc_, value.find(field), field);
+    for (const char* field : {"parallelism", "numOfHosts", "numNodes"}) {
+      if (!is_mapping(value.find(field))) where.times(doc_, value.find(field), field);
+    }
+    // Dynamo: nodes of one worker.
+    if (const YamlValue* nodes = find_path(value, {"multinode", "nodeCount"})) where.times(doc_, nodes, "nodeCount");
     if (const YamlValue* limit = value.find("activeDeadlineSeconds"); base.job && limit != nullptr) {
       if (const auto length = doc_.number(limit, "activeDeadlineSeconds", base)) base.time_limit = seconds(*length);
+    }
+  }
+
+  // SparkApplication: driver and executor with `gpu: {name, quantity}`; `instances` executors.
+  void count_spark(std::string_view key, const YamlValue& below, Enclosing& inner) {
+    if (key != "driver" && key != "executor") return;
+    inner.base.part = key;
+    inner.base.job = true;
+    if (key == "executor") inner.times(doc_, below.find("instances"), "instances");
+    const YamlValue* gpu = below.find("gpu");
+    const YamlValue* quantity = is_mapping(gpu) ? gpu->find("quantity") : nullptr;
+    if (quantity == nullptr) return;
+    const std::string name = doc_.text(gpu->find("name"));
+    emit(name.empty() ? "gpu" : name, amount_of(doc_, *quantity, "gpu.quantity", *quantity), below, inner.base, "");
+  }
+
+  // KServe's LLMInferenceService: data parallelism over several nodes makes a group of data / dataLocal pods, the first
+  // from `template`, the others from `worker`; pipeline stages are pods as well.
+  void count_inference(const YamlValue& value, std::string_view key, Enclosing& inner) {
+    if (key == "prefill" || key == "worker") inner.base.part = key;
+    const YamlValue* parallel = value.find("parallelism");
+    if (key != "worker" || !is_mapping(parallel)) return;
+    const auto size = [&](const char* name, double otherwise) {
+      const YamlValue* given = parallel->find(name);
+      return given == nullptr ? std::optional(otherwise) : doc_.number(given, name, inner.base);
+    };
+    const std::optional<double> data = size("data", 1), local = size("dataLocal", 1), stages = size("pipeline", 1);
+    const bool known = data && local && stages && *local > 0;
+    const double pods = known ? std::max(*data / *local, *stages) : 0;
+    inner.base.units =
+        known && inner.base.units ? std::optional(*inner.base.units * std::max(0.0, pods - 1)) : std::nullopt;
+  }
+
+  // KServe makes a device claim from annotations of an LLMInferenceService.
+  void read_managed_claim(const YamlValue& value, const GpuRequest& base) {
+    const YamlValue* annotations = find_path(value, {"metadata", "annotations"});
+    const YamlValue* type =
+        is_mapping(annotations) ? annotations->find("serving.kserve.io/exp-dra-device-class") : nullptr;
+    if (!is_scalar(type) || base.kind != "LLMInferenceService") return;
+    GpuRequest request = base;
+    request.resource = doc_.text(type);
+    request.line = doc_.line_of(*type);
+    const YamlValue* count = annotations->find("serving.kserve.io/exp-dra-device-count");
+    request.per_unit = count == nullptr ? std::optional(1.0) : doc_.number(count, "exp-dra-device-count", request);
+    if (const YamlValue* replicas = find_path(value, {"spec", "replicas"}))
+      request.units = doc_.number(replicas, "replicas", request);
+    found_.requests.push_back(std::move(request));
+  }
+
+  // KServe's predictor.workerSpec: one pod for each pipeline stage but the first.
+  void count_stages(const YamlValue& below, Enclosing& inner) {
+    const YamlValue* stages = below.find("pipelineParallelSize");
+    if (stages == nullptr) return;
+    inner.base.part = "workers";
+    const std::optional<double> count = doc_.number(stages, "pipelineParallelSize", inner.base);
+    inner.base.units =
+        count && inner.base.units ? std::optional(*inner.base.units * std::max(0.0, *count - 1)) : std::nullopt;
+  }
+
+  // A HorizontalPodAutoscaler or KEDA's ScaledObject.
+  bool read_scaler(const YamlValue& value, const GpuRequest& base) {
+    const YamlValue* target = find_path(value, {"spec", "scaleTargetRef"});
+    if (!is_mapping(target) || value.find("apiVersion") == nullptr) return false;
+    GpuRequest probe;
+    const YamlValue& spec = *value.find("spec");
+    const auto limit = [&](const char* name, const char* other) {
+      const YamlValue* given = spec.find(name);
+      return doc_.number(given != nullptr ? given : spec.find(other), name, probe);
+    };
+    const std::string kind = doc_.text(target->find("kind")), name = doc_.text(target->find("name"));
+    const std::size_t slash = base.name.find('/');
+    found_.scalers.push_back({kind.empty() ? "Deployment" : kind,
+                              slash == std::string::npos ? name : base.name.substr(0, slash + 1) + name, base.file,
+                              limit("minReplicas", "minReplicaCount"), limit("maxReplicas", "maxReplicaCount")});
+    return true;
+  }
+
+  // ResourceQuota and Kueue's ClusterQueue: limits, not requests.
+  static bool is_quota(std::string_view kind) { return kind == "ResourceQuota" || kind == "ClusterQueue"; }
+  void read_quota(const YamlValue& value, const GpuRequest& base) {
+    const auto limit = [&](const std::string& resource, const YamlValue& amount, const std::string& part) {
+      if (!is_accelerator(resource.substr(resource.find('.') == 8 && resource.starts_with("requests") ? 9 : 0))) return;
+      GpuRequest request = base;
+      request.ceiling = true;
+      request.part = part;
+      request.line = doc_.line_of(amount);
+      request.resource = resource;
+      request.per_unit = doc_.number(&amount, resource, request);
+      found_.requests.push_back(std::move(request));
+    };
+    if (const YamlValue* hard = find_path(value, {"spec", "hard"}); is_mapping(hard)) {
+      for (const auto& [key, amount] : hard->mapping) limit(doc_.text(&key), amount, "");
+    }
+    const YamlValue* groups = find_path(value, {"spec", "resourceGroups"});
+    if (!is_list(groups)) return;
+    for (const YamlValue& group : groups->list) {
+      const YamlValue* flavors = group.find("flavors");
+      if (!is_list(flavors)) continue;
+      for (const YamlValue& flavor : flavors->list) {
+        const YamlValue* resources = flavor.find("resources");
+        if (!is_list(resources)) continue;
+        for (const YamlValue& resource : resources->list) {
+          if (const YamlValue* quota = resource.find("nominalQuota"))
+            limit(doc_.text(resource.find("name")), *quota, doc_.text(flavor.find("name")));
+        }
+      }
     }
   }
 
@@ -136,47 +245,6 @@ class ObjectWalk {
         size ? std::optional(*inner.base.units * std::max(0.0, *size - (own_leader ? 1 : 0))) : std::nullopt;
   }
 
-  // GPUs of one container by resource.
-  struct Amount {
-    std::optional<double> count;
-    int line = 0;
-    std::vector<std::string> unresolved;
-  };
-  using Amounts = std::map<std::string, Amount>;
-
-  Amount amount_of(const YamlValue& value, std::string_view name, const YamlValue& at) const {
-    GpuRequest probe;
-    const std::optional<double> count = doc_.number(&value, name, probe);
-    return {count, doc_.line_of(at), std::move(probe.unresolved)};
-  }
-
-  Amounts amounts_of(const YamlValue& resources) const {
-    Amounts amounts;
-    for (const char* list : {"limits", "requests"}) {
-      const YamlValue* values = resources.find(list);
-      if (!is_mapping(values)) continue;
-      for (const auto& [key, value] : values->mapping) {
-        if (!is_scalar(&key) || !is_accelerator(key.scalar) || amounts.contains(key.scalar)) continue;
-        if (Amount amount = amount_of(value, key.scalar, key); amount.count != 0)
-          amounts[key.scalar] = std::move(amount);
-      }
-    }
-    return amounts;
-  }
-
-  static void add(Amounts& sum, const Amounts& more, bool at_once) {
-    for (const auto& [key, amount] : more) {
-      auto [at, fresh] = sum.try_emplace(key, amount);
-      if (fresh) continue;
-      std::optional<double>& count = at->second.count;
-      if (!count || !amount.count)
-        count = std::nullopt;
-      else
-        count = at_once ? *count + *amount.count : std::max(*count, *amount.count);
-      at->second.unresolved.insert(at->second.unresolved.end(), amount.unresolved.begin(), amount.unresolved.end());
-    }
-  }
-
   void read_pod(const YamlValue& pod, const Enclosing& where) {
     Amounts sum;
     const GpuRequest& base = where.base;
@@ -188,14 +256,24 @@ class ObjectWalk {
       for (const YamlValue& container : containers->list) {
         const YamlValue* resources = container.find("resources");
         if (!is_mapping(resources)) continue;
-        const Amounts here = amounts_of(*resources);
+        const Amounts here = amounts_of(doc_, *resources);
         if (!here.empty() && command.empty()) command = command_of(container);
-        add(sum, here, at_once);
+        add_amounts(sum, here, at_once);
       }
     }
     if (sum.empty() && where.fraction != nullptr)
-      sum.emplace("gpu-fraction", amount_of(*where.fraction, "gpu-fraction", *where.fraction));
+      sum.emplace("gpu-fraction", amount_of(doc_, *where.fraction, "gpu-fraction", *where.fraction));
     for (const auto& [key, amount] : sum) emit(key, amount, pod, base, command);
+    GpuRequest user = base;
+    user.line = doc_.line_of(pod);
+    user.command = command;
+    read_node_choice(doc_, pod, user);
+    append_claim_uses(doc_, pod, user, found_.claim_uses);
+  }
+
+  void read_claim(const YamlValue& value, const Enclosing& where) {
+    if (std::optional<GpuRequest> claim = read_device_request(doc_, value, where.base))
+      found_.requests.push_back(*std::move(claim));
   }
 
   std::string command_of(const YamlValue& container) const {
@@ -215,7 +293,7 @@ class ObjectWalk {
     request.resource = key;
     request.per_unit = amount.count;
     request.unresolved.insert(request.unresolved.end(), amount.unresolved.begin(), amount.unresolved.end());
-    if (key.starts_with(kMig)) request.mig_profile = key.substr(kMig.size());
+    if (key.starts_with(kMigResource)) request.mig_profile = key.substr(kMigResource.size());
     if (request.kind == "DaemonSet") {
       request.units = std::nullopt;
       request.unresolved.emplace_back("the number of nodes: a DaemonSet has a pod on each");
@@ -233,7 +311,7 @@ class ObjectWalk {
     for (const char* key : {"resources", "resourcesPerNode"}) {
       const YamlValue* resources = value.find(key);
       if (!is_mapping(resources)) continue;
-      for (const auto& [name, amount] : amounts_of(*resources)) emit(name, amount, value, base, "");
+      for (const auto& [name, amount] : amounts_of(doc_, *resources)) emit(name, amount, value, base, "");
     }
   }
 
@@ -259,20 +337,6 @@ class ObjectWalk {
       }
       found_.requests.push_back(std::move(request));
     }
-  }
-
-  // Dynamic resource allocation: a claim for devices of a class.
-  void read_claims(const YamlValue& value, const GpuRequest& base) {
-    const YamlValue* type = value.find("deviceClassName");
-    if (!is_scalar(type) || type->scalar.find("gpu") == std::string::npos) return;
-    GpuRequest request = base;
-    request.line = doc_.line_of(*type);
-    request.resource = doc_.text(type);
-    const YamlValue* count = value.find("count");
-    request.per_unit = count == nullptr ? std::optional(1.0) : doc_.number(count, "count", request);
-    request.unresolved.emplace_back("the number of pods with this claim");
-    request.units = std::nullopt;
-    found_.requests.push_back(std::move(request));
   }
 
   static bool is_pool(std::string_view kind) { return kind == "NodePool" || kind == "Provisioner"; }

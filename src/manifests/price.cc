@@ -20,6 +20,7 @@ class Pricing {
 
   Cost price() {
     cost_.doubts = request_.unresolved;
+    cost_.doubts.insert(cost_.doubts.end(), request_.assumptions.begin(), request_.assumptions.end());
     if (!by_machine() && !by_gpu()) {
       if (cost_.doubts.empty() || cost_.gpu == nullptr) explain_unpriced();
     }
@@ -34,7 +35,10 @@ class Pricing {
     std::string_view name = type;
     if (name.starts_with("ml.")) name.remove_prefix(3);
     if (name.ends_with(".*")) return std::string_view(machine.instance).starts_with(name.substr(0, name.size() - 1));
-    return machine.instance == name;
+    if (machine.instance == name) return true;
+    // Azure's names ignore case.
+    return name.size() == machine.instance.size() && to_lower(name).starts_with("standard_") &&
+           to_lower(machine.instance) == to_lower(name);
   }
 
   // Machines of any of the types; one with guest accelerators is "n1-standard-8+1xT4" in the catalogue.
@@ -120,16 +124,19 @@ class Pricing {
       market::OfferFilter filter;
       filter.purchases = {purchase()};
       if (!request_.provider.empty()) filter.providers = {request_.provider};
-      std::optional<market::GpuQuote> quote = book_.gpu(*gpu, filter);
-      if (!quote && !request_.provider.empty()) {
-        filter.providers.clear();
-        quote = book_.gpu(*gpu, filter);
-      }
+      // A pod stays on its platform, so another provider's price is no substitute.
+      const std::optional<market::GpuQuote> quote = book_.gpu(*gpu, filter);
       if (!quote || (best && quote->rate >= best->rate)) continue;
       best = quote;
       cost_.gpu = gpu;
     }
-    if (!best) return false;
+    if (!best) {
+      if (!candidates.empty() && !request_.provider.empty()) {
+        cost_.doubts.push_back(fmt::format("no {}price of {} at {} on file", request_.spot ? "spot " : "",
+                                           candidates.front()->name, request_.provider));
+      }
+      return false;
+    }
     cost_.source = best->source();
     if (assumed) cost_.doubts.push_back(fmt::format("the file does not name the GPU; {} assumed", cost_.gpu->name));
     if (candidates.size() > 1) {

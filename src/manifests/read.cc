@@ -1,10 +1,14 @@
 #include "manifests/read.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/utf8.h"
+#include "manifests/blocks.h"
+#include "manifests/device_claims.h"
+#include "manifests/mentions.h"
 #include "manifests/readers.h"
 
 namespace rightsize::manifests {
@@ -14,6 +18,11 @@ bool ends_with_any(std::string_view path, Words endings) {
   return std::ranges::any_of(endings, [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
+// Files of tools that are not read; they are searched for mentions of GPUs.
+bool is_other_configuration(std::string_view path) {
+  return ends_with_any(path, {".hcl", ".nomad", ".bicep", ".toml", ".jsonnet", ".libsonnet", ".cue", ".gotmpl",
+                              ".tftpl", ".jinja", ".cfg"});
+}
 bool is_terraform(std::string_view path) { return ends_with_any(path, {".tf", ".tofu", ".tfvars"}); }
 bool is_yaml(std::string_view path) { return ends_with_any(path, {".yaml", ".yml", ".json", ".tpl"}); }
 bool is_script(std::string_view path) {
@@ -24,23 +33,34 @@ bool is_script(std::string_view path) {
 
 Found read_yaml(const std::string& file, const std::string& text) {
   Found found;
-  // Most YAML and JSON of a repository has nothing to do with GPUs; a lock file of megabytes is not parsed.
-  if (!contains_any(text,
-                    {"gpu", "nvidia", "accelerator", "instance", "machineType", "vmSize", "tpu", "neuron", "gaudi"}))
+  // Most YAML and JSON of a repository has nothing to do with GPUs; a lock file of megabytes is not parsed. Autoscalers
+  // do not name the resources of what they scale.
+  if (!contains_any(text, {"gpu", "GPU", "nvidia", "accelerator", "nstance", "achineType", "machine_type", "mSize",
+                           "vm_size", "tpu", "neuron", "gaudi", "scaleTargetRef"}))
     return found;
-  if (file.ends_with(".json") && text.find("apiVersion") == std::string::npos) return found;
+  const bool json = file.ends_with(".json");
+  if (json && !contains_any(text, {"apiVersion", "root_module", "\"Resources\""}) && gpu_mentions(file, text).empty())
+    return found;
   const Templated templated(text);
   const YamlDocument::Several parsed = YamlDocument::parse_all(file, templated.text());
   bool ours = false;
   for (const YamlDocument& document : parsed.documents) {
     const YamlText one(file, document.root(), templated);
+    const std::size_t before = found.requests.size();
     if (is_kubernetes(document.root())) {
       append(read_kubernetes(one), found);
       ours = true;
     } else if (is_sky_task(document.root())) {
       append(read_sky_task(one), found);
       ours = true;
+    } else if (is_compose(document.root())) {
+      append(read_compose(one), found);
+    } else if (const std::vector<ConfigBlock> blocks = blocks_of(one); !blocks.empty()) {
+      append(read_blocks(blocks), found);
+    } else if (!json && !file.ends_with(".tpl")) {
+      append(read_values(one, "Helm values", file.substr(file.rfind('/') + 1)), found);
     }
+    ours = ours || found.requests.size() > before;
   }
   // Mistakes matter only in files that hold requests.
   const bool looks_ours =
@@ -52,25 +72,57 @@ Found read_yaml(const std::string& file, const std::string& text) {
   return found;
 }
 
-bool may_hold_requests(std::string_view path) { return is_terraform(path) || is_yaml(path) || is_script(path); }
+bool may_hold_requests(std::string_view path) {
+  return is_terraform(path) || is_yaml(path) || is_script(path) || is_other_configuration(path);
+}
+
+namespace {
+
+// Files within a chart: templates/ has what values.yaml has the numbers for.
+std::string chart_of(const std::string& file, const std::map<std::string, std::string>& texts) {
+  for (std::size_t slash = file.rfind('/'); slash != std::string::npos && slash > 0;
+       slash = file.rfind('/', slash - 1)) {
+    const std::string folder = file.substr(0, slash);
+    if (texts.contains(folder + "/Chart.yaml")) return folder;
+  }
+  return texts.contains("Chart.yaml") ? "." : "";
+}
+
+// Without helm, a chart is read by its values; by its templates if they have no GPUs.
+void settle_charts(const std::map<std::string, std::string>& texts, Found& found) {
+  std::set<std::string> by_values;
+  const auto is_template = [](const GpuRequest& request) {
+    return request.file.find("templates/") != std::string::npos;
+  };
+  for (const GpuRequest& request : found.requests) {
+    if (request.kind == "Helm values") by_values.insert(chart_of(request.file, texts));
+  }
+  by_values.erase("");
+  std::erase_if(found.requests, [&](const GpuRequest& request) {
+    return is_template(request) && by_values.contains(chart_of(request.file, texts));
+  });
+}
+
+}  // namespace
 
 Found read_files(const std::map<std::string, std::string>& texts) {
   Found found;
-  std::map<std::string, std::vector<TerraformFile>> modules;
+  std::vector<TerraformFile> terraform;
   for (const auto& [file, bytes] : texts) {
     const std::string text = to_utf8(bytes);
     if (text.find('\0') != std::string::npos) {
       found.notes.push_back(fmt::format("{}: not read: it is not text in UTF-8 or UTF-16", file));
     } else if (is_terraform(file)) {
-      const std::size_t slash = file.rfind('/');
-      modules[slash == std::string::npos ? "" : file.substr(0, slash)].push_back({file, text});
+      terraform.push_back({file, text});
     } else if (is_batch_script(text)) {
       append(read_batch_script(file, text), found);
-    } else if (!is_script(file)) {
+    } else if (!is_script(file) && !is_other_configuration(file)) {
       append(read_yaml(file, text), found);
     }
   }
-  for (const auto& [folder, files] : modules) append(read_terraform(files), found);
+  append(read_terraform(terraform), found);
+  settle_charts(texts, found);
+  join_documents(found);
   return found;
 }
 

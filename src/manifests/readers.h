@@ -21,6 +21,16 @@ Found read_yaml(const std::string& file, const std::string& text);
 bool is_kubernetes(const YamlValue& root);
 Found read_kubernetes(const YamlText& document);
 
+// Values of a Helm chart or another tool's settings: `resources` of containers, counts of GPUs (requestGPU, num_gpus,
+// gpu: {count: 2}), with the nearest replica count. What a chart makes of them is not known, which each request says.
+Found read_values(const YamlText& document, const std::string& kind, const std::string& name);
+Found read_helm_values(const std::string& file, const std::string& text, const std::string& kind,
+                       const std::string& name);
+
+// docker compose: deploy.resources.reservations.devices of services.
+bool is_compose(const YamlValue& root);
+Found read_compose(const YamlText& document);
+
 // SkyPilot tasks and services. resources: accelerators (H100:8, {H100: 8}, lists and sets of them), any_of, ordered,
 // instance_type, use_spot, cloud, region; num_nodes; replicas of a service.
 bool is_sky_task(const YamlValue& root);
@@ -37,9 +47,9 @@ bool is_batch_script(std::string_view text);
 Found read_batch_script(const std::string& file, std::string_view text);
 
 // Terraform for AWS, Google Cloud and Azure, and any other resource or module that names a GPU machine: machine types,
-// guest accelerators and their number. The files of one folder belong together: variables are followed to their
-// defaults and to *.tfvars, locals to their values, launch templates to the group that uses them; everything else is
-// unresolved.
+// guest accelerators and their number. The files of one folder belong together. Expressions are evaluated with
+// variables (defaults, *.tfvars, arguments of local modules), locals and for_each; launch templates are followed to the
+// group that uses them. Everything else is unresolved.
 struct TerraformFile {
   std::string file, text;
 };

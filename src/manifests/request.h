@@ -42,7 +42,13 @@ struct GpuRequest {
   std::optional<Seconds> time_limit = {};
   std::string command = {};  // the container's command line
 
-  std::vector<std::string> unresolved = {};  // "replicas: {{ .Values.replicas }}"
+  std::vector<std::string> unresolved = {};   // "replicas: {{ .Values.replicas }}"
+  std::vector<std::string> assumptions = {};  // how it was read where that is not certain
+  std::vector<std::string> sources = {};      // other files it depends on: values, variables, a device claim
+
+  // Of device claims (Kubernetes' dynamic resource allocation).
+  std::string claim = {};       // the name of the claim or template
+  bool claim_template = false;  // one claim for each pod
 
   std::optional<double> total() const { return per_unit && units ? std::optional(*per_unit * *units) : std::nullopt; }
 };
@@ -56,14 +62,31 @@ inline bool contains_any(std::string_view text, Words words) {
 }
 inline bool is_any(std::string_view text, Words words) { return std::ranges::find(words, text) != words.end(); }
 
+// A pod that uses a device claim; `request` has no GPUs yet.
+struct ClaimUse {
+  std::string claim;
+  bool from_template = false;
+  GpuRequest request = {};
+};
+
+// An autoscaler (HorizontalPodAutoscaler, ScaledObject): the replicas of an object defined elsewhere.
+struct Scaler {
+  std::string kind, name, file = {};  // of its target; the name with its namespace
+  std::optional<double> least = {}, most = {};
+};
+
 // What one file contains. Where a file cannot be read to its end, a note says why.
 struct Found {
   std::vector<GpuRequest> requests = {};
   std::vector<std::string> notes = {};  // "values.yaml:3: not valid YAML: ..."
+  std::vector<ClaimUse> claim_uses = {};
+  std::vector<Scaler> scalers = {};
 };
 inline void append(Found more, Found& all) {
   std::move(more.requests.begin(), more.requests.end(), std::back_inserter(all.requests));
   std::move(more.notes.begin(), more.notes.end(), std::back_inserter(all.notes));
+  std::move(more.claim_uses.begin(), more.claim_uses.end(), std::back_inserter(all.claim_uses));
+  std::move(more.scalers.begin(), more.scalers.end(), std::back_inserter(all.scalers));
 }
 
 }  // namespace rightsize::manifests

@@ -1,57 +1,110 @@
 #include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
-#include "base/parse_units.h"
 #include "base/text.h"
-#include "manifests/hcl.h"
+#include "manifests/blocks.h"
+#include "manifests/hcl_functions.h"
+#include "manifests/hcl_scope.h"
 #include "manifests/readers.h"
-#include "manifests/yaml_text.h"
 
 namespace rightsize::manifests {
 namespace {
 
-constexpr std::string_view kTypeKeys[] = {"instance_type", "instance_types", "machine_type", "machine_types",
-                                          "vm_size",       "size",           "sku",          "sku_name",
-                                          "node_type",     "vm_type"};
-constexpr std::string_view kCountKeys[] = {
-    "desired_size", "desired_capacity", "node_count", "initial_node_count", "instance_count",
-    "target_size",  "instances",        "num_nodes",  "target_capacity",    "initial_instance_count"};
-constexpr std::string_view kMostKeys[] = {"max_size", "max_node_count", "max_count", "max_capacity"};
-constexpr std::string_view kLeastKeys[] = {"min_size", "min_node_count", "min_count", "min_capacity"};
-
 using Kind = HclValue::Kind;
 
-// Calls `take` with the name and value of every block and object directly inside, also those in lists.
-template <class Take>
-void each_inner(const HclValue& value, const Take& take) {
-  for (const auto& [name, member] : value.members) {
-    // dynamic "node_config" { content { ... } }
-    if (member.kind == Kind::kObject)
-      take(name == "dynamic" && !member.labels.empty() ? member.labels.front() : name, member);
-    for (const HclValue& item : member.items) {
-      if (item.kind == Kind::kObject) take(name, item);
-    }
-  }
+constexpr int kDeepestModule = 8;
+
+std::string folder_of(const std::string& file) {
+  const std::size_t slash = file.rfind('/');
+  return slash == std::string::npos ? "" : file.substr(0, slash);
 }
 
-YamlValue yaml_scalar(std::string text) {
-  YamlValue value;
-  value.kind = YamlValue::Kind::kScalar;
-  value.scalar = std::move(text);
-  return value;
+// "modules/eks" and "../gpu" -> "modules/gpu"
+std::string beside(const std::string& folder, const std::string& source) {
+  const std::string path = (std::filesystem::path(folder) / source).lexically_normal().generic_string();
+  return path.ends_with('/') ? path.substr(0, path.size() - 1) : path == "." ? "" : path;
 }
 
-struct HclBlock {
-  const HclValue* block;
-  const std::string* file;
-  bool resource;
+struct ParsedFile {
+  std::string file;
+  HclValue root;
 };
 
-class Module {
+// The files of one folder.
+struct Folder {
+  std::vector<ParsedFile> sources;
+  std::vector<ParsedFile> always, sometimes;  // values: *.auto.tfvars and terraform.tfvars; other *.tfvars
+};
+
+HclValue pair_of(HclValue key, HclValue value) {
+  HclValue made;
+  made.kind = Kind::kObject;
+  made.members.emplace_back("key", std::move(key));
+  made.members.emplace_back("value", std::move(value));
+  return made;
+}
+
+// The elements that for_each goes through; nothing if unknown.
+std::optional<std::vector<HclValue>> elements_of(const HclValue& collection, const HclScope& scope) {
+  const std::optional<HclValue> known = scope.resolve(collection);
+  if (!known || (known->kind != Kind::kList && known->kind != Kind::kObject)) return std::nullopt;
+  std::vector<HclValue> elements;
+  for (std::size_t i = 0; i < known->items.size(); ++i) {
+    const std::optional<HclValue> item = scope.resolve(known->items[i]);
+    if (!item) return std::nullopt;
+    const bool text = item->kind == Kind::kString;
+    elements.push_back(pair_of(text ? *item : hcl_number(static_cast<double>(i)), *item));
+  }
+  for (const auto& [name, value] : known->members) elements.push_back(pair_of(hcl_string(name), scope.expanded(value)));
+  return elements;
+}
+
+// The block with its values; dynamic blocks become those they stand for. Attributes that are null are left out.
+HclValue settled_block(const HclValue& block, HclScope& scope, int depth = 0) {
+  HclValue made = block;
+  made.members.clear();
+  for (const auto& [name, member] : block.members) {
+    const HclValue *each = member.find("for_each"), *content = member.find("content");
+    if (depth > 40) continue;
+    if (name == "dynamic" && !member.labels.empty() && each != nullptr && content != nullptr) {
+      const HclValue* iterator = member.find("iterator");
+      const std::string bound = iterator == nullptr ? member.labels.front() : iterator->text;
+      if (const auto elements = elements_of(*each, scope)) {
+        for (const HclValue& element : *elements) {
+          scope.bind(bound, element);
+          made.members.emplace_back(member.labels.front(), settled_block(*content, scope, depth + 1));
+        }
+        scope.unbind(bound);
+        continue;
+      }
+    }
+    HclValue value = member.is_block ? settled_block(member, scope, depth + 1) : scope.expanded(member);
+    if (value.kind != Kind::kNull) made.members.emplace_back(name, std::move(value));
+  }
+  return made;
+}
+
+// Whether the elements of for_each differ in what the block makes of them.
+bool uses_each(const HclValue& value) {
+  if (value.text.find("each.") != std::string::npos) return true;
+  return std::ranges::any_of(value.items, uses_each) ||
+         std::ranges::any_of(value.members, [](const auto& member) { return uses_each(member.second); });
+}
+
+// An argument of a module: names in expressions without a value are those of the caller, so they mean nothing inside.
+void close_off(HclValue& value) {
+  if (value.kind == Kind::kExpression) value.text = "()";
+  for (HclValue& item : value.items) close_off(item);
+  for (auto& [name, member] : value.members) close_off(member);
+}
+
+class Terraform {
  public:
-  explicit Module(const std::vector<TerraformFile>& files) {
-    roots_.reserve(files.size());
+  explicit Terraform(const std::vector<TerraformFile>& files) {
     for (const TerraformFile& each : files) {
       Result<HclValue> root = parse_hcl(each.file, each.text);
       if (!root) {
@@ -59,322 +112,134 @@ class Module {
         found_.notes.push_back(fmt::format("{}:{}: {}", place.file, place.line, root.error().message));
         continue;
       }
-      const bool values = each.file.ends_with(".tfvars");
-      scope_.add_file(*root, values);
-      if (values) continue;
-      roots_.push_back(*std::move(root));
-      for (const auto& [type, block] : roots_.back().members) {
-        if (type == "resource" || type == "module") blocks_.push_back({&block, &each.file, type == "resource"});
-      }
+      Folder& folder = folders_[folder_of(each.file)];
+      const bool always = each.file.ends_with(".auto.tfvars") || each.file.ends_with("terraform.tfvars");
+      (each.file.ends_with(".tfvars") ? (always ? folder.always : folder.sometimes) : folder.sources)
+          .push_back({each.file, *std::move(root)});
     }
   }
 
   Found read() {
-    for (const HclBlock& each : blocks_) {
-      GpuRequest base;
-      base.file = *each.file;
-      base.kind = !each.resource ? "module" : each.block->labels.empty() ? "resource" : each.block->labels[0];
-      base.name = each.block->labels.empty() ? "" : each.block->labels.back();
-      base.whole_machines = true;
-      Way way = {each.block};
-      visit(way, base);
-      read_manifests(*each.block, *each.file);
+    std::set<std::string> called;
+    for (const auto& [path, folder] : folders_) {
+      for (const ParsedFile& file : folder.sources) {
+        for (const auto& [type, block] : file.root.members) {
+          if (const Folder* module = module_of(path, type, block); module != nullptr)
+            called.insert(beside(path, block.find("source")->text));
+        }
+      }
+    }
+    for (const auto& [path, folder] : folders_) {
+      if (!called.contains(path)) read_root(path, folder);
     }
     return std::move(found_);
   }
 
  private:
-  using Way = std::vector<const HclValue*>;  // a block and those around it, the outermost first
-
-  // Kubernetes objects within: kubernetes_manifest { manifest = {...} }, kubectl_manifest { yaml_body = <<YAML ... }.
-  void read_manifests(const HclValue& block, const std::string& file) {
-    for (const auto& [name, value] : block.members) {
-      const bool object = value.find("apiVersion") != nullptr && value.find("kind") != nullptr;
-      const bool text = value.kind == Kind::kString && value.text.find("apiVersion:") != std::string::npos;
-      if (!object && !text) continue;
-      Found inner =
-          object ? read_kubernetes(YamlText(file, yaml_of(value), Templated(""))) : read_yaml(file, value.text);
-      for (GpuRequest& request : inner.requests) request.line = value.line;
-      append(std::move(inner), found_);
-    }
-  }
-  YamlValue yaml_of(const HclValue& value) const {
-    const std::optional<HclValue> known = scope_.resolve(value);
-    if (!known) return yaml_scalar("${" + value.text + "}");
-    YamlValue yaml;
-    if (known->kind == Kind::kNull) return yaml;
-    if (known->kind == Kind::kBool) return yaml_scalar(known->boolean ? "true" : "false");
-    if (known->kind != Kind::kList && known->kind != Kind::kObject) return yaml_scalar(known->text);
-    yaml.kind = known->kind == Kind::kList ? YamlValue::Kind::kList : YamlValue::Kind::kMapping;
-    for (const HclValue& item : known->items) yaml.list.push_back(yaml_of(item));
-    for (const auto& [name, member] : known->members) yaml.mapping.emplace_back(yaml_scalar(name), yaml_of(member));
-    return yaml;
+  // The folder of a module whose source is among the files.
+  const Folder* module_of(const std::string& path, const std::string& type, const HclValue& block) const {
+    const HclValue* source = type == "module" ? block.find("source") : nullptr;
+    if (source == nullptr || source->kind != Kind::kString || !source->text.starts_with(".")) return nullptr;
+    const auto found = folders_.find(beside(path, source->text));
+    return found == folders_.end() || &found->second == &folders_.at(path) ? nullptr : &found->second;
   }
 
-  void visit(Way& way, const GpuRequest& base) {
-    if (way.size() > 40) return;
-    read_node(way, base);
-    each_inner(*way.back(), [&](const std::string& name, const HclValue& inner) {
-      GpuRequest below = base;
-      if (way.size() > 1 || !inner.is_block || name.find("pool") != std::string::npos) below.part = part_of(base, name);
-      way.push_back(&inner);
-      visit(way, below);
-      way.pop_back();
-    });
-  }
-  // The name of a node group within a module; blocks such as node_config are part of the group around them.
-  static std::string part_of(const GpuRequest& base, const std::string& name) {
-    const bool plain =
-        is_any(name, {"node_config", "content", "scheduling", "managed_node_groups", "eks_managed_node_groups",
-                      "node_groups", "guest_accelerator", "linux_node_config"});
-    return plain ? base.part : name;
-  }
-
-  // The value of an attribute; nothing if it is missing or unknown.
-  std::optional<HclValue> known(const HclValue& node, std::string_view key) const {
-    const HclValue* value = node.find(key);
-    return value == nullptr ? std::nullopt : scope_.resolve(*value);
-  }
-
-  std::string shown(const HclValue& value) const {
-    if (value.kind == Kind::kExpression || !value.text.empty()) return value.text;
-    return value.kind == Kind::kBool ? (value.boolean ? "true" : "false") : "a list or an object";
-  }
-
-  // Text values of an attribute, one or a list; what is not known goes to `open`.
-  void texts(std::string_view name, const HclValue& value, std::vector<std::string>& into,
-             std::vector<std::string>& open) const {
-    const std::optional<HclValue> known = scope_.resolve(value);
-    if (!known) {
-      open.push_back(fmt::format("{} = {}", name, value.text));
-    } else if (known->kind == Kind::kString) {
-      into.push_back(known->text);
-    } else if (known->kind == Kind::kList) {
-      for (const HclValue& item : known->items) texts(name, item, into, open);
-    }
-  }
-
-  std::optional<double> number(std::string_view name, const HclValue& value, GpuRequest& request) const {
-    const std::optional<HclValue> known = scope_.resolve(value);
-    if (known && known->kind == Kind::kNumber && known->number >= 0) return known->number;
-    if (known && known->kind == Kind::kString) {
-      if (const Result<double> read = parse_number(known->text); read && *read >= 0) return *read;
-    }
-    request.unresolved.push_back(fmt::format("{} = {}", name, shown(value)));
-    return std::nullopt;
-  }
-
-  // A machine type or an accelerator in this very block makes a request.
-  void read_node(const Way& way, const GpuRequest& base) {
-    const HclValue& here = *way.back();
-    GpuRequest request = base;
-    std::vector<std::string> types, open;
-    for (const std::string_view key : kTypeKeys) {
-      const HclValue* value = here.find(key);
-      if (value == nullptr) continue;
-      texts(key, *value, types, open);
-      if (request.line == 0) request.line = value->line;
-    }
-    std::erase_if(types, [](const std::string& type) { return type.empty(); });
-    read_tpu(here, types, request);
-    const bool accelerated = read_accelerators(here, request);
-    const bool gpu_machine = std::any_of(types.begin(), types.end(), [](const std::string& type) {
-      return !gpu_machine_provider(type).empty() || type.starts_with("tpu-");
-    });
-    // An unknown type may have GPUs where its name or the resource's name suggests so.
-    const bool maybe =
-        is_machine(open) && sounds_like_gpu(base.kind + " " + base.name + " " + base.part + " " + open.front());
-    if (!accelerated && !gpu_machine && !maybe) {
-      if (is_machine(open)) {
-        found_.notes.push_back(fmt::format("{}:{}: {}.{}: {} is unknown, so it may or may not have GPUs", base.file,
-                                           request.line, base.kind, base.name, open.front()));
+  // One reading for each file of values that Terraform does not load by itself: dev.tfvars, prod.tfvars.
+  void read_root(const std::string& path, const Folder& folder) {
+    if (folder.sources.empty()) return;
+    for (std::size_t i = 0; i < std::max<std::size_t>(1, folder.sometimes.size()); ++i) {
+      HclScope scope;
+      for (const ParsedFile& file : folder.always) scope.add_file(file.root, true);
+      if (!folder.sometimes.empty()) scope.add_file(folder.sometimes[i].root, true);
+      Found found = read_folder(path, folder, scope, {}, 0);
+      if (folder.sometimes.size() > 1) {
+        const std::string& file = folder.sometimes[i].file;
+        for (GpuRequest& request : found.requests)
+          request.name += fmt::format(" ({})", file.substr(file.rfind('/') + 1));
       }
-      return;
+      append(std::move(found), found_);
     }
-    if (!accelerated && !types.empty()) {
-      std::erase_if(types, [](const std::string& type) {
-        return gpu_machine_provider(type).empty() && !type.starts_with("tpu-");
-      });
+  }
+
+  // `caller`: the file of the module block that uses this folder.
+  Found read_folder(const std::string& path, const Folder& folder, HclScope& scope, const std::string& caller,
+                    int depth) const {
+    for (const ParsedFile& file : folder.sources) scope.add_file(file.root, false);
+    std::vector<std::string> sources;
+    for (const auto* files : {&folder.sources, &folder.always, &folder.sometimes}) {
+      for (const ParsedFile& file : *files) sources.push_back(file.file);
     }
-    request.machines = types;
-    if (request.resource.empty() && !types.empty()) request.resource = fmt::format("{}", fmt::join(types, " or "));
-    if (request.resource.empty()) request.resource = open.empty() ? "GPUs" : open.front();
-    if (!types.empty() && !gpu_machine_provider(types.front()).empty())
-      request.provider = gpu_machine_provider(types.front());
-    if (request.provider.empty()) request.provider = provider_of(base.kind);
-    request.unresolved.insert(request.unresolved.end(), open.begin(), open.end());
-    read_counts(way, request);
-    request.spot = is_spot(way);
-    request.region = region_of(way);
-    found_.requests.push_back(std::move(request));
-  }
-
-  static bool is_machine(const std::vector<std::string>& open) {
-    return !open.empty() && starts_with_any(open.front(), {"instance_type", "machine_type", "vm_size"});
-  }
-
-  static bool sounds_like_gpu(std::string_view text) {
-    return contains_any(to_lower(text), {"gpu", "a100", "h100", "h200", "b200", "l40", "nvidia", "cuda"});
-  }
-
-  static std::string_view provider_of(std::string_view kind) {
-    if (kind.starts_with("aws_")) return "aws";
-    if (kind.starts_with("google_")) return "gcp";
-    return kind.starts_with("azurerm_") ? "azure" : "";
-  }
-
-  void read_tpu(const HclValue& here, std::vector<std::string>& types, GpuRequest& request) const {
-    const std::optional<HclValue> type = known(here, "accelerator_type");
-    if (!type || !request.kind.starts_with("google_tpu")) return;
-    request.line = here.find("accelerator_type")->line;
-    request.resource = type->text;
-    types.push_back("tpu-" + type->text);
-  }
-
-  // guest_accelerator { type = "nvidia-l4", count = 1 }, as a block or an object.
-  bool read_accelerators(const HclValue& here, GpuRequest& request) {
-    bool any = false;
-    each_inner(here, [&](const std::string& name, const HclValue& inner) {
-      if (name != "guest_accelerator" && name != "accelerator_config" && name != "accelerators") return;
-      const HclValue* type = inner.find("type");
-      if (type == nullptr) type = inner.find("accelerator_type");
-      if (type == nullptr) {
-        // dynamic "guest_accelerator" keeps its fields in `content`.
-        if (const HclValue* content = inner.find("content")) type = content->find("type");
-        if (type == nullptr) return;
-      }
-      any = true;
-      std::vector<std::string> gpus;
-      texts("type", *type, gpus, request.unresolved);
-      request.line = type->line;
-      request.resource = gpus.empty() ? type->text : gpus.front();
-      request.gpus = gpus;
-      const HclValue* count = inner.find("count");
-      if (count == nullptr) count = inner.find("core_count");
-      request.per_unit = count == nullptr ? std::optional(1.0) : number("count", *count, request);
-    });
-    return any;
-  }
-
-  // From the block outwards; the nearest number wins. The resource's count or for_each multiplies it.
-  void read_counts(const Way& way, GpuRequest& request) {
-    bool found = false;
-    for (std::size_t i = way.size(); i-- > 0 && !found;) found = count_in(*way[i], request, true);
-    const HclValue& top = *way.front();
-    if (!found && is_template(request.kind)) count_users(request);
-    if (const HclValue* count = top.find("count")) times(number("count", *count, request), request);
-    if (const HclValue* each = top.find("for_each")) times(elements(*each, request), request);
-  }
-
-  bool count_in(const HclValue& node, GpuRequest& request, bool inner) {
-    const auto take = [&](const auto& keys, std::optional<double>& into) {
-      for (const std::string_view key : keys) {
-        // `size` and `instances` of other things are not counts; nested blocks are not considered here.
-        const HclValue* value = node.find(key);
-        if (value == nullptr || value->kind == Kind::kList || value->kind == Kind::kObject) continue;
-        into = number(key, *value, request);
-        return true;
-      }
-      return false;
-    };
-    bool counted = take(kCountKeys, request.units);
-    (void)take(kMostKeys, request.most_units);
-    if (!counted) counted = take(kLeastKeys, request.units);
-    if (!inner) return counted;
-    each_inner(node, [&](const std::string& name, const HclValue& below) {
-      if (is_any(name, {"scaling_config", "autoscaling", "scaling", "autoscaling_policy"}))
-        counted = count_in(below, request, false) || counted;
-    });
-    return counted;
-  }
-
-  static void times(std::optional<double> count, GpuRequest& request) {
-    request.units = count && request.units ? std::optional(*request.units * *count) : std::nullopt;
-    if (request.most_units && count) *request.most_units *= *count;
-  }
-
-  std::optional<double> elements(const HclValue& value, GpuRequest& request) const {
-    HclValue list = value;
-    // toset([...])
-    if (value.kind == Kind::kExpression && value.text.starts_with("toset(") && value.text.ends_with(")")) {
-      const Result<HclValue> inner = parse_hcl("for_each", "x = " + value.text.substr(6, value.text.size() - 7));
-      if (inner && inner->find("x") != nullptr) list = *inner->find("x");
-    }
-    const std::optional<HclValue> known = scope_.resolve(list);
-    if (known && known->kind == Kind::kList) return static_cast<double>(known->items.size());
-    if (known && known->kind == Kind::kObject) return static_cast<double>(known->members.size());
-    request.unresolved.push_back(fmt::format("for_each = {}", shown(value)));
-    return std::nullopt;
-  }
-
-  static bool is_template(std::string_view kind) {
-    return kind.ends_with("_template") || kind == "aws_launch_configuration";
-  }
-
-  // The group that uses a template has the number of machines.
-  void count_users(GpuRequest& request) {
-    const std::string reference = fmt::format("{}.{}.", request.kind, request.name);
-    for (const HclBlock& other : blocks_) {
-      if (!mentions(*other.block, reference)) continue;
-      if (count_in(*other.block, request, true)) {
-        request.part = fmt::format("used by {}", fmt::join(other.block->labels, "."));
-        return;
+    if (!caller.empty()) sources.push_back(caller);
+    std::vector<ConfigBlock> blocks;
+    Found inner;
+    for (const ParsedFile& file : folder.sources) {
+      for (const auto& [type, block] : file.root.members) {
+        if (type != "resource" && type != "module") continue;
+        const std::string kind = type == "module" ? "module" : block.labels.empty() ? "resource" : block.labels[0];
+        const std::string name = block.labels.empty() ? "" : block.labels.back();
+        const Folder* module = depth < kDeepestModule ? module_of(path, type, block) : nullptr;
+        each_instance(block, scope, [&](HclValue settled, const std::string& key) {
+          if (module != nullptr) {
+            Found below = read_module(beside(path, block.find("source")->text), *module, settled, file.file, depth);
+            const bool any = !below.requests.empty();
+            for (GpuRequest& request : below.requests) request.name = fmt::format("{}{}.{}", name, key, request.name);
+            append(std::move(below), inner);
+            if (any) return;
+          }
+          blocks.push_back({std::move(settled), file.file, kind, name + key, sources});
+        });
       }
     }
-    request.units = std::nullopt;
-    request.unresolved.emplace_back("the number of machines that use the template is not in these files");
+    Found found = read_blocks(blocks);
+    append(std::move(inner), found);
+    return found;
   }
 
-  static bool mentions(const HclValue& value, const std::string& reference) {
-    if (value.kind == Kind::kExpression && (value.text + ".").find(reference) != std::string::npos) return true;
-    return std::any_of(value.items.begin(), value.items.end(),
-                       [&](const HclValue& item) { return mentions(item, reference); }) ||
-           std::any_of(value.members.begin(), value.members.end(),
-                       [&](const auto& member) { return mentions(member.second, reference); });
-  }
-
-  // Whether this block, one around it, or a scheduling block beside it says spot.
-  bool is_spot(const Way& way) const {
-    for (const HclValue* node : way) {
-      if (says_spot(*node)) return true;
-      bool beside = false;
-      each_inner(*node, [&](const std::string& name, const HclValue& inner) {
-        if (name == "scheduling" || name == "instance_market_options") beside = beside || says_spot(inner);
-      });
-      if (beside) return true;
+  // Once for each element of for_each, or once.
+  template <class Take>
+  static void each_instance(const HclValue& block, HclScope& scope, const Take& take) {
+    const HclValue* each = block.find("for_each");
+    const auto elements = each == nullptr ? std::nullopt : elements_of(*each, scope);
+    if (!elements || elements->size() > 1000 || !uses_each(block)) return take(settled_block(block, scope), "");
+    for (const HclValue& element : *elements) {
+      scope.bind("each", element);
+      HclValue settled = settled_block(block, scope);
+      std::erase_if(settled.members, [](const auto& member) { return member.first == "for_each"; });
+      take(std::move(settled), fmt::format("[\"{}\"]", text_of(*element.find("key"))));
     }
-    return false;
-  }
-  bool says_spot(const HclValue& node) const {
-    for (const char* key : {"capacity_type", "priority", "provisioning_model", "market_type", "spot", "preemptible"}) {
-      const std::optional<HclValue> value = known(node, key);
-      if (value && ((value->kind == Kind::kBool && value->boolean) || to_lower(value->text) == "spot")) return true;
-    }
-    return !node.labels.empty() && node.labels[0] == "aws_spot_instance_request";
+    scope.unbind("each");
   }
 
-  std::string region_of(const Way& way) const {
-    for (const char* key : {"region", "location", "zone", "availability_zone"}) {
-      const std::optional<HclValue> value = known(*way.front(), key);
-      if (!value || value->kind != Kind::kString) continue;
-      std::string region = value->text;
-      // us-central1-a, us-east-1a
-      const bool google_zone = region.size() > 2 && region[region.size() - 2] == '-';
-      if (google_zone) region.resize(region.size() - 2);
-      if (std::string_view(key) == "availability_zone" && !google_zone && !region.empty()) region.pop_back();
-      return region;
+  Found read_module(const std::string& path, const Folder& folder, const HclValue& arguments, const std::string& caller,
+                    int depth) const {
+    HclScope scope;
+    for (const auto& [name, value] : arguments.members) {
+      HclValue given = value;
+      close_off(given);
+      scope.give(name, std::move(given));
     }
-    return {};
+    Found found = read_folder(path, folder, scope, caller, depth + 1);
+    const HclValue* count = arguments.find("count");
+    if (count == nullptr) count = arguments.find("for_each");
+    if (count == nullptr) return found;
+    const std::optional<double> copies =
+        count->kind == Kind::kList || count->kind == Kind::kObject
+            ? std::optional(static_cast<double>(count->items.size() + count->members.size()))
+            : number_of(*count);
+    for (GpuRequest& request : found.requests) {
+      if (!copies) request.unresolved.push_back(fmt::format("count of the module = {}", count->text));
+      request.units = copies && request.units ? std::optional(*request.units * *copies) : std::nullopt;
+      if (request.most_units && copies) *request.most_units *= *copies;
+    }
+    return found;
   }
 
-  std::vector<HclValue> roots_;
-  std::vector<HclBlock> blocks_;
-  HclScope scope_;
+  std::map<std::string, Folder> folders_;
   Found found_;
 };
 
 }  // namespace
 
-Found read_terraform(const std::vector<TerraformFile>& files) { return Module(files).read(); }
+Found read_terraform(const std::vector<TerraformFile>& files) { return Terraform(files).read(); }
 
 }  // namespace rightsize::manifests

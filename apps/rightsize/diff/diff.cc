@@ -1,4 +1,5 @@
 // rightsize diff: what a change of GPU requests in Kubernetes, SkyPilot, Slurm or Terraform files costs.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -6,9 +7,12 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "manifests/mentions.h"
 #include "manifests/read.h"
 #include "rightsize/command.h"
+#include "rightsize/diff/chart.h"
 #include "rightsize/diff/report.h"
+#include "rightsize/input/facts.h"
 #include "rightsize/input/price_flag.h"
 
 namespace rightsize::app {
@@ -52,6 +56,7 @@ Checked<std::map<std::string, std::string>> read_side(const std::string& path, c
     texts.emplace(name, std::move(text));
   }
   if (problem) return fail(unreadable(fmt::format("cannot read the folder '{}': {}", path, problem.message())));
+  render_charts(path, texts);
   return texts;
 }
 
@@ -75,9 +80,9 @@ Result<manifests::PriceAssumptions> read_assumptions(const Flags& flags, const c
 }
 
 Checked<Outcome> run(const Flags& flags) {
-  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
-  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
-  RIGHTSIZE_TRY(const manifests::PriceAssumptions assumptions, read_assumptions(flags, catalog));
+  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
+  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(facts.catalog, flags.price));
+  RIGHTSIZE_TRY(const manifests::PriceAssumptions assumptions, read_assumptions(flags, facts.catalog));
   DiffResult result;
   result.strict = flags.strict;
   if (flags.fail_over) result.fail_over = *flags.fail_over / kMonth;
@@ -85,13 +90,20 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const auto new_texts, read_side(flags.after, flags.after));
   manifests::Found before = manifests::read_files(old_texts), after = manifests::read_files(new_texts);
   result.requests = after.requests.size();
+  // What could not be read in either version may hide a change.
   result.notes = std::move(after.notes);
+  for (std::string& note : before.notes) {
+    if (std::ranges::find(result.notes, note) == result.notes.end())
+      result.notes.push_back("in the old version, " + std::move(note));
+  }
   std::vector<manifests::RequestChange> changes = manifests::compare(
       priced(std::move(before.requests), book, assumptions), priced(std::move(after.requests), book, assumptions));
+  for (std::string& note : manifests::unread_changes(old_texts, new_texts, changes))
+    result.notes.push_back(std::move(note));
   for (manifests::RequestChange& change : changes) {
     if (flags.all || change.differs()) result.rows.push_back({std::move(change)});
   }
-  add_up(result);
+  add_up(result, perf::SpeedTable(facts.catalog, facts.constants));
   return Outcome{diff_report(result), result.passed() ? kDone : kCheckFailed};
 }
 
@@ -106,7 +118,7 @@ Run add_diff(FlagSet& command) {
   command.add("job-hours", flags->job_hours);
   command.add("fail-over", flags->fail_over);
   command.add("strict", flags->strict)
-      ->meaning("exit with code 4 if something does not fit, has no price or cannot be read");
+      ->meaning("exit with code 4 if something does not fit, has no price, cannot be read or is not understood");
   command.add("all", flags->all);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };

@@ -7,9 +7,9 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
-#include "presets/model_job.h"
 #include "live_service/served_model.h"
 #include "memory/memory.h"
+#include "presets/model_job.h"
 
 namespace rightsize::app {
 namespace {

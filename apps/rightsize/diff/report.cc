@@ -85,6 +85,13 @@ const Fields<ModelFit> kFitFields = {
     {"words", "the same as a sentence", &ModelFit::words},
 };
 
+const Fields<WorkCost> kWorkFields = {
+    {"compute_bound", "cost of the same work relative to before where arithmetic limits it", &WorkCost::compute},
+    {"memory_bound", "the same where memory bandwidth limits it", &WorkCost::memory},
+    {"basis", "of the speeds: measured, calibrated, transferred or specification",
+     [](const WorkCost& w) { return std::string(perf::name_of(w.basis)); }},
+};
+
 const Fields<DiffRow> kRowFields = {
     {"file", "the file", [](const DiffRow& r) { return r.newest().request.file; }},
     {"line", "its line there", [](const DiffRow& r) { return r.newest().request.line; }},
@@ -100,6 +107,7 @@ const Fields<DiffRow> kRowFields = {
     {"usd_per_month_change", "difference in a month", &DiffRow::difference},
     {"before", "the old request", kSideFields, [](const DiffRow& r) { return r.change.before; }},
     {"after", "the new request", kSideFields, [](const DiffRow& r) { return r.change.after; }},
+    {"work?", "cost per unit of work if the GPU type changes", kWorkFields, &DiffRow::work},
     {"fit?", "whether the model in the container fits", kFitFields, &DiffRow::fit},
     {"full_name", "what", "kind, name and part", [](const DiffRow& r) { return request_name(r.newest().request); },
      kTableOnly},
@@ -122,9 +130,12 @@ const Fields<DiffRow> kRowFields = {
 };
 
 const Fields<DiffResult> kSumFields = {
-    {"before", "of the old files", [](const DiffResult& r) { return in_usd_per_month(r.before); }},
-    {"after", "of the new files", [](const DiffResult& r) { return in_usd_per_month(r.after); }},
-    {"change", "the difference", [](const DiffResult& r) { return in_usd_per_month(r.change()); }},
+    {"before", "of the old files; missing if no change has a price",
+     [](const DiffResult& r) { return report::when(r.priced(), in_usd_per_month(r.before)); }},
+    {"after", "of the new files",
+     [](const DiffResult& r) { return report::when(r.priced(), in_usd_per_month(r.after)); }},
+    {"change", "the difference",
+     [](const DiffResult& r) { return report::when(r.priced(), in_usd_per_month(r.change())); }},
 };
 const Fields<DiffResult> kDiffFields = {
     {"usd_per_month", "cost in a month", kSumFields, [](const DiffResult& r) { return &r; }},
@@ -139,6 +150,14 @@ const Fields<DiffResult> kDiffFields = {
 };
 const report::Document<DiffResult> kDiffDocument("diff", "What a change of GPU requests costs", kDiffFields);
 
+// "23 % less", "1.9 times as much"
+std::string relative(double factor) {
+  if (factor >= 1.5) return fmt::format("{:.2g} times as much", factor);
+  const double percent = std::round((factor - 1) * 100);
+  if (percent == 0) return kSame;
+  return fmt::format("{:.0f} % {}", std::abs(percent), percent > 0 ? "more" : "less");
+}
+
 // What a reader must know about one request.
 std::vector<std::string> remarks_of(const DiffRow& row) {
   std::vector<std::string> remarks;
@@ -146,6 +165,10 @@ std::vector<std::string> remarks_of(const DiffRow& row) {
   const Side& side = *row.change.after;
   for (const std::string& misfit : side.cost.misfits) remarks.push_back("does not fit: " + misfit);
   if (row.fit) remarks.push_back(row.fit->words);
+  if (row.work) {
+    remarks.push_back(fmt::format("the same work costs {} where compute limits it, {} where memory bandwidth does",
+                                  relative(row.work->compute), relative(row.work->memory)));
+  }
   for (const std::string& doubt : side.cost.doubts) {
     const std::vector<std::string>& open = side.request.unresolved;
     remarks.push_back((std::ranges::find(open, doubt) != open.end() ? "unknown: " : "") + doubt);
@@ -161,16 +184,31 @@ std::vector<std::string> remarks_of(const DiffRow& row) {
 }
 
 std::string summary_of(const DiffResult& r) {
+  if (r.rows.empty() && !r.notes.empty())
+    return fmt::format("No change of a GPU request was understood ({} found), but see the notes below.", r.requests);
   if (r.rows.empty()) return fmt::format("No GPU request changes ({} found).", r.requests);
-  const std::string in = fmt::format("in {} {}", r.rows.size(), r.rows.size() == 1 ? "GPU request" : "GPU requests");
+  const auto requests = [](std::size_t n) { return fmt::format("{} {}", n, n == 1 ? "GPU request" : "GPU requests"); };
+  if (!r.priced()) return fmt::format("Cost unknown: {} changed and no price is known.", requests(r.rows.size()));
+  const std::string in = "in " + requests(r.rows.size() - r.unpriced);
   std::string text = signed_month(r.change()) == kSame
                          ? fmt::format("The same cost, {}/month, {}.", per_month(r.after), in)
                          : fmt::format("{}/month: {} before, {} after, {}.", signed_month(r.change()),
                                        per_month(r.before), per_month(r.after), in);
-  if (r.unpriced > 0)
-    text += fmt::format(" {} without a price {} not included.", r.unpriced, r.unpriced == 1 ? "is" : "are");
+  if (r.unpriced > 0) text += fmt::format(" The cost of {} more is unknown.", requests(r.unpriced));
   if (r.jobs_all_month) text += " Jobs are counted as running all month; set --job-hours.";
   return text;
+}
+
+std::optional<WorkCost> work_cost(const Side& before, const Side& after, const perf::SpeedTable& speeds) {
+  const manifests::Cost &a = before.cost, &b = after.cost;
+  if (a.gpu == nullptr || b.gpu == nullptr || a.gpu == b.gpu || !a.rate || !b.rate) return std::nullopt;
+  if (!a.gpus || !b.gpus || *a.gpus <= 0 || *b.gpus <= 0 || *a.rate <= UsdPerSecond{}) return std::nullopt;
+  const perf::SustainedRates *from = speeds.find(*a.gpu), *to = speeds.find(*b.gpu);
+  if (from == nullptr || to == nullptr) return std::nullopt;
+  const std::optional<perf::Slowdown> slow = perf::slowdown(*from, *to, catalog::NumberFormat::kBf16);
+  if (!slow) return std::nullopt;
+  const double price = (*b.rate / *b.gpus) / (*a.rate / *a.gpus);
+  return WorkCost{price * slow->arithmetic, price * slow->memory, slow->basis};
 }
 
 }  // namespace
@@ -185,7 +223,7 @@ std::optional<UsdPerSecond> DiffRow::difference() const {
   return sum;
 }
 
-void add_up(DiffResult& result) {
+void add_up(DiffResult& result, const perf::SpeedTable& speeds) {
   for (DiffRow& row : result.rows) {
     const std::optional<Side>& after = row.change.after;
     if (row.difference()) {
@@ -195,6 +233,7 @@ void add_up(DiffResult& result) {
       ++result.unpriced;
     }
     if (!after) continue;
+    if (row.change.before) row.work = work_cost(*row.change.before, *after, speeds);
     row.fit = model_fit(after->request, after->cost);
     if (!after->cost.misfits.empty() || (row.fit && !row.fit->fits)) ++result.misfits;
     result.jobs_all_month = result.jobs_all_month || after->cost.all_month_assumed;
@@ -208,7 +247,7 @@ report::Report diff_report(const DiffResult& result) {
   report.say(summary_of(result));
   if (result.over_limit()) report.say(fmt::format("Over the limit of +{}/month.", per_month(*result.fail_over)));
   if (result.strict && result.incomplete())
-    report.say("Failed by --strict: not everything fits, has a price and could be read.");
+    report.say("Failed by --strict: not everything fits, has a price and was understood.");
   if (!result.rows.empty()) {
     report.blocks.emplace_back(
         report::table_of(kRowFields, result.rows,

@@ -6,14 +6,23 @@
 #include <vector>
 
 #include "manifests/compare.h"
+#include "perf/calibration/sustained_rates.h"
 #include "report/report.h"
 #include "rightsize/diff/fit.h"
 
 namespace rightsize::app {
 
+// The cost of the same work after a change of the GPU type, relative to before: 0.8 means 20 % cheaper.
+struct WorkCost {
+  double compute = 1,
+         memory = 1;  // where arithmetic limits the work (training, prompts); where bandwidth does (decoding)
+  perf::Basis basis = perf::Basis::kSpecification;
+};
+
 struct DiffRow {
   manifests::RequestChange change;
-  std::optional<ModelFit> fit = {};  // of the new version
+  std::optional<ModelFit> fit = {};   // of the new version
+  std::optional<WorkCost> work = {};  // if the GPU type changes
 
   const manifests::Side& newest() const { return change.after ? *change.after : *change.before; }
   // Nothing if a side has no price.
@@ -33,12 +42,14 @@ struct DiffResult {
   bool jobs_all_month = false;  // a job was counted as if it ran all month
 
   UsdPerSecond change() const { return after - before; }
+  // Whether any part of the change has a price.
+  bool priced() const { return unpriced < rows.size() || rows.empty(); }
   bool over_limit() const { return fail_over && change() > *fail_over; }
   bool incomplete() const { return unpriced > 0 || misfits > 0 || !notes.empty(); }
   bool passed() const { return !over_limit() && !(strict && incomplete()); }
 };
 
-void add_up(DiffResult& result);
+void add_up(DiffResult& result, const perf::SpeedTable& speeds);
 report::Report diff_report(const DiffResult& result);
 
 }  // namespace rightsize::app

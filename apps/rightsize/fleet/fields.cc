@@ -221,6 +221,10 @@ const Fields<FleetResult> kFleetFields = {
     {"failures", "what could not be read", &FleetResult::failures},
     {"misleading", "why the totals are not those of the whole fleet", &FleetResult::misleading},
     {"timelines?", "what each GPU did over time, with --timeline", kTimelineFields, timelines},
+    {"reconciliation?", "this report and the bill, with --bill", kReconciliationFields,
+     [](const FleetResult& r) { return r.billing.reconciliation; }},
+    {"budgets?", "against --team-budget", kFleetBudgetFields,
+     [](const FleetResult& r) { return std::span(r.billing.budgets); }},
     {"emitted?", "the file of --emit", &FleetResult::emitted},
 };
 

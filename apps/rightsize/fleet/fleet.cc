@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "bill/budget.h"
 #include "fleet/emit.h"
 #include "rightsize/fleet/report.h"
 
@@ -12,7 +13,7 @@ namespace {
 struct Flags {
   FleetFlags fleet;
   std::string emit;
-  std::vector<std::string> fail_on;
+  std::vector<std::string> fail_on, budgets;
   std::size_t top = 10;
   bool timeline = false;
 };
@@ -44,16 +45,25 @@ Checked<std::vector<Limit>> parse_limits(const std::vector<std::string>& texts) 
 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const std::vector<Limit> limits, parse_limits(flags.fail_on));
-  if (!flags.emit.empty() && flags.emit != "rules" && flags.emit != "grafana") {
-    return fail(bad_input(fmt::format("--emit '{}': use rules or grafana", flags.emit)));
+  if (!flags.emit.empty() && flags.emit != "rules" && flags.emit != "grafana" && flags.emit != "focus") {
+    return fail(bad_input(fmt::format("--emit '{}': use rules, grafana or focus", flags.emit)));
   }
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.fleet.catalog));
   RIGHTSIZE_TRY(const FleetRequest request, read_request(flags.fleet, facts.catalog));
   RIGHTSIZE_TRY(FleetResult result, run_fleet(request, facts));
   result.with_timelines = flags.timeline;
+  RIGHTSIZE_TRY(result.billing,
+                bill_fleet(result.analysis, result.namespaces, facts.catalog, flags.fleet.prices, flags.budgets));
   if (!flags.emit.empty()) {
     const fleet::EmitInput input{result.sources, result.labels, result.thresholds, result.analysis};
-    result.emitted = flags.emit == "rules" ? fleet::emit_rules(input) : fleet::emit_grafana(input);
+    result.emitted = flags.emit == "rules"   ? fleet::emit_rules(input)
+                     : flags.emit == "focus" ? emit_focus(result.analysis)
+                                             : fleet::emit_grafana(input);
+    if (flags.emit == "rules" && !flags.budgets.empty()) {
+      RIGHTSIZE_TRY(const std::vector<bill::Budget> budgets, bill::parse_budgets(flags.budgets));
+      // The rules of both are groups of one file.
+      result.emitted += bill::budget_rules(budgets).substr(std::string_view("groups:\n").size());
+    }
   }
   Outcome outcome;
   outcome.report = fleet_report(result, flags.top);
@@ -81,7 +91,11 @@ Run add_fleet(FlagSet& command) {
   command.add("top", flags->top)->meaning("rows of each table shown as text")->or_else("10");
   command.add("timeline", flags->timeline);
   command.add("emit", flags->emit)
-      ->meaning("write Prometheus rules (rules) or a dashboard (grafana) instead of the report");
+      ->meaning(
+          "write Prometheus rules (rules), a dashboard (grafana) or the cost per owner as FOCUS rows (focus) instead "
+          "of "
+          "the report");
+  command.add("team-budget", flags->budgets);
   command.add("fail-on", flags->fail_on);
   return [flags] { return run(*flags); };
 }

@@ -9,12 +9,14 @@
 #include "fleet/fleet.h"
 #include "fleet/scan.h"
 #include "rightsize/command.h"
+#include "rightsize/input/price_flag.h"
 #include "rightsize/input/server_flags.h"
 
 namespace rightsize::app {
 
 struct FleetFlags : ServerFlags {
-  std::vector<std::string> from, prices, names, providers, regions, by_labels;
+  std::vector<std::string> from, names, providers, regions, by_labels;
+  PriceFlag prices;
   std::string jobs, resume, catalog;
   std::optional<Seconds> step;
   std::size_t shard = 96;

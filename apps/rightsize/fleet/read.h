@@ -7,6 +7,7 @@
 
 #include "fleet/fleet.h"
 #include "fleet/promql.h"
+#include "rightsize/fleet/billing.h"
 #include "rightsize/fleet/input.h"
 #include "rightsize/input/speed_input.h"
 
@@ -24,6 +25,7 @@ struct FleetResult {
   fleet::Thresholds thresholds;
   bool with_timelines = false;  // --timeline
   std::string emitted;          // the file of --emit
+  FleetBilling billing;         // with --bill or --team-budget
 };
 
 // Fails if nothing could be read.

@@ -191,6 +191,7 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
     say(fmt::format("No action found for {}, which wastes {} on {} ({}): {}.", waste.owner, monthly(waste.rate),
                     fleet::count_of(waste.gpus, "GPU"), diagnose::name_of(waste.verdict), next_step(waste.verdict)));
   }
+  add_billing(result.billing, report);
   if (a.totals.spend > Usd{}) report.blocks.emplace_back(bar_of(a));
   report.blocks.emplace_back(ledger_table(a));
   report.blocks.emplace_back(owners_table("Who wastes it", "owner", a.owners, top));

@@ -130,7 +130,14 @@ Checked<std::vector<std::vector<model::Setting>>> read_workloads(const WorkloadF
   }
   for (auto& settings : workloads) settings = by_our_names(std::move(settings));
   std::map<std::string, std::string> given = flags.settings;
-  if (!flags.prices.empty()) given["price"] = fmt::format("{}", fmt::join(flags.prices, ","));
+  if (!flags.prices.bills.empty()) {
+    const auto folder = flags.settings.find("catalog");
+    RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(folder == flags.settings.end() ? "" : folder->second));
+    RIGHTSIZE_TRY(const std::vector<std::string> prices, price_texts(catalog, flags.prices));
+    given["price"] = fmt::format("{}", fmt::join(prices, ","));
+  } else if (!flags.prices.empty()) {
+    given["price"] = fmt::format("{}", fmt::join(flags.prices, ","));
+  }
   for (auto& settings : workloads) {
     for (const auto& [name, value] : given) {
       std::erase_if(settings, [&name = name](const model::Setting& s) { return s.name == name; });

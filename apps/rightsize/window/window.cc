@@ -45,7 +45,7 @@ Run add_window(FlagSet& command) {
       ->meaning("real time: the limit on latency, e.g. p99=250ms")
       ->or_words("p99 of three item times");
   add_price_flag(command, f->price);
-  command.add("spot-price", f->spot_price);
+  command.add("spot-price", static_cast<std::vector<std::string>&>(f->spot_price));
   command.add("interruptions", f->interruptions);
   command.add("chunk", f->chunk);
   add_catalog_flag(command, f->catalog);

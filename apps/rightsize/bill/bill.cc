@@ -1,0 +1,58 @@
+// rightsize bill: what a bill in FOCUS contains: effective prices, commitments, teams, budgets.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "rightsize/bill/report.h"
+#include "rightsize/command.h"
+
+namespace rightsize::app {
+namespace {
+
+struct Flags {
+  std::vector<std::string> from, budgets;
+  std::string team_tag, emit, catalog;
+  std::size_t top = 10;
+};
+
+Checked<Outcome> run(const Flags& flags) {
+  if (!flags.emit.empty() && flags.emit != "rules" && flags.emit != "digest")
+    return fail(bad_input(fmt::format("--emit '{}': use rules or digest", flags.emit)));
+  RIGHTSIZE_TRY(const std::vector<bill::Budget> budgets, bill::parse_budgets(flags.budgets));
+  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_hardware(flags.catalog));
+  bill::BillReader reader(catalog, flags.team_tag);
+  for (const std::string& file : flags.from) {
+    if (Result<> read = reader.read(file); !read) return fail(std::move(read).error());
+  }
+  BillResult result;
+  result.bill = reader.finish();
+  const bill::Bill& bill = result.bill;
+  result.budgets = bill::against_budgets(bill.teams, budgets, bill.last_day);
+  if (bill.last_day - bill.first_day >= 13) result.weeks = bill::week_over_week(bill.teams, bill.last_day);
+  Outcome outcome;
+  outcome.report = flags.emit == "digest" ? bill_digest(result) : bill_report(result, flags.top);
+  if (flags.emit == "rules") {
+    outcome.report.title.clear();
+    outcome.report.blocks = {report::Verbatim{"", bill::budget_rules(budgets)}};
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Run add_bill(FlagSet& command) {
+  auto flags = std::make_shared<Flags>();
+  command.add("from", flags->from)
+      ->argument("files")
+      ->required()
+      ->meaning("FOCUS 1.0-1.3 exports of AWS, Google Cloud or Azure: CSV, plain, gzip or zstd");
+  command.add("team-tag", flags->team_tag);
+  command.add("team-budget", flags->budgets);
+  command.add("emit", flags->emit)
+      ->meaning("write Prometheus alert rules for the budgets (rules) or a weekly message (digest)");
+  command.add("top", flags->top)->meaning("rows of each table shown as text")->or_else("10");
+  add_catalog_flag(command, flags->catalog);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace rightsize::app

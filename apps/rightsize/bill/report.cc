@@ -1,0 +1,251 @@
+#include "rightsize/bill/report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/date.h"
+#include "base/format.h"
+#include "report/fields.h"
+
+namespace rightsize::app {
+namespace {
+
+using bill::Bill;
+using bill::BudgetLine;
+using bill::Commitment;
+using bill::Costs;
+using bill::MachineCost;
+using bill::Money;
+using bill::TeamCost;
+using bill::WeekLine;
+using report::cut;
+using report::Fields;
+
+// To the cent, as the bill adds up.
+Usd cents(Money money) { return usd(money.in_cents()); }
+std::string dollars(Money money) { return format_usd(cents(money)); }
+std::string day_text(int day) { return format_date(Date{day}); }
+std::string team_name(const std::string& name) { return name.empty() ? "(no tag)" : name == "*" ? "all teams" : name; }
+
+const Fields<Costs> kCostFields = {
+    {"billed_usd", "charged on invoices", [](const Costs& c) { return cents(c.billed); }},
+    {"effective_usd", "after discounts, with the amortised part of commitments",
+     [](const Costs& c) { return cents(c.effective); }},
+    {"list_usd", "at list prices", [](const Costs& c) { return cents(c.list); }},
+};
+
+const Fields<MachineCost> kMachineFields = {
+    {"instance", "machine", "instance type", [](const MachineCost& m) { return m.machine->instance; }},
+    {"provider", "who rents it out", [](const MachineCost& m) { return m.machine->provider; }},
+    {"gpu", "GPU", "its GPU", [](const MachineCost& m) { return m.machine->gpu; }},
+    {"gpus", "GPUs of one machine", [](const MachineCost& m) { return m.machine->gpus; }},
+    {"pricing", "terms", "on-demand, committed or spot", [](const MachineCost& m) { return m.pricing; }},
+    {"machine_hours", "hours", "machine-hours billed", [](const MachineCost& m) { return m.hours; },
+     [](const MachineCost& m) { return format_number(m.hours); }},
+    {"usd_per_hour", "$/h", "effective price of the machine",
+     [](const MachineCost& m) { return m.rate() ? std::optional(in_usd_per_machine_hour(*m.rate())) : std::nullopt; },
+     [](const MachineCost& m) { return m.rate() ? fmt::format("${:.4g}", in_usd_per_machine_hour(*m.rate())) : "?"; }},
+    {"usd_per_gpu_hour", "$/GPU-h", "effective price of one of its GPUs",
+     [](const MachineCost& m) {
+       return m.rate() ? std::optional(in_usd_per_machine_hour(*m.rate()) / m.machine->gpus) : std::nullopt;
+     },
+     [](const MachineCost& m) {
+       return m.rate() ? fmt::format("${:.3g}", in_usd_per_machine_hour(*m.rate()) / m.machine->gpus) : "?";
+     }},
+    {"discount", "off list", "share that the effective cost is below the list cost",
+     [](const MachineCost& m) {
+       const double list = m.costs.list.amount();
+       return report::when(list > 0, 1 - m.costs.effective.amount() / std::max(list, 1e-9));
+     },
+     [](const MachineCost& m) {
+       const double list = m.costs.list.amount();
+       return list > 0 ? format_percent(Ratio::fraction(1 - m.costs.effective.amount() / list)) : "?";
+     }},
+    {kCostFields, [](const MachineCost& m) { return &m.costs; }},
+    {"cost", "effective", "", [](const MachineCost& m) { return cents(m.costs.effective); },
+     [](const MachineCost& m) { return dollars(m.costs.effective); }, report::kTableOnly},
+};
+
+const Fields<Commitment> kCommitmentFields = {
+    {"id", "commitment", "ID of the Savings Plan, reservation or committed use discount", &Commitment::id},
+    {"type", "type", "kind of commitment", &Commitment::type},
+    {"purchased_usd", "billed for the commitment itself", [](const Commitment& c) { return cents(c.purchased); }},
+    {"used_usd", "used", "amortised cost that covered usage", [](const Commitment& c) { return cents(c.used); },
+     [](const Commitment& c) { return dollars(c.used); }},
+    {"unused_usd", "unused", "amortised cost that covered nothing", [](const Commitment& c) { return cents(c.unused); },
+     [](const Commitment& c) { return dollars(c.unused); }},
+    {"unused_share", "share", "unused part of the amortised cost", &Commitment::unused_share,
+     [](const Commitment& c) { return format_percent(Ratio::fraction(c.unused_share())); }},
+};
+
+const Fields<TeamCost> kTeamFields = {
+    {"name", "team", "value of the tag; empty without one", &TeamCost::name,
+     [](const TeamCost& t) { return team_name(t.name); }},
+    {"effective_usd", "effective", "effective cost of everything", [](const TeamCost& t) { return cents(t.effective); },
+     [](const TeamCost& t) { return dollars(t.effective); }},
+    {"gpu_usd", "GPU machines", "effective cost of machines with GPUs", [](const TeamCost& t) { return cents(t.gpu); },
+     [](const TeamCost& t) { return dollars(t.gpu); }},
+};
+
+const Fields<BudgetLine> kBudgetFields = {
+    {"team", "team", "the team; * for all", &BudgetLine::team, [](const BudgetLine& b) { return team_name(b.team); }},
+    {"budget_usd", "budget", "dollars per month", &BudgetLine::budget},
+    {"spent_usd", "spent", "in this month so far", &BudgetLine::spent},
+    {"forecast_usd", "forecast", "for the whole month, at the mean of the last seven days", &BudgetLine::forecast},
+    {"low_usd", "80 % interval, low end", &BudgetLine::low},
+    {"high_usd", "80 % interval, high end", &BudgetLine::high},
+    {"over", "whether the forecast exceeds the budget", &BudgetLine::is_over},
+    {"over_on", "over on", "the day on which it does",
+     [](const BudgetLine& b) { return b.over_on ? std::optional(day_text(*b.over_on)) : std::nullopt; },
+     [](const BudgetLine& b) { return b.over_on ? day_text(*b.over_on) : "-"; }},
+};
+
+const Fields<WeekLine> kWeekFields = {
+    {"team", "team", "the team", &WeekLine::team, [](const WeekLine& w) { return team_name(w.team); }},
+    {"before_usd", "week before", "effective cost of the seven days before", &WeekLine::before},
+    {"after_usd", "last week", "effective cost of the last seven days", &WeekLine::after},
+    {"change_usd", "change", "the difference", &WeekLine::change},
+};
+
+struct NamedCost {
+  std::string name;
+  Costs costs;
+};
+const Fields<NamedCost> kCategoryFields = {
+    {"name", "usage, purchase, tax, credit, adjustment", &NamedCost::name},
+    {kCostFields, [](const NamedCost& n) { return &n.costs; }},
+};
+
+const Fields<BillResult> kBillFields = {
+    {"rows", "rows read", [](const BillResult& r) { return r.bill.rows; }},
+    {"currency", "currency of all amounts", [](const BillResult& r) { return r.bill.currency; }},
+    {"first_day", "first day charged",
+     [](const BillResult& r) { return report::when(r.bill.first_day > 0, day_text(r.bill.first_day)); }},
+    {"last_day", "last day charged",
+     [](const BillResult& r) { return report::when(r.bill.last_day > 0, day_text(r.bill.last_day)); }},
+    {"totals", "the whole bill", kCostFields, [](const BillResult& r) { return &r.bill.total; }},
+    {"gpu_usd", "effective cost of machines with GPUs", [](const BillResult& r) { return cents(r.bill.gpu); }},
+    {"categories", "by kind of charge", kCategoryFields,
+     [](const BillResult& r) {
+       std::vector<NamedCost> named;
+       for (const auto& [category, costs] : r.bill.categories)
+         named.push_back({std::string(bill::name_of(category)), costs});
+       return named;
+     }},
+    {"machines", "machines with GPUs by terms", kMachineFields,
+     [](const BillResult& r) { return std::cref(r.bill.machines); }},
+    {"commitments", "Savings Plans, reservations, committed use discounts", kCommitmentFields,
+     [](const BillResult& r) { return std::cref(r.bill.commitments); }},
+    {"team_tag", "the tag that names teams",
+     [](const BillResult& r) { return report::when(!r.bill.team_tag.empty(), r.bill.team_tag); }},
+    {"teams", "by team", kTeamFields, [](const BillResult& r) { return std::cref(r.bill.teams); }},
+    {"budgets?", "against --team-budget", kBudgetFields, &BillResult::budgets},
+    {"weeks?", "the last seven days and the seven before, by team", kWeekFields, &BillResult::weeks},
+    {"notes", "what was left out or is doubtful", [](const BillResult& r) { return r.bill.notes; }},
+};
+const report::Document<BillResult> kBillDocument("bill", "What a bill contains", kBillFields);
+
+Money unused_of(const Bill& bill) {
+  Money sum;
+  for (const Commitment& commitment : bill.commitments) sum += commitment.unused;
+  return sum;
+}
+
+std::string headline(const Bill& bill) {
+  const Money unused = unused_of(bill);
+  std::string text = fmt::format("{} effective ({} billed) from {} to {}; {} of it for machines with GPUs.",
+                                 dollars(bill.total.effective), dollars(bill.total.billed), day_text(bill.first_day),
+                                 day_text(bill.last_day), dollars(bill.gpu));
+  if (unused > Money()) text += fmt::format(" Commitments of {} were not used.", dollars(unused));
+  return text;
+}
+
+std::string budget_sentence(const BudgetLine& b) {
+  const std::string team = team_name(b.team);
+  if (!b.is_over()) {
+    return fmt::format("{} stays within its budget of {}: forecast {} ({} to {}).", team, format_usd(b.budget),
+                       format_usd(b.forecast), format_usd(b.low), format_usd(b.high));
+  }
+  return fmt::format("{} exceeds its budget of {} on {}: forecast {} ({} to {}).", team, format_usd(b.budget),
+                     b.over_on ? day_text(*b.over_on) : "the last day", format_usd(b.forecast), format_usd(b.low),
+                     format_usd(b.high));
+}
+
+report::Table titled(std::string title, report::Table table, std::size_t top) {
+  table.title = std::move(title);
+  table.most_shown = top;
+  return table;
+}
+
+report::Table weeks_table(const BillResult& result, std::size_t top) {
+  return titled("What changed in the last seven days",
+                table_of(kWeekFields, result.weeks, {cut("team", 30), "before_usd", "after_usd", "change_usd"}), top);
+}
+
+}  // namespace
+
+report::Report bill_report(const BillResult& result, std::size_t top) {
+  const Bill& bill = result.bill;
+  report::Report report;
+  report.title = "Bill";
+  report.document = kBillDocument.of(result);
+  report.say(headline(bill));
+  for (const BudgetLine& line : result.budgets) {
+    if (line.is_over()) report.say(budget_sentence(line));
+  }
+  if (bill.machines.empty()) {
+    report.say("No row names a machine with GPUs that the catalogue has.");
+  } else {
+    report.blocks.emplace_back(titled("What machines with GPUs really cost",
+                                      table_of(kMachineFields, bill.machines,
+                                               {cut("instance", 28), "gpu", "pricing", "machine_hours", "usd_per_hour",
+                                                "usd_per_gpu_hour", "discount", "cost"}),
+                                      top));
+  }
+  if (!bill.commitments.empty()) {
+    report.blocks.emplace_back(titled("Commitments",
+                                      table_of(kCommitmentFields, bill.commitments,
+                                               {cut("id", 44), "type", "used_usd", "unused_usd", "unused_share"}),
+                                      top));
+  }
+  if (!result.budgets.empty()) {
+    report.blocks.emplace_back(titled("Budgets of the month",
+                                      table_of(kBudgetFields, result.budgets,
+                                               {cut("team", 30), "budget_usd", "spent_usd", "forecast_usd", "over_on"}),
+                                      0));
+  }
+  if (!bill.teams.empty() && !bill.team_tag.empty()) {
+    report.blocks.emplace_back(titled(fmt::format("Teams, by the tag '{}'", bill.team_tag),
+                                      table_of(kTeamFields, bill.teams, {cut("name", 36), "effective_usd", "gpu_usd"}),
+                                      top));
+  }
+  if (!result.weeks.empty()) report.blocks.emplace_back(weeks_table(result, top));
+  for (const std::string& note : bill.notes) report.say("Note: " + note + ".");
+  report.say(
+      fmt::format("Read: {} rows. To use these prices elsewhere, pass --bill FILE to any command that takes --price.",
+                  format_count(static_cast<double>(bill.rows))));
+  return report;
+}
+
+report::Report bill_digest(const BillResult& result) {
+  report::Report report;
+  report.title = fmt::format("GPU spend in the week to {}", day_text(result.bill.last_day));
+  report.document = kBillDocument.of(result);
+  Usd before, after;
+  for (const WeekLine& line : result.weeks) before += line.before, after += line.after;
+  if (result.weeks.empty()) {
+    report.say("The bill has fewer than 14 days, so there is no week to compare with.");
+  } else {
+    const Usd change = after - before;
+    report.say(fmt::format("{} in the last seven days, {} {} than the week before.", format_usd(after),
+                           format_usd(change < Usd{} ? -change : change), change < Usd{} ? "less" : "more"));
+    report.blocks.emplace_back(weeks_table(result, 10));
+  }
+  for (const BudgetLine& line : result.budgets) report.say(budget_sentence(line));
+  if (const Money unused = unused_of(result.bill); unused > Money())
+    report.say(fmt::format("Commitments of {} were not used in the whole period.", dollars(unused)));
+  return report;
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,217 @@
+#include "bill/bill.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace rightsize::bill {
+namespace {
+
+// Beyond these, memory would grow with the bill; costs still count in the totals.
+constexpr std::size_t kMostMachines = 200'000, kMostTeams = 20'000, kMostCommitments = 50'000, kMostTexts = 100'000;
+
+constexpr std::array<std::string_view, 6> kTeamTags = {"team",       "owner",       "cost-center",
+                                                       "costcenter", "cost_center", "project"};
+
+template <class Map>
+typename Map::mapped_type* slot(Map& map, std::string& key, std::string_view text, std::size_t most) {
+  key.assign(text);
+  const auto found = map.find(key);
+  if (found != map.end()) return &found->second;
+  return map.size() < most ? &map[key] : nullptr;
+}
+
+bool in_type(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_'; }
+
+bool mentions_gpu(std::string_view text) {
+  const std::string lower = to_lower(text);
+  return lower.find("gpu") != std::string::npos || lower.find("nvidia") != std::string::npos;
+}
+
+}  // namespace
+
+std::optional<UsdPerMachineSecond> MachineCost::rate() const {
+  if (hours <= 0 || costs.effective <= Money()) return std::nullopt;
+  return usd_per_machine_hour(costs.effective.amount() / hours);
+}
+
+double Commitment::unused_share() const {
+  const double all = (used + unused).amount();
+  return all > 0 ? unused.amount() / all : 0;
+}
+
+BillReader::BillReader(const catalog::Catalog& catalog, std::string team_tag) : wanted_tag_(std::move(team_tag)) {
+  for (const catalog::Machine& machine : catalog.machines) {
+    if (machine.gpus > 0) types_.emplace(to_lower(machine.instance), &machine);
+  }
+}
+
+const catalog::Machine* BillReader::find_machine(std::string_view type) const {
+  if (type.starts_with("ml.")) type.remove_prefix(3);
+  const auto found = types_.find(to_lower(type));
+  return found == types_.end() ? nullptr : found->second;
+}
+
+// The columns for it, or any word of the usage type or the description.
+BillReader::Known BillReader::machine_of(const Charge& charge) {
+  std::string_view text = json_text(charge.price_details, "InstanceType");
+  if (text.empty()) text = charge.instance_type;
+  const bool named = !text.empty();
+  key_.assign(named ? text : charge.usage_type);
+  if (!named) key_.append(" ").append(charge.description);
+  if (const auto known = seen_.find(key_); known != seen_.end()) return known->second;
+  Known found;
+  if (named) found.machine = find_machine(text);
+  for (std::size_t i = 0; i < key_.size() && found.machine == nullptr;) {
+    const std::size_t begin = i;
+    while (i < key_.size() && in_type(key_[i])) ++i;
+    if (i > begin) found.machine = find_machine(std::string_view(key_).substr(begin, i - begin));
+    if (i == begin) ++i;
+  }
+  found.gpu =
+      found.machine != nullptr || (!named && charge.service_category == "Compute" && mentions_gpu(charge.description));
+  if (seen_.size() < kMostTexts) seen_.emplace(key_, found);
+  return found;
+}
+
+std::string_view BillReader::team_of(const Charge& charge) {
+  if (charge.tags.empty()) return {};
+  if (!wanted_tag_.empty()) return json_text(charge.tags, wanted_tag_);
+  for (const std::string_view tag : kTeamTags) {
+    if (const std::string_view value = json_text(charge.tags, tag); !value.empty()) {
+      ++tags_found_[std::string(tag)];
+      return value;
+    }
+  }
+  return {};
+}
+
+void BillReader::take(const Charge& charge) {
+  if (bill_.currency.empty()) bill_.currency = charge.currency;
+  if (!charge.currency.empty() && charge.currency != bill_.currency) {
+    ++other_currency_;
+    return;
+  }
+  bill_.total.add(charge);
+  bill_.categories[charge.category].add(charge);
+  if (charge.day > 0) {
+    bill_.first_day = bill_.first_day == 0 ? charge.day : std::min(bill_.first_day, charge.day);
+    bill_.last_day = std::max(bill_.last_day, charge.day);
+  }
+  const bool unused = charge.commitment_status == "Unused";
+  if (!charge.commitment_id.empty()) {
+    if (Commitment* commitment = slot(commitments_, key_, charge.commitment_id, kMostCommitments)) {
+      if (commitment->id.empty()) commitment->id = charge.commitment_id;
+      if (commitment->type.empty()) commitment->type = charge.commitment_type;
+      if (charge.category == Category::kPurchase)
+        commitment->purchased += charge.billed;
+      else
+        (unused ? commitment->unused : commitment->used) += charge.effective;
+    }
+  }
+  // Taxes are charged on other rows, purchases cover later ones.
+  const bool of_machine = !unused && charge.category != Category::kTax && charge.category != Category::kPurchase;
+  const Known known = of_machine ? machine_of(charge) : Known{};
+  if (known.gpu) bill_.gpu += charge.effective;
+  if (known.machine != nullptr) {
+    MachineCost& cost = machines_[{known.machine, charge.pricing}];
+    cost.machine = known.machine;
+    cost.pricing = charge.pricing;
+    if (charge.category == Category::kUsage) cost.hours += charge.hours;
+    cost.costs.add(charge);
+    if (!charge.resource_id.empty()) {
+      if (MachineUse* use = slot(uses_, key_, charge.resource_id, kMostMachines)) {
+        if (use->id.empty()) {
+          use->id = charge.resource_id;
+          use->name = charge.resource_name;
+          use->machine = known.machine;
+        }
+        MachineUse::Day& day = use->days[charge.day];
+        if (charge.category == Category::kUsage) day.hours += charge.hours;
+        day.effective += charge.effective;
+      } else {
+        ++left_out_;
+      }
+    }
+  } else if (charge.category == Category::kUsage && !unused && !known.gpu) {
+    bill_.services[std::string(charge.service_category.empty() ? charge.service : charge.service_category)] +=
+        charge.effective;
+  }
+  if (TeamCost* team = slot(teams_, key_, team_of(charge), kMostTeams)) {
+    team->effective += charge.effective;
+    if (known.gpu) team->gpu += charge.effective;
+    team->by_day[charge.day] += charge.effective;
+  }
+}
+
+Result<> BillReader::read(const std::string& path) {
+  RIGHTSIZE_TRY(const FocusOutcome outcome, read_focus(path, [this](const Charge& charge) { take(charge); }));
+  bill_.rows += outcome.rows;
+  bill_.notes.insert(bill_.notes.end(), outcome.notes.begin(), outcome.notes.end());
+  return {};
+}
+
+Result<> BillReader::read(ByteSource& source, const std::string& name) {
+  RIGHTSIZE_TRY(const FocusOutcome outcome, read_focus(source, name, [this](const Charge& charge) { take(charge); }));
+  bill_.rows += outcome.rows;
+  bill_.notes.insert(bill_.notes.end(), outcome.notes.begin(), outcome.notes.end());
+  return {};
+}
+
+Bill BillReader::finish() {
+  Bill bill = std::move(bill_);
+  for (auto& [key, cost] : machines_) bill.machines.push_back(std::move(cost));
+  for (auto& [key, commitment] : commitments_) bill.commitments.push_back(std::move(commitment));
+  for (auto& [key, team] : teams_) {
+    team.name = key;
+    bill.teams.push_back(std::move(team));
+  }
+  for (auto& [key, use] : uses_) bill.uses.push_back(std::move(use));
+  std::ranges::sort(bill.machines, [](const MachineCost& a, const MachineCost& b) {
+    return std::tuple(b.costs.effective, a.machine->instance, a.pricing) <
+           std::tuple(a.costs.effective, b.machine->instance, b.pricing);
+  });
+  std::ranges::sort(bill.commitments, [](const Commitment& a, const Commitment& b) {
+    return std::tie(b.unused, a.id) < std::tie(a.unused, b.id);
+  });
+  std::ranges::sort(bill.teams, [](const TeamCost& a, const TeamCost& b) {
+    return std::tie(b.effective, a.name) < std::tie(a.effective, b.name);
+  });
+  std::ranges::sort(bill.uses, {}, &MachineUse::id);
+  bill.team_tag = wanted_tag_;
+  std::uint64_t most = 0;
+  for (const auto& [tag, rows] : tags_found_) {
+    if (rows > most) bill.team_tag = tag, most = rows;
+  }
+  if (other_currency_ > 0) {
+    bill.notes.push_back(
+        fmt::format("{} rows in another currency than {} were left out", other_currency_, bill.currency));
+  }
+  if (!bill.currency.empty() && bill.currency != "USD") {
+    bill.notes.push_back(
+        fmt::format("the bill is in {}; rightsize counts in dollars and does not convert", bill.currency));
+  }
+  if (left_out_ > 0) bill.notes.push_back(fmt::format("more than {} machines: the rest is not listed", kMostMachines));
+  return bill;
+}
+
+std::map<std::string, UsdPerMachineSecond> effective_prices(const Bill& bill) {
+  std::map<std::string, std::pair<double, Money>> sums;  // hours, effective
+  for (const MachineCost& cost : bill.machines) {
+    auto& [hours, effective] = sums[to_lower(cost.machine->instance)];
+    hours += cost.hours;
+    effective += cost.costs.effective;
+  }
+  std::map<std::string, UsdPerMachineSecond> prices;
+  for (const auto& [instance, sum] : sums) {
+    if (sum.first > 0 && sum.second > Money())
+      prices.emplace(instance, usd_per_machine_hour(sum.second.amount() / sum.first));
+  }
+  return prices;
+}
+
+}  // namespace rightsize::bill

@@ -1,0 +1,120 @@
+// A bill: what was charged, for which machines, under which commitments and for whom.
+//
+//   BillReader reader(catalog);
+//   reader.read("bill.csv.gz");                  // FOCUS (focus.h); memory does not grow with the number of rows
+//   const Bill bill = reader.finish();
+//   bill.total.effective;                        // exact to the cent
+//   effective_prices(bill)["p5.48xlarge"];       // what an hour really costs, after discounts and commitments
+//
+// Effective cost contains the amortised part of commitments, so the purchase of a commitment itself has none. What
+// commitments did not cover is listed as unused; it is part of the total, but of no machine.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/units.h"
+#include "bill/focus.h"
+#include "catalog/catalog.h"
+
+namespace rightsize::bill {
+
+struct Costs {
+  Money billed, effective, list;
+
+  void add(const Charge& charge) { billed += charge.billed, effective += charge.effective, list += charge.list; }
+};
+
+// One kind of machine on one kind of terms.
+struct MachineCost {
+  const catalog::Machine* machine = nullptr;  // with GPUs
+  Pricing pricing = Pricing::kStandard;
+  double hours = 0;
+  Costs costs;
+
+  double gpu_hours() const { return hours * machine->gpus; }
+  // Nothing without hours.
+  std::optional<UsdPerMachineSecond> rate() const;
+};
+
+struct Commitment {
+  std::string id, type;
+  Money purchased;     // billed for the commitment itself
+  Money used, unused;  // effective: what covered usage, and what did not
+
+  double unused_share() const;
+};
+
+// One team's part, by the value of a tag.
+struct TeamCost {
+  std::string name;
+  Money effective, gpu;              // of everything; of machines with GPUs
+  std::map<int, Money> by_day = {};  // effective
+};
+
+// One machine with GPUs, by its ID.
+struct MachineUse {
+  std::string id, name;
+  const catalog::Machine* machine = nullptr;
+  struct Day {
+    double hours = 0;
+    Money effective;
+  };
+  std::map<int, Day> days = {};
+};
+
+struct Bill {
+  std::uint64_t rows = 0;
+  std::string currency;
+  int first_day = 0, last_day = 0;  // since 1970-01-01
+  Costs total;
+  std::map<Category, Costs> categories;
+  std::map<std::string, Money> services;  // effective, of usage that is not for GPU machines, by service category
+  std::vector<MachineCost> machines;      // with GPUs, the most expensive first
+  Money gpu;                              // effective, of all of them and of GPUs billed apart from a machine
+  std::vector<Commitment> commitments;    // the most unused first
+  std::vector<TeamCost> teams;            // the most expensive first; "" without the tag
+  std::vector<MachineUse> uses;
+  std::string team_tag;  // the tag that names teams; empty: none of the known ones is there
+  std::vector<std::string> notes;
+};
+
+class BillReader {
+ public:
+  // `team_tag`: the tag that names a team; empty: the first of team, owner, cost-center, costcenter, project that a row
+  // has.
+  explicit BillReader(const catalog::Catalog& catalog, std::string team_tag = {});
+
+  Result<> read(const std::string& path);
+  Result<> read(ByteSource& source, const std::string& name);
+  void take(const Charge& charge);
+  Bill finish();
+
+ private:
+  struct Known {
+    const catalog::Machine* machine = nullptr;
+    bool gpu = false;  // of a machine, or billed apart from it
+  };
+  Known machine_of(const Charge& charge);
+  const catalog::Machine* find_machine(std::string_view type) const;
+  std::string_view team_of(const Charge& charge);
+
+  std::unordered_map<std::string, const catalog::Machine*> types_;  // with GPUs, by instance type in lower case
+  std::unordered_map<std::string, Known> seen_;                     // what a text says
+  std::map<std::pair<const catalog::Machine*, Pricing>, MachineCost> machines_;
+  std::unordered_map<std::string, Commitment> commitments_;
+  std::unordered_map<std::string, TeamCost> teams_;
+  std::unordered_map<std::string, MachineUse> uses_;
+  std::string wanted_tag_, key_, lower_;
+  std::map<std::string, std::uint64_t> tags_found_;
+  std::uint64_t left_out_ = 0, other_currency_ = 0;
+  Bill bill_;
+};
+
+// What an hour of each machine costs, over all terms; by instance type in lower case.
+std::map<std::string, UsdPerMachineSecond> effective_prices(const Bill& bill);
+
+}  // namespace rightsize::bill

@@ -1,0 +1,298 @@
+// What must hold of any bill, generated as exports write them.
+#include "bill/bill.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/csv.h"
+#include "bill/budget.h"
+#include "bill/focus_writer.h"
+#include "bill/reconcile.h"
+
+namespace rightsize::bill {
+namespace {
+
+using testing::HasSubstr;
+
+const catalog::Catalog& machines() {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
+}
+
+const catalog::Machine& some_machine() {
+  std::vector<const catalog::Machine*> all;
+  for (const catalog::Machine& machine : machines().machines) {
+    // One that no other provider has under the same name.
+    const auto same = std::ranges::count(machines().machines, machine.instance, &catalog::Machine::instance);
+    if (machine.gpus > 0 && same == 1) all.push_back(&machine);
+  }
+  return *all[*rc::gen::inRange<std::size_t>(0, all.size())];
+}
+
+Bill bill_of(const std::string& csv, const std::string& tag = {}) {
+  BillReader reader(machines(), tag);
+  const auto source = bytes_of(csv);
+  const Result<> read = reader.read(*source, "bill.csv");
+  EXPECT_TRUE(read) << (read ? "" : read.error().message);
+  return reader.finish();
+}
+
+constexpr const char* kHeader =
+    "ProviderName,BilledCost,EffectiveCost,ListCost,ChargeCategory,PricingCategory,ChargePeriodStart,ConsumedQuantity,"
+    "ConsumedUnit,BillingCurrency,ServiceCategory,SkuPriceDetails,ResourceId,CommitmentDiscountId,"
+    "CommitmentDiscountStatus,CommitmentDiscountType,Tags\n";
+
+// An amount in units of 10^-9, as text with some zeros after it.
+std::string money_text(std::int64_t nano) {
+  const std::int64_t whole = std::abs(nano) / 1'000'000'000, rest = std::abs(nano) % 1'000'000'000;
+  return fmt::format("{}{}.{:09}{}", nano < 0 ? "-" : "", whole, rest,
+                     std::string(static_cast<std::size_t>(whole % 4), '0'));
+}
+
+struct Row {
+  std::int64_t billed, effective;  // 10^-9
+  int day;
+  double hours;
+  std::string details, id, team, category = "Usage", status = {}, commitment = {};
+
+  std::string csv() const {
+    return fmt::format("AWS,{},{},{},{},Standard,{}T00:00:00Z,{},Hours,USD,Compute,{},{},{},{},Savings Plan,{}\n",
+                       money_text(billed), money_text(effective), money_text(effective), category,
+                       format_date(Date{day}), hours, csv_cell(details), id, commitment, status,
+                       csv_cell(fmt::format("{{\"env\":\"prod\",\"Team\":\"{}\"}}", team)));
+  }
+};
+
+std::vector<Row> some_rows() {
+  std::vector<Row> rows(*rc::gen::inRange<std::size_t>(1, 60));
+  for (Row& row : rows) {
+    row.billed = *rc::gen::inRange<std::int64_t>(-1'000'000'000'000, 100'000'000'000'000);
+    row.effective = *rc::gen::inRange<std::int64_t>(-1'000'000'000'000, 100'000'000'000'000);
+    row.day = *rc::gen::inRange(20000, 20031);
+    row.hours = *rc::gen::inRange(0, 25);
+    row.details =
+        fmt::format("{{\"InstanceType\":\"{}\"}}", *rc::gen::arbitrary<bool>() ? some_machine().instance : "m6i.large");
+    row.id = fmt::format("arn:aws:ec2:us-east-1:1:instance/i-{}", *rc::gen::inRange(0, 5));
+    row.team = *rc::gen::element<std::string>("ml", "research", "search");
+  }
+  return rows;
+}
+
+std::string file_of(const std::vector<Row>& rows) {
+  std::string csv = kHeader;
+  for (const Row& row : rows) csv += row.csv();
+  return csv;
+}
+
+// Half away from zero.
+std::int64_t cents_of(std::int64_t nano) { return (nano + (nano < 0 ? -5'000'000 : 5'000'000)) / 10'000'000; }
+
+RC_GTEST_PROP(Money, SumsAreExact, (const std::vector<std::int32_t>& amounts)) {
+  Money sum;
+  std::int64_t truth = 0;
+  for (const std::int32_t amount : amounts) {
+    Money one;
+    RC_ASSERT(Money::parse(money_text(amount), one));
+    sum += one;
+    truth += amount;
+  }
+  RC_ASSERT(sum.cents() == cents_of(truth));
+  Money again;
+  RC_ASSERT(Money::parse(sum.text(), again));
+  RC_ASSERT(again == sum);
+}
+
+TEST(Money, ReadsEveryFormOfFocusNumbers) {
+  const auto read = [](std::string_view text) {
+    Money money;
+    return Money::parse(text, money) ? money.text() : "refused";
+  };
+  EXPECT_EQ(read("12.50"), "12.5");
+  EXPECT_EQ(read("-0.00031"), "-0.00031");
+  EXPECT_EQ(read("1.5E-7"), "0.00000015");
+  EXPECT_EQ(read("35.2E7"), "352000000");
+  EXPECT_EQ(read("0"), "0");
+  for (const char* wrong :
+       {"", "-", ".", "1,000", "$5", "1e", "1e9999", "NaN", "99999999999999999999999999999999999999999"})
+    EXPECT_EQ(read(wrong), "refused") << wrong;
+}
+
+RC_GTEST_PROP(Bill, TotalsAreExactToTheCentInAnyOrder, ()) {
+  std::vector<Row> rows = some_rows();
+  std::int64_t billed = 0, effective = 0;
+  for (const Row& row : rows) billed += row.billed, effective += row.effective;
+  const Bill bill = bill_of(file_of(rows));
+  RC_ASSERT(bill.total.billed.cents() == cents_of(billed));
+  RC_ASSERT(bill.total.effective.cents() == cents_of(effective));
+  Money teams, days;
+  for (const TeamCost& team : bill.teams) {
+    teams += team.effective;
+    for (const auto& [day, money] : team.by_day) days += money;
+  }
+  RC_ASSERT(teams == bill.total.effective);
+  RC_ASSERT(days == bill.total.effective);
+  std::ranges::reverse(rows);
+  const Bill again = bill_of(file_of(rows));
+  RC_ASSERT(again.total.effective == bill.total.effective);
+  RC_ASSERT(again.gpu == bill.gpu);
+  RC_ASSERT(again.machines.size() == bill.machines.size());
+}
+
+RC_GTEST_PROP(Bill, AMachinesPriceIsItsCostOverItsHours, ()) {
+  const catalog::Machine& machine = some_machine();
+  const double price = *rc::gen::inRange(10, 9000) / 100.0;
+  std::vector<Row> rows(*rc::gen::inRange<std::size_t>(1, 30));
+  double hours = 0;
+  for (Row& row : rows) {
+    row.hours = *rc::gen::inRange(1, 25);
+    row.billed = 0;  // covered by a commitment: amortised cost only
+    row.effective = std::llround(price * row.hours * 1e9);
+    row.day = 20000;
+    row.details = fmt::format("{{\"x_Plan\":\"a\",\"InstanceType\":\"{}\"}}", machine.instance);
+    row.id = "i-1";
+    hours += row.hours;
+  }
+  // The unused part and taxes belong to no machine.
+  Row unused = rows.front();
+  unused.status = "Unused", unused.commitment = "sp-1";
+  Row tax = rows.front();
+  tax.category = "Tax";
+  rows.push_back(unused);
+  rows.push_back(tax);
+  const Bill bill = bill_of(file_of(rows));
+  RC_ASSERT(bill.machines.size() == 1U);
+  RC_ASSERT(std::abs(bill.machines[0].hours - hours) < 1e-9);
+  const auto prices = effective_prices(bill);
+  RC_ASSERT(prices.size() == 1U);
+  RC_ASSERT(std::abs(in_usd_per_machine_hour(prices.begin()->second) - price) < 1e-6);
+  RC_ASSERT(bill.commitments.size() == 1U);
+  RC_ASSERT(bill.commitments[0].unused.cents() == cents_of(unused.effective));
+  RC_ASSERT(bill.commitments[0].unused_share() == 1.0);
+}
+
+TEST(Bill, VersionsAndProvidersNameTheMachineInDifferentColumns) {
+  const std::string columns = "BilledCost,EffectiveCost,ChargeCategory,ServiceCategory,PricingQuantity,PricingUnit,";
+  const auto instance = [&](const std::string& name, const std::string& cell) {
+    const Bill bill = bill_of(columns + name + "\n98.32,98.32,Usage,Compute,1,1 Hour," + csv_cell(cell) + "\n");
+    return bill.machines.empty() ? std::string("none") : bill.machines[0].machine->instance;
+  };
+  EXPECT_EQ(instance("SkuPriceDetails", "{\"InstanceType\":\"p5.48xlarge\",\"CoreCount\":192}"), "p5.48xlarge");
+  EXPECT_EQ(instance("x_UsageType", "USE1-BoxUsage:p5.48xlarge"), "p5.48xlarge");
+  EXPECT_EQ(instance("ChargeDescription", "$98.32 per On Demand Linux p5.48xlarge Instance Hour"), "p5.48xlarge");
+  EXPECT_EQ(instance("x_SkuInstanceType", "STANDARD_ND96ISR_H100_V5"), "Standard_ND96isr_H100_v5");
+  EXPECT_EQ(instance("ChargeDescription", "NAT gateway data processed"), "none");
+}
+
+TEST(Bill, MistakesAreSaid) {
+  BillReader reader(machines());
+  const auto other = bytes_of("a,b\n1,2\n");
+  const Result<> wrong = reader.read(*other, "x.csv");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message, HasSubstr("BilledCost"));
+  const Bill bill = bill_of("BilledCost,EffectiveCost,BillingCurrency\n1,1,USD\nfree,1,USD\n2,2,EUR\n");
+  EXPECT_EQ(bill.total.billed.text(), "1");
+  ASSERT_EQ(bill.notes.size(), 2U);
+  EXPECT_THAT(bill.notes[0], HasSubstr("line 3"));
+  EXPECT_THAT(bill.notes[1], HasSubstr("another currency"));
+}
+
+TEST(JsonText, FindsAKeyInTags) {
+  EXPECT_EQ(json_text(R"({""Team"":""ml"",""env"":""prod""})", "team"), "ml");
+  EXPECT_EQ(json_text(R"({"env": "team", "team": "a b"})", "team"), "a b");
+  EXPECT_EQ(json_text(R"({""CoreCount"":4,""InstanceType"":""p5.48xlarge""})", "CoreCount"), "4");
+  EXPECT_EQ(json_text(R"({""env"":""team""})", "team"), "");
+  EXPECT_EQ(json_text("", "team"), "");
+}
+
+RC_GTEST_PROP(FocusWriter, WhatWeWriteIsReadBackToTheCent, ()) {
+  std::vector<Allocation> rows(*rc::gen::inRange<std::size_t>(1, 20));
+  Money sum, of_ml;
+  for (Allocation& row : rows) {
+    row.team = *rc::gen::element<std::string>("ml", "a \"quoted\", team", "");
+    row.workload = "chat";
+    row.gpu = "h100-sxm";
+    row.gpu_id = "GPU-1";
+    row.gpu_hours = 3;
+    row.cost = Money::of(*rc::gen::inRange(0, 1'000'000) / 1000.0);
+    sum += row.cost;
+    if (row.team == "ml") of_ml += row.cost;
+  }
+  const Bill bill = bill_of(write_focus(rows, 20000 * 86400.0, 20007 * 86400.0));
+  RC_ASSERT(bill.rows == rows.size());
+  RC_ASSERT(bill.total.effective == sum);
+  RC_ASSERT(bill.total.billed == sum);
+  for (const TeamCost& team : bill.teams) {
+    if (team.name == "ml") RC_ASSERT(team.effective == of_ml);
+  }
+}
+
+RC_GTEST_PROP(Reconcile, TheFleetAndTheDifferencesAddUpToTheBill, ()) {
+  std::vector<Row> rows = some_rows();
+  for (Row& row : rows) row.effective = std::abs(row.effective);
+  const Bill bill = bill_of(file_of(rows));
+  std::vector<SeenHost> fleet(*rc::gen::inRange<std::size_t>(0, 6));
+  for (SeenHost& seen : fleet) {
+    seen.host = fmt::format("i-{}", *rc::gen::inRange(0, 8));
+    seen.gpu = some_machine().gpu;
+    seen.gpu_hours = *rc::gen::inRange(0, 400);
+    seen.usd = *rc::gen::inRange(0, 5000);
+  }
+  const Reconciliation found = reconcile(bill, fleet, 20000, 20031);
+  double sum = found.fleet_usd;
+  for (const Difference& part : found.parts) sum += part.usd;
+  RC_ASSERT(std::abs(sum - found.bill_gpu_usd) < 0.05 + 1e-9 * std::abs(sum));
+}
+
+TEST(Reconcile, SaysWhichHoursHaveNoTelemetry) {
+  std::vector<Row> rows;
+  for (const char* id : {"i-1", "i-2", "i-3"}) {
+    Row row{98'320'000'000 * 24, 98'320'000'000 * 24, 20000, 24, "{\"InstanceType\":\"p5.48xlarge\"}", id, "ml"};
+    rows.push_back(row);
+  }
+  const Bill bill = bill_of(file_of(rows));
+  // One host all day, one half the day, one never; at the bill's price.
+  const double rate = 98.32 / 8;
+  const Reconciliation found =
+      reconcile(bill, {{"i-1", "h100-sxm", 192, 192 * rate}, {"i-2", "h100-sxm", 96, 96 * rate}}, 20000, 20001);
+  ASSERT_EQ(found.parts.size(), 2U);
+  EXPECT_EQ(found.parts[0].what, "no-telemetry");
+  EXPECT_NEAR(found.parts[0].usd, 192 * rate, 0.01);
+  EXPECT_EQ(found.parts[1].what, "idle-nodes");
+  EXPECT_NEAR(found.parts[1].usd, 96 * rate, 0.01);
+  EXPECT_GE(found.explained, 0.99);
+}
+
+RC_GTEST_PROP(Budget, AConstantSpendIsForecastExactly, ()) {
+  const int last = *rc::gen::inRange(19'000, 22'000);
+  const Month month = month_of(last);
+  const double daily = *rc::gen::inRange(1, 5000);
+  TeamCost team;
+  team.name = "ml";
+  for (int day = last - 40; day <= last; ++day) team.by_day[day] = Money::of(daily);
+  const double budget = daily * month.days * (*rc::gen::inRange(50, 150) / 100.0);
+  const BudgetLine line = against_budgets({team}, {{"ml", usd(budget)}}, last).front();
+  RC_ASSERT(std::abs(in_usd(line.forecast) - daily * month.days) < 0.01);
+  RC_ASSERT(std::abs(in_usd(line.spent) - daily * line.days) < 0.01);
+  RC_ASSERT(line.is_over() == (daily * month.days > budget + 1e-9 || in_usd(line.forecast) > budget));
+  if (line.over_on) {
+    // Spend up to that day is over the budget, and not over it the day before.
+    const double days = *line.over_on - month.first + 1;
+    RC_ASSERT(days * daily > budget - 1e-6);
+    RC_ASSERT((days - 1) * daily <= budget + 1e-6);
+  }
+  const auto weeks = week_over_week({team}, last);
+  RC_ASSERT(weeks.size() == 1U && std::abs(in_usd(weeks[0].change())) < 1e-6);
+}
+
+TEST(Budget, MistakesAreSaid) {
+  EXPECT_TRUE(parse_budgets({"ml=20000", "*=$90000"}));
+  EXPECT_FALSE(parse_budgets({"ml"}));
+  EXPECT_FALSE(parse_budgets({"ml=-5"}));
+  EXPECT_FALSE(parse_budgets({"=5"}));
+  EXPECT_THAT(budget_rules({{"a.b", usd(100)}}), HasSubstr("owner=~\"a\\\\.b(/.*)?\""));
+}
+
+}  // namespace
+}  // namespace rightsize::bill

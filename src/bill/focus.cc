@@ -1,0 +1,262 @@
+#include "bill/focus.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/csv_reader.h"
+#include "base/date.h"
+#include "base/decimal.h"
+#include "base/text.h"
+
+namespace rightsize::bill {
+namespace {
+
+constexpr std::size_t kMissing = std::string_view::npos;
+
+// Where the columns are.
+struct Columns {
+  std::size_t billed, effective, list, category, pricing, start, consumed, consumed_unit, quantity, unit;
+  std::size_t currency, provider, service_category, service, description, resource_id, resource_name, region;
+  std::size_t price_details, usage_type, instance_type, commitment_id, commitment_type, commitment_status, tags,
+      sub_account;
+  std::size_t most = 0;  // no column after this one matters
+
+  explicit Columns(const CsvColumns& all) {
+    const auto find = [&](std::initializer_list<std::string_view> names) {
+      for (const std::string_view name : names) {
+        if (const std::size_t at = all.of(name); at != kMissing) {
+          most = std::max(most, at + 1);
+          return at;
+        }
+      }
+      return kMissing;
+    };
+    billed = find({"BilledCost"});
+    effective = find({"EffectiveCost"});
+    list = find({"ListCost"});
+    category = find({"ChargeCategory", "ChargeType"});
+    pricing = find({"PricingCategory"});
+    start = find({"ChargePeriodStart"});
+    consumed = find({"ConsumedQuantity"});
+    consumed_unit = find({"ConsumedUnit"});
+    quantity = find({"PricingQuantity"});
+    unit = find({"PricingUnit"});
+    currency = find({"BillingCurrency"});
+    provider = find({"ServiceProviderName", "ProviderName", "Provider"});
+    service_category = find({"ServiceCategory"});
+    service = find({"ServiceName"});
+    description = find({"ChargeDescription"});
+    resource_id = find({"ResourceId"});
+    resource_name = find({"ResourceName"});
+    region = find({"RegionId", "Region"});
+    price_details = find({"SkuPriceDetails", "x_SkuDetails"});
+    usage_type = find({"x_UsageType", "SkuMeter", "x_SkuMeterName"});
+    instance_type = find({"x_InstanceType", "x_SkuInstanceType"});
+    commitment_id = find({"CommitmentDiscountId"});
+    commitment_type = find({"CommitmentDiscountType"});
+    commitment_status = find({"CommitmentDiscountStatus"});
+    tags = find({"Tags"});
+    sub_account = find({"SubAccountName", "SubAccountId"});
+  }
+};
+
+Category category_of(std::string_view text) {
+  if (text.empty() || text == "Usage") return Category::kUsage;
+  if (text == "Purchase") return Category::kPurchase;
+  if (text == "Tax") return Category::kTax;
+  if (text == "Credit") return Category::kCredit;
+  return text == "Adjustment" ? Category::kAdjustment : Category::kOther;
+}
+
+// "Dynamic" is what FOCUS calls prices that change with demand.
+Pricing pricing_of(std::string_view text) {
+  if (text == "Standard" || text == "On-Demand") return Pricing::kStandard;
+  if (text == "Committed" || text == "Commitment-Based") return Pricing::kCommitted;
+  return text == "Dynamic" ? Pricing::kSpot : Pricing::kOther;
+}
+
+// 2026-05-01T00:00:00Z; only its day. The last text is remembered: most rows share it with the one before.
+class Days {
+ public:
+  int of(std::string_view text) {
+    text = text.substr(0, 10);
+    if (text == last_) return day_;
+    last_ = text;
+    const Result<Date> date = parse_date(text);
+    day_ = date ? date->day : 0;
+    return day_;
+  }
+
+ private:
+  std::string last_;
+  int day_ = 0;
+};
+
+// Hours in a quantity of this unit; 0 if it is not a time. "Hours", "1 Hour", "Hrs", "Seconds".
+double hours_in(std::string_view unit) {
+  double times = 1;
+  if (!unit.empty() && unit.front() >= '1' && unit.front() <= '9') {
+    const char* after = parse_decimal(unit.data(), unit.data() + unit.size(), times);
+    unit = trim(unit.substr(static_cast<std::size_t>(after - unit.data())));
+  }
+  const std::string lower = to_lower(unit);
+  if (lower == "hours" || lower == "hour" || lower == "hrs" || lower == "hr" || lower == "h") return times;
+  if (lower == "seconds" || lower == "second" || lower == "s") return times / 3600;
+  return lower == "minutes" || lower == "minute" ? times / 60 : 0;
+}
+
+class Reading {
+ public:
+  Reading(const std::string& name, const std::function<void(const Charge&)>& take) : name_(name), take_(take) {}
+
+  Result<FocusOutcome> read(ByteSource& source) {
+    CsvReader csv(source, name_);
+    std::string_view record;
+    if (!csv.next(record)) {
+      if (csv.failed()) return fail(csv.error());
+      return fail(bad_input(fmt::format("'{}' is empty", name_)));
+    }
+    const CsvColumns header(record);
+    const Columns columns(header);
+    if (columns.billed == kMissing || columns.effective == kMissing) {
+      return fail(bad_input(fmt::format("'{}' is not a FOCUS export: it has no column {}", name_,
+                                        columns.billed == kMissing ? "BilledCost" : "EffectiveCost"))
+                      .with_hint("export the bill in FOCUS 1.0 to 1.3 as CSV: AWS Data Exports, Azure Cost Management "
+                                 "exports, Google Cloud's FOCUS view in BigQuery"));
+    }
+    std::vector<std::string_view> cells;
+    while (csv.next(record)) {
+      split_csv(record, cells, columns.most);
+      take_row(columns, cells, csv.line());
+    }
+    if (csv.failed()) return fail(csv.error());
+    if (outcome_.refused > 0) {
+      outcome_.notes.push_back(fmt::format("{}: {} rows without a readable cost were left out, the first in line {}",
+                                           name_, outcome_.refused, first_refused_));
+    }
+    return outcome_;
+  }
+
+ private:
+  void take_row(const Columns& c, const std::vector<std::string_view>& cells, long line) {
+    const auto cell = [&](std::size_t column) { return column < cells.size() ? cells[column] : std::string_view{}; };
+    Charge charge;
+    charge.line = line;
+    ++outcome_.rows;
+    if (!Money::parse(cell(c.billed), charge.billed) || !Money::parse(cell(c.effective), charge.effective)) {
+      if (outcome_.refused++ == 0) first_refused_ = line;
+      return;
+    }
+    if (!Money::parse(cell(c.list), charge.list)) charge.list = charge.effective;
+    charge.category = category_of(cell(c.category));
+    charge.pricing = pricing_of(cell(c.pricing));
+    charge.day = days_.of(cell(c.start));
+    // Unused parts of commitments are priced by time, too, but nothing was consumed.
+    charge.hours = time_of(cell(c.consumed), cell(c.consumed_unit));
+    if (charge.hours == 0 && cell(c.consumed).empty()) charge.hours = time_of(cell(c.quantity), cell(c.unit));
+    charge.currency = cell(c.currency);
+    charge.provider = cell(c.provider);
+    charge.service_category = cell(c.service_category);
+    charge.service = cell(c.service);
+    charge.description = cell(c.description);
+    charge.resource_id = cell(c.resource_id);
+    charge.resource_name = cell(c.resource_name);
+    charge.region = cell(c.region);
+    charge.price_details = cell(c.price_details);
+    charge.usage_type = cell(c.usage_type);
+    charge.instance_type = cell(c.instance_type);
+    charge.commitment_id = cell(c.commitment_id);
+    charge.commitment_type = cell(c.commitment_type);
+    charge.commitment_status = cell(c.commitment_status);
+    charge.tags = cell(c.tags);
+    charge.sub_account = cell(c.sub_account);
+    take_(charge);
+  }
+
+  double time_of(std::string_view quantity, std::string_view unit) {
+    if (quantity.empty() || unit.empty()) return 0;
+    if (unit != last_unit_) {
+      last_unit_ = unit;
+      hours_ = hours_in(unit);
+    }
+    double number = 0;
+    if (hours_ == 0 || parse_decimal(quantity.data(), quantity.data() + quantity.size(), number) == nullptr) return 0;
+    return number * hours_;
+  }
+
+  const std::string& name_;
+  const std::function<void(const Charge&)>& take_;
+  FocusOutcome outcome_;
+  long first_refused_ = 0;
+  Days days_;
+  std::string last_unit_;
+  double hours_ = 0;
+};
+
+bool same_letters(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
+           const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+           return lower(x) == lower(y);
+         });
+}
+
+}  // namespace
+
+std::string_view name_of(Category category) {
+  constexpr std::array<std::string_view, 6> kNames = {"usage", "purchase", "tax", "credit", "adjustment", "other"};
+  return kNames[static_cast<std::size_t>(category)];
+}
+
+std::string_view name_of(Pricing pricing) {
+  constexpr std::array<std::string_view, 4> kNames = {"on-demand", "committed", "spot", "other"};
+  return kNames[static_cast<std::size_t>(pricing)];
+}
+
+std::string_view json_text(std::string_view cell, std::string_view key) {
+  // Texts stand between quotes, which are doubled in a quoted cell.
+  std::size_t at = 0;
+  const auto next_text = [&](std::string_view& text) {
+    const std::size_t open = cell.find('"', at);
+    if (open == std::string_view::npos) return false;
+    std::size_t begin = open + 1;
+    const bool doubled = begin < cell.size() && cell[begin] == '"';
+    if (doubled) ++begin;
+    const std::size_t close = cell.find(doubled ? "\"\"" : "\"", begin);
+    if (close == std::string_view::npos) return false;
+    text = cell.substr(begin, close - begin);
+    at = close + (doubled ? 2 : 1);
+    return true;
+  };
+  std::string_view name, value;
+  while (next_text(name)) {
+    std::size_t colon = at;
+    while (colon < cell.size() && cell[colon] == ' ') ++colon;
+    if (colon >= cell.size() || cell[colon] != ':') continue;
+    ++colon;
+    while (colon < cell.size() && cell[colon] == ' ') ++colon;
+    if (colon < cell.size() && cell[colon] == '"') {
+      at = colon;
+      if (!next_text(value)) return {};
+      if (same_letters(name, key)) return value;
+    } else if (same_letters(name, key)) {
+      const std::size_t end = cell.find_first_of(",}", colon);
+      return trim(cell.substr(colon, end == std::string_view::npos ? end : end - colon));
+    }
+  }
+  return {};
+}
+
+Result<FocusOutcome> read_focus(ByteSource& source, const std::string& name,
+                                const std::function<void(const Charge&)>& take) {
+  return Reading(name, take).read(source);
+}
+
+Result<FocusOutcome> read_focus(const std::string& path, const std::function<void(const Charge&)>& take) {
+  RIGHTSIZE_TRY(std::unique_ptr<ByteSource> file, open_bytes(path));
+  RIGHTSIZE_TRY(std::unique_ptr<ByteSource> source, uncompress(path, std::move(file)));
+  return Reading(path, take).read(*source);
+}
+
+}  // namespace rightsize::bill

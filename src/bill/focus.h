@@ -1,0 +1,54 @@
+// Rows of cost exports in the FinOps Open Cost and Usage Specification (FOCUS) 1.0 to 1.3, as AWS, Google Cloud and
+// Azure write them: CSV, plain, gzip or zstd, of any size.
+//
+// Columns are found by name, so versions differ only in which exist: ProviderName (until 1.2) or ServiceProviderName
+// (from 1.3); the machine type in SkuPriceDetails (from 1.1), or in the providers' own columns. Source: the columns of
+// FOCUS_Spec, github.com/FinOps-Open-Cost-and-Usage-Spec, read 2026-11-17.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_source.h"
+#include "base/result.h"
+#include "bill/money.h"
+
+namespace rightsize::bill {
+
+enum class Category : unsigned char { kUsage, kPurchase, kTax, kCredit, kAdjustment, kOther };
+std::string_view name_of(Category category);  // "usage", "purchase" ...
+
+enum class Pricing : unsigned char { kStandard, kCommitted, kSpot, kOther };
+std::string_view name_of(Pricing pricing);  // "on-demand", "committed", "spot", "other"
+
+// One row. Text is valid until the next one; doubled quotes inside quoted cells stay doubled.
+struct Charge {
+  long line = 0;
+  Money billed, effective, list;
+  Category category = Category::kOther;
+  Pricing pricing = Pricing::kOther;
+  int day = 0;       // of the charge's beginning, since 1970-01-01
+  double hours = 0;  // consumed, where the unit is a time
+  std::string_view currency, provider, service_category, service, description, resource_id, resource_name, region;
+  std::string_view price_details, usage_type, instance_type;  // where the machine type may be
+  std::string_view commitment_id, commitment_type, commitment_status, tags, sub_account;
+};
+
+struct FocusOutcome {
+  std::uint64_t rows = 0;
+  std::uint64_t refused = 0;  // rows without a readable cost
+  std::vector<std::string> notes = {};
+};
+
+// Calls `take` for every row of a file. Fails if the file cannot be read or has no BilledCost and EffectiveCost; rows
+// whose costs are not numbers are counted as refused, with the line of the first in the notes.
+Result<FocusOutcome> read_focus(const std::string& path, const std::function<void(const Charge&)>& take);
+Result<FocusOutcome> read_focus(ByteSource& source, const std::string& name,
+                                const std::function<void(const Charge&)>& take);
+
+// The value of a key in a JSON object in a cell, ignoring the case of the key; empty without one. {""team"":""ml""}
+std::string_view json_text(std::string_view cell, std::string_view key);
+
+}  // namespace rightsize::bill

@@ -1,0 +1,399 @@
+#include "manifests/blocks.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/parse_units.h"
+#include "base/text.h"
+#include "manifests/readers.h"
+#include "manifests/yaml_text.h"
+
+namespace rightsize::manifests {
+namespace {
+
+constexpr std::string_view kTypeKeys[] = {"instance_type", "instance_types", "machine_type", "machine_types",
+                                          "vm_size",       "size",           "sku",          "sku_name",
+                                          "node_type",     "vm_type"};
+constexpr std::string_view kCountKeys[] = {
+    "desired_size",           "desired_capacity", "node_count", "initial_node_count", "instance_count",
+    "static_node_count",      "target_size",      "instances",  "num_nodes",          "target_capacity",
+    "initial_instance_count", "number_of_workers"};
+constexpr std::string_view kMostKeys[] = {"max_size", "max_node_count", "max_count", "max_capacity", "max_workers"};
+constexpr std::string_view kLeastKeys[] = {"min_size", "min_node_count", "min_count", "min_capacity", "min_workers"};
+
+using Kind = HclValue::Kind;
+
+// Calls `take` with the name and value of every block and object directly inside, also those in lists.
+template <class Take>
+void each_inner(const HclValue& value, const Take& take) {
+  for (const auto& [name, member] : value.members) {
+    // dynamic "node_config" { content { ... } }
+    if (member.kind == Kind::kObject)
+      take(name == "dynamic" && !member.labels.empty() ? member.labels.front() : name, member);
+    for (const HclValue& item : member.items) {
+      if (item.kind == Kind::kObject) take(name, item);
+    }
+  }
+}
+
+YamlValue yaml_scalar(std::string text) {
+  YamlValue value;
+  value.kind = YamlValue::Kind::kScalar;
+  value.scalar = std::move(text);
+  return value;
+}
+
+class BlockReader {
+ public:
+  explicit BlockReader(const std::vector<ConfigBlock>& blocks) : blocks_(blocks) {}
+
+  Found read() {
+    for (const ConfigBlock& each : blocks_) {
+      GpuRequest base;
+      base.file = each.file;
+      base.sources = each.sources;
+      base.kind = each.kind;
+      base.name = each.name;
+      base.whole_machines = true;
+      Way way = {&each.block};
+      visit(way, base);
+      read_manifests(each);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  using Way = std::vector<const HclValue*>;  // a block and those around it, the outermost first
+
+  // Kubernetes objects within: kubernetes_manifest { manifest = {...} }, kubectl_manifest { yaml_body = <<YAML ... };
+  // values of helm_release.
+  void read_manifests(const ConfigBlock& each) {
+    for (const auto& [name, value] : each.block.members) {
+      const bool object = value.find("apiVersion") != nullptr && value.find("kind") != nullptr;
+      const bool text = value.kind == Kind::kString && value.text.find("apiVersion:") != std::string::npos;
+      const bool values = each.kind == "helm_release" && name == "values";
+      const bool set = each.kind == "helm_release" && (name == "set" || name == "set_list" || name == "set_sensitive");
+      Found inner;
+      if (object) inner = read_kubernetes(YamlText(each.file, yaml_of(value), Templated("")));
+      if (text) inner = read_yaml(each.file, value.text);
+      if (values) {
+        if (value.kind != Kind::kList) append(values_of(value, each), inner);
+        for (const HclValue& item : value.items) append(values_of(item, each), inner);
+      }
+      if (set) {
+        if (value.kind != Kind::kList) append(setting_of(value, each), inner);
+        for (const HclValue& item : value.items) append(setting_of(item, each), inner);
+      }
+      for (GpuRequest& request : inner.requests) {
+        request.line = value.line;
+        request.sources.insert(request.sources.end(), each.sources.begin(), each.sources.end());
+      }
+      append(std::move(inner), found_);
+    }
+  }
+  Found values_of(const HclValue& value, const ConfigBlock& each) const {
+    if (value.kind == Kind::kString) return read_helm_values(each.file, value.text, each.kind, each.name);
+    if (value.kind != Kind::kObject) return {};
+    return read_values(YamlText(each.file, yaml_of(value), Templated("")), each.kind, each.name);
+  }
+  // set { name = "worker.resources.limits.nvidia\\.com/gpu", value = 4 }
+  Found setting_of(const HclValue& set, const ConfigBlock& each) const {
+    const HclValue *name = set.find("name"), *value = set.find("value");
+    if (name == nullptr || value == nullptr || name->kind != Kind::kString) return {};
+    std::vector<std::string> keys(1);
+    for (std::size_t i = 0; i < name->text.size(); ++i) {
+      const char c = name->text[i];
+      if (c == '\\') continue;
+      if (c == '.' && (i == 0 || name->text[i - 1] != '\\'))
+        keys.emplace_back();
+      else
+        keys.back() += c;
+    }
+    YamlValue yaml = yaml_of(*value);
+    for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
+      YamlValue outer;
+      outer.kind = YamlValue::Kind::kMapping;
+      outer.mapping.emplace_back(yaml_scalar(*key), std::move(yaml));
+      yaml = std::move(outer);
+    }
+    return read_values(YamlText(each.file, yaml, Templated("")), each.kind, each.name);
+  }
+  static YamlValue yaml_of(const HclValue& known) {
+    if (known.kind == Kind::kExpression) return yaml_scalar("${" + known.text + "}");
+    YamlValue yaml;
+    if (known.kind == Kind::kNull) return yaml;
+    if (known.kind == Kind::kBool) return yaml_scalar(known.boolean ? "true" : "false");
+    if (known.kind != Kind::kList && known.kind != Kind::kObject) return yaml_scalar(known.text);
+    yaml.kind = known.kind == Kind::kList ? YamlValue::Kind::kList : YamlValue::Kind::kMapping;
+    for (const HclValue& item : known.items) yaml.list.push_back(yaml_of(item));
+    for (const auto& [name, member] : known.members) yaml.mapping.emplace_back(yaml_scalar(name), yaml_of(member));
+    return yaml;
+  }
+
+  void visit(Way& way, const GpuRequest& base) {
+    if (way.size() > 40) return;
+    read_node(way, base);
+    each_inner(*way.back(), [&](const std::string& name, const HclValue& inner) {
+      GpuRequest below = base;
+      if (way.size() > 1 || !inner.is_block || name.find("pool") != std::string::npos) below.part = part_of(base, name);
+      way.push_back(&inner);
+      visit(way, below);
+      way.pop_back();
+    });
+  }
+  // The name of a node group within a module; blocks such as node_config are part of the group around them.
+  static std::string part_of(const GpuRequest& base, const std::string& name) {
+    const bool plain =
+        is_any(name, {"node_config", "content", "scheduling", "managed_node_groups", "eks_managed_node_groups",
+                      "node_groups", "guest_accelerator", "linux_node_config"});
+    return plain ? base.part : name;
+  }
+
+  // Expressions with a value were replaced before.
+  static std::optional<HclValue> settled(const HclValue& value) {
+    return value.kind == Kind::kExpression ? std::nullopt : std::optional(value);
+  }
+
+  // The value of an attribute; nothing if it is missing or unknown.
+  std::optional<HclValue> known(const HclValue& node, std::string_view key) const {
+    const HclValue* value = node.find(key);
+    return value == nullptr ? std::nullopt : settled(*value);
+  }
+
+  std::string shown(const HclValue& value) const {
+    if (value.kind == Kind::kExpression || !value.text.empty()) return value.text;
+    return value.kind == Kind::kBool ? (value.boolean ? "true" : "false") : "a list or an object";
+  }
+
+  // Text values of an attribute, one or a list; what is not known goes to `open`.
+  void texts(std::string_view name, const HclValue& value, std::vector<std::string>& into,
+             std::vector<std::string>& open) const {
+    const std::optional<HclValue> known = settled(value);
+    if (!known) {
+      open.push_back(fmt::format("{} = {}", name, value.text));
+    } else if (known->kind == Kind::kString) {
+      into.push_back(known->text);
+    } else if (known->kind == Kind::kList) {
+      for (const HclValue& item : known->items) texts(name, item, into, open);
+    }
+  }
+
+  std::optional<double> number(std::string_view name, const HclValue& value, GpuRequest& request) const {
+    const std::optional<HclValue> known = settled(value);
+    if (known && known->kind == Kind::kNumber && known->number >= 0) return known->number;
+    if (known && known->kind == Kind::kString) {
+      if (const Result<double> read = parse_number(known->text); read && *read >= 0) return *read;
+    }
+    request.unresolved.push_back(fmt::format("{} = {}", name, shown(value)));
+    return std::nullopt;
+  }
+
+  // A machine type or an accelerator in this very block makes a request.
+  void read_node(const Way& way, const GpuRequest& base) {
+    const HclValue& here = *way.back();
+    GpuRequest request = base;
+    std::vector<std::string> types, open;
+    for (const std::string_view key : kTypeKeys) {
+      const HclValue* value = here.find(key);
+      if (value == nullptr) continue;
+      texts(key, *value, types, open);
+      if (request.line == 0) request.line = value->line;
+    }
+    std::erase_if(types, [](const std::string& type) { return type.empty(); });
+    read_tpu(here, types, request);
+    const bool accelerated = read_accelerators(here, request);
+    const bool gpu_machine = std::any_of(types.begin(), types.end(), [](const std::string& type) {
+      return !gpu_machine_provider(type).empty() || type.starts_with("tpu-");
+    });
+    // An unknown type may have GPUs where its name or the resource's name suggests so.
+    const bool maybe =
+        is_machine(open) && sounds_like_gpu(base.kind + " " + base.name + " " + base.part + " " + open.front());
+    if (!accelerated && !gpu_machine && !maybe) {
+      if (is_machine(open)) {
+        found_.notes.push_back(fmt::format("{}:{}: {}.{}: {} is unknown, so it may or may not have GPUs", base.file,
+                                           request.line, base.kind, base.name, open.front()));
+      }
+      return;
+    }
+    if (!accelerated && !types.empty()) {
+      std::erase_if(types, [](const std::string& type) {
+        return gpu_machine_provider(type).empty() && !type.starts_with("tpu-");
+      });
+    }
+    request.machines = types;
+    if (request.resource.empty() && !types.empty()) request.resource = fmt::format("{}", fmt::join(types, " or "));
+    if (request.resource.empty()) request.resource = open.empty() ? "GPUs" : open.front();
+    if (!types.empty() && !gpu_machine_provider(types.front()).empty())
+      request.provider = gpu_machine_provider(types.front());
+    if (request.provider.empty()) request.provider = provider_of(base.kind);
+    request.unresolved.insert(request.unresolved.end(), open.begin(), open.end());
+    read_counts(way, request);
+    request.spot = is_spot(way);
+    request.region = region_of(way);
+    found_.requests.push_back(std::move(request));
+  }
+
+  static bool is_machine(const std::vector<std::string>& open) {
+    return !open.empty() && starts_with_any(open.front(), {"instance_type", "machine_type", "vm_size"});
+  }
+
+  static bool sounds_like_gpu(std::string_view text) {
+    return contains_any(to_lower(text), {"gpu", "a100", "h100", "h200", "b200", "l40", "nvidia", "cuda"});
+  }
+
+  static std::string_view provider_of(std::string_view kind) {
+    if (kind.starts_with("aws_")) return "aws";
+    if (kind.starts_with("google_")) return "gcp";
+    return kind.starts_with("azurerm_") ? "azure" : "";
+  }
+
+  void read_tpu(const HclValue& here, std::vector<std::string>& types, GpuRequest& request) const {
+    const std::optional<HclValue> type = known(here, "accelerator_type");
+    if (!type || !request.kind.starts_with("google_tpu")) return;
+    request.line = here.find("accelerator_type")->line;
+    request.resource = type->text;
+    types.push_back("tpu-" + type->text);
+  }
+
+  // guest_accelerator { type = "nvidia-l4", count = 1 }, as a block or an object.
+  bool read_accelerators(const HclValue& here, GpuRequest& request) {
+    bool any = false;
+    each_inner(here, [&](const std::string& name, const HclValue& inner) {
+      if (!is_any(name, {"guest_accelerator", "accelerator_config", "accelerators", "accelerator"})) return;
+      const HclValue* type = inner.find("type");
+      if (type == nullptr) type = inner.find("accelerator_type");
+      if (type == nullptr) {
+        // dynamic "guest_accelerator" keeps its fields in `content`.
+        if (const HclValue* content = inner.find("content")) type = content->find("type");
+        if (type == nullptr) return;
+      }
+      any = true;
+      std::vector<std::string> gpus;
+      texts("type", *type, gpus, request.unresolved);
+      request.line = type->line;
+      request.resource = gpus.empty() ? type->text : gpus.front();
+      request.gpus = gpus;
+      const HclValue* count = inner.find("count");
+      if (count == nullptr) count = inner.find("core_count");
+      request.per_unit = count == nullptr ? std::optional(1.0) : number("count", *count, request);
+    });
+    return any;
+  }
+
+  // From the block outwards; the nearest number wins. The resource's count or for_each multiplies it.
+  void read_counts(const Way& way, GpuRequest& request) {
+    bool found = false;
+    for (std::size_t i = way.size(); i-- > 0 && !found;) found = count_in(*way[i], request, true);
+    const HclValue& top = *way.front();
+    if (!found && is_template(request.kind)) count_users(request);
+    if (const HclValue* count = top.find("count")) times(number("count", *count, request), request);
+    if (const HclValue* each = top.find("for_each")) times(elements(*each, request), request);
+  }
+
+  bool count_in(const HclValue& node, GpuRequest& request, bool inner) {
+    const auto take = [&](const auto& keys, std::optional<double>& into) {
+      for (const std::string_view key : keys) {
+        // `size` and `instances` of other things are not counts; nested blocks are not considered here.
+        const HclValue* value = node.find(key);
+        if (value == nullptr || value->kind == Kind::kList || value->kind == Kind::kObject) continue;
+        into = number(key, *value, request);
+        return true;
+      }
+      return false;
+    };
+    bool counted = take(kCountKeys, request.units);
+    (void)take(kMostKeys, request.most_units);
+    if (!counted) counted = take(kLeastKeys, request.units);
+    if (!inner) return counted;
+    each_inner(node, [&](const std::string& name, const HclValue& below) {
+      if (is_any(name, {"scaling_config", "autoscaling", "scaling", "autoscaling_policy"}))
+        counted = count_in(below, request, false) || counted;
+    });
+    return counted;
+  }
+
+  static void times(std::optional<double> count, GpuRequest& request) {
+    request.units = count && request.units ? std::optional(*request.units * *count) : std::nullopt;
+    if (request.most_units && count) *request.most_units *= *count;
+  }
+
+  // The elements of for_each; those with a value were separated before.
+  std::optional<double> elements(const HclValue& value, GpuRequest& request) const {
+    if (value.kind == Kind::kList) return static_cast<double>(value.items.size());
+    if (value.kind == Kind::kObject) return static_cast<double>(value.members.size());
+    request.unresolved.push_back(fmt::format("for_each = {}", shown(value)));
+    return std::nullopt;
+  }
+
+  static bool is_template(std::string_view kind) {
+    return kind.ends_with("_template") || kind == "aws_launch_configuration" ||
+           is_any(kind, {"AWS::EC2::LaunchTemplate", "AWS::AutoScaling::LaunchConfiguration"});
+  }
+
+  // The group that uses a template has the number of machines.
+  void count_users(GpuRequest& request) {
+    const std::string reference = fmt::format("{}.{}.", request.kind, request.name);
+    for (const ConfigBlock& other : blocks_) {
+      if (!mentions(other.block, reference)) continue;
+      if (count_in(other.block, request, true)) {
+        request.part = fmt::format("used by {}.{}", other.kind, other.name);
+        return;
+      }
+    }
+    request.units = std::nullopt;
+    request.unresolved.emplace_back("the number of machines that use the template is not in these files");
+  }
+
+  static bool mentions(const HclValue& value, const std::string& reference) {
+    if (value.kind == Kind::kExpression && (value.text + ".").find(reference) != std::string::npos) return true;
+    return std::any_of(value.items.begin(), value.items.end(),
+                       [&](const HclValue& item) { return mentions(item, reference); }) ||
+           std::any_of(value.members.begin(), value.members.end(),
+                       [&](const auto& member) { return mentions(member.second, reference); });
+  }
+
+  // Whether this block, one around it, or a scheduling block beside it says spot.
+  bool is_spot(const Way& way) const {
+    for (const HclValue* node : way) {
+      if (says_spot(*node)) return true;
+      bool beside = false;
+      each_inner(*node, [&](const std::string& name, const HclValue& inner) {
+        if (name == "scheduling" || name == "instance_market_options") beside = beside || says_spot(inner);
+      });
+      if (beside) return true;
+    }
+    return false;
+  }
+  bool says_spot(const HclValue& node) const {
+    for (const char* key : {"capacity_type", "priority", "provisioning_model", "market_type", "spot", "preemptible"}) {
+      const std::optional<HclValue> value = known(node, key);
+      if (value && ((value->kind == Kind::kBool && value->boolean) || to_lower(value->text) == "spot")) return true;
+    }
+    if (node.find("spot_price") != nullptr) return true;
+    return !node.labels.empty() && node.labels[0] == "aws_spot_instance_request";
+  }
+
+  std::string region_of(const Way& way) const {
+    for (const char* key : {"region", "location", "zone", "availability_zone"}) {
+      const std::optional<HclValue> value = known(*way.front(), key);
+      if (!value || value->kind != Kind::kString) continue;
+      std::string region = value->text;
+      // us-central1-a, us-east-1a
+      const bool google_zone = region.size() > 2 && region[region.size() - 2] == '-';
+      if (google_zone) region.resize(region.size() - 2);
+      if (std::string_view(key) == "availability_zone" && !google_zone && !region.empty()) region.pop_back();
+      return region;
+    }
+    return {};
+  }
+
+  const std::vector<ConfigBlock>& blocks_;
+  Found found_;
+};
+
+}  // namespace
+
+Found read_blocks(const std::vector<ConfigBlock>& blocks) { return BlockReader(blocks).read(); }
+
+}  // namespace rightsize::manifests

@@ -1,0 +1,28 @@
+// Machines in blocks of configuration: Terraform's, and those of other tools brought into their form (snake_case names,
+// references as expressions).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "manifests/hcl.h"
+#include "manifests/request.h"
+#include "manifests/yaml_text.h"
+
+namespace rightsize::manifests {
+
+struct ConfigBlock {
+  HclValue block;  // its expressions replaced by their values where they have one
+  std::string file;
+  std::string kind, name;                 // "aws_instance", "train"
+  std::vector<std::string> sources = {};  // other files its values come from
+};
+
+// One request for each block or object inside that names a machine type with GPUs or an accelerator.
+Found read_blocks(const std::vector<ConfigBlock>& blocks);
+
+// The blocks of a CloudFormation template, of `terraform show -json`, or of a cluster file that names machine types
+// (ray up, ParallelCluster, Vertex AI). None if the document names no machine type.
+std::vector<ConfigBlock> blocks_of(const YamlText& document);
+
+}  // namespace rightsize::manifests

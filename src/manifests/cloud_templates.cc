@@ -1,0 +1,237 @@
+// CloudFormation, Terraform's plans and cluster files of other tools, as blocks.
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "manifests/blocks.h"
+#include "manifests/hcl_functions.h"
+#include "manifests/hcl_scope.h"
+
+namespace rightsize::manifests {
+namespace {
+
+using Kind = HclValue::Kind;
+
+// "InstanceTypes" -> "instance_types", "machineSpec" -> "machine_spec"
+std::string snake_case(std::string_view name) {
+  std::string snake;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool upper = std::isupper(static_cast<unsigned char>(name[i])) != 0;
+    const bool after_lower = i > 0 && std::islower(static_cast<unsigned char>(name[i - 1])) != 0;
+    if (upper && after_lower) snake += '_';
+    snake += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+  }
+  return snake;
+}
+
+HclValue expression(std::string text) {
+  HclValue made;
+  made.kind = Kind::kExpression;
+  made.text = std::move(text);
+  return made;
+}
+
+// Brings YAML into the form of HCL. `refer` gives the value of a scalar that names something else, where it does.
+class Conversion {
+ public:
+  using Refer = std::function<std::optional<HclValue>(const std::string&)>;
+  Conversion(const YamlText& document, Refer refer, bool snake)
+      : doc_(document), refer_(std::move(refer)), snake_(snake) {}
+
+  HclValue of(const YamlValue& value, int depth = 0) const {
+    HclValue made = converted(value, depth);
+    made.line = doc_.line_of(value);
+    return made;
+  }
+
+ private:
+  HclValue converted(const YamlValue& value, int depth) const {
+    HclValue made;
+    if (depth > 60 || value.kind == YamlValue::Kind::kNull) return made;
+    if (is_scalar(&value)) {
+      const std::string text = doc_.text(&value);
+      if (has_variable(text)) return expression(text);
+      if (refer_) {
+        if (std::optional<HclValue> referred = refer_(text)) return *std::move(referred);
+      }
+      if (text == "true" || text == "false") return hcl_bool(text == "true");
+      return hcl_string(text);
+    }
+    // {"Ref": "X"} and {"Fn::GetAtt": ["X", "Arn"]} in JSON; other functions have no value.
+    if (value.mapping.size() == 1 && refer_) {
+      const auto& [key, inner] = value.mapping.front();
+      if (key.scalar == "Ref") return of(inner, depth + 1);
+      if (key.scalar.starts_with("Fn::")) return expression(key.scalar);
+    }
+    made.kind = is_list(&value) ? Kind::kList : Kind::kObject;
+    for (const YamlValue& item : value.list) made.items.push_back(of(item, depth + 1));
+    for (const auto& [key, inner] : value.mapping) {
+      HclValue member = of(inner, depth + 1);
+      if (member.kind != Kind::kNull)
+        made.members.emplace_back(snake_ ? snake_case(key.scalar) : key.scalar, std::move(member));
+    }
+    return made;
+  }
+
+  const YamlText& doc_;
+  Refer refer_;
+  bool snake_;
+};
+
+// Resources: {Name: {Type: AWS::EC2::Instance, Properties: {...}}}, Parameters: {Name: {Default: ...}}.
+std::vector<ConfigBlock> cloud_formation(const YamlText& doc) {
+  const YamlValue* resources = doc.root().find("Resources");
+  const YamlValue* parameters = doc.root().find("Parameters");
+  std::map<std::string, std::string> kinds;
+  for (const auto& [name, resource] : resources->mapping) kinds[doc.text(&name)] = doc.text(resource.find("Type"));
+  // Tags such as !Ref are not kept, so a scalar that is the name of a parameter or a resource refers to it.
+  const auto refer = [&](const std::string& text) -> std::optional<HclValue> {
+    const std::string name = text.substr(0, text.find('.'));
+    if (const auto kind = kinds.find(name); kind != kinds.end())
+      return expression(fmt::format("{}.{}.id", kind->second, name));
+    const YamlValue* parameter = is_mapping(parameters) ? parameters->find(text) : nullptr;
+    if (parameter == nullptr) return std::nullopt;
+    const YamlValue* otherwise = parameter->find("Default");
+    return is_scalar(otherwise) ? hcl_string(doc.text(otherwise)) : expression("Parameters." + text);
+  };
+  const Conversion convert(doc, refer, true);
+  std::vector<ConfigBlock> blocks;
+  for (const auto& [name, resource] : resources->mapping) {
+    const YamlValue* properties = resource.find("Properties");
+    if (!is_mapping(properties)) continue;
+    HclValue block = convert.of(*properties);
+    block.is_block = true;
+    const std::string kind = doc.text(resource.find("Type"));
+    block.labels = {kind, doc.text(&name)};
+    // UserData holds scripts, tags hold names.
+    std::erase_if(block.members,
+                  [](const auto& member) { return member.first == "tags" || member.first == "user_data"; });
+    blocks.push_back({std::move(block), doc.file(), kind, doc.text(&name)});
+  }
+  return blocks;
+}
+
+// The texts of "references" anywhere below.
+void add_references(const YamlValue& value, HclValue& list, int depth = 0) {
+  if (depth > 60) return;
+  for (const YamlValue& item : value.list) add_references(item, list, depth + 1);
+  for (const auto& [key, inner] : value.mapping) {
+    if (key.scalar == "references") {
+      for (const YamlValue& item : inner.list) list.items.push_back(expression(item.scalar));
+    } else {
+      add_references(inner, list, depth + 1);
+    }
+  }
+}
+
+// What refers to what, by address without indexes: plans do not know the IDs of things that do not exist yet.
+void find_references(const YamlValue& module, const std::string& prefix, std::map<std::string, HclValue>& into) {
+  if (const YamlValue* resources = module.find("resources"); is_list(resources)) {
+    for (const YamlValue& resource : resources->list) {
+      const YamlValue* address = resource.find("address");
+      HclValue list;
+      list.kind = Kind::kList;
+      add_references(resource, list);
+      if (is_scalar(address)) into[prefix + address->scalar] = std::move(list);
+    }
+  }
+  const YamlValue* calls = module.find("module_calls");
+  if (!is_mapping(calls)) return;
+  for (const auto& [name, call] : calls->mapping) {
+    if (const YamlValue* inner = call.find("module"); is_mapping(inner) && prefix.size() < 500)
+      find_references(*inner, fmt::format("{}module.{}.", prefix, name.scalar), into);
+  }
+}
+
+std::string without_indexes(std::string_view address) {
+  std::string plain;
+  int depth = 0;
+  for (const char c : address) {
+    if (c == '[') ++depth;
+    if (depth == 0) plain += c;
+    if (c == ']') --depth;
+  }
+  return plain;
+}
+
+void add_module(const YamlText& doc, const YamlValue& module, const std::map<std::string, HclValue>& references,
+                std::vector<ConfigBlock>& blocks, int depth) {
+  const Conversion convert(doc, {}, false);
+  if (const YamlValue* resources = module.find("resources"); is_list(resources)) {
+    for (const YamlValue& resource : resources->list) {
+      const YamlValue* values = resource.find("values");
+      if (!is_mapping(values) || doc.text(resource.find("mode")) == "data") continue;
+      const std::string kind = doc.text(resource.find("type")), address = doc.text(resource.find("address"));
+      HclValue block = convert.of(*values);
+      block.is_block = true;
+      block.labels = {kind, doc.text(resource.find("name"))};
+      const auto referred = references.find(without_indexes(address));
+      if (referred != references.end()) block.members.emplace_back("references", referred->second);
+      // A template is referred to by type and name, the machines by their whole address.
+      const bool whole = address != kind + "." + block.labels[1];
+      blocks.push_back({std::move(block), doc.file(), kind,
+                        whole && address.size() > kind.size() ? address : doc.text(resource.find("name"))});
+    }
+  }
+  const YamlValue* children = module.find("child_modules");
+  if (!is_list(children) || depth > 20) return;
+  for (const YamlValue& child : children->list) add_module(doc, child, references, blocks, depth + 1);
+}
+
+std::vector<ConfigBlock> terraform_plan(const YamlText& doc, const YamlValue& values) {
+  std::map<std::string, HclValue> references;
+  if (const YamlValue* configured = find_path(doc.root(), {"configuration", "root_module"}); is_mapping(configured))
+    find_references(*configured, "", references);
+  std::vector<ConfigBlock> blocks;
+  add_module(doc, values, references, blocks, 0);
+  return blocks;
+}
+
+bool is_machine_key(std::string_view key) {
+  return is_any(key, {"instance_type", "instance_types", "machine_type", "vm_size", "machine_types"});
+}
+bool names_machine(const HclValue& value, int depth = 0) {
+  if (depth > 60) return false;
+  for (const auto& [name, member] : value.members) {
+    if (is_machine_key(name)) {
+      if (!gpu_machine_provider(member.text).empty()) return true;
+      for (const HclValue& item : member.items) {
+        if (!gpu_machine_provider(item.text).empty()) return true;
+      }
+    }
+    if (is_any(name, {"accelerator", "accelerators", "accelerator_config", "guest_accelerator"}) &&
+        (member.find("type") != nullptr || !member.items.empty()))
+      return true;
+    if (names_machine(member, depth + 1)) return true;
+  }
+  return std::ranges::any_of(value.items, [&](const HclValue& item) { return names_machine(item, depth + 1); });
+}
+
+}  // namespace
+
+std::vector<ConfigBlock> blocks_of(const YamlText& document) {
+  const YamlValue& root = document.root();
+  if (!is_mapping(&root)) return {};
+  if (const YamlValue* resources = root.find("Resources"); is_mapping(resources)) {
+    const bool types = std::ranges::any_of(resources->mapping, [](const auto& entry) {
+      const YamlValue* type = entry.second.find("Type");
+      return is_scalar(type) && type->scalar.find("::") != std::string::npos;
+    });
+    if (types) return cloud_formation(document);
+  }
+  for (const char* part : {"planned_values", "values"}) {
+    const YamlValue* values = find_path(root, {part, "root_module"});
+    if (is_mapping(values) && root.find("format_version") != nullptr) return terraform_plan(document, *values);
+  }
+  ConfigBlock whole{Conversion(document, {}, true).of(root), document.file(), "cluster file", ""};
+  whole.name = document.text(root.find("cluster_name"));
+  if (whole.name.empty()) whole.name = document.text(root.find("name"));
+  if (whole.name.empty()) whole.name = document.file().substr(document.file().rfind('/') + 1);
+  if (!names_machine(whole.block)) return {};
+  return {std::move(whole)};
+}
+
+}  // namespace rightsize::manifests

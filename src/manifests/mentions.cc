@@ -1,0 +1,307 @@
+#include "manifests/mentions.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "manifests/accelerators.h"
+#include "manifests/yaml_text.h"
+
+namespace rightsize::manifests {
+namespace {
+
+bool in_token(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-'; }
+
+// The line without its comment, backslashes and blanks around it; batch options look like comments.
+std::string content_of(std::string_view line, bool batch) {
+  std::string text;
+  char quote = '\0';
+  if (batch && trim(line).starts_with("#SBATCH")) return std::string(trim(line));
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote != '\0') {
+      if (c == quote) quote = '\0';
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#' && (i == 0 || std::isspace(static_cast<unsigned char>(line[i - 1])) != 0)) {
+      break;
+    } else if (c == '/' && i + 1 < line.size() && line[i + 1] == '/' &&
+               (i == 0 || std::isspace(static_cast<unsigned char>(line[i - 1])) != 0)) {
+      break;
+    }
+    if (c != '\\') text += c;
+  }
+  return std::string(trim(text));
+}
+
+// A full machine type: a family's name alone may be anything.
+bool is_machine_type(std::string_view token) {
+  const std::string_view provider = gpu_machine_provider(token);
+  if (provider.empty()) return false;
+  if (provider == "aws") return contains_any(token, {"large", ".metal"});
+  if (provider == "gcp") return contains_any(token, {"gpu", "-standard-"});
+  return token.find('_', 9) != std::string_view::npos;  // Standard_NC4as_T4_v3
+}
+
+bool names_machine(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    if (!in_token(text[i])) {
+      ++i;
+      continue;
+    }
+    const std::size_t begin = i;
+    while (i < text.size() && in_token(text[i])) ++i;
+    if (is_machine_type(text.substr(begin, i - begin))) return true;
+  }
+  return false;
+}
+
+// "key: value", "key = value", "key=value": both without quotes. Empty key: the line has another form.
+struct KeyValue {
+  std::string key, value;
+};
+KeyValue key_and_value(std::string_view text) {
+  while (!text.empty() && (text.front() == '-' || text.front() == ' ' || text.front() == '{')) text.remove_prefix(1);
+  std::size_t split = std::string_view::npos;
+  char quote = '\0';
+  for (std::size_t i = 0; i < text.size() && split == std::string_view::npos; ++i) {
+    if (quote != '\0') {
+      if (text[i] == quote) quote = '\0';
+    } else if (text[i] == '"' || text[i] == '\'') {
+      quote = text[i];
+    } else if (text[i] == ':' || text[i] == '=') {
+      split = i;
+    }
+  }
+  if (split == std::string_view::npos) return {};
+  const auto bare = [](std::string_view word) {
+    word = trim(word);
+    while (!word.empty() && (word.back() == ',' || word.back() == '}' || word.back() == ' ')) {
+      if (word.back() == '}' && word.find('{') != std::string_view::npos) break;
+      word.remove_suffix(1);
+    }
+    if (word.size() >= 2 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front())
+      word = word.substr(1, word.size() - 2);
+    return std::string(trim(word));
+  };
+  return {to_lower(bare(text.substr(0, split))), bare(text.substr(split + 1))};
+}
+
+bool is_count(std::string_view value) {
+  return !value.empty() && value.size() <= 5 && value != "0" && std::ranges::all_of(value, [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
+  });
+}
+bool is_open(std::string_view value) {
+  return has_variable(value) ||
+         starts_with_any(value, {"var.", "local.", "each.", "!Ref", "!Sub", "!FindInMap", "!If"});
+}
+
+// Words beside "gpu" that make a key something else than a number or type of GPUs.
+bool is_other(std::string_view key) {
+  return contains_any(
+      key,
+      {"mem",   "util",  "thresh", "enable",  "operator",  "driver",  "monitor",  "metric",    "image",     "port",
+       "idle",  "vers",  "log",    "cache",   "temp",      "power",   "plugin",   "export",    "layer",     "share",
+       "time",  "toler", "taint",  "present", "fraction_", "vendor",  "manufact", "disable",   "slow",      "cost",
+       "price", "doc",   "url",    "schedul", "visible",   "feature", "capab",    "dashboard", "name_label"});
+}
+
+bool asks_for_gpus(const std::string& content, bool batch) {
+  if (names_machine(content)) return true;
+  if (batch) return contains_any(content, {"--gres=gpu", "--gres gpu", "--gpus"});
+  const auto [key, value] = key_and_value(content);
+  if (key.empty() || value.empty()) {
+    // accelerators:, gpu: and the like, with a list or a mapping below.
+    return false;
+  }
+  const std::string resource = key.substr(key.rfind(' ') == std::string::npos ? 0 : key.rfind(' ') + 1);
+  const std::size_t at =
+      std::min({resource.find("nvidia.com/"), resource.find("amd.com/gpu"), resource.find("habana.ai/gaudi"),
+                resource.find("aws.amazon.com/neuron"), resource.find("google.com/tpu")});
+  if (at != std::string::npos && is_accelerator(resource.substr(at))) {
+    const bool label = resource.substr(at).starts_with("nvidia.com/gpu.") && !resource.ends_with(".product") &&
+                       !resource.ends_with(".shared");
+    return !label && value != "0" && value != "true" && value != "false" && !value.starts_with("NoSchedule");
+  }
+  if (key.ends_with("deviceclassname") || key.ends_with("device-class"))
+    return to_lower(value).find("gpu") != std::string::npos;
+  if (key.ends_with("type") && to_lower(value) == "gpu") return true;
+  const bool gpu = key.find("gpu") != std::string::npos, accelerator = key.find("accelerator") != std::string::npos;
+  if ((!gpu && !accelerator) || is_other(key)) return false;
+  if (is_count(value) || is_open(value)) return true;
+  if (value.find_first_not_of("0123456789.") == std::string::npos) return false;
+  // A type of GPU: "H100:8", "nvidia-l4". Words without a digit are classes, modes and names.
+  const bool type = accelerator || key.find("type") != std::string::npos || key.find("model") != std::string::npos ||
+                    key.ends_with("product") || key == "gpu" || key == "gpus";
+  return type && value.size() < 60 && value.find_first_of("0123456789") != std::string::npos &&
+         value.find('/') == std::string::npos;
+}
+
+bool is_script_name(std::string_view file) {
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{".sh", ".sbatch", ".slurm", ".job", ".bash", ".sub"},
+      [&](std::string_view end) { return file.ends_with(end); });
+}
+bool is_terraform_name(std::string_view file) {
+  return file.ends_with(".tf") || file.ends_with(".tofu") || file.ends_with(".tfvars");
+}
+
+// How many of what asks for GPUs.
+bool counts_replicas(const std::string& content) {
+  const auto [key, value] = key_and_value(content);
+  static const std::set<std::string, std::less<>> kKeys = {
+      "replicas",        "replicacount", "minreplicas", "maxreplicas", "parallelism", "numnodes",
+      "num_nodes",       "numofhosts",   "size",        "nodecount",   "node_count",  "data",
+      "datalocal",       "pipeline",     "desiredsize", "minsize",     "maxsize",     "instances",
+      "desiredcapacity", "nominalquota", "min_workers", "max_workers"};
+  return kKeys.contains(key) && (is_count(value) || value == "0" || is_open(value));
+}
+
+struct Line {
+  int number = 0, section = 0;
+  std::string content;
+  bool mention = false;
+};
+
+// The lines of a file; a section is one document of YAML.
+std::vector<Line> lines_of(std::string_view file, std::string_view text) {
+  std::vector<Line> lines;
+  const bool batch = is_script_name(file);
+  int number = 0, section = 0;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    ++number;
+    if (line.starts_with("---")) ++section;
+    if (line.size() <= 10'000) {
+      std::string content = content_of(line, batch);
+      const bool mention = asks_for_gpus(content, batch);
+      if (!content.empty()) lines.push_back({number, section, std::move(content), mention});
+    }
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+std::vector<const Line*> only_in(const std::vector<Line>& these, const std::vector<Line>& those) {
+  std::multiset<std::string_view> other;
+  for (const Line& line : those) other.insert(line.content);
+  std::vector<const Line*> found;
+  for (const Line& line : these) {
+    if (const auto same = other.find(line.content); same != other.end())
+      other.erase(same);
+    else
+      found.push_back(&line);
+  }
+  return found;
+}
+
+std::string folder_of(const std::string& file) {
+  return file.find('/') == std::string::npos ? "" : file.substr(0, file.rfind('/'));
+}
+
+// The requests that come from a file, in part or whole; of Terraform from its folder.
+class Origins {
+ public:
+  explicit Origins(const std::vector<RequestChange>& changes) : changes_(changes) {}
+
+  // Whether any request of the file has this; `line_wanted` restricts it to those with a line that passes.
+  template <class Passes>
+  bool any(const std::string& file, bool differing, const Passes& line_passes) const {
+    for (const RequestChange& change : changes_) {
+      if (differing && !change.differs()) continue;
+      for (const auto* side : {&change.before, &change.after}) {
+        if (!*side) continue;
+        const GpuRequest& request = (*side)->request;
+        if (std::ranges::find(request.sources, file) != request.sources.end()) return true;
+        if (is_terraform_name(file) && folder_of(file) == folder_of(request.file)) return true;
+        if (request.file == file && (request.line == 0 || line_passes(request.line, side == &change.after)))
+          return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  const std::vector<RequestChange>& changes_;
+};
+
+std::string shown(const Line& line) {
+  return line.content.size() <= 60 ? line.content : line.content.substr(0, 57) + "...";
+}
+
+int section_of(const std::vector<Line>& lines, int number) {
+  int section = 0;
+  for (const Line& line : lines) {
+    if (line.number <= number) section = line.section;
+  }
+  return section;
+}
+
+}  // namespace
+
+std::vector<Mention> gpu_mentions(std::string_view file, std::string_view text) {
+  std::vector<Mention> mentions;
+  for (Line& line : lines_of(file, text)) {
+    if (line.mention) mentions.push_back({line.number, std::move(line.content)});
+  }
+  return mentions;
+}
+
+std::vector<std::string> unread_changes(const Texts& before, const Texts& after,
+                                        const std::vector<RequestChange>& changes) {
+  std::set<std::string> files;
+  for (const Texts* texts : {&before, &after}) {
+    for (const auto& [file, text] : *texts) files.insert(file);
+  }
+  const auto text_in = [](const Texts& texts, const std::string& file) {
+    const auto found = texts.find(file);
+    return found == texts.end() ? std::string() : to_utf8(found->second);
+  };
+  const Origins origins(changes);
+  std::vector<std::string> notes;
+  for (const std::string& file : files) {
+    const std::string old_text = text_in(before, file), new_text = text_in(after, file);
+    if (old_text == new_text) continue;
+    const std::vector<Line> old_lines = lines_of(file, old_text), new_lines = lines_of(file, new_text);
+    const auto first = std::ranges::find_if(new_lines, &Line::mention),
+               old_first = std::ranges::find_if(old_lines, &Line::mention);
+    const bool mentions = first != new_lines.end() || old_first != old_lines.end();
+    if (!mentions) continue;
+    const auto any_line = [](int, bool) { return true; };
+    if (!origins.any(file, false, any_line)) {
+      const Line& line = first != new_lines.end() ? *first : *old_first;
+      notes.push_back(fmt::format("{}:{}: \"{}\" mentions GPUs, but no request in this file was understood", file,
+                                  line.number, shown(line)));
+      continue;
+    }
+    std::vector<std::pair<const Line*, bool>> changed;
+    for (const Line* line : only_in(new_lines, old_lines)) changed.emplace_back(line, true);
+    for (const Line* line : only_in(old_lines, new_lines)) changed.emplace_back(line, false);
+    for (const auto& [line, is_new] : changed) {
+      const bool counts = !is_terraform_name(file) && counts_replicas(line->content);
+      if (!line->mention && !counts) continue;
+      const std::vector<Line>& own = is_new ? new_lines : old_lines;
+      // A count matters only beside a request.
+      const bool beside = origins.any(
+          file, false, [&](int at, bool side) { return side == is_new && section_of(own, at) == line->section; });
+      if (!line->mention && !beside) continue;
+      const bool seen = origins.any(file, true, [&](int at, bool side) {
+        const std::vector<Line>& lines = side ? new_lines : old_lines;
+        return section_of(lines, at) == line->section;
+      });
+      if (seen) continue;
+      notes.push_back(fmt::format("{}:{}: \"{}\" {}, but no GPU request did; check it by hand", file, line->number,
+                                  shown(*line), is_new ? "changed" : "was removed or changed"));
+      break;
+    }
+  }
+  return notes;
+}
+
+}  // namespace rightsize::manifests

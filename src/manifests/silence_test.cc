@@ -1,0 +1,278 @@
+// No change of a number or type of GPUs passes in silence: it changes a request, or a note names the line.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "manifests/mentions.h"
+#include "manifests/read.h"
+
+namespace rightsize::manifests {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// What one version asks for.
+struct Wish {
+  int gpus, copies;
+  std::string machine;  // of AWS
+
+  bool operator==(const Wish&) const = default;
+};
+
+Wish some_wish() {
+  return {*rc::gen::inRange(1, 9), *rc::gen::inRange(1, 30),
+          *rc::gen::element<std::string>("p5.48xlarge", "g5.12xlarge", "p4d.24xlarge", "g6.xlarge")};
+}
+
+struct Form {
+  const char* file;
+  std::string (*text)(const Wish& wish);
+  double (*gpus)(const Wish& wish);  // null: any number, but no silence; machines count as one
+};
+
+double pods(const Wish& w) { return static_cast<double>(w.gpus) * w.copies; }
+double nodes(const Wish& w) { return w.copies; }
+
+const std::vector<Form>& forms() {
+  static const std::vector<Form> kForms = {
+      {"deployment.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  replicas: {}\n  template:\n    "
+             "spec:\n      containers:\n      - name: c\n        resources:\n          limits:\n            "
+             "nvidia.com/gpu: {}\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"autoscaled.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      "
+             "containers:\n      - resources: {{limits: {{nvidia.com/gpu: {}}}}}\n---\napiVersion: "
+             "autoscaling/v2\nkind: "
+             "HorizontalPodAutoscaler\nmetadata: {{name: b}}\nspec:\n  minReplicas: {}\n  maxReplicas: 99\n  "
+             "scaleTargetRef: {{apiVersion: apps/v1, kind: Deployment, name: a}}\n",
+             w.gpus, w.copies);
+       },
+       pods},
+      {"spark.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nmetadata: {{name: s}}\nspec:\n  "
+             "driver: "
+             "{{cores: 1}}\n  executor:\n    instances: {}\n    gpu:\n      name: nvidia.com/gpu\n      quantity: {}\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"claims.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {{name: t}}\nspec:\n  spec:\n    "
+             "devices:\n      requests:\n      - name: g\n        exactly:\n          deviceClassName: "
+             "gpu.nvidia.com\n   "
+             "       count: {}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  replicas: "
+             "{}\n  template:\n    spec:\n      resourceClaims:\n      - name: g\n        resourceClaimTemplateName: "
+             "t\n "
+             "     containers: [{{name: c}}]\n",
+             w.gpus, w.copies);
+       },
+       pods},
+      {"llm.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {{name: l}}\nspec:\n  "
+             "replicas: {}\n  parallelism: {{data: 1, tensor: {}}}\n  template:\n    containers:\n    - name: main\n   "
+             "   "
+             "resources: {{limits: {{nvidia.com/gpu: {}}}}}\n",
+             w.copies, w.gpus, w.gpus);
+       },
+       pods},
+      {"prod/values.yaml",
+       [](const Wish& w) {
+         return fmt::format("image: x\nmodelSpec:\n- name: m\n  replicaCount: {}\n  requestGPU: {}\n  requestCPU: 4\n",
+                            w.copies, w.gpus);
+       },
+       pods},
+      {"chart-values.yaml",
+       [](const Wish& w) {
+         return fmt::format("worker:\n  replicas: {}\n  resources:\n    limits:\n      nvidia.com/gpu: {}\n", w.copies,
+                            w.gpus);
+       },
+       pods},
+      {"dynamo.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {{name: d}}\nspec:\n  "
+             "services:\n  "
+             "  Worker:\n      replicas: {}\n      resources:\n        limits:\n          gpu: \"{}\"\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"compose.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "services:\n  a:\n    image: x\n    deploy:\n      replicas: {}\n      resources:\n        "
+             "reservations:\n "
+             "         devices:\n          - driver: nvidia\n            count: {}\n            capabilities: [gpu]\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"locals.tf",
+       [](const Wish& w) {
+         return fmt::format(
+             "locals {{\n  base = {{ cpu = {{ instance_types = [\"m5.large\"], desired_size = 2 }} }}\n  gpu = {{\n    "
+             "gpu "
+             "= {{\n      instance_types = [\"{}\"]\n      desired_size   = {}\n    }}\n  }}\n}}\nmodule \"eks\" {{\n  "
+             "source = \"terraform-aws-modules/eks/aws\"\n  eks_managed_node_groups = merge(local.base, "
+             "local.gpu)\n}}\n",
+             w.machine, w.copies);
+       },
+       nodes},
+      {"each.tf",
+       [](const Wish& w) {
+         return fmt::format(
+             "variable \"pools\" {{\n  default = {{\n    a = {{ type = \"{}\", n = {} }}\n  }}\n}}\nresource "
+             "\"aws_eks_node_group\" \"n\" {{\n  for_each = var.pools\n  instance_types = [each.value.type]\n  "
+             "scaling_config {{\n    desired_size = each.value.n\n  }}\n}}\n",
+             w.machine, w.copies);
+       },
+       nodes},
+      {"conditional.tf",
+       [](const Wish& w) {
+         return fmt::format(
+             "variable \"gpu\" {{ default = true }}\nresource \"aws_instance\" \"i\" {{\n  count = var.gpu ? {} : 0\n  "
+             "instance_type = var.gpu ? \"{}\" : \"m5.large\"\n}}\n",
+             w.copies, w.machine);
+       },
+       nodes},
+      {"helm.tf",
+       [](const Wish& w) {
+         return fmt::format(
+             "resource \"helm_release\" \"h\" {{\n  chart = \"x\"\n  values = [<<-EOT\n    replicaCount: {}\n    "
+             "resources:\n      limits:\n        nvidia.com/gpu: {}\n  EOT\n  ]\n}}\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"stack.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "AWSTemplateFormatVersion: '2010-09-09'\nParameters:\n  Type: {{Type: String, Default: {}}}\nResources:\n "
+             " "
+             "Template:\n    Type: AWS::EC2::LaunchTemplate\n    Properties:\n      LaunchTemplateData:\n        "
+             "InstanceType: !Ref Type\n  Group:\n    Type: AWS::AutoScaling::AutoScalingGroup\n    Properties:\n      "
+             "MinSize: 0\n      MaxSize: 50\n      DesiredCapacity: {}\n      LaunchTemplate:\n        "
+             "LaunchTemplateId: !Ref Template\n",
+             w.machine, w.copies);
+       },
+       nodes},
+      {"plan.json",
+       [](const Wish& w) {
+         return fmt::format(
+             R"({{"format_version":"1.2","planned_values":{{"root_module":{{"resources":[{{"address":"aws_eks_node_group.g","mode":"managed","type":"aws_eks_node_group","name":"g","values":{{"instance_types":["{}"],"scaling_config":[{{"desired_size":{},"max_size":60}}]}}}}]}}}}}})",
+             w.machine, w.copies);
+       },
+       nodes},
+      {"cluster.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "cluster_name: c\navailable_node_types:\n  gpu:\n    min_workers: {}\n    max_workers: 60\n    "
+             "node_config:\n      InstanceType: {}\n",
+             w.copies, w.machine);
+       },
+       nodes},
+      // Tools that nothing here reads.
+      {"main.bicep",
+       [](const Wish& w) { return fmt::format("param gpuCount int = {}\nparam n int = {}\n", w.gpus, w.copies); },
+       nullptr},
+      {"job.nomad",
+       [](const Wish& w) { return fmt::format("device \"nvidia/gpu\" {{\n  gpu_count = {}\n}}\n", w.gpus); }, nullptr},
+      {"settings.toml",
+       [](const Wish& w) { return fmt::format("[pool]\nmachine = \"{}\"\nnum_gpus = {}\n", w.machine, w.gpus); },
+       nullptr},
+      {"run.sh",
+       [](const Wish& w) { return fmt::format("srun --gres=gpu:h100:{} --nodes={} train.py\n", w.gpus, w.copies); },
+       nullptr},
+      {"task.json",
+       [](const Wish& w) {
+         return fmt::format(
+             "{{\n \"family\": \"x\",\n \"resourceRequirements\": [\n  {{\"type\": \"GPU\",\n   \"value\": \"{}\"}}\n "
+             "]\n}}\n",
+             w.gpus);
+       },
+       nullptr},
+      {"limits.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: v1\nkind: LimitRange\nmetadata: {{name: l}}\nspec:\n  limits:\n  - max:\n      "
+             "nvidia.com/gpu: {}\n",
+             w.gpus);
+       },
+       nullptr},
+  };
+  return kForms;
+}
+
+std::vector<Side> sides_of(const Texts& texts) {
+  std::vector<Side> sides;
+  for (GpuRequest& request : read_files(texts).requests) sides.push_back({std::move(request), {}});
+  return sides;
+}
+
+RC_GTEST_PROP(Diff, NoChangeOfGpusIsSilent, ()) {
+  const Form& form = forms()[*rc::gen::inRange<std::size_t>(0, forms().size())];
+  const Wish before = some_wish(), after = some_wish();
+  const Texts old_texts = {{form.file, form.text(before)}}, new_texts = {{form.file, form.text(after)}};
+  const std::vector<RequestChange> changes = compare(sides_of(old_texts), sides_of(new_texts));
+  const std::vector<std::string> notes = unread_changes(old_texts, new_texts, changes);
+  const bool differs = std::ranges::any_of(changes, [](const RequestChange& change) { return change.differs(); });
+  RC_LOG() << form.text(after);
+  if (old_texts == new_texts) {
+    RC_ASSERT(!differs && notes.empty());
+  } else {
+    RC_ASSERT(differs || !notes.empty());
+  }
+  if (form.gpus == nullptr) return;
+  // What is understood is also counted right.
+  double total = 0;
+  for (const Side& side : sides_of(new_texts))
+    total += side.request.total().value_or(side.request.units.value_or(-1000));
+  RC_ASSERT(total == form.gpus(after));
+}
+
+// A new or deleted file is a change as well.
+RC_GTEST_PROP(Diff, AFileThatAppearsOrGoesIsNotSilent, ()) {
+  const Form& form = forms()[*rc::gen::inRange<std::size_t>(0, forms().size())];
+  Texts before, after = {{form.file, form.text(some_wish())}};
+  if (*rc::gen::arbitrary<bool>()) std::swap(before, after);
+  const std::vector<RequestChange> changes = compare(sides_of(before), sides_of(after));
+  RC_ASSERT(!changes.empty() || !unread_changes(before, after, changes).empty());
+}
+
+TEST(Mentions, AreNumbersAndTypesOfGpus) {
+  const auto mentioned = [](const char* line) { return !gpu_mentions("a.yaml", line).empty(); };
+  for (const char* line :
+       {"nvidia.com/gpu: 1", "  \"nvidia.com/gpu\" = 4", "requestGPU: 2", "num_gpus = 8", "gpus: {{ .Values.gpus }}",
+        "instance_type = \"p5.48xlarge\"", "machineType: a3-highgpu-8g", "vm_size = \"standard_nc4as_t4_v3\"",
+        "accelerators: H100:8", "gpu_type: L40S", "- InstanceType: ml.g5.xlarge", "nvidia.com/gpu.product: NVIDIA-L4",
+        "deviceClassName: gpu.nvidia.com", "gpu = var.gpus"})
+    EXPECT_TRUE(mentioned(line)) << line;
+  for (const char* line :
+       {"# nvidia.com/gpu: 1", "- key: nvidia.com/gpu", "nvidia.com/gpu.present: \"true\"",
+        "gpu_memory_utilization: 0.9", "gpuOperator: {enabled: true}", "image: nvidia/cuda:12.4", "n_gpu_layers: 32",
+        "instanceType: m5.large", "gpu: 0", "name: gpu-pool", "DCGM_EXPORTER_PORT: 9400"})
+    EXPECT_FALSE(mentioned(line)) << line;
+}
+
+TEST(UnreadChanges, NameTheLineOnceForEachFile) {
+  const Texts before = {{"a.toml", "x = 1\nnum_gpus = 4\n"}, {"same.toml", "num_gpus = 4\n"}};
+  const Texts after = {{"a.toml", "x = 1\nnum_gpus = 8\nnum_gpus = 9\n"}, {"same.toml", "num_gpus = 4\n"}};
+  const std::vector<std::string> notes = unread_changes(before, after, {});
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0], HasSubstr("a.toml:2"));
+  EXPECT_THAT(unread_changes(before, before, {}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace rightsize::manifests

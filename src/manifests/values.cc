@@ -1,0 +1,220 @@
+// Helm values and docker compose: files that say how many GPUs without being a Kubernetes object.
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "manifests/accelerators.h"
+#include "manifests/readers.h"
+
+namespace rightsize::manifests {
+namespace {
+
+// Letters only: "num_gpus", "numGPUs" and "num-gpus" are the same name.
+std::string plain(std::string_view key) {
+  std::string letters;
+  for (const char c : key) {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0)
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return letters;
+}
+
+bool is_gpu_count(std::string_view key) {
+  return is_any(plain(key), {"gpu",         "gpus",          "requestgpu",     "requestgpus",
+                             "gpucount",    "gpuscount",     "numgpu",         "numgpus",
+                             "ngpus",       "gpunum",        "gpunumber",      "numberofgpus",
+                             "gpulimit",    "gpurequest",    "gpurequests",    "gpuspernode",
+                             "gpusperpod",  "gpusperworker", "gpusperreplica", "gpuperpod",
+                             "nvidiagpu",   "gpuquantity",   "numgpuspernode", "numgpusperworker",
+                             "nprocpernode"});
+}
+bool is_gpu_type(std::string_view key) {
+  return is_any(plain(key), {"gputype", "gpumodel", "gpuproduct", "acceleratortype", "gpuname", "gpuclass"});
+}
+bool is_replica_count(std::string_view key) {
+  return is_any(plain(key), {"replicacount", "replicas", "numreplicas", "minreplicas", "nodecount", "numnodes",
+                             "nnodes", "numworkers", "workercount"});
+}
+
+class Values {
+ public:
+  Values(const YamlText& document, const std::string& kind, const std::string& name) : doc_(document) {
+    base_.file = doc_.file();
+    base_.kind = kind;
+    base_.name = name;
+    base_.assumptions.emplace_back("read from the values, not from the rendered chart");
+  }
+
+  Found read() {
+    visit(doc_.root(), base_, 0);
+    return std::move(found_);
+  }
+
+ private:
+  void visit(const YamlValue& value, GpuRequest base, int depth) {
+    if (depth > 40) return;
+    for (const YamlValue& item : value.list) visit(item, base, depth + 1);
+    if (!is_mapping(&value) || is_off(value)) return;
+    if (const YamlValue* name = value.find("name"); is_scalar(name) && depth > 0) base.part = doc_.text(name);
+    count(value, base);
+    for (const char* key : {"resources", "resourcesPerNode"}) {
+      const YamlValue* resources = value.find(key);
+      if (!is_mapping(resources)) continue;
+      for (const auto& [name, amount] : amounts_of(doc_, *resources)) emit(value, name, amount, base);
+    }
+    read_counts_of_gpus(value, base);
+    for (const auto& [key, below] : value.mapping) {
+      if (is_any(key.scalar, {"nodeSelector", "tolerations", "affinity", "env", "resources", "annotations", "labels"}))
+        continue;
+      GpuRequest inner = base;
+      if (is_mapping(&below) && !is_any(key.scalar, {"gpu", "autoscaling", "global"}))
+        inner.part = base.part.empty() ? doc_.text(&key) : base.part + "." + doc_.text(&key);
+      visit(below, std::move(inner), depth + 1);
+    }
+  }
+
+  bool is_off(const YamlValue& value) const {
+    const YamlValue* enabled = value.find("enabled");
+    return is_scalar(enabled) && is_any(to_lower(enabled->scalar), {"false", "no"});
+  }
+
+  // The nearest number of replicas counts; an autoscaler beside it sets its bounds.
+  void count(const YamlValue& value, GpuRequest& base) const {
+    for (const auto& [key, amount] : value.mapping) {
+      if (is_scalar(&amount) && is_replica_count(key.scalar)) base.units = doc_.number(&amount, key.scalar, base);
+      if (is_scalar(&amount) && plain(key.scalar) == "maxreplicas")
+        base.most_units = doc_.number(&amount, key.scalar, base);
+    }
+    for (const char* name : {"autoscaling", "keda", "hpa"}) {
+      const YamlValue* scaler = value.find(name);
+      if (!is_mapping(scaler) || is_off(*scaler)) continue;
+      for (const char* least : {"minReplicas", "minReplicaCount"}) {
+        if (const YamlValue* given = scaler->find(least)) base.units = doc_.number(given, least, base);
+      }
+      for (const char* most : {"maxReplicas", "maxReplicaCount"}) {
+        if (const YamlValue* given = scaler->find(most)) base.most_units = doc_.number(given, most, base);
+      }
+    }
+  }
+
+  void read_counts_of_gpus(const YamlValue& value, const GpuRequest& base) {
+    for (const auto& [key, amount] : value.mapping) {
+      if (!is_scalar(&key)) continue;
+      if (is_accelerator(key.scalar) && key.scalar != "gpu" && is_scalar(&amount)) {
+        emit(value, key.scalar, amount_of(doc_, amount, key.scalar, key), base);
+        continue;
+      }
+      if (!is_gpu_count(key.scalar)) continue;
+      const YamlValue* number = &amount;
+      // gpu: {enabled: true, count: 2}
+      if (is_mapping(&amount)) {
+        if (is_off(amount)) continue;
+        number = nullptr;
+        for (const auto& [inner, given] : amount.mapping) {
+          const bool counts = is_any(plain(inner.scalar), {"count", "number", "num", "quantity", "amount", "limit"});
+          if (is_scalar(&given) && counts) number = &given;
+        }
+      }
+      if (number == nullptr || !is_scalar(number)) continue;
+      const Amount found = amount_of(doc_, *number, key.scalar, key);
+      // "gpu: h100" or "gpu: true" is no count.
+      if (!found.count && !Templated::is_open(number->scalar) && !has_variable(number->scalar)) continue;
+      GpuRequest typed = base;
+      if (is_mapping(&amount)) add_type(amount, typed);
+      emit(value, key.scalar, found, typed);
+    }
+  }
+
+  void add_type(const YamlValue& value, GpuRequest& request) const {
+    for (const auto& [key, text] : value.mapping) {
+      const bool named = is_gpu_type(key.scalar) || plain(key.scalar) == "type";
+      // nvidia.com/gpu is a resource, not a GPU.
+      if (is_scalar(&text) && named && !is_accelerator(text.scalar) && !text.scalar.empty())
+        request.gpus.push_back(doc_.text(&text));
+    }
+  }
+
+  void emit(const YamlValue& value, const std::string& resource, const Amount& amount, GpuRequest request) {
+    if (amount.count == 0) return;
+    request.line = amount.line;
+    request.resource = resource;
+    request.per_unit = amount.count;
+    request.unresolved.insert(request.unresolved.end(), amount.unresolved.begin(), amount.unresolved.end());
+    if (resource.starts_with(kMigResource)) request.mig_profile = resource.substr(kMigResource.size());
+    for (const auto& [key, text] : value.mapping) {
+      if (is_scalar(&text) && is_gpu_type(key.scalar) && !is_accelerator(text.scalar) && request.gpus.empty() &&
+          !text.scalar.empty())
+        request.gpus.push_back(doc_.text(&text));
+    }
+    read_node_choice(doc_, value, request);
+    found_.requests.push_back(std::move(request));
+  }
+
+  const YamlText& doc_;
+  GpuRequest base_;
+  Found found_;
+};
+
+}  // namespace
+
+Found read_values(const YamlText& document, const std::string& kind, const std::string& name) {
+  return Values(document, kind, name).read();
+}
+
+Found read_helm_values(const std::string& file, const std::string& text, const std::string& kind,
+                       const std::string& name) {
+  Found found;
+  const Templated templated(text);
+  const YamlDocument::Several parsed = YamlDocument::parse_all(file, templated.text());
+  for (const YamlDocument& document : parsed.documents)
+    append(read_values(YamlText(file, document.root(), templated), kind, name), found);
+  if (parsed.mistake) {
+    found.notes.push_back(
+        fmt::format("{}: the values of {} {} could not be read: {}", file, kind, name, parsed.mistake->message));
+  }
+  return found;
+}
+
+bool is_compose(const YamlValue& root) {
+  const YamlValue* services = is_mapping(&root) && root.find("apiVersion") == nullptr ? root.find("services") : nullptr;
+  return is_mapping(services) && std::ranges::any_of(services->mapping, [](const auto& entry) {
+           return entry.second.find("image") != nullptr || entry.second.find("build") != nullptr;
+         });
+}
+
+Found read_compose(const YamlText& doc) {
+  Found found;
+  for (const auto& [name, service] : doc.root().find("services")->mapping) {
+    const YamlValue* devices = find_path(service, {"deploy", "resources", "reservations", "devices"});
+    if (!is_list(devices)) continue;
+    for (const YamlValue& device : devices->list) {
+      const YamlValue* capabilities = device.find("capabilities");
+      const bool gpu = is_list(capabilities) && std::ranges::any_of(capabilities->list, [](const YamlValue& one) {
+                         return one.scalar == "gpu" || one.scalar == "nvidia-compute";
+                       });
+      if (!gpu) continue;
+      GpuRequest request;
+      request.file = doc.file();
+      request.line = doc.line_of(device);
+      request.kind = "compose service";
+      request.name = doc.text(&name);
+      request.resource = "gpu";
+      if (const YamlValue* replicas = find_path(service, {"deploy", "replicas"}))
+        request.units = doc.number(replicas, "replicas", request);
+      const YamlValue *count = device.find("count"), *ids = device.find("device_ids");
+      if (is_list(ids))
+        request.per_unit = static_cast<double>(ids->list.size());
+      else if (is_scalar(count) && count->scalar == "all")
+        request.unresolved.emplace_back("count: all: every GPU of the host");
+      else
+        request.per_unit = count == nullptr ? std::nullopt : doc.number(count, "count", request);
+      if (count == nullptr && !is_list(ids)) request.unresolved.emplace_back("no count: every GPU of the host");
+      found.requests.push_back(std::move(request));
+    }
+  }
+  return found;
+}
+
+}  // namespace rightsize::manifests
