@@ -160,6 +160,10 @@ Result<std::vector<std::string>> match_regions(std::string_view words, const std
         chosen.push_back(name);
     }
     if (chosen.size() == before) {
+      const std::string_view world = part_of_world(word);
+      if (!world.empty())
+        return fail(bad_input(fmt::format("no price in region '{}'", word))
+                        .with_hint(fmt::format("did you mean '{}'? It covers every region there", world)));
       return fail(unknown("region", word, known)
                       .with_hint("a region's name, its beginning, or us, europe, asia, canada, oceania, ..."));
     }
@@ -192,6 +196,56 @@ Result<std::vector<std::string>> match_providers(std::string_view words, const s
         std::find_if(known.begin(), known.end(), [&](const std::string& name) { return fold_name(name) == wanted; });
     if (found == known.end()) return fail(unknown("provider", word, known));
     chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+Result<std::vector<const Gpu*>> gpus_meant(std::string_view words, const Catalog& catalog) {
+  std::vector<const Gpu*> chosen;
+  for (std::string_view word : split_list(words, ',')) {
+    std::vector<const Gpu*> found;
+    for (const Gpu& gpu : catalog.gpus) {
+      if (fold_name(gpu.vendor) == fold_name(word)) found.push_back(&gpu);
+    }
+    if (found.empty()) {
+      RIGHTSIZE_TRY(found, catalog.match_gpus(word));
+    }
+    chosen.insert(chosen.end(), found.begin(), found.end());
+  }
+  return chosen;
+}
+
+Result<std::vector<std::string>> match_instances(std::string_view words, const Catalog& catalog) {
+  std::vector<std::string> chosen;
+  for (std::string_view word : split_list(words, ',')) {
+    const std::string wanted = to_lower(word);
+    const std::size_t before = chosen.size();
+    for (const Machine& machine : catalog.machines) {
+      if (to_lower(machine.instance) == wanted) chosen.push_back(machine.instance);
+    }
+    if (chosen.size() > before) continue;
+    std::set<std::string> known;
+    for (const Machine& machine : catalog.machines) known.insert(machine.instance);
+    return fail(unknown("instance type", word, known));
+  }
+  return chosen;
+}
+
+Result<std::vector<std::string>> match_names(std::string_view words, const Catalog& catalog) {
+  std::set<std::string> known;
+  for (const Machine& machine : catalog.machines) known.insert(machine.provider);
+  std::vector<std::string> chosen;
+  for (std::string_view word : split_list(words, ',')) {
+    if (const auto providers = match_providers(word, known)) {
+      chosen.insert(chosen.end(), providers->begin(), providers->end());
+    } else if (const auto gpus = gpus_meant(word, catalog)) {
+      for (const Gpu* gpu : *gpus) chosen.push_back(gpu->name);
+    } else if (const auto instances = match_instances(word, catalog)) {
+      chosen.insert(chosen.end(), instances->begin(), instances->end());
+    } else {
+      for (const Gpu& gpu : catalog.gpus) known.insert({gpu.name, gpu.vendor});
+      return fail(unknown("provider, GPU or instance type", word, known));
+    }
   }
   return chosen;
 }

@@ -36,6 +36,15 @@ Result<Purchase> read_purchase(std::string_view word);
 // The providers a list of words means, by our names or the companies' (amazon, google).
 Result<std::vector<std::string>> match_providers(std::string_view words, const std::set<std::string>& known);
 
+// The GPUs of a list of words: names, families (h100) and vendors (nvidia).
+Result<std::vector<const Gpu*>> gpus_meant(std::string_view words, const Catalog& catalog);
+
+// The instance types of a list of words, as the catalogue spells them.
+Result<std::vector<std::string>> match_instances(std::string_view words, const Catalog& catalog);
+
+// The providers, GPUs and instance types of a list of words that may name any of these, or a vendor.
+Result<std::vector<std::string>> match_names(std::string_view words, const Catalog& catalog);
+
 // "H100:8", "8xH100" and "8 x H100" as a name and a number; no number where there is none.
 struct CountedGpu {
   std::string name;

@@ -15,6 +15,12 @@ bool is_among(const std::vector<T>& wanted, const T& value) {
   return wanted.empty() || std::find(wanted.begin(), wanted.end(), value) != wanted.end();
 }
 
+bool is_named(const std::vector<std::string>& names, const Offer& offer) {
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    return name == offer.machine->gpu || name == offer.price->provider || name == offer.machine->instance;
+  });
+}
+
 auto within_machine(const Offer& offer) {
   return std::tie(offer.price->region, offer.price->zone, offer.price->purchase);
 }
@@ -49,6 +55,8 @@ bool OfferFilter::lets_through(const Offer& offer) const {
   return (retired || !offer.machine->retired) && (community || !offer.machine->community) &&
          (machine_gpus == 0 || offer.machine->gpus == machine_gpus) && is_among(purchases, offer.price->purchase) &&
          is_among(gpus, offer.machine->gpu) && is_among(providers, offer.price->provider) &&
+         offer.gpu->memory >= min_memory && (!max_price || in_usd_per_gpu_hour(offer.rate_per_gpu()) <= *max_price) &&
+         is_among(instances, offer.machine->instance) && !is_named(excluded, offer) &&
          (offer.is_own() || is_among(regions, offer.price->region));
 }
 

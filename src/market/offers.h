@@ -2,6 +2,7 @@
 // offers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,12 @@ struct OfferFilter {
   std::vector<std::string> regions = {};  // as catalog::match_regions finds them
   std::vector<catalog::Purchase> purchases = {};
   std::vector<std::string> gpus = {};
-  int machine_gpus = 0;    // only machines with this number of GPUs; 0: any
-  bool retired = false;    // also machines that are no longer sold
+  std::vector<std::string> instances = {};
+  std::vector<std::string> excluded = {};  // names of providers, GPUs and instance types
+  Bytes min_memory{};                      // of a GPU
+  std::optional<double> max_price = {};    // listed, USD per GPU-hour
+  int machine_gpus = 0;                    // only machines with this number of GPUs; 0: any
+  bool retired = false;                    // also machines that are no longer sold
   bool community = false;  // also machines of peers and resellers: RunPod's community cloud, Vast, Shadeform
 
   bool lets_through(const Offer& offer) const;

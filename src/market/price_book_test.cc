@@ -196,6 +196,8 @@ OfferFilter random_filter() {
   if (*rc::gen::arbitrary<bool>()) filter.regions = {*rc::gen::element<std::string>("east", "west")};
   if (*rc::gen::arbitrary<bool>()) filter.purchases = {*rc::gen::elementOf(kPurchases)};
   filter.retired = *rc::gen::arbitrary<bool>();
+  if (*rc::gen::arbitrary<bool>())
+    filter.excluded = {*rc::gen::element<std::string>("aws", "gcp", "gpu-0", "gpu-1")};
   return filter;
 }
 
@@ -210,6 +212,8 @@ std::optional<double> cheapest_by_hand(const Catalog& catalog, const std::string
   for (const catalog::Price& row : catalog.prices) {
     const catalog::Machine& of = *catalog.find_machine(row.provider, row.instance);
     if (of.gpu != name || (of.retired && !filter.retired) || !matches(filter.providers, row.provider)) continue;
+    if (!filter.excluded.empty() && (filter.excluded.front() == row.provider || filter.excluded.front() == of.gpu))
+      continue;
     if (!matches(filter.purchases, row.purchase) || !matches(filter.regions, row.region)) continue;
     const double each = in_usd_per_machine_hour(row.machine_price) / of.gpus;
     best = std::min(best.value_or(each), each);

@@ -13,11 +13,11 @@
 #include "base/text.h"
 #include "capacity/sessions.h"
 #include "catalog/words.h"
-#include "presets/model_job.h"
 #include "memory/memory.h"
 #include "memory/weight_bytes.h"
 #include "perf/perf.h"
 #include "plan/read_parts.h"
+#include "presets/model_job.h"
 #include "settings/setting.h"
 
 namespace rightsize::plan {
@@ -74,13 +74,19 @@ Result<> parsed(Draft& draft, const std::string& text, const char*) {
   return {};
 }
 
+template <auto Field>
+Result<> read_watts(Draft& draft, const std::string& text, const char* name) {
+  RIGHTSIZE_TRY(Field(draft), market::read_power(name, text));
+  return {};
+}
+
 Result<> read_objective(Draft& draft, const std::string& text, const char*) {
-  for (Objective objective : {Objective::kCost, Objective::kTime, Objective::kCostTime}) {
+  for (Objective objective : {Objective::kCost, Objective::kTime, Objective::kCostTime, Objective::kEnergy}) {
     if (name_of(objective) != to_lower(text)) continue;
     draft.request.objective = objective;
     return {};
   }
-  return fail(bad_input(fmt::format("unknown objective '{}'; use cost, time or cost-time", text)));
+  return fail(bad_input(fmt::format("unknown objective '{}'; use cost, time, cost-time or energy", text)));
 }
 
 Result<> read_providers(Draft& draft, const std::string& text, const char*) {
@@ -101,28 +107,39 @@ Result<> read_purchases(Draft& draft, const std::string& text, const char*) {
 }
 
 Result<> read_gpus(Draft& draft, const std::string& text, const char*) {
-  for (std::string_view part : split_list(text, ',')) {
-    RIGHTSIZE_TRY(std::vector<const catalog::Gpu*> gpus, draft.catalog.match_gpus(part));
-    for (const catalog::Gpu* gpu : gpus) draft.request.filter.gpus.push_back(gpu->name);
-  }
+  RIGHTSIZE_TRY(const std::vector<const catalog::Gpu*> gpus, catalog::gpus_meant(text, draft.catalog));
+  for (const catalog::Gpu* gpu : gpus) draft.request.filter.gpus.push_back(gpu->name);
   return {};
 }
 
-// "8xh100-sxm=280000USD": GPUs of one machine, and its price.
+Result<> read_instances(Draft& draft, const std::string& text, const char*) {
+  RIGHTSIZE_TRY(draft.request.filter.instances, catalog::match_instances(text, draft.catalog));
+  return {};
+}
+
+Result<> read_excluded(Draft& draft, const std::string& text, const char*) {
+  RIGHTSIZE_TRY(draft.request.filter.excluded, catalog::match_names(text, draft.catalog));
+  return {};
+}
+
+// "8xh100-sxm=280000USD": GPUs of one machine, and its price. Without a price the machine is paid for, and only its
+// electricity costs money.
 Result<> read_own(Draft& draft, const std::string& text, const char*) {
   const std::size_t x = text.find('x'), equals = text.rfind('=');
   const auto wrong = [&] {
     return fail(
         bad_input(fmt::format("'{}' is not COUNTxGPU=PRICE", text)).with_hint("for example 8xh100-sxm=280000USD"));
   };
-  if (x == std::string::npos || equals == std::string::npos || equals < x) return wrong();
+  if (x == std::string::npos || equals < x) return wrong();
   RIGHTSIZE_TRY(std::int64_t count, parse_integer(text.substr(0, x)));
   if (count < 1 || count > 1024) return wrong();
-  RIGHTSIZE_TRY(const catalog::Gpu* gpu, draft.catalog.find_gpu(text.substr(x + 1, equals - x - 1)));
-  RIGHTSIZE_TRY(Usd price, parse_usd(text.substr(equals + 1)));
-  draft.own.gpu = gpu->name;
+  const std::size_t name_end = std::min(equals, text.size());
+  RIGHTSIZE_TRY(const catalog::UsualGpu usual, catalog::usual_gpu(draft.catalog, text.substr(x + 1, name_end - x - 1)));
+  draft.own.gpu = usual.gpu->name;
   draft.own.gpus = static_cast<int>(count);
-  draft.own.price = price;
+  draft.own.price = usd(0);
+  if (equals == std::string::npos) return {};
+  RIGHTSIZE_TRY(draft.own.price, parse_usd(text.substr(equals + 1)));
   return {};
 }
 
@@ -183,12 +200,19 @@ constexpr Rule kRules[] = {
     {"deadline", stored<FIELD(request.limits.deadline)>},
     {"budget", stored<FIELD(request.limits.budget)>},
     {"objective", read_objective},
+    {"max-power", read_watts<FIELD(request.limits.power)>},
+    {"power-cap", read_watts<FIELD(request.power_cap)>},
+    {"carbon", parsed<market::read_carbon, FIELD(request.carbon)>},
     {"providers", read_providers},
     {"regions", read_regions},
     {"purchase", read_purchases},
     {"community", stored<FIELD(request.filter.community)>},
     {"price", read_prices},
     {"gpu", read_gpus},
+    {"instance", read_instances},
+    {"exclude", read_excluded},
+    {"min-memory", stored<FIELD(request.filter.min_memory)>},
+    {"max-price", stored<FIELD(request.filter.max_price)>},
     {"max-gpus", stored<FIELD(request.limits.max_gpus)>},
     {"global-batch", read_global_batch},
     {"top", read_top},

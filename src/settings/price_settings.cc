@@ -9,6 +9,8 @@ constexpr Setting kRows[] = {
     text("provider", "LIST", "providers to consider, e.g. aws,gcp").alias("providers").listed(),
     text("region", "LIST", "regions to consider: names, prefixes, or us, eu, asia").alias("regions").listed(),
     text("purchase", "LIST", "purchase terms: on-demand, spot, 1y, 3y").or_words("on-demand").listed(),
+    text("exclude", "LIST", "leave out these providers, GPUs, vendors or instance types: aws,amd").listed(),
+    hourly_price("max-price", "2.50", 0.001, 2000, "only offers with at most this list price, USD per GPU-hour"),
     flag("community",
          "include marketplaces that resell other people's machines (RunPod community, Vast, Shadeform, ...)"),
     price("price",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/parse_units.h"
 #include "base/suggest.h"
 #include "catalog/words.h"
 
@@ -31,14 +32,16 @@ bool computes_in(const Gpu& gpu, std::string_view format) {
   return false;
 }
 
-// The GPUs of a name, an alias, a family or a vendor. The count of "H100:8" is ignored.
+// The GPUs of a name, a family, a vendor, or with at least so much memory (80GB). The count of "H100:8" is ignored.
 Result<std::vector<const Gpu*>> named(const std::string& name, const catalog::Catalog& catalog) {
-  std::vector<const Gpu*> gpus;
+  Result<std::vector<const Gpu*>> gpus = catalog::gpus_meant(catalog::split_gpu_count(name).name, catalog);
+  const Result<Bytes> memory = parse_bytes(name);
+  if (gpus || !memory || in_gib(*memory) < 1) return gpus;
+  gpus.emplace();
   for (const Gpu& gpu : catalog.gpus) {
-    if (fold_name(gpu.vendor) == fold_name(name)) gpus.push_back(&gpu);
+    if (gpu.memory >= *memory) gpus->push_back(&gpu);
   }
-  if (!gpus.empty()) return gpus;
-  return catalog.match_gpus(catalog::split_gpu_count(name).name);
+  return gpus;
 }
 
 Result<std::vector<const Gpu*>> matching(const GpuChoice& choice, const catalog::Catalog& catalog) {
@@ -85,7 +88,8 @@ Result<> sort_gpus(std::vector<const Gpu*>& gpus, const std::string& name) {
                      [&](const Gpu* a, const Gpu* b) { return key.value(*a) > key.value(*b); });
     return {};
   }
-  return fail(bad_input("cannot sort by '" + name + "'").with_hint(did_you_mean(name, names)));
+  return fail(bad_input("cannot sort by '" + name + "'").with_hint(did_you_mean(name, names))
+                  .with_hint("'rightsize prices --best-per gpu' lists GPUs by price"));
 }
 
 }  // namespace

@@ -92,13 +92,9 @@ std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price:
 
 Result<std::vector<PricedOffer>> select(const PricesFlags& flags, const market::PriceBook& book) {
   RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(flags, book.catalog()));
-  std::set<std::string> instances;
-  for (std::string_view word : split_list(flags.instance, ',')) instances.insert(to_lower(word));
   std::vector<PricedOffer> rows;
   for (const market::Offer& offer : book.offers(filter)) {
-    const bool named = instances.empty() || instances.contains(to_lower(offer.machine->instance));
-    if (named && offer.gpu->memory >= flags.min_memory.value_or(Bytes{}))
-      rows.push_back(make_row(offer, book, today()));
+    rows.push_back(make_row(offer, book, today()));
   }
   return rows;
 }
@@ -455,6 +451,8 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
   market::OfferFilter filter;
   filter.retired = flags.retired;
   filter.community = flags.community;
+  filter.min_memory = flags.min_memory.value_or(Bytes{});
+  filter.max_price = flags.max_price;
   for (std::string_view word : split_list(flags.gpu, ',')) {
     const catalog::CountedGpu wanted = catalog::split_gpu_count(word);
     RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(wanted.name));
@@ -464,6 +462,8 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
   RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, all_of(catalog, &Price::provider)));
   RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, catalog::known_regions(catalog)));
   RIGHTSIZE_TRY(filter.purchases, catalog::read_purchases(flags.purchase));
+  RIGHTSIZE_TRY(filter.instances, catalog::match_instances(flags.instance, catalog));
+  RIGHTSIZE_TRY(filter.excluded, catalog::match_names(flags.exclude, catalog));
   return filter;
 }
 

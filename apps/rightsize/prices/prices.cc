@@ -17,8 +17,8 @@ const std::vector<Verb>& verbs() {
     base.insert(base.end(), more.begin(), more.end());
     return base;
   };
-  static const std::vector<std::string> kOffers = {"--gpu",      "--provider",  "--region",
-                                                   "--purchase", "--community", "--retired"};
+  static const std::vector<std::string> kOffers = {"--gpu",       "--provider", "--region",  "--purchase",
+                                                   "--community", "--retired",  "--exclude", "--max-price"};
   static const std::vector<std::string> kHistory = {"--gpu",      "--instance", "--provider", "--region", "--zone",
                                                     "--purchase", "--from",     "--to",       "--store"};
   static const std::vector<Verb> kAll = {
@@ -129,6 +129,8 @@ Run add_prices(FlagSet& command) {
   command.add("write-to", flags->write_to);
   command.add("url", flags->url);
   command.add("instance", flags->instance);
+  command.add("exclude", flags->exclude);
+  command.add("max-price", flags->max_price);
   command.add("zone", flags->zone);
   command.add("from-date", flags->from);
   command.add("to-date", flags->to);

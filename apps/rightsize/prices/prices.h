@@ -15,10 +15,11 @@ struct PricesFlags {
   std::vector<std::string> words;  // a verb and what it is about, or GPUs
   std::string gpu, provider, region, purchase, sort, best_per, catalog;
   std::optional<Bytes> min_memory;
+  std::optional<double> max_price;  // USD per GPU-hour
   PriceFlag price;
   std::optional<int> top;
   bool retired = false, community = false;
-  std::string feed, store, instance, zone, url, write_to, currency;
+  std::string feed, store, instance, exclude, zone, url, write_to, currency;
   std::optional<Date> date, from, to, before;
   bool dry_run = false;
   std::optional<Seconds> hours;  // spot: of work

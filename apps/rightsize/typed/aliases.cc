@@ -17,7 +17,7 @@ constexpr FlagAlias kFlags[] = {
     {"--location --zone --datacenter --geo", "--region"},
     {"--spot --use-spot --preemptible", "--purchase=spot"},
     {"--on-demand --ondemand", "--purchase=on-demand"},
-    {"--reserved", "--purchase=1y"},
+    {"--reserved --reservation", "--purchase=1y"},
     {"--commitment --term --terms --pricing --billing --purchase-type", "--purchase"},
     {"--accelerator --accelerators --gpu-type --gpu-name --device --system -g", "--gpu"},
     {"--num-gpus --num-gpu --gpu-count --gpu-num --ngpus --n-gpus --ngpu --number-of-gpus --count --num-processes "
@@ -26,6 +26,9 @@ constexpr FlagAlias kFlags[] = {
     {"--gpus --num-gpus --gpu-count --count --number-of-gpus --quantity", "--base"},
     {"--instance-type --machine-type --vm-size -t", "--instance"},
     {"--instance-type --machine-type --instance", "--machine"},
+    {"--vendor --gpu-vendor", "--gpu"},
+    {"--under --below --max-hourly --max-gpu-price --max-price-per-gpu", "--max-price"},
+    {"--without --not --except --avoid --ignore --skip", "--exclude"},
     {"--min-vram --vram --gpu-memory", "--min-memory=*GB"},
     // The model and the job.
     {"-m --base-model --model-name --model-id --model-path --model-name-or-path --hf-model --repo --repo-id "
@@ -63,6 +66,7 @@ constexpr FlagAlias kFlags[] = {
     {"--zero-stage --deepspeed --sharding-strategy", "--zero"},
     {"--cpu-offload", "--offload=optimizer"},
     {"--num-epochs --num-train-epochs", "--epochs"},
+    {"--dataset-rows --num-samples --num-examples", "--dataset-samples"},
     {"--dataset --dataset-size --data --data-size --corpus", "--dataset-tokens"},
     {"--cheapest --lowest-cost", "--objective=cost"},
     {"--fastest --quickest", "--objective=time"},
@@ -115,7 +119,7 @@ constexpr FlagAlias kFlags[] = {
     // Input and output.
     {"--port -p", "--listen"},
     {"--file --filename --path --input -f", "--from"},
-    {"--file --filename --path --input --workload --config -f", "argument"},
+    {"--file --filename --path --input --workload --config -f --arch --architecture --generation", "argument"},
     {"--prometheus-url --prom", "--prometheus"},
     {"--since --last --period --range", "--window"},
     {"-n", "--once=yes"},
@@ -133,7 +137,7 @@ constexpr FlagAlias kFlags[] = {
     {"--no-trunc -w", "--wide=yes"},
     {"--silent --brief", "--quiet=yes"},
     {"--verbose --why -v", "--explain=yes"},
-    {"--search", "--model"},
+    {"--search --size", "--model"},
     {"-lgip", "--list-layouts=yes"},
 };
 

@@ -293,8 +293,8 @@ class Repair {
   std::string messages_, hints_;
   std::set<std::vector<std::string>> tried_;
   std::vector<std::string> found_;
-  // A refusal may take a moment longer, but not long. A count rather than a time, so that the suggestion does not depend
-  // on how busy the machine is.
+  // A refusal may take a moment longer, but not long. A count rather than a time, so that the suggestion does not
+  // depend on how busy the machine is.
   static constexpr std::size_t kMostTrials = 96;
 };
 

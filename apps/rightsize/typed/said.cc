@@ -129,6 +129,15 @@ class SaidReader {
     return true;
   }
 
+  // Prompts of a step of reinforcement learning are not work to serve.
+  bool says_rl() const {
+    return std::any_of(in_.begin(), in_.end(), [](const std::string& word) {
+      const std::string_view value = std::string_view(word).substr(word.find('=') + 1);
+      return word.starts_with("--algorithm") || word.starts_with("--rollout-") ||
+             (job_of(std::string(value)) == "rl" && (value == word || word.starts_with("--job=")));
+    });
+  }
+
   // People and what they do between two requests.
   bool take_person(const std::string& name, const std::string& value) {
     if (!plans_ && !has("--arrivals")) return false;
@@ -205,7 +214,8 @@ class SaidReader {
     std::optional<std::vector<LatencyLimit>> limits;
     if (slo) {
       limits = read_limits(value);
-    } else if (const auto limit_name = read_limit_name(name.substr(name.find_first_not_of('-')))) {
+    } else if (const auto limit_name =
+                   read_limit_name(name.substr(std::min(name.find_first_not_of('-'), name.size())))) {
       if (const auto limit = read_limit(*limit_name, value)) limits = {*limit};
     }
     if (!limits) return false;
@@ -219,15 +229,26 @@ class SaidReader {
 
   bool take_amount(const std::string& name, const std::string& value) {
     const FlagInfo* declared = find(name);
+    // --dataset 10k samples: the unit decides.
+    if (const auto size = parse_amount(value); name == "--dataset-tokens" && size && !size->per &&
+                                               thing_of(size->thing) == Thing::kItem && has("--dataset-samples")) {
+      keep(fmt::format("--dataset-samples={:.0f}", size->count));
+      skip_value();
+      return true;
+    }
     const bool is_rate = name == "--rate" || name == "--arrivals" || name == "--volume";
     // A flag of the command means what the command says, except that plans take rates for every amount of work.
     if (declared != nullptr && (!plans_ || name == "--samples" || name == "--dataset-samples")) return false;
+    if (declared != nullptr && name == "--prompts" && says_rl()) return false;
     std::optional<WorkFlag> work = is_rate             ? WorkFlag{Thing::kRequest, {}}
                                    : name == "--items" ? WorkFlag{Thing::kItem, {}}
                                                        : read_work_flag(name);
     const std::optional<Amount> amount = parse_amount(value);
     if (!work && plans_ && amount && is_noun(name) && (amount->per || amount->count >= kMany))
       work = WorkFlag{Thing::kItem, {}};
+    // --traffic 5rps: the value says what it is.
+    if (!work && !declared && amount && amount->per && thing_of(amount->thing) != Thing::kNone)
+      work = WorkFlag{thing_of(amount->thing), {}};
     if (!work || !amount || !(amount->count > 0)) return false;
     if (name == "--images" && !is_image_work(*amount)) return false;
     SaidAmount said{name, value, work->thing, *amount, is_rate};
@@ -272,6 +293,7 @@ class SaidReader {
       at_ += used;
       return true;
     }
+    if (take_pair(word)) return true;
     if (has("--job") && !job_of(word).empty()) {
       set_job(job_of(word));
       return true;
@@ -281,7 +303,7 @@ class SaidReader {
       keep("--model=" + word);
       return true;
     }
-    if (take_name(word) || skip_word(word)) return true;
+    if (take_audio(word) || take_name(word) || skip_word(word)) return true;
     if (word.front() < '0' || word.front() > '9') return false;
     std::string text = word;
     std::size_t used = 0;
@@ -291,6 +313,26 @@ class SaidReader {
     if (!amount || thing == Thing::kNone) return false;
     out_.amounts.push_back({"", text, thing, *amount, false});
     at_ += used;
+    return true;
+  }
+
+  // A flag without its dashes: `estimate llama-3.1-8b l4 batch 4`.
+  bool take_pair(const std::string& word) {
+    const FlagInfo* flag = find("--" + to_lower(word));
+    if (flag == nullptr || !settings::is_number(flag->setting->kind) || at_ + 1 >= in_.size()) return false;
+    if (!settings::read(*flag->setting, in_[at_ + 1])) return false;
+    keep(flag->name + "=" + in_[++at_]);
+    return true;
+  }
+
+  // "5000 hours of audio".
+  bool take_audio(const std::string& word) {
+    const auto hours = parse_amount(word);
+    if (!plans_ || !hours || at_ + 2 >= in_.size() || !lists_word("hours hour h", to_lower(in_[at_ + 1]))) return false;
+    const std::size_t what = at_ + (to_lower(in_[at_ + 2]) == "of" ? 3 : 2);
+    if (what >= in_.size() || !lists_word("audio speech podcasts calls recordings", to_lower(in_[what]))) return false;
+    out_.amounts.push_back({"", word + " hours of audio", Thing::kAudioHour, *hours, false});
+    at_ = what;
     return true;
   }
 

@@ -15,6 +15,7 @@
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/limits.h"
 #include "rightsize/typed/lists.h"
+#include "rightsize/typed/question.h"
 
 namespace rightsize::app {
 namespace {
@@ -115,13 +116,17 @@ void join_names(std::vector<std::string>& words) {
       joined.push_back(fmt::format("--base={}", *gpu.count));
       name = gpu.name;
     }
-    if (gpu_by_flag && kind_of_word(name) == WordKind::kGpu)
+    // `5000 hours` is an amount, not a Quadro RTX 5000.
+    const bool amount = is_number(name) && at < bare.size() &&
+                        (thing_of(bare[at]) != Thing::kNone || continues_amount(bare[at]) || bare[at] == "hours");
+    if (gpu_by_flag && !amount && kind_of_word(name) == WordKind::kGpu)
       joined.push_back("--gpu=" + name);
     else
       joined.push_back(name);
   }
   constexpr std::array kModelFirst = {"memory", "estimate", "batch"};
-  if (joined.size() == 2 && holds(kModelFirst, words.front()) && kind_of_word(joined[0]) == WordKind::kGpu)
+  if (joined.size() == 2 && holds(kModelFirst, words.front()) && kind_of_word(joined[0]) == WordKind::kGpu &&
+      kind_of_word(joined[1]) != WordKind::kGpu)
     std::swap(joined[0], joined[1]);
   joined.insert(joined.begin(), words.front());
   joined.insert(joined.end(), end, words.end());
@@ -171,10 +176,18 @@ class Rewriter {
  public:
   Rewriter(Typed typed, const std::deque<FlagInfo>& declared) : in_(std::move(typed.words)), declared_(declared) {
     out_.renamed = std::move(typed.renamed);
+    out_.notes = std::move(typed.notes);
     serving_ = std::any_of(in_.begin() + (in_.empty() ? 0 : 1), in_.end(), [](const std::string& word) {
       const bool flag_alone = word.starts_with('-') && word.find('=') == std::string::npos;  // --batch
       const std::string job = flag_alone ? std::string() : job_of(word.substr(word.find('=') + 1));
-      return (!job.empty() && job != "train" && job != "finetune") || holds(std::array{"--serve", "--inference"}, word);
+      const std::string flag = word.starts_with('-') ? tidied(word.substr(0, word.find('='))) : std::string();
+      const auto work = read_work_flag(flag);
+      const bool traffic =
+          holds(std::array{"--serve", "--inference", "--concurrency", "--rate"}, flag) ||
+          (work && (work->thing == Thing::kUser || work->thing == Thing::kRequest)) ||
+          (!flag.empty() &&
+           read_limit_name(flag.substr(std::min(flag.find_first_not_of('-'), flag.size()))).has_value());
+      return (!job.empty() && job != "train" && job != "finetune") || traffic;
     });
   }
 
@@ -227,6 +240,12 @@ class Rewriter {
       return;
     }
     std::string meant = meant_flag(tidy, declared_, serving_);
+    const std::string said = value.value_or(next());
+    const bool length = is_number(said) && find_flag(declared_, "--isl") != nullptr;
+    if (length && holds(std::array{"--input", "--in"}, tidy)) meant = "--isl";
+    if (length && holds(std::array{"--output", "--out"}, tidy)) meant = "--osl";
+    if (meant.empty() && find_flag(declared_, "--model") != nullptr && is_model_name(said)) meant = "--model";
+    if (meant.empty()) meant = meant_choice(tidy, declared_);
     if (meant.empty()) meant = by_words(tidy);
     if (meant.empty() && is_argument(tidy)) return;  // --old FILE: the file alone
     if (meant.empty()) return out_.words.push_back(word);
@@ -255,6 +274,7 @@ class Rewriter {
     for (const std::string_view word : split_list(typed, '-')) {
       if (!holds(kSayNothing, word)) kept += "-" + std::string(word);
     }
+    if (kept == "--price") return {};  // the most that one would pay is not a price
     if (kept != typed && kept.size() > 3) {
       if (find_flag(declared_, kept) != nullptr) return kept;
       if (const std::string meant = meant_flag(kept, declared_, serving_); !meant.empty()) return meant;
@@ -307,6 +327,13 @@ class Rewriter {
     if (!value) take_more_words(flag, text);
     // Slurm: --gres gpu:a100:4.
     if ((flag.name == "--gpu" || flag.name == "--gpus") && text.starts_with("gpu:")) text.erase(0, 4);
+    // `--gpu "h100 or a100"`.
+    if (flag.list || flag.name == "--gpu") {
+      for (const std::string_view between : {" or ", " and ", " vs ", "|"}) {
+        for (std::size_t at = text.find(between); at != std::string::npos; at = text.find(between))
+          text.replace(at, between.size(), ",");
+      }
+    }
     const bool any = holds(std::array{"any", "all", "*"}, to_lower(text));
     if (any && holds(std::array{"--gpu", "--provider", "--region"}, flag.name)) return;
     if (flag.name == "--format" && text == "wide") return out_.words.push_back("--wide");
@@ -384,7 +411,24 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   Typed typed{std::move(words)};
   std::vector<std::string>& all = typed.words;
   put_command_first(all);
+  if (all.size() > 1 && all.front() == "rightsize") all.erase(all.begin());
   if (all.empty()) return typed;
+  const std::string question = fmt::format("{}", fmt::join(all, " "));
+  if (!answer_question(all).empty())
+    typed.notes.push_back(fmt::format("'{}' is read as 'rightsize {}'", question, fmt::join(all, " ")));
+  // `h100 price`, `cheapest h100`: a GPU and no model is a question about prices.
+  const auto command_at = std::find_if(all.begin(), all.end(), [&](const std::string& word) {
+    return !word.starts_with('-') && !our_command(word, commands).empty();
+  });
+  if (all.size() == 2 && command_at == all.begin() + 1 && kind_of_word(all[0]) != WordKind::kOther)
+    std::swap(all[0], all[1]);
+  if (all.size() == 2 && lists_word("cheapest best find", all[0]) && kind_of_word(all[1]) == WordKind::kGpu)
+    all[0] = "prices";
+  // `compare h100 a100 --model llama-3.1-8b` compares speeds; without a model, prices.
+  const bool compares_speed = all.front() == "compare" && std::any_of(all.begin() + 1, all.end(), [](const auto& word) {
+                                return word.starts_with("--model") || (!word.starts_with('-') && is_model_name(word));
+                              });
+  if (compares_speed) all.front() = "estimate";
   if (all.front() == "-v" || all.front() == "version") all = {"--version"};
   if (all.size() > 1 && is_verb(all[0]) && our_command(all[0], commands).empty()) {
     // `get gpus`, `describe model llama-3.1-8b`, `show h100`.

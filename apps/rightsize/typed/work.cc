@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "presets/hub_names.h"
 #include "presets/presets.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/said.h"
@@ -48,6 +49,9 @@ class WorkWriter {
     put_model();
     note_chips();
     put_nodes();
+    put_epochs();
+    put_gpu_range();
+    infer_serving();
     put_job();
     put_lengths();
     if (plans_)
@@ -55,6 +59,9 @@ class WorkWriter {
     else
       put_other();
     put_limits();
+    put_budget();
+    note_paid_machines();
+    put_compared_gpus();
     if (command_ == "recommend" || command_ == "checklist") assume_work();
     return std::move(out_);
   }
@@ -102,6 +109,18 @@ class WorkWriter {
   }
   bool trains() const { return job_ == "train" || job_ == "finetune"; }
 
+  // Memory and speed in a format that no default framework trains in are those of serving.
+  void infer_serving() {
+    constexpr std::array kServed = {"int8", "int4", "fp8", "fp4"};
+    if (plans_ || !has("--job") || !has("--gpu") || !job_.empty() || !given("--job").empty()) return;
+    const std::string format = given("--precision"), model = model_among(out_.words);
+    const bool quantized = format.empty() && model::format_in_name(model).has_value();
+    if (!(quantized || holds(kServed, format)) || !given("--stack").empty() || any_given(settings::Jobs::kTrain))
+      return;
+    assume("--job", "serve",
+           quantized ? model + " has weights in a format for serving" : format + " is a format for serving");
+  }
+
   // The job that the work implies where none is named.
   void infer_job() {
     if (!job_.empty() || !given("--job").empty()) return;
@@ -115,7 +134,7 @@ class WorkWriter {
   void put_job() {
     if (plans_) infer_job();
     if (job_.empty() || job_inferred_) return;
-    if (job_ == "rl") return out_.words.push_back("--job=rl");  // refused by its row
+    if (job_ == "rl") return out_.words.push_back("--job=rl");
     const bool all_weights = job_ == "finetune" && given("--method").empty() && has("--method");
     if (all_weights) out_.notes.emplace_back("fine-tuning trains all weights; --method lora trains adapters only");
     out_.words.push_back(trains() ? "--job=train" : "--job=serve");
@@ -136,6 +155,7 @@ class WorkWriter {
       put("--model", fmt::format("{} like {}", size, like_.empty() ? "llama" : like_));
     }
     if (command_ == "models") return;
+    assume_model();
     // A size alone: `memory 70b --serve`.
     for (std::size_t at = 1; at < out_.words.size() && model_among(out_.words).empty(); ++at) {
       const std::string word = out_.words[at];
@@ -144,6 +164,39 @@ class WorkWriter {
     }
     if (const std::string said = model::note_on_name(model_among(out_.words)); !said.empty())
       out_.notes.push_back(said);
+  }
+
+  // The usual model of a job that has one.
+  void assume_model() {
+    constexpr std::pair<std::string_view, std::string_view> kUsual[] = {
+        {"transcribe", "whisper-large-v3"}, {"embed", "bge-m3"}, {"rerank", "bge-reranker-v2-m3"}};
+    if (!plans_ || !model_among(out_.words).empty() || !given("--help").empty()) return;
+    const bool audio = std::any_of(amounts_.begin(), amounts_.end(),
+                                   [](const SaidAmount& said) { return said.thing == Thing::kAudioHour; });
+    for (const auto& [job, model] : kUsual) {
+      if (job == job_ || (audio && job == "transcribe"))
+        return assume("--model", std::string(model), "no model was named");
+    }
+  }
+
+  // --samples 1.28M --epochs 90: the data set, 90 times.
+  void put_epochs() {
+    if (given("--epochs").empty() || !has("--dataset-samples")) return;
+    for (const char* what : {"samples", "tokens"}) {
+      for (std::string& word : out_.words) {
+        if (word.starts_with(fmt::format("--{}=", what))) word = "--dataset-" + word.substr(2);
+      }
+    }
+  }
+
+  // --gpus 1-4: at most four.
+  void put_gpu_range() {
+    const std::string text = given("--gpus");
+    const std::size_t dash = text.find('-');
+    if (!plans_ || dash == 0 || dash == std::string::npos || !parse_amount(text.substr(dash + 1))) return;
+    std::erase(out_.words, "--gpus=" + text);
+    put("--max-gpus", text.substr(dash + 1));
+    out_.renamed.push_back(fmt::format("--gpus {} is --max-gpus {}", text, text.substr(dash + 1)));
   }
 
   void put_nodes() {
@@ -273,9 +326,10 @@ class WorkWriter {
   }
 
   void put_training(const SaidAmount& said) {
-    const bool tokens = said.thing == Thing::kToken;
-    put_work(said, tokens ? "--tokens" : "--samples", said.amount.count);
-    if (!tokens && !said.amount.per) said_as(said, fmt::format("--samples {}", whole(said.amount.count)));
+    const bool tokens = said.thing == Thing::kToken, epochs = !given("--epochs").empty();
+    const std::string flag = fmt::format("--{}{}", epochs ? "dataset-" : "", tokens ? "tokens" : "samples");
+    put_work(said, flag, said.amount.count);
+    if (!tokens && !said.amount.per) said_as(said, fmt::format("{} {}", flag, whole(said.amount.count)));
   }
 
   void put_serving(const SaidAmount& said) {
@@ -429,6 +483,46 @@ class WorkWriter {
     put("--slo", text);
   }
 
+  void note_paid_machines() {
+    const std::string own = given("--on-prem");
+    if (own.empty() || own.find('=') != std::string::npos) return;
+    out_.notes.push_back(fmt::format(
+        "assumed: your machines are paid for, so only electricity counts; --on-prem {}=280000USD counts the purchase",
+        own));
+  }
+
+  // A service's budget is per month: --budget 2000/month, --budget 3/h.
+  void put_budget() {
+    const std::string text = given("--budget");
+    const auto amount = parse_amount(text.substr(text.starts_with('$') ? 1 : 0));
+    if (given("--rate").empty() || !amount || !amount->per) return;
+    const double monthly = amount->count * (kMonth / *amount->per);
+    std::erase(out_.words, "--budget=" + text);
+    put("--budget", fmt::format("{:.2f}", monthly));
+    if (*amount->per != kMonth) out_.renamed.push_back(fmt::format("--budget {} is ${:.0f} per month", text, monthly));
+  }
+
+  // Several GPUs where one is estimated: a sweep over them.
+  void put_compared_gpus() {
+    if (!has("--sweep") || !given("--sweep").empty()) return;
+    std::vector<std::string> gpus;
+    for (std::size_t at = 1; at < out_.words.size(); ++at) {
+      const std::string& word = out_.words[at];
+      const bool flag = word.starts_with("--gpu=");
+      const std::vector<std::string_view> names = split_list(flag ? std::string_view(word).substr(6) : word, ',');
+      const bool bare = !word.starts_with('-') && std::all_of(names.begin(), names.end(), [](std::string_view name) {
+        return kind_of_word(name) == WordKind::kGpu;
+      });
+      if (flag || bare) gpus.insert(gpus.end(), names.begin(), names.end());
+    }
+    if (gpus.size() < 2) return;
+    std::erase_if(out_.words, [&](const std::string& word) {
+      return word.starts_with("--gpu=") || holds(gpus, word.substr(0, word.find(',')));
+    });
+    put("--gpu", gpus.front());
+    put("--sweep", fmt::format("gpu={}", fmt::join(gpus, ",")));
+  }
+
   // ---- what is missing
 
   void assume(const std::string& flag, const std::string& value, const std::string& why) {
@@ -441,8 +535,8 @@ class WorkWriter {
       return !word.starts_with("--") && is_workload_file(word);
     });
     if (file || model_among(out_.words).empty() || job_ == "rl" || !given("--help").empty()) return;
-    for (const char* work : {"--tokens", "--samples", "--rate", "--mix", "--trace", "--rate-profile", "--items",
-                             "--audio-hours", "--profile", "--per-item"}) {
+    for (const char* work : {"--tokens", "--samples", "--rate", "--sessions", "--mix", "--trace", "--rate-profile",
+                             "--items", "--audio-hours", "--profile", "--per-item"}) {
       if (!given(work).empty()) return;
     }
     const bool epochs = !given("--epochs").empty();

@@ -116,6 +116,30 @@ TEST(Work, JobsInTheUsersWords) {
   EXPECT_THAT(work_words("recommend llama-3.1-8b --tokens 1B"), Contains("--tokens=1B"));
 }
 
+// Two ways to say the same thing, with numbers at random.
+TEST(Work, OtherWordsMeanTheSame) {
+  const std::pair<const char*, const char*> same[] = {
+      {"recommend llama-3.1-8b --traffic {}rps", "recommend llama-3.1-8b --job serve --rate {}/s"},
+      {"recommend llama-3.1-8b --rate 9/s --budget {}/h", "recommend llama-3.1-8b --rate 9/s --budget {}USD/h"},
+      {"recommend resnet-50 --job train --samples {}k --epochs 3",
+       "recommend resnet-50 --job train --dataset-samples {}k --epochs 3"},
+      {"recommend llama-3.1-8b --rate 9/s --gpus 1-{}", "recommend llama-3.1-8b --rate 9/s --max-gpus {}"},
+      {"estimate llama-3.1-8b l4 batch {}", "estimate llama-3.1-8b l4 --batch {}"},
+      {"estimate llama-3.1-8b l4 --job serve --input {}", "estimate llama-3.1-8b l4 --job serve --isl {}"},
+      {"memory --model llama-3.1-8b --precision int4 --osl {}",
+       "memory --model llama-3.1-8b --precision int4 --osl {} --job serve"},
+      {"memory --model llama-3.1-8b-awq --osl {}", "memory --model llama-3.1-8b-awq --osl {} --job serve"},
+      {"recommend --audio-hours {}", "recommend --model whisper-large-v3 --audio-hours {}"},
+  };
+  Random random(5);
+  for (const auto& [said, ours] : same) {
+    const std::size_t number = 2 + one_of_work(random, 60);
+    const std::vector<std::string> words = work_words(fmt::format(fmt::runtime(said), number));
+    EXPECT_THAT(words, ::testing::UnorderedElementsAreArray(work_words(fmt::format(fmt::runtime(ours), number))))
+        << said;
+  }
+}
+
 TEST(Work, ReadingTwiceChangesNothing) {
   for (const char* line :
        {"recommend embed bge-m3 --docs 50M/day", "recommend serve qwen3-32b --users 2000 --p95-ttft 1s",

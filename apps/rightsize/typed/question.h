@@ -1,0 +1,20 @@
+// Questions in sentences, and choices in a flag's name: "can I run llama-3.1-8b on an L4?", --no-amd, --spot-only.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "rightsize/flags.h"
+
+namespace rightsize::app {
+
+// Names the command that answers a question and drops the words that only ask: `how many h100 for llama 70b` becomes
+// `recommend h100 for llama 70b`. Returns the words that imply the command; empty where this is not a question.
+std::string answer_question(std::vector<std::string>& words);
+
+// Our flag with its value for a choice in a flag's name: --no-amd is --exclude=amd, --spot-only is --purchase=spot.
+// --not-provider takes the value that follows and is --exclude. Empty where the name is no choice.
+std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& declared);
+
+}  // namespace rightsize::app
