@@ -128,7 +128,7 @@ def check_page(server):
     check(status == 200 and '<title>rightsize</title>' in text, 'the page')
     check("script-src 'self'" in headers['Content-Security-Policy'] and headers['X-Content-Type-Options'] == 'nosniff', 'security headers')
     check('http://' not in text and 'https://' not in text, 'the page loads nothing from other hosts')
-    for view in ('/recommend', '/fleet', '/batching', '/mig', '/prices', '/live', '/decisions'):
+    for view in ('/recommend', '/fleet', '/batching', '/autoscale', '/cache', '/mig', '/prices', '/live', '/decisions'):
         check(server.ask(view)[2] == text, f'{view} opens the page')
     for path in ('/', '/api/openapi.json', '/api/gpus', '/api/recommend?model=llama-3.1-8b&tokens=1B&plans-only=true'):
         plain = server.ask(path)

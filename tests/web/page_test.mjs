@@ -185,6 +185,31 @@ await visit('/batching', 'batching', async (page) => {
   check(Number(new URL(page.url()).searchParams.get('ttft')) > 0.5, `dragging the line loosens the SLO: ${page.url()}`);
 });
 
+// The targets of the policies can be moved, and the answer follows.
+await visit('/autoscale', 'autoscale', async (page) => {
+  const first = await answer(page);
+  check(/GPU-hours|None of these/.test(first), `autoscale answers: ${first}`);
+  await page.getByRole('slider', { name: 'Fixed: replicas' }).fill('0');
+  await page.getByRole('slider', { name: 'HPA: requests per replica' }).press('Home');
+  await settled(page);
+  check(new URL(page.url()).searchParams.get('target') === '1', `the address contains the target: ${page.url()}`);
+  for (const chart of ['Demand', 'Replicas', 'Time to first token']) await page.getByRole('region', { name: chart }).first().waitFor();
+});
+
+// A larger cache never finds less.
+await visit('/cache', 'cache', async (page) => {
+  const share = async () => Number(/find ([\d.]+)\s?%/.exec(await answer(page))?.[1]);
+  const first = await share();
+  await settled(page);
+  const box = await placeOf(page, page.getByTestId('size-line'));
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2 + 60, box.y + box.height / 2, { steps: 6 });
+  await page.mouse.up();
+  check(Number(new URL(page.url()).searchParams.get('size')) > 40, `dragging the line makes the cache larger: ${page.url()}`);
+  check((await share()) >= first, `a larger cache finds as much: ${await answer(page)}`);
+});
+
 // If no setting meets a limit, the page says so and names the closest setting without presenting it as the answer.
 await visit('/batching?ttft=0.01&rate=64', 'batching-infeasible', async (page) => {
   await page.getByText('No setting meets these limits').waitFor();
@@ -192,7 +217,7 @@ await visit('/batching?ttft=0.01&rate=64', 'batching-infeasible', async (page) =
 });
 
 // A malformed answer breaks only its page, which reports it.
-for (const view of ['/recommend', '/fleet', '/batching', '/mig', '/prices', '/decisions']) {
+for (const view of ['/recommend', '/fleet', '/batching', '/autoscale', '/cache', '/mig', '/prices', '/decisions']) {
   const page = await browser.page();
   await page.route('**/api/**', (route) => route.fulfill({ json: { plans: 5, prices: [{}], offers: [{}], totals: 3, frontier: [{}], gpus: [7], models: {}, decisions: 1, plan: {} } }));
   await page.goto(new URL(view, server.address).href);
@@ -285,7 +310,7 @@ await visit('/fleet', 'fleet-dark', async (page) => {
   check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark', 'dark again after printing');
 }, { colorScheme: 'dark' });
 
-for (const view of ['/recommend', '/fleet', '/batching', '/mig', '/prices', '/live']) {
+for (const view of ['/recommend', '/fleet', '/batching', '/autoscale', '/cache', '/mig', '/prices', '/live']) {
   await visit(view, `phone${view.replace('/', '-')}`, async (page) => {
     await page.locator('.card').nth(1).waitFor();
     check(await page.getByRole('button', { name: 'Dark theme' }).isVisible(), `${view} has its theme switch on a phone`);
@@ -293,7 +318,7 @@ for (const view of ['/recommend', '/fleet', '/batching', '/mig', '/prices', '/li
 }
 
 // On a laptop screen every table shows all its columns, and every label stays inside its chart.
-for (const view of ['/recommend', '/recommend?job=serve', '/fleet', '/batching', '/mig', '/prices', '/decisions']) {
+for (const view of ['/recommend', '/recommend?job=serve', '/fleet', '/batching', '/autoscale', '/cache', '/mig', '/prices', '/decisions']) {
   await visit(view, `laptop${view.replace(/[^a-z]/g, '-')}`, async (page) => {
     await page.locator('.card').nth(1).waitFor();
     if (view.startsWith('/recommend')) await answer(page);

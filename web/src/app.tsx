@@ -3,7 +3,9 @@ import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { setToken } from './api/client';
 import { toggleTheme, useTheme } from './parts/theme';
+import { AutoscalePage } from './pages/autoscale';
 import { BatchingPage } from './pages/batching';
+import { CachePage } from './pages/cache';
 import { DecisionsPage } from './pages/decisions';
 import { FleetPage } from './pages/fleet';
 import { LivePage } from './pages/live';
@@ -22,6 +24,8 @@ const PAGES: Page[] = [
   { path: '/recommend', name: 'Recommend', icon: 'M3 13V8M7 13V3M11 13V6M15 13v-3', show: Recommendation },
   { path: '/fleet', name: 'Fleet', icon: 'M2 3h6v5H2zM10 3h6v5h-6zM2 10h6v3H2zM10 10h6v3h-6z', show: FleetPage },
   { path: '/batching', name: 'Batching', icon: 'M2 13c5 0 6-1 8-4s3-6 6-6M2 3v10h14', show: BatchingPage },
+  { path: '/autoscale', name: 'Autoscale', icon: 'M2 12h3V9h3V5h4v4h4M2 14h14', show: AutoscalePage },
+  { path: '/cache', name: 'KV cache', icon: 'M2 13c2-8 5-9 14-9M2 3v10h14', show: CachePage },
   { path: '/mig', name: 'MIG', icon: 'M2 4h14v8H2zM6 4v8M11 4v8', show: MigPage },
   { path: '/prices', name: 'Prices', icon: 'M9 2v12M12.5 4.5C11.500 3.500 10 3.200 9 3.200c-2 0-3.500 1-3.500 2.400 0 3.400 7 1.400 7 4.800 0 1.400-1.500 2.400-3.500 2.400-1.500 0-3-.6-3.800-1.800', show: PricesPage },
   { path: '/live', name: 'Live', icon: 'M2 8h3l2-5 4 10 2-5h3', show: LivePage },

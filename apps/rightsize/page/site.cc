@@ -11,8 +11,8 @@ namespace rightsize::app {
 namespace {
 
 // Paths that the page routes itself, so that links to them open it.
-constexpr std::array<std::string_view, 8> kViews = {"/",    "/recommend", "/fleet", "/batching",
-                                                    "/mig", "/prices",    "/live",  "/decisions"};
+constexpr std::array<std::string_view, 10> kViews = {"/",      "/recommend", "/fleet",  "/batching", "/autoscale",
+                                                     "/cache", "/mig",       "/prices", "/live",     "/decisions"};
 
 const char* type_of(std::string_view path) {
   static const std::map<std::string_view, const char*> kTypes = {
