@@ -75,7 +75,9 @@ std::optional<market::GpuQuote> price_of(const market::PriceBook* prices, const 
 
 void cheapest_first(std::vector<Projection>& projections) {
   std::stable_sort(projections.begin(), projections.end(), [](const Projection& a, const Projection& b) {
-    auto rank = [](const Projection& p) { return (p.fits ? 0 : 2) + (p.cost ? 0 : 1); };
+    auto rank = [](const Projection& p) {
+      return (p.fits ? 0 : 8) + (p.replaces ? 0 : 4) + (p.keeps_up ? 0 : 2) + (p.cost ? 0 : 1);
+    };
     if (rank(a) != rank(b)) return rank(a) < rank(b);
     return a.cost.value_or(0) < b.cost.value_or(0);
   });
@@ -109,6 +111,20 @@ std::optional<SpeedElsewhere> speed_on(const WatchedWork& work, const SustainedR
 
 namespace {
 
+// The recorded peaks grow by the same factor as the busy time.
+void set_load(Projection& there, const Summary& summary, double busy_now) {
+  if (busy_now <= 0) return;
+  for (const Metric metric : {Metric::kSmActive, Metric::kGraphicsActive, Metric::kGpuUtil}) {
+    const auto& seen = summary.of(metric);
+    if (!seen) continue;
+    const double growth = there.speed.busy_high / busy_now;
+    there.load_p95 = seen->p95 * growth;
+    there.load_peak = seen->max * growth;
+    there.keeps_up = there.speed.busy_high < 1 && *there.load_p95 <= Projection::kFull;
+    return;
+  }
+}
+
 std::optional<SpeedElsewhere> speed_of(const ProjectionInput& input, const WatchedWork& work,
                                        const SustainedRates& from, const SustainedRates& to) {
   if (input.known == nullptr) return speed_on(work, from, to);
@@ -122,6 +138,13 @@ std::optional<SpeedElsewhere> speed_of(const ProjectionInput& input, const Watch
 
 }  // namespace
 
+bool may_replace(const catalog::Gpu& other, const catalog::Gpu& now) {
+  const auto is_consumer = [](const catalog::Gpu& gpu) {
+    return gpu.name.starts_with("rtx-") && gpu.name.find_first_not_of("0123456789", 4) == std::string::npos;
+  };
+  return other.vendor == now.vendor && (!is_consumer(other) || is_consumer(now));
+}
+
 std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedTable& speeds,
                                 const market::PriceBook* prices) {
   std::vector<Projection> projections;
@@ -134,7 +157,12 @@ std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedT
     if (&to == from) continue;
     const std::optional<SpeedElsewhere> speed = speed_of(input, work, *from, to);
     if (!speed) continue;
-    Projection projection{to.gpu, *speed, true, price_of(prices, *to.gpu), {}};
+    Projection projection;
+    projection.gpu = to.gpu;
+    projection.speed = *speed;
+    projection.price = price_of(prices, *to.gpu);
+    projection.replaces = may_replace(*to.gpu, *input.gpu);
+    if (work.paced) set_load(projection, *input.summary, 1 - work.shares.wait);
     constexpr double kUsable = 0.97;  // of the memory; the driver and fragmentation take the rest
     projection.fits = !held || bytes(held->max) <= to.gpu->capacity() * kUsable;
     projection.cost = cost_of(speed->likely, projection.price, here);

@@ -40,10 +40,20 @@ SpeedElsewhere speed_on(const WatchedWork& work, const perf::Slowdown& slow);
 std::optional<SpeedElsewhere> speed_on(const WatchedWork& work, const perf::SustainedRates& from,
                                        const perf::SustainedRates& to);
 
+// Whether a GPU may be offered in place of another: of the same vendor, whose software the work runs on, and no GeForce
+// card for a data-centre GPU, because its driver's licence excludes data centres.
+bool may_replace(const catalog::Gpu& other, const catalog::Gpu& now);
+
 struct Projection {
   const catalog::Gpu* gpu = nullptr;
   SpeedElsewhere speed;
-  bool fits = true;                       // the memory in use
+  bool fits = true;      // the memory in use
+  bool replaces = true;  // may_replace()
+  // Work that arrives at its own pace: the busiest readings on the other GPU at the slow end of the interval; 1 is
+  // full.
+  std::optional<double> load_p95, load_peak;
+  bool keeps_up = true;  // p95 below kFull
+  static constexpr double kFull = 0.85;
   std::optional<market::GpuQuote> price;  // the user's own, else the cheapest on-demand offer, if any
   std::optional<double> cost;             // of the same work, relative to the observed GPU
 };
@@ -63,9 +73,9 @@ struct ProjectionInput {
   const KnownJob* known = nullptr;    // null: counters alone
 };
 
-// Every other GPU with known rates, the cheapest for the work first; those with too little memory or without a price
-// come last. For work that arrives at its own pace, a GPU is as fast as this one as long as it keeps up, and the cost
-// is that of the hour. `prices` may be null.
+// Every other GPU with known rates, the cheapest for the work first; those that cannot replace it, that do not keep up
+// at p95, with too little memory or without a price come last. For work that arrives at its own pace, a GPU is as fast
+// as this one as long as it keeps up, and the cost is that of the hour. `prices` may be null.
 std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedTable& speeds,
                                 const market::PriceBook* prices);
 

@@ -14,6 +14,33 @@ std::vector<TimeSpan> intersect(const std::vector<TimeSpan>& a, const std::vecto
   return subtract(a, subtract(a, b));
 }
 
+// The time covered by the series of a set that report any of these metrics.
+std::vector<TimeSpan> covered_by(const LabelSet& set, const PartTally& part, std::uint32_t metrics, Seconds fallback) {
+  std::vector<TimeSpan> spans;
+  for (std::size_t number : set.series) {
+    const SeriesTally& series = part.series[number];
+    if ((series.metrics & metrics) == 0) continue;
+    const Seconds own = series.present.usual_interval();
+    append(spans, series.present.intervals(own > Seconds{} ? own : fallback));
+  }
+  return unite(std::move(spans));
+}
+
+std::uint32_t metrics_of(const LabelSet& set, const PartTally& part) {
+  std::uint32_t metrics = 0;
+  for (std::size_t number : set.series) metrics |= part.series[number].metrics;
+  return metrics;
+}
+
+// A label that changes, such as a version, leaves an overlap of a few readings at most.
+bool at_once(const LabelSet& a, const LabelSet& b, const PartTally& part, Seconds fallback) {
+  const std::uint32_t metrics = metrics_of(a, part) & metrics_of(b, part);
+  const std::vector<TimeSpan> one = covered_by(a, part, metrics, fallback);
+  const std::vector<TimeSpan> other = covered_by(b, part, metrics, fallback);
+  const Seconds both = total(intersect(one, other));
+  return both > Seconds{} && both >= 0.2 * std::min(total(one), total(other));
+}
+
 // When one GPU or MIG instance was present, and who had it.
 struct Presence {
   std::vector<OwnedSpan> owned;
@@ -177,6 +204,7 @@ GpuUse use_of(const PartTally& part, const Presence& presence, const std::vector
   use.filled = presence.filled;
   use.dropped = part.dropped;
   use.duplicated = presence.duplicated;
+  if (part.device.mig_id.empty()) use.fine = part.fine;
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
     use.metrics[i] = metric_use(part, static_cast<Metric>(i), within);
   }
@@ -223,6 +251,24 @@ std::vector<MigPeriod> layouts_of(const std::vector<PartTally*>& parts, const st
 }
 
 }  // namespace
+
+std::optional<telemetry::IdentityConflict> conflict_in(const PartTally& part, Seconds fallback) {
+  const std::vector<LabelSet>& sets = part.label_sets;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (telemetry::differing(sets[i].labels, sets[j].labels).empty() || !at_once(sets[i], sets[j], part, fallback))
+        continue;
+      telemetry::IdentityConflict conflict{.device = part.device.key(), .series = sets.size()};
+      for (const LabelSet& set : sets) {
+        for (const std::string& name :
+             telemetry::differing(set.labels, sets[set.labels == sets[i].labels ? j : i].labels))
+          conflict.labels[name].insert(set.labels.at(name));
+      }
+      return conflict;
+    }
+  }
+  return std::nullopt;
+}
 
 std::vector<GpuUse> account(const std::vector<PartTally*>& parts, const IdleRule& rule, Seconds fallback) {
   std::vector<Presence> presences;

@@ -52,6 +52,7 @@ class Adder {
     if (row == kMemoryRow) owner_.memory_peak = std::max(owner_.memory_peak, bytes(value));
     if (!activity_) return;
     series_.known[row].add(time);
+    part_.fine.add(kind_.row, time, value);
     if (part_.was_idle[row] >= 0 && (part_.was_idle[row] == 1) != idle) ++part_.changes[row];
     part_.was_idle[row] = idle ? 1 : 0;
     owner_.weight[row] += weight;
@@ -94,9 +95,20 @@ std::size_t owner_in(PartTally& part, const Owner& owner) {
   return part.owners.size() - 1;
 }
 
+// The last series belongs to the set with these labels.
+void add_label_set(PartTally& part, telemetry::Labels labels) {
+  constexpr std::size_t kMostSets = 4096;
+  auto known = std::ranges::find(part.label_sets, labels, &LabelSet::labels);
+  if (known == part.label_sets.end()) {
+    if (part.label_sets.size() >= kMostSets) return;
+    known = part.label_sets.insert(known, {std::move(labels), {}});
+  }
+  known->series.push_back(part.series.size() - 1);
+}
+
 }  // namespace
 
-UseAccumulator::UseAccumulator(AccumulateOptions options) : options_(options) {}
+UseAccumulator::UseAccumulator(AccumulateOptions options) : options_(std::move(options)) {}
 UseAccumulator::~UseAccumulator() = default;
 
 int UseAccumulator::open(const Device& device) {
@@ -119,6 +131,7 @@ UseAccumulator::Series UseAccumulator::open_series(const Device& device) {
   if (part->device.host.empty()) part->device.host = device.host;
   part->device.labels.insert(device.labels.begin(), device.labels.end());
   part->series.emplace_back().owner = owner_in(*part, owner_of(device));
+  if (device.uuid.empty()) add_label_set(*part, telemetry::distinguishing_labels(device, options_.names));
   return {part, part->series.size() - 1};
 }
 
@@ -162,6 +175,7 @@ void UseAccumulator::add_waiting(Series& from) {
     series.present.add(*times[i]);
     metrics |= from.waiting[i].present();
   }
+  series.metrics |= metrics;
   for (; metrics != 0; metrics &= metrics - 1) {
     const auto metric = static_cast<Metric>(std::countr_zero(metrics));
     Adder adder(options_.idle, part, series, metric);
@@ -182,6 +196,7 @@ void UseAccumulator::add_points(int device, Metric metric, std::span<const telem
   if (from.part == nullptr) return;
   add_waiting(from);
   SeriesTally& series = from.part->series[from.number];
+  series.metrics |= 1U << static_cast<unsigned>(metric);
   Adder adder(options_.idle, *from.part, series, metric);
   for (const telemetry::Point& point : points) {
     const std::optional<TimePoint> time = taken(*from.part, point.time);
@@ -209,6 +224,15 @@ Seconds UseAccumulator::usual_interval() const {
     }
   }
   return intervals.empty() ? options_.interval.value_or(kLoneReading) : median(std::move(intervals));
+}
+
+Result<> UseAccumulator::identity() {
+  add_all_waiting();
+  const Seconds fallback = usual_interval();
+  for (const std::unique_ptr<PartTally>& part : parts_) {
+    if (const auto conflict = conflict_in(*part, fallback)) return fail(conflict->error());
+  }
+  return {};
 }
 
 std::vector<GpuUse> UseAccumulator::finish() {

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/result.h"
 #include "fleet/coverage.h"
 #include "fleet/use.h"
 
@@ -25,6 +26,7 @@ struct AccumulateOptions {
   std::optional<Seconds> interval = {};  // duration of a single reading if no series has two; default: 30 s
   std::optional<TimeSpan> window = {};   // ignore readings outside
   std::size_t most_gpus = 200'000;       // more are counted, not kept
+  telemetry::NameMap names = {};         // for identity()
 };
 
 class UseAccumulator : public telemetry::SampleSink {
@@ -48,6 +50,9 @@ class UseAccumulator : public telemetry::SampleSink {
   std::size_t readings();
   std::size_t refused();  // readings with impossible times; impossible values are counted in GpuUse::dropped
   std::size_t gpus_left_out() const { return left_out_; }  // above most_gpus
+
+  // Fails if series that may be different GPUs have been taken for one. To be asked before finish().
+  Result<> identity();
 
   // All GPUs, by host, index and MIG instance. The accumulator is then empty, but the counters above stay.
   std::vector<GpuUse> finish();

@@ -92,7 +92,7 @@ Made random_fleet() {
     life.uuid = "GPU-" + std::to_string(i);
     life.index = i;
     life.team = *rc::gen::element<std::string>("a", "b");
-    life.pod = *rc::gen::element<std::string>("x-0", "y-1", "z-7d4b9c6f5-x2x5z", "chat-0");
+    life.pod = *rc::gen::element<std::string>("x-", "y-", "z-7d4b9c6f5-x2x5", "chat-") + std::to_string(2 + i);
     life.memory = *rc::gen::element(0.4, 5.0, 20.0, 70.0) * kGiB;
     life.tensor = *rc::gen::element(0.05, 0.6);
     life.dram = *rc::gen::element(0.05, 0.3);
@@ -242,9 +242,57 @@ TEST(Stop, GpusIdleForHoursEveryDayAreParked) {
   const std::vector<Remedy> found = find_stops(fleet.input());
   ASSERT_EQ(found.size(), 1u);
   EXPECT_NEAR(in_usd_per_month(found[0].saving), 1460 * 2.0 / 3, 1);
-  EXPECT_EQ(found[0].to, "scaled to zero when idle");
-  EXPECT_THAT(found[0].manifest, HasSubstr("start: 0 0 * * *"));
-  EXPECT_THAT(found[0].manifest, HasSubstr("end: 0 8 * * *"));
+  const FleetAction park = describe({&found[0]}, fleet.input());
+  EXPECT_EQ(park.to, "scaled to zero when idle");
+  EXPECT_THAT(park.manifest, HasSubstr("start: 0 0 * * *"));
+  EXPECT_THAT(park.manifest, HasSubstr("end: 0 8 * * *"));
+}
+
+// Nothing is stopped or parked because of a recording shorter than --min-age.
+RC_GTEST_PROP(Stop, ShortRecordingsStopNothing, ()) {
+  Made made = random_fleet();
+  const int minutes = *rc::gen::inRange(1, 4 * kDay);
+  const int min_age = *rc::gen::inRange(60, 3 * kDay);
+  for (int& each : made.minutes) each = minutes;
+  Thresholds thresholds;
+  thresholds.min_age = seconds(60.0 * min_age);
+  const Judged fleet(made.uses(true), thresholds);
+  const ActionPlan plan = plan_actions(fleet.gpus, {fleet.book, speeds(), thresholds});
+  for (const FleetAction& action : plan.actions) {
+    if (action.kind == ActionKind::kStop) RC_ASSERT(minutes >= 0.98 * min_age && minutes >= 20);
+    if (action.kind == ActionKind::kWatch) RC_ASSERT(!action.counted && action.commands.empty());
+  }
+}
+
+TEST(Stop, PodsWithABusyGpuStay) {
+  UseAccumulator sum({});
+  live(sum, {.uuid = "A", .pod = "train-0", .index = 0}, 2 * kDay, nothing);
+  live(sum, {.uuid = "B", .pod = "train-0", .index = 1}, 2 * kDay, busy);
+  const Judged fleet(sum.finish());
+  EXPECT_TRUE(find_stops(fleet.input()).empty());
+}
+
+// Two of six replicas are idle outside of office hours: the four others stay, whatever their number.
+TEST(Park, ReplicasThatWorkAreKept) {
+  UseAccumulator sum({});
+  for (int i = 0; i < 6; ++i) {
+    live(sum,
+         {.uuid = "G" + std::to_string(i),
+          .pod = "chat-7d4b9c6f5-x2x5" + std::string(1, "bcdfgh"[i]),
+          .memory = 70 * kGiB,
+          .index = i},
+         2 * kDay, [=](int m) { return i < 4 ? 0.9 : mornings(m); });
+  }
+  const Judged fleet(sum.finish());
+  std::vector<const Remedy*> parks;
+  const std::vector<Remedy> found = find_stops(fleet.input());
+  for (const Remedy& remedy : found) parks.push_back(&remedy);
+  ASSERT_EQ(parks.size(), 2u);
+  const FleetAction park = describe(parks, fleet.input());
+  EXPECT_THAT(park.manifest, HasSubstr("minReplicaCount: 4"));
+  EXPECT_THAT(park.manifest, HasSubstr("desiredReplicas: \"6\""));
+  EXPECT_THAT(park.commands, testing::Contains(HasSubstr("annotate pod chat-7d4b9c6f5-x2x5g")));
+  EXPECT_THAT(park.commands, testing::Not(testing::Contains(HasSubstr("x2x5b"))));
 }
 
 std::vector<Remedy> consolidations(double (*first)(int), double (*second)(int), double memory) {
@@ -350,6 +398,28 @@ TEST(Replicas, ReplicasBeyondThePeakAreRemoved) {
   EXPECT_NEAR(*a.actions[0].forecast->latency_peak, 0.92 / 0.36, 0.05);
 }
 
+// Replicas whose minutes of load never coincide need one GPU, not one each.
+TEST(Replicas, TheSimultaneousPeakDecides) {
+  UseAccumulator sum({});
+  constexpr int kPods = 5;
+  for (int i = 0; i < kPods; ++i) {
+    live(sum,
+         {.uuid = "G" + std::to_string(i),
+          .pod = "chat-7d4b9c6f5-x2x5" + std::string(1, "bcdfgh"[i]),
+          .memory = 50 * kGiB,
+          .tensor = 0.05,
+          .dram = 0.05,
+          .index = i},
+         kDay, [=](int m) { return m % kPods == i ? 0.5 : 0.02; });
+  }
+  Judged fleet(sum.finish());
+  for (GpuRow& gpu : fleet.gpus) gpu.verdict = Verdict::kBursty;
+  const std::vector<Remedy> cuts = find_replica_cuts(fleet.input());
+  ASSERT_EQ(cuts.size(), 1u);
+  EXPECT_EQ(cuts[0].replicas, (std::pair<std::size_t, std::size_t>(kPods, 1)));  // 0.58 of 0.8
+  EXPECT_NEAR(cuts[0].forecast->load_peak, 0.58, 0.02);
+}
+
 TEST(Downsize, ASmallerGpuMustCarryThePeaks) {
   auto smaller = [](double peak, int minutes) {
     UseAccumulator sum({});
@@ -389,8 +459,10 @@ TEST(Commit, CommitsOnlyToRealOffersForGpusWithoutOtherActions) {
   UseAccumulator sum({});
   for (int i = 0; i < 2; ++i) {
     Device device{.index = i, .uuid = "G" + std::to_string(i), .host = "n1"};
-    device.labels = {
-        {"instance_type", "a3-highgpu-8g"}, {"region", "us-central1"}, {"pod", "train-0"}, {"namespace", "a"}};
+    device.labels = {{"instance_type", "a3-highgpu-8g"},
+                     {"region", "us-central1"},
+                     {"pod", "train-" + std::to_string(i)},
+                     {"namespace", "a"}};
     const int number = sum.open(device);
     for (int m = 0; m < kDay; ++m)
       sum.add(number, Metric::kGraphicsActive, kStart + seconds(60.0 * m), i == 0 ? 0.98 : 0.0);

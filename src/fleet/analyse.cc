@@ -1,6 +1,7 @@
 // The stages in order: judge, ledger, owners, actions.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@ FleetTotals make_totals(const std::vector<GpuRow>& gpus) {
     ++totals.gpus;
     totals.gpu_time += gpu.gpu_time;
     totals.idle += gpu.gpu_time * std::min(1.0, gpu.use.idle_share);
+    totals.measured = totals.measured || gpu.use.activity().has_value();
     if (!gpu.spend) continue;
     ++totals.priced;
     totals.spend += *gpu.spend;
@@ -163,7 +165,8 @@ std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerK
   std::vector<GroupLine> owners;
   owners.reserve(lines.size());
   for (auto& [name, line] : lines) owners.push_back(std::move(line));
-  std::ranges::stable_sort(owners, std::ranges::greater(), &GroupLine::waste);
+  std::ranges::stable_sort(owners, std::ranges::greater(),
+                           [](const GroupLine& line) { return std::tuple(line.waste, line.spend, line.gpu_time); });
   return owners;
 }
 
@@ -183,6 +186,9 @@ FleetAnalysis analyse(std::vector<GpuUse> gpus, const FleetAssumptions& assumpti
   analysis.unplanned = find_unplanned(analysis.gpus, analysis.actions);  // and what that leaves
   analysis.totals.saving = plan.saving;
   analysis.totals.saving_bound = plan.bound;
+  for (const FleetAction& action : analysis.actions) {
+    if (!action.counted) analysis.totals.not_counted += action.saving;
+  }
   analysis.totals.remedies = plan.considered;
   analysis.notes = make_notes(analysis.gpus);
   return analysis;

@@ -17,7 +17,9 @@ TEST(Attribute, JobsAreMatchedByIdAndByTime) {
   job_7.start = kStart;
   job_7.end = kStart + hours(12);
   job_7.elapsed = hours(12);
-  job_7.gpus = {{.host = "n1", .index = 0}};
+  job_7.gpu_count = 1;
+  job_7.known_gpus =
+      std::make_shared<const std::vector<telemetry::JobGpu>>(1, telemetry::JobGpu{.host = "n1", .index = 0});
   table.jobs.push_back(job_7);
   gpus[0].device.host = "n1.cluster.local";
   const Attribution done = attribute_jobs(gpus, table);
@@ -42,11 +44,12 @@ TEST(Attribute, JobsWithUnknownGpusShareTheirHostEqually) {
   job.start = kStart;
   job.end = kStart + hours(12);
   job.elapsed = hours(12);
-  job.gpus.assign(3, {.host = "n1"});
+  job.gpu_count = 3;
+  job.nodes = "n1";
   table.jobs.push_back(job);
   job.id = "8";
   job.account = "nlp";
-  job.gpus.assign(1, {.host = "n1"});
+  job.gpu_count = 1;
   table.jobs.push_back(job);
   EXPECT_EQ(attribute_jobs(gpus, table).by_time, 4u);
   const DevicePrices book = book_at(1);

@@ -100,19 +100,25 @@ std::vector<std::string> reselect_commands(const Owner& owner, const Replacement
                   in_namespace(owner), object, label, value)};
 }
 
-std::string keda_schedule(const Owner& owner, int from_hour, int until_hour) {
-  if (!is_scalable(owner)) return {};
-  const hand_over::Facts hours = hand_over::Facts()
-                                     .set("start", fmt::format("0 {} * * *", from_hour))
-                                     .set("end", fmt::format("0 {} * * *", until_hour))
-                                     .set("replicas", 1);
+std::string get_command(const Owner& owner) {
+  return fmt::format("kubectl {}get {}", in_namespace(owner), kubernetes_object(owner));
+}
+
+std::string keda_schedule(const Owner& owner, DailyHours hours, ScheduledReplicas replicas) {
+  const bool valid = hours.from >= 0 && hours.from < hours.until && hours.until <= 24 &&
+                     hours.until - hours.from < 24 && replicas.always < replicas.in_hours;
+  if (!is_scalable(owner) || !valid) return {};
+  const hand_over::Facts daily = hand_over::Facts()
+                                     .set("start", fmt::format("0 {} * * *", hours.from))
+                                     .set("end", fmt::format("0 {} * * *", hours.until % 24))  // cron has no hour 24
+                                     .set("replicas", replicas.in_hours);
   hand_over::Facts facts;
   facts.set("name", owner.workload)
       .set("namespace", owner.team)
       .set("only_in_hours", true)
       .set("target_kind", kubernetes_object(owner).starts_with("statefulset/") ? "StatefulSet" : "Deployment")
-      .set("min_replicas", 0)
-      .set("hours", std::vector{hours});
+      .set("min_replicas", replicas.always)
+      .set("hours", std::vector{daily});
   return hand_over::fill_in("kubernetes/scaled_object.yaml", facts);
 }
 

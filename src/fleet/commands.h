@@ -28,8 +28,17 @@ std::string mark_for_removal(const Owner& owner, const std::string& pod);
 // Runs the workload on another kind of GPU, by the instance type of its nodes or the GPU's product name.
 std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other);
 
-// A KEDA ScaledObject that runs the workload in these hours of the day (UTC) only; empty for what cannot be scaled.
-std::string keda_schedule(const Owner& owner, int from_hour, int until_hour);
+std::string get_command(const Owner& owner);  // fails if the object does not exist
+
+// A KEDA ScaledObject with more replicas in these hours of the day (UTC). Empty for what cannot be scaled, and for
+// hours that are the whole day or none of it.
+struct DailyHours {
+  int from = 0, until = 24;  // 0-24
+};
+struct ScheduledReplicas {
+  std::size_t always = 0, in_hours = 1;
+};
+std::string keda_schedule(const Owner& owner, DailyHours hours, ScheduledReplicas replicas);
 // The device plugin's configuration for GPUs with this many sharers.
 std::string time_slicing_config(std::size_t sharers);
 

@@ -27,12 +27,12 @@ constexpr ActionText kTexts[] = {
      "no job was pending for these GPUs in the window; drain the node and watch the queue for a day",
      "leave the machine in service"},
     {RemedyKind::kPark, ActionKind::kStop, "park {now} of {who} while idle for {park_after} or longer", "always on",
-     "scaled to zero when idle", "medium: the first request after a pause waits for a cold start (image, weights)",
+     "scaled down when idle", "medium: the first request after a pause waits for a cold start (image, weights)",
      "the idle hours repeat next week; measure a cold start", "restore the minimum number of replicas"},
-    {RemedyKind::kReplicas, ActionKind::kConsolidate, "run {keeps} of {who} instead of {count}", "{now}", "{then}",
+    {RemedyKind::kReplicas, ActionKind::kConsolidate, "run {keeps} of {who} instead of {replicas}", "{now}", "{then}",
      "{level}: {load}; only for replicas that share requests, not for the workers of one training job",
      "remove one replica, watch latency, repeat", "scale the workload back up"},
-    {RemedyKind::kBatch, ActionKind::kBatch, "batch the requests of {who}: {keeps} instead of {count}", "{now}",
+    {RemedyKind::kBatch, ActionKind::kBatch, "batch the requests of {who}: {keeps} instead of {replicas}", "{now}",
      "{then}", "{level}: {load}; only for replicas that share requests, not for the workers of one training job",
      "'rightsize batch' shows the delay that batching adds; remove one replica, watch latency, repeat",
      "scale the workload back up"},
@@ -51,6 +51,10 @@ constexpr ActionText kTexts[] = {
      "8-bit weights on {count} {place}", "{level}: {load}; answers change slightly: only for inference",
      "score the quantized model on your own evaluation set, and measure tokens/s on one GPU",
      "keep one {old} node for a week; move back by node selector"},
+    {RemedyKind::kWatch, ActionKind::kWatch, "keep watching {now} of {who}: idle so far", "{now}",
+     "none, once idle for {min_age}",
+     "low: nothing changes yet; the recording is too short or has too few readings to stop anything",
+     "record at least {min_age} (--min-age) and run this again", "nothing to undo"},
     {RemedyKind::kCommit, ActionKind::kCommit, "commit to {now} that were busy all the time", "on demand",
      "1 year at {rate}/GPU-h ({offer})",
      "medium: paid for a year whether used or not; do the other actions first, then commit to what is left",
@@ -81,6 +85,16 @@ std::string level_of(const Forecast& f, RemedyKind kind) {
   const bool slow = !f.latency_p95 || *f.latency_p95 > 3;
   if (slow || f.too_small.likely > 0) return "high";
   return kind != RemedyKind::kMig || f.load_peak > 0.85 ? "medium" : "low";
+}
+
+// Names the limit that an action breaks, which is why it does not count.
+std::string broken_limit(const Forecast& f, const Thresholds& t) {
+  if (f.too_small.high > t.most_overload)
+    return fmt::format("too small for up to {} of the time (--max-overload {})", percent(f.too_small.high),
+                       percent(t.most_overload));
+  const bool at_p95 = !f.latency_p95 || *f.latency_p95 > t.most_slowdown;
+  return fmt::format("latency grows {} at {} (--max-slowdown {:g})", times(at_p95 ? f.latency_p95 : f.latency_peak),
+                     at_p95 ? "p95" : "the peak", t.most_slowdown);
 }
 
 // How many pods or jobs of the same workload run now in the whole fleet.
@@ -123,17 +137,23 @@ void scale_down(FleetAction& action, const RemedyInput& input) {
   }
 }
 
-Orchestrator orchestrator_of_fleet(const RemedyInput& input) {
+// What runs the workloads of a host: known from any owner it had, else from the rest of the fleet if that has only one.
+Orchestrator orchestrator_of_host(const std::string& host, const RemedyInput& input) {
+  std::set<Orchestrator> here, anywhere;
   for (const GpuRow& gpu : input.gpus) {
-    const Orchestrator found = orchestrator_of(gpu.owner());
-    if (found != Orchestrator::kUnknown) return found;
+    for (const Tenancy& t : gpu.use.tenancies) {
+      const Orchestrator found = orchestrator_of(t.owner);
+      if (found == Orchestrator::kUnknown) continue;
+      anywhere.insert(found);
+      if (gpu.use.device.host == host) here.insert(found);
+    }
   }
-  return Orchestrator::kUnknown;
+  const std::set<Orchestrator>& known = here.empty() ? anywhere : here;
+  return known.size() == 1 ? *known.begin() : Orchestrator::kUnknown;
 }
 
 // A machine can be released if all of its GPUs are free.
 void drain_machines(FleetAction& a, const RemedyInput& input) {
-  const Orchestrator orchestrator = orchestrator_of_fleet(input);
   std::map<std::string, std::size_t> here, free;
   for (const GpuRow& gpu : input.gpus) ++here[gpu.use.device.host];
   for (std::size_t i : a.gpus) ++free[input.gpus[i].use.device.host];
@@ -141,12 +161,41 @@ void drain_machines(FleetAction& a, const RemedyInput& input) {
   for (const auto& [host, count] : free) {
     if (count < here[host]) continue;
     ++whole;
+    const Orchestrator orchestrator = orchestrator_of_host(host, input);
     append(a.commands, drain_commands(host, orchestrator));
     a.rollback = undrain(host, orchestrator);
   }
   if (whole < free.size()) {
     a.risk += "; some share a machine with GPUs in use: this saves money once the machine is emptied or refilled";
   }
+}
+
+// A schedule for the workload: all replicas in the hours in which any of the parked ones works, and the others at all
+// times. Without such hours, or for pods without a controller, there is no file.
+void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const RemedyInput& input) {
+  std::set<std::string> pods;
+  int from = 24, until = 0;
+  for (const Remedy* remedy : remedies) {
+    from = std::min(from, remedy->from_hour);
+    until = std::max(until, remedy->until_hour);
+    for (const Tenancy* t : input.running[remedy->gpus.front()].owners) pods.insert(t->owner.instance);
+  }
+  const Owner& owner = input.running[remedies.front()->gpus.front()].owner();
+  const std::size_t now = replicas_of(owner, input), parked = std::min(now, pods.size());
+  a.to = parked < now ? fmt::format("{} of {} replicas when idle", now - parked, now) : "scaled to zero when idle";
+  a.manifest = keda_schedule(owner, {.from = from, .until = until}, {.always = now - parked, .in_hours = now});
+  if (a.manifest.empty()) {
+    a.risk += is_scalable(owner) ? "; its idle hours differ from day to day: scale it on requests, not by the clock"
+                                 : "; no controller is known that could scale it";
+    return;
+  }
+  if (parked < now) {
+    for (const std::string& pod : pods) a.commands.push_back(mark_for_removal(owner, pod));
+  }
+  a.commands.push_back(get_command(owner) + "   # must exist");
+  a.commands.push_back("kubectl apply --dry-run=server -f schedule.yaml   # the manifest; needs KEDA");
+  a.commands.push_back("kubectl apply -f schedule.yaml");
+  a.rollback = "kubectl delete -f schedule.yaml; " + scale_command(owner, now);
 }
 
 void share_gpus(FleetAction& a) {
@@ -181,8 +230,10 @@ void fill_texts(FleetAction& a, const Remedy& first, std::size_t keeps, const Th
     return fmt::format(
         fmt::runtime(pattern), fmt::arg("who", a.owner == kUnowned ? "the unlabelled work" : a.owner),
         fmt::arg("now", count_of(a.gpus.size(), first.gpu)), fmt::arg("then", count_of(keeps, first.gpu)),
-        fmt::arg("count", a.gpus.size()), fmt::arg("keeps", fmt::format("{} replica{}", keeps, keeps == 1 ? "" : "s")),
-        fmt::arg("old", first.gpu), fmt::arg("place", first.to), fmt::arg("gpu", instead ? instead->gpu->name : ""),
+        fmt::arg("count", a.gpus.size()),
+        fmt::arg("keeps", fmt::format("{} replica{}", first.replicas.second, first.replicas.second == 1 ? "" : "s")),
+        fmt::arg("replicas", first.replicas.first), fmt::arg("old", first.gpu), fmt::arg("place", first.to),
+        fmt::arg("gpu", instead ? instead->gpu->name : ""),
         fmt::arg("rate", instead ? format_usd_per_hour(instead->rate) : ""),
         fmt::arg("offer", instead ? instead->source : ""), fmt::arg("load", a.forecast ? load_text(*a.forecast) : ""),
         fmt::arg("level", a.forecast ? level_of(*a.forecast, first.kind) : ""),
@@ -205,6 +256,7 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
   const Remedy& first = *remedies.front();
   FleetAction a;
   a.kind = kind_of(first.kind);
+  a.counted = first.counted;
   a.owner = first.owner;
   std::size_t keeps = 0;
   std::set<std::string> manifests;
@@ -220,10 +272,11 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
   std::ranges::sort(a.gpus);
   for (std::size_t gpu : a.gpus) a.gpu_ids.push_back(input.gpus[gpu].use.device.key());
   fill_texts(a, first, keeps, input.thresholds);
+  if (!a.counted && a.forecast) a.risk += "; not in the total: " + broken_limit(*a.forecast, input.thresholds);
   switch (first.kind) {
     case RemedyKind::kReplicas:
     case RemedyKind::kBatch:
-      if (keeps == 1) a.risk += "; one replica is a single point of failure";
+      if (first.replicas.second == 1) a.risk += "; one replica is a single point of failure";
       [[fallthrough]];
     case RemedyKind::kStop:
       scale_down(a, input);
@@ -232,9 +285,7 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
       drain_machines(a, input);
       break;
     case RemedyKind::kPark:
-      if (a.manifest.empty()) break;
-      a.commands.push_back("kubectl apply -f schedule.yaml   # the manifest; needs KEDA");
-      a.rollback = "kubectl delete -f schedule.yaml";
+      park(a, remedies, input);
       break;
     case RemedyKind::kSideBySide:
       if (a.owner == kSeveralTeams) {
@@ -251,6 +302,7 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
       move_workloads(a, *first.instead);
       break;
     case RemedyKind::kCommit:
+    case RemedyKind::kWatch:
       break;
   }
   return a;

@@ -41,7 +41,9 @@ struct Thresholds {
   double park_share = 0.25;        // ... if they make up this share of the time
   double stable_share = 0.95;      // a GPU present for this share of the time may be committed to
   double most_overload = 0.01;     // share of the recorded time for which a new GPU may be too small
-  Seconds min_age = hours(24);     // no action on younger workloads, unless they existed when the window began
+  double most_slowdown = 3;        // latency at p95 and at the peak on a smaller GPU, relative to today
+  Seconds min_age = hours(24);     // no action on younger workloads, unless they existed when the window began; nothing
+                                   // is stopped or parked before it was watched for as long
   bool across_teams = false;       // whether jobs of different or unknown teams may share a GPU without MIG
 };
 
@@ -117,17 +119,28 @@ struct JobIssueLine {
   std::vector<JobExample> examples;  // the largest
 };
 
+// How long the jobs of a partition waited.
+struct WaitLine {
+  std::string partition;
+  std::size_t jobs = 0;
+  Seconds median, p95;
+};
+
 struct JobLedger {
   std::size_t jobs = 0, priced = 0, measured = 0;
   std::size_t without_gpu = 0, never_started = 0;
   GpuTime gpu_time;
   Usd spend;
-  std::vector<GroupLine> users, accounts, partitions, states;  // the most hours first
+  GpuTime unsuccessful;  // of jobs that failed, timed out, were cancelled, preempted or requeued
+  Usd unsuccessful_spend;
+  GpuTime requested, used;      // of ended jobs with a time limit: GPUs times the limit, and times the elapsed time
+  std::vector<WaitLine> waits;  // by partition; empty if the log has no submission times
+  std::vector<GroupLine> users, accounts, partitions, states;  // the most dollars first, then the most hours
   std::vector<JobIssueLine> issues;                            // the most hours first; a job's hours count once
 };
 
-enum class ActionKind { kStop, kConsolidate, kMig, kBatch, kDownsize, kQuantize, kCommit };
-inline constexpr std::size_t kActionKinds = 7;
+enum class ActionKind { kStop, kConsolidate, kMig, kBatch, kDownsize, kQuantize, kCommit, kWatch };
+inline constexpr std::size_t kActionKinds = 8;
 std::string_view name_of(ActionKind kind);  // "stop", "consolidate", "mig", ...
 
 // Bounds on a share of time that is known only per step.
@@ -162,6 +175,7 @@ struct FleetAction {
   ActionKind kind = ActionKind::kStop;
   std::string what, from, to;
   UsdPerSecond saving;
+  bool counted = true;  // in the fleet's saving; not if it slows work down too much or is not known long enough
   std::string risk, check, rollback;
   std::string owner;
   double confidence = 0;
@@ -178,7 +192,7 @@ struct FleetAction {
 // The actions, and how much more any other choice could save.
 struct ActionPlan {
   std::vector<FleetAction> actions;  // the most dollars first
-  UsdPerSecond saving;               // of all of them
+  UsdPerSecond saving;               // of those that count
   UsdPerSecond bound;                // no choice among the remedies saves more
   std::size_t considered = 0;        // remedies
 };
@@ -196,7 +210,9 @@ struct FleetTotals {
   GpuTime gpu_time, idle;
   Usd spend, waste;
   UsdPerSecond spend_rate, saving, saving_bound;
+  UsdPerSecond not_counted;  // what the actions that do not count would save in addition
   Seconds window;
+  bool measured = false;  // some GPU reported activity; otherwise waste is not 0 but unknown
   std::size_t remedies = 0;
   double share_read = 1;  // of the GPUs or files; the caller sets it
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@ using telemetry::JobGpu;
 using telemetry::JobTable;
 using telemetry::SlurmJob;
 
-Owner owner_of_job(const SlurmJob& job) { return {job.account, job.name, job.user, job.id}; }
+Owner owner_of_job(const SlurmJob& job) { return {job.account, std::string(job.name), job.user, std::string(job.id)}; }
 
 // The resolution of times in a job log.
 constexpr Seconds kGrain = seconds(1);
@@ -25,22 +26,58 @@ bool is_idle(const JobGpu& gpu, const IdleRule& rule) {
   return gpu.utilization && gpu.utilization->fraction() <= rule.active_above;
 }
 
+// Accounts and users of ended jobs by number, so that their time on a GPU takes a few bytes.
+class JobOwners {
+ public:
+  std::uint32_t number_of(const SlurmJob& job) {
+    const auto [found, is_new] = numbers_.try_emplace({job.account, job.user}, static_cast<std::uint32_t>(all_.size()));
+    if (is_new) all_.emplace_back(job.account, job.user);
+    return found->second;
+  }
+  // Without the user if there are too many of them to keep per GPU.
+  Owner owner(std::uint32_t number, bool with_user) const {
+    return {all_[number].first, "", with_user ? all_[number].second.str() : "", ""};
+  }
+
+ private:
+  std::map<std::pair<telemetry::Word, telemetry::Word>, std::uint32_t> numbers_;
+  std::vector<std::pair<telemetry::Word, telemetry::Word>> all_;
+};
+
+// The time of ended jobs of one owner on a GPU.
+struct EndedJobs {
+  std::uint32_t owner = 0;
+  Seconds time, idle;
+};
+
 // A GPU of a host, to which jobs are assigned.
 struct Slot {
-  GpuUse use;
-  TimePoint busy_until;
-  Seconds measured, work, idle, held;  // `work` is time times utilization
+  bool used = false;
+  TimePoint first, last, busy_until;
+  Seconds covered, measured, work, idle, held;  // `work` is time times utilization
   double peak = 0;
   Bytes memory, capacity;
+  std::vector<EndedJobs> ended;
+  std::vector<Tenancy> running;
 
-  void add(const SlurmJob& job, const JobGpu& gpu, const IdleRule& rule) {
+  void add(const SlurmJob& job, const JobGpu& gpu, std::uint32_t owner, const IdleRule& rule) {
     const Seconds length = job.elapsed;
     const bool resting = is_idle(gpu, rule);
-    use.first = use.covered == Seconds{} ? job.start : std::min(use.first, job.start);
-    use.last = std::max(use.last, job.end - kGrain);
-    use.covered += length;
+    first = used ? std::min(first, job.start) : job.start;
+    last = std::max(last, job.end - kGrain);
+    used = true;
+    covered += length;
     busy_until = std::max(busy_until, job.end);
-    use.tenancies.push_back({owner_of_job(job), length, resting ? length : Seconds{}, job.start, job.end});
+    if (job.running()) {
+      // A job that runs can be acted on, so it is named.
+      running.push_back(
+          {{job.account, "", job.user, std::string(job.id)}, length, resting ? length : Seconds{}, job.start, job.end});
+    } else {
+      auto found = std::ranges::find(ended, owner, &EndedJobs::owner);
+      if (found == ended.end()) found = ended.insert(found, {owner, {}, {}});
+      found->time += length;
+      if (resting) found->idle += length;
+    }
     if (gpu.utilization) {
       measured += length;
       work += length * gpu.utilization->fraction();
@@ -54,31 +91,55 @@ struct Slot {
     if (gpu.total) capacity = std::max(capacity, *gpu.total);
   }
 
-  GpuUse finish() {
+  GpuUse finish(const JobOwners& owners, bool with_users) {
+    GpuUse use;
     auto set = [&](Metric metric, double mean, double most) {
       use.metrics[static_cast<std::size_t>(metric)] = MetricUse{mean, std::nullopt, std::nullopt, most};
     };
     if (measured > Seconds{}) set(Metric::kGpuUtil, work / measured, peak);
     if (memory > Bytes{}) set(Metric::kMemoryUsed, in_bytes(memory), in_bytes(memory));
     if (capacity > Bytes{}) set(Metric::kMemoryTotal, in_bytes(capacity), in_bytes(capacity));
+    use.first = first;
+    use.last = last;
+    use.covered = covered;
     use.interval = kGrain;
     use.known = measured;
-    use.idle_share = use.covered > Seconds{} ? idle / use.covered : 0;
-    use.held_share = use.covered > Seconds{} ? held / use.covered : 0;
+    use.idle_share = covered > Seconds{} ? idle / covered : 0;
+    use.held_share = covered > Seconds{} ? held / covered : 0;
+    use.tenancies = std::move(running);
+    std::map<Owner, Tenancy> sums;
+    for (const EndedJobs& jobs : ended) {
+      Tenancy& sum = sums[owners.owner(jobs.owner, with_users)];
+      sum.time += jobs.time;
+      sum.idle += jobs.idle;
+    }
+    for (auto& [owner, tenancy] : sums) {
+      tenancy.owner = owner;
+      tenancy.first = first;
+      tenancy.last = std::min(last, busy_until);
+      use.tenancies.push_back(std::move(tenancy));
+    }
     std::ranges::stable_sort(use.tenancies, std::ranges::greater(), &Tenancy::time);
-    return std::move(use);
+    return use;
   }
 };
 
 // Host, GPU type and MIG profile: GPUs that can run each other's jobs.
 using HostKey = std::tuple<std::string, std::string, std::string>;
 
-Slot& slot_for(std::map<int, Slot>& host, const SlurmJob& job, const JobGpu& gpu) {
-  if (gpu.index >= 0) return host[gpu.index];
-  int index = 0;
-  while (host.contains(index) && host[index].busy_until > job.start) ++index;
-  return host[index];
-}
+// The slots of a host. A job without a GPU index takes the lowest number that is free.
+struct HostSlots {
+  std::vector<Slot> slots;
+
+  Slot& slot_for(const SlurmJob& job, int index) {
+    std::size_t at = index >= 0 ? static_cast<std::size_t>(index) : 0;
+    if (index < 0) {
+      while (at < slots.size() && slots[at].busy_until > job.start) ++at;
+    }
+    if (at >= slots.size()) slots.resize(at + 1);
+    return slots[at];
+  }
+};
 
 struct JobIssueText {
   std::string_view name, explanation;
@@ -104,7 +165,7 @@ const JobIssueText kJobIssues[] = {
 // Why a job that has ended was unsuccessful, if it was.
 std::optional<JobIssue> failure_of(const SlurmJob& job) {
   for (std::size_t i = 0; i < std::size(kJobIssues) && !job.running(); ++i) {
-    if (std::ranges::find(kJobIssues[i].states, job.state) != kJobIssues[i].states.end())
+    if (std::ranges::find(kJobIssues[i].states, std::string_view(job.state.str())) != kJobIssues[i].states.end())
       return static_cast<JobIssue>(i);
   }
   return std::nullopt;
@@ -121,25 +182,51 @@ struct Costed {
   Usd spend_on(GpuTime part) const { return gpu_time > GpuTime{} ? spend.value_or(Usd{}) * (part / gpu_time) : Usd{}; }
 };
 
-Costed cost_of(const SlurmJob& job, const DevicePrices& prices, const IdleRule& idle,
+// Prices by GPU type, each looked up once.
+class TypePrices {
+ public:
+  explicit TypePrices(const DevicePrices& prices) : prices_(prices) {}
+  const GpuPrice& of(const SlurmJob& job) {
+    const auto [found, is_new] = known_.try_emplace({job.gpu_model, job.mig_profile});
+    if (is_new) found->second = prices_.price({.name = job.gpu_model, .mig_profile = job.mig_profile});
+    return found->second;
+  }
+
+ private:
+  const DevicePrices& prices_;
+  std::map<std::pair<telemetry::Word, telemetry::Word>, GpuPrice> known_;
+};
+
+Costed cost_of(const SlurmJob& job, TypePrices& prices, const IdleRule& idle,
                const std::map<std::string, const GpuPrice*>& host_prices) {
   Costed costed{job};
   costed.gpu_time = job.gpu_time();
-  for (const JobGpu& gpu : job.gpus) {
-    if (!gpu.utilization) continue;
-    costed.idle_gpus += is_idle(gpu, idle) ? 1 : 0;
-    costed.idle = costed.idle.value_or(GpuTime{}) + gpus(is_idle(gpu, idle) ? 1 : 0) * job.elapsed;
+  const auto count = [&](const JobGpu& gpu, std::size_t many) {
+    if (!gpu.utilization) return;
+    const std::size_t resting = is_idle(gpu, idle) ? many : 0;
+    costed.idle_gpus += resting;
+    costed.idle = costed.idle.value_or(GpuTime{}) + gpus(static_cast<double>(resting)) * job.elapsed;
+  };
+  if (job.known_gpus) {
+    for (const JobGpu& gpu : job.gpus()) count(gpu, 1);
+  } else if (job.utilization >= 0) {
+    count({.utilization = Ratio::fraction(static_cast<double>(job.utilization))}, job.gpu_count);
   }
-  GpuPrice price = prices.price({.name = job.gpu_model, .mig_profile = job.mig_profile});
-  const auto host = job.gpus.empty() ? host_prices.end() : host_prices.find(short_host(job.gpus.front().host));
+  const GpuPrice* price = &prices.of(job);
   // Telemetry knows the GPU and its machine more precisely than the job log.
-  if (host != host_prices.end() && job.mig_profile.empty()) price = *host->second;
-  costed.spend = price.cost(job.gpu_time() / gpus(1));
+  if (!host_prices.empty() && job.mig_profile.empty()) {
+    const std::vector<JobGpu> all = job.gpus();
+    const auto host = all.empty() ? host_prices.end() : host_prices.find(short_host(all.front().host));
+    if (host != host_prices.end()) price = host->second;
+  }
+  costed.spend = price->cost(job.gpu_time() / gpus(1));
   return costed;
 }
 
-void add_to(std::map<std::string, GroupLine>& lines, const std::string& name, const Costed& costed) {
-  GroupLine& line = lines[name.empty() ? "(none)" : name];
+using WordLines = std::map<telemetry::Word, GroupLine>;
+
+void add_to(WordLines& lines, const telemetry::Word& name, const Costed& costed) {
+  GroupLine& line = lines[name];
   ++line.jobs;
   line.gpu_time += costed.gpu_time;
   line.spend += costed.spend.value_or(Usd{});
@@ -147,15 +234,34 @@ void add_to(std::map<std::string, GroupLine>& lines, const std::string& name, co
   if (failure_of(costed.job)) line.unsuccessful += costed.gpu_time;
 }
 
-std::vector<GroupLine> sorted(std::map<std::string, GroupLine> lines, bool priced) {
+std::vector<GroupLine> sorted(WordLines lines, bool priced) {
   std::vector<GroupLine> list;
   for (auto& [name, line] : lines) {
-    line.name = name;
+    line.name = name.empty() ? "(none)" : name.str();
     line.priced = priced;
     list.push_back(std::move(line));
   }
-  std::ranges::stable_sort(list, std::ranges::greater(), &GroupLine::gpu_time);
+  std::ranges::sort(list, [](const GroupLine& a, const GroupLine& b) {
+    return std::tuple(b.spend, b.gpu_time, a.name) < std::tuple(a.spend, a.gpu_time, b.name);
+  });
   return list;
+}
+
+// How long jobs of each partition waited, the longest waits first.
+std::vector<WaitLine> waits_of(std::map<telemetry::Word, std::vector<float>> waits) {
+  std::vector<WaitLine> lines;
+  for (auto& [partition, seconds_waited] : waits) {
+    std::ranges::sort(seconds_waited);
+    const auto at = [&](double share) {
+      const auto last = static_cast<double>(seconds_waited.size() - 1);
+      return seconds(static_cast<double>(seconds_waited[static_cast<std::size_t>(std::ceil(share * last))]));
+    };
+    lines.push_back({partition.empty() ? "(none)" : partition.str(), seconds_waited.size(), at(0.5), at(0.95)});
+  }
+  std::ranges::sort(lines, [](const WaitLine& a, const WaitLine& b) {
+    return std::pair(b.p95, a.partition) < std::pair(a.p95, b.partition);
+  });
+  return lines;
 }
 
 using Issues = std::map<JobIssue, JobIssueLine>;
@@ -168,7 +274,8 @@ void add_issue(Issues& issues, JobIssue issue, const Costed& costed, GpuTime los
   ++line.jobs;
   line.lost += lost;
   if (costed.spend) line.spend = line.spend.value_or(Usd{}) + costed.spend_on(lost);
-  line.examples.push_back({costed.job.id, costed.job.user, costed.job.name, costed.gpu_time});
+  if (line.examples.size() == kExamples && line.examples.back().gpu_time >= costed.gpu_time) return;
+  line.examples.push_back({std::string(costed.job.id), costed.job.user, std::string(costed.job.name), costed.gpu_time});
   std::ranges::stable_sort(line.examples, std::ranges::greater(), &JobExample::gpu_time);
   if (line.examples.size() > kExamples) line.examples.resize(kExamples);
 }
@@ -178,7 +285,7 @@ void find_issues(Issues& issues, const Costed& costed) {
   const SlurmJob& job = costed.job;
   if (const std::optional<JobIssue> failure = failure_of(job))
     return add_issue(issues, *failure, costed, costed.gpu_time);
-  if (costed.idle_gpus > 0 && costed.idle_gpus == job.gpus.size()) {
+  if (costed.idle_gpus > 0 && costed.idle_gpus == job.gpu_count) {
     add_issue(issues, JobIssue::kGpusUnused, costed, costed.gpu_time);
   } else if (costed.idle_gpus > 0) {
     add_issue(issues, JobIssue::kTooManyGpus, costed, costed.idle.value_or(GpuTime{}));
@@ -204,26 +311,59 @@ void clip_jobs(JobTable& table, const TimeSpan& window) {
 
 std::vector<GpuUse> gpus_of_jobs(const JobTable& table, const IdleRule& idle, const std::set<std::string>& covered) {
   std::vector<const SlurmJob*> jobs;
+  jobs.reserve(table.jobs.size());
   for (const SlurmJob& job : table.jobs) jobs.push_back(&job);
   std::ranges::stable_sort(jobs, [](const SlurmJob* a, const SlurmJob* b) { return a->start < b->start; });
-  std::map<HostKey, std::map<int, Slot>> hosts;
+  std::map<HostKey, HostSlots> hosts;
+  JobOwners owners;
+  const auto slots_of = [&](const std::string& host, const SlurmJob& job) {
+    return covered.contains(short_host(host)) ? nullptr : &hosts[{host, job.gpu_model, job.mig_profile}];
+  };
+  // The same nodes occur in thousands of jobs.
+  std::map<std::tuple<telemetry::Word, telemetry::Word, telemetry::Word>, std::vector<HostSlots*>> known;
   for (const SlurmJob* job : jobs) {
-    for (const JobGpu& gpu : job->gpus) {
-      if (covered.contains(short_host(gpu.host))) continue;
-      std::map<int, Slot>& host = hosts[{gpu.host, job->gpu_model, job->mig_profile}];
-      slot_for(host, *job, gpu).add(*job, gpu, idle);
+    const std::uint32_t owner = owners.number_of(*job);
+    if (job->known_gpus) {
+      for (const JobGpu& gpu : job->gpus()) {
+        if (HostSlots* host = slots_of(gpu.host, *job)) host->slot_for(*job, gpu.index).add(*job, gpu, owner, idle);
+      }
+      continue;
+    }
+    const auto [found, is_new] = known.try_emplace({job->nodes, job->gpu_model, job->mig_profile});
+    if (is_new) {
+      std::vector<std::string> names = telemetry::expand_hosts(job->nodes.str());
+      if (names.empty()) names.emplace_back();
+      for (const std::string& name : names) found->second.push_back(slots_of(name, *job));
+    }
+    JobGpu gpu;
+    if (job->utilization >= 0) gpu.utilization = Ratio::fraction(static_cast<double>(job->utilization));
+    if (job->used_bytes >= 0) gpu.used = bytes(static_cast<double>(job->used_bytes));
+    const std::size_t nodes = found->second.size(), count = job->gpu_count;
+    for (std::size_t n = 0; n < nodes; ++n) {
+      const std::size_t here = count / nodes + (n < count % nodes ? 1 : 0);
+      for (std::size_t i = 0; i < here && found->second[n] != nullptr; ++i)
+        found->second[n]->slot_for(*job, -1).add(*job, gpu, owner, idle);
     }
   }
+  constexpr std::size_t kMostTenancies = 150'000;  // in detail; a tenancy takes 200 bytes
+  std::size_t tenancies = 0;
+  for (const auto& [key, host] : hosts) {
+    for (const Slot& slot : host.slots) tenancies += slot.ended.size();
+  }
   std::vector<GpuUse> gpus;
-  for (auto& [key, slots] : hosts) {
+  for (auto& [key, found] : hosts) {
     const auto& [host, model, profile] = key;
-    for (auto& [index, slot] : slots) {
-      slot.use.device = {.index = index, .name = model, .host = host, .mig_profile = profile};
+    for (std::size_t i = 0; i < found.slots.size(); ++i) {
+      if (!found.slots[i].used) continue;
+      gpus.push_back(found.slots[i].finish(owners, tenancies <= kMostTenancies));
+      const int index = static_cast<int>(i);
+      GpuUse& use = gpus.back();
+      use.device = {.index = index, .name = model, .host = host, .mig_profile = profile};
       // GPUs of two types on one host are numbered separately, and each instance needs a name.
-      if (!profile.empty()) slot.use.device.mig_id = fmt::format("{}-{}", profile, index);
-      slot.use.from_job_log = true;
-      gpus.push_back(slot.finish());
+      if (!profile.empty()) use.device.mig_id = fmt::format("{}-{}", profile, index);
+      use.from_job_log = true;
     }
+    found.slots = {};
   }
   return gpus;
 }
@@ -234,17 +374,24 @@ JobLedger make_job_ledger(const JobTable& table, const DevicePrices& prices, con
   for (const GpuRow& row : rows) {
     if (!row.use.from_job_log && row.price.share == 1) host_prices[short_host(row.use.device.host)] = &row.price;
   }
-  static constexpr std::pair<std::string SlurmJob::*, std::vector<GroupLine> JobLedger::*> kGroups[] = {
+  static constexpr std::pair<telemetry::Word SlurmJob::*, std::vector<GroupLine> JobLedger::*> kGroups[] = {
       {&SlurmJob::user, &JobLedger::users},
       {&SlurmJob::account, &JobLedger::accounts},
       {&SlurmJob::partition, &JobLedger::partitions},
       {&SlurmJob::state, &JobLedger::states},
   };
-  std::map<std::string, GroupLine> groups[std::size(kGroups)];
+  WordLines groups[std::size(kGroups)];
+  std::map<telemetry::Word, std::vector<float>> waits;
+  TypePrices type_prices(prices);
   JobLedger ledger;
   Issues issues;
   for (const SlurmJob& job : table.jobs) {
-    const Costed costed = cost_of(job, prices, idle, host_prices);
+    const Costed costed = cost_of(job, type_prices, idle, host_prices);
+    if (job.waited) waits[job.partition].push_back(static_cast<float>(in_seconds(*job.waited)));
+    if (job.time_limit && !job.running()) {
+      ledger.requested += gpus(static_cast<double>(job.gpu_count)) * *job.time_limit;
+      ledger.used += costed.gpu_time;
+    }
     for (std::size_t g = 0; g < std::size(kGroups); ++g) add_to(groups[g], job.*kGroups[g].first, costed);
     find_issues(issues, costed);
     ++ledger.jobs;
@@ -257,6 +404,12 @@ JobLedger make_job_ledger(const JobTable& table, const DevicePrices& prices, con
     ledger.*kGroups[g].second = sorted(std::move(groups[g]), ledger.priced > 0);
   for (auto& [issue, line] : issues) ledger.issues.push_back(std::move(line));
   std::ranges::stable_sort(ledger.issues, std::ranges::greater(), &JobIssueLine::lost);
+  ledger.waits = waits_of(std::move(waits));
+  for (const JobIssueLine& line : ledger.issues) {
+    if (line.issue > JobIssue::kPreempted) continue;
+    ledger.unsuccessful += line.lost;
+    if (line.spend) ledger.unsuccessful_spend += *line.spend;
+  }
   ledger.without_gpu = table.without_gpu;
   ledger.never_started = table.never_started;
   return ledger;
@@ -340,14 +493,15 @@ void add_tenancies(GpuUse& gpu, const std::vector<JobShare>& parts) {
 }  // namespace
 
 Attribution attribute_jobs(std::vector<GpuUse>& gpus, const telemetry::JobTable& table) {
-  std::map<std::string, const SlurmJob*> by_id;
+  std::unordered_map<std::string_view, const SlurmJob*> by_id;
   std::map<std::pair<std::string, int>, std::vector<JobShare>> by_gpu;
   std::map<std::string, double> gpus_of_host;
   for (const GpuUse& gpu : gpus) gpus_of_host[short_host(gpu.device.host)] += 1;
   for (const SlurmJob& job : table.jobs) {
     by_id[job.id] = &job;
-    for (const telemetry::JobGpu& gpu : job.gpus) {
+    for (const telemetry::JobGpu& gpu : job.gpus()) {
       const std::string host = short_host(gpu.host);
+      if (!gpus_of_host.contains(host)) continue;
       by_gpu[{host, gpu.index}].push_back({&job, gpu.index >= 0 ? 1 : 1 / std::max(1.0, gpus_of_host[host])});
     }
   }

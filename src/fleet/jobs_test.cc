@@ -11,18 +11,17 @@ namespace {
 using telemetry::JobTable;
 using telemetry::SlurmJob;
 
-SlurmJob job(std::string id, std::string state, double start_h, double hours_long, int gpus, std::string host = "n1") {
-  SlurmJob j{.id = std::move(id),
-             .user = "ann",
-             .account = "vision",
-             .partition = "gpu",
-             .name = "train",
-             .state = std::move(state)};
+SlurmJob job(const std::string& id, const char* state, double start_h, double hours_long, int gpus,
+             const std::string& host = "n1") {
+  static telemetry::TextArena texts;
+  SlurmJob j{
+      .id = texts.keep(id), .user = "ann", .account = "vision", .partition = "gpu", .name = "train", .state = state};
   j.gpu_model = "a100";
   j.start = kStart + hours(start_h);
   j.end = j.start + hours(hours_long);
   j.elapsed = hours(hours_long);
-  for (int i = 0; i < gpus; ++i) j.gpus.push_back({.host = host});
+  j.gpu_count = static_cast<std::uint32_t>(gpus);
+  j.nodes = telemetry::Word(host);
   return j;
 }
 
@@ -57,9 +56,10 @@ TEST(Jobs, JobsCostTheirGpuTimeInAnyState) {
 TEST(Jobs, UnusedGpusAndLongTimeLimitsAreIssues) {
   JobTable table;
   table.jobs = {job("1", "COMPLETED", 0, 2, 2), job("2", "COMPLETED", 0, 1, 4), job("3", "COMPLETED", 3, 1, 1)};
-  for (telemetry::JobGpu& gpu : table.jobs[0].gpus) gpu.utilization = Ratio::fraction(0);
-  for (telemetry::JobGpu& gpu : table.jobs[1].gpus) gpu.utilization = Ratio::fraction(0);
-  table.jobs[1].gpus[0].utilization = Ratio::fraction(0.9);
+  table.jobs[0].utilization = 0;
+  std::vector<telemetry::JobGpu> known(4, {.host = "n1", .utilization = Ratio::fraction(0)});
+  known[0].utilization = Ratio::fraction(0.9);
+  table.jobs[1].known_gpus = std::make_shared<const std::vector<telemetry::JobGpu>>(known);
   table.jobs[2].time_limit = hours(48);
   const DevicePrices book(facts(), *market::parse_own_prices({"*=1"}, facts()));
   const JobLedger ledger = make_job_ledger(table, book, {}, {});
@@ -80,9 +80,7 @@ RC_GTEST_PROP(Jobs, GpuHoursEqualTheHoursOfJobs, ()) {
     SlurmJob j = job(std::to_string(i), "COMPLETED", *rc::gen::inRange(0, 200) / 10.0, *rc::gen::inRange(1, 100) / 10.0,
                      *rc::gen::inRange(1, 5), *rc::gen::element<std::string>("n1", "n2"));
     const int percent = *rc::gen::element(-1, 0, 40);
-    for (telemetry::JobGpu& gpu : j.gpus) {
-      if (percent >= 0) gpu.utilization = Ratio::percent(percent);
-    }
+    if (percent >= 0) j.utilization = static_cast<float>(percent) / 100;
     sum += in_gpu_hours(j.gpu_time());
     idle += percent == 0 ? in_gpu_hours(j.gpu_time()) : 0;
     table.jobs.push_back(j);
@@ -125,7 +123,7 @@ TEST(Jobs, JobsAreClippedToTheWindow) {
 TEST(Jobs, OnlyRunningJobsAreStopped) {
   JobTable table;
   table.jobs = {job("7", "COMPLETED", 0, 20, 1), job("8", "RUNNING", 20, 40, 1, "n2")};
-  for (SlurmJob& j : table.jobs) j.gpus[0].utilization = Ratio::fraction(0);
+  for (SlurmJob& j : table.jobs) j.utilization = 0;
   const DevicePrices book(facts(), *market::parse_own_prices({"*=2"}, facts()));
   const FleetAnalysis a = analyse(gpus_of_jobs(table, {}), {book, speeds()});
   ASSERT_EQ(a.actions.size(), 1u);

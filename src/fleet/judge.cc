@@ -124,15 +124,10 @@ void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& threshold
   }
   for (const auto& [key, members] : groups) {
     if (members.size() < 2) continue;
-    std::vector<double> sum;
-    for (std::size_t i : members) {
-      const std::vector<float>& curve = gpus[i].use.profile.activity.max;
-      sum.resize(std::max(sum.size(), curve.size()), 0.0);
-      for (std::size_t s = 0; s < curve.size(); ++s)
-        sum[s] += std::isnan(curve[s]) ? 0.0 : static_cast<double>(curve[s]);
-    }
-    if (sum.empty()) continue;
-    const double peak = *std::ranges::max_element(sum);
+    std::vector<const GpuRow*> replicas;
+    for (std::size_t i : members) replicas.push_back(&gpus[i]);
+    const double peak = shared_load(replicas, TimePoint{}).peak;
+    if (peak <= 0) continue;
     const double needed = std::max(1.0, std::ceil(peak / thresholds.sharing_headroom));
     const double surplus = 1 - needed / static_cast<double>(members.size());
     if (surplus <= 0) continue;

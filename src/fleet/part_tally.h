@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -125,14 +126,23 @@ struct OwnerTally {
 // One series, identified by its labels.
 struct SeriesTally {
   std::size_t owner = 0;
+  std::uint32_t metrics = 0;                  // bit i: it has readings of metric i
   Coverage present;                           // readings of anything
   std::array<Coverage, kActivityRows> known;  // readings of activity
 };
 
+// Series of one device with the same telemetry::distinguishing_labels().
+struct LabelSet {
+  telemetry::Labels labels;
+  std::vector<std::size_t> series;  // of PartTally::series
+};
+
 struct PartTally {
   Device device;
+  std::vector<LabelSet> label_sets;  // empty for a device with a unique ID
   std::array<std::unique_ptr<Tally>, telemetry::kMetrics> tallies;
   CurveRows curves;
+  FinePeaks fine;
   std::array<std::uint64_t, kActivityRows> changes{};
   std::array<signed char, kActivityRows> was_idle{-1, -1, -1};
   std::vector<OwnerTally> owners;
@@ -142,6 +152,9 @@ struct PartTally {
   TimePoint newest;  // the last time, shifted; 0: none yet
   bool jumped = false;
 };
+
+// Two sets of series that differ in a label and report the same metric at the same time: they may be different GPUs.
+std::optional<telemetry::IdentityConflict> conflict_in(const PartTally& part, Seconds fallback);
 
 // The rows of one physical GPU: itself while it was not partitioned, each MIG instance, and the free part with the
 // layouts. `parts` are those of one GPU; `fallback` is the duration of a single reading.

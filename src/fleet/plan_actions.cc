@@ -27,9 +27,36 @@ std::vector<Remedy> find_all(const RemedyInput& input) {
   return all;
 }
 
-using ActionKey = std::tuple<RemedyKind, std::string, std::string, std::string>;
+using ActionKey = std::tuple<bool, RemedyKind, std::string, std::string, std::string>;
 
-ActionKey key_of(const Remedy& remedy) { return {remedy.kind, remedy.owner, remedy.gpu, remedy.to}; }
+ActionKey key_of(const Remedy& remedy) { return {remedy.counted, remedy.kind, remedy.owner, remedy.gpu, remedy.to}; }
+
+// First the best choice among the remedies that count, then among the others for the GPUs that are left. The saving is
+// that of the first.
+Choice choose_all(const std::vector<Remedy>& remedies, std::size_t gpus) {
+  std::vector<std::size_t> numbers[2];
+  std::vector<Remedy> counted, rest;
+  for (std::size_t r = 0; r < remedies.size(); ++r) {
+    if (!remedies[r].counted) continue;
+    counted.push_back(remedies[r]);
+    numbers[0].push_back(r);
+  }
+  Choice choice = choose_remedies(counted, gpus);
+  std::vector<bool> taken(gpus);
+  for (std::size_t r : choice.remedies) {
+    for (std::size_t gpu : counted[r].gpus) taken[gpu] = true;
+  }
+  for (std::size_t r = 0; r < remedies.size(); ++r) {
+    if (remedies[r].counted || std::ranges::any_of(remedies[r].gpus, [&](std::size_t gpu) { return taken[gpu]; }))
+      continue;
+    rest.push_back(remedies[r]);
+    numbers[1].push_back(r);
+  }
+  for (std::size_t& r : choice.remedies) r = numbers[0][r];
+  for (std::size_t r : choose_remedies(rest, gpus).remedies) choice.remedies.push_back(numbers[1][r]);
+  std::ranges::sort(choice.remedies);
+  return choice;
+}
 
 // For each other kind of remedy, the most it would have saved on the GPUs of an action.
 void note_others(FleetAction& action, const std::vector<Remedy>& remedies, const std::set<std::size_t>& taken,
@@ -68,7 +95,7 @@ ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const FleetAssumptions&
   const std::vector<Running> running = all_running(gpus, assumptions.thresholds);
   const RemedyInput input{gpus, running, assumptions.prices, assumptions.thresholds, assumptions.speeds};
   const std::vector<Remedy> remedies = find_all(input);
-  const Choice choice = choose_remedies(remedies, gpus.size());
+  const Choice choice = choose_all(remedies, gpus.size());
 
   std::map<ActionKey, std::vector<const Remedy*>> joined;
   for (std::size_t r : choice.remedies) joined[key_of(remedies[r])].push_back(&remedies[r]);
@@ -82,7 +109,8 @@ ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const FleetAssumptions&
     plan.actions.push_back(describe(parts, input));
     note_others(plan.actions.back(), remedies, taken, of_gpu);
   }
-  std::ranges::stable_sort(plan.actions, std::ranges::greater(), &FleetAction::saving);
+  std::ranges::stable_sort(plan.actions, std::ranges::greater(),
+                           [](const FleetAction& a) { return std::pair(a.counted, a.saving); });
   for (std::size_t i = 0; i < plan.actions.size(); ++i) plan.actions[i].rank = i + 1;
   return plan;
 }
@@ -136,8 +164,8 @@ std::string gpu_name(const GpuRow& gpu) {
 }
 
 std::string_view name_of(ActionKind kind) {
-  static constexpr std::string_view kNames[] = {"stop",     "consolidate", "mig",   "batch",
-                                                "downsize", "quantize",    "commit"};
+  static constexpr std::string_view kNames[] = {"stop",     "consolidate", "mig",    "batch",
+                                                "downsize", "quantize",    "commit", "watch"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

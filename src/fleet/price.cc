@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "diagnose/project.h"
 #include "fleet/use.h"
 
 namespace rightsize::fleet {
@@ -44,11 +45,6 @@ void take(GpuPrice& price, const market::GpuQuote& quote, PriceBasis basis) {
   price.region = quote.offer->price->region;
 }
 
-// GeForce cards: their driver's licence excludes data centres, so they do not replace a data-centre GPU.
-bool is_consumer(const catalog::Gpu& gpu) {
-  return gpu.name.starts_with("rtx-") && gpu.name.find_first_not_of("0123456789", 4) == std::string::npos;
-}
-
 std::optional<UsdPerGpuSecond> cheapest_rate(const std::vector<market::Offer>& offers, const catalog::Gpu& gpu,
                                              const std::string& provider) {
   std::optional<UsdPerGpuSecond> best;
@@ -72,7 +68,7 @@ std::optional<Usd> GpuPrice::cost(Seconds time) const {
 }
 
 DevicePrices::DevicePrices(const catalog::Catalog& catalog, market::OwnPrices own, market::OfferFilter filter)
-    : book_(catalog, std::move(own)), filter_(std::move(filter)) {
+    : own_(own), book_(catalog, std::move(own)), filter_(std::move(filter)) {
   for (const market::Offer& offer : market::list_offers(catalog)) {
     // Peer-hosted machines guarantee neither uptime nor privacy.
     if (offer.machine->retired || offer.machine->community) continue;
@@ -119,7 +115,8 @@ bool DevicePrices::is_cheaper_kind(const catalog::Gpu& other, const catalog::Gpu
 }
 
 std::optional<Replacement> DevicePrices::cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const {
-  if (const auto own = book_.gpu(gpu, Purchase::kOnDemand); own && own->is_own()) {
+  // A price for all GPUs (--price 2.50) is that of the GPUs the user has, not of others.
+  if (const auto own = book_.gpu(gpu, Purchase::kOnDemand); own && own->is_own() && own_.gpus.contains(gpu.name)) {
     return Replacement{&gpu, own->rate, own->source(), nullptr, false};
   }
   // The provider of an assumed price is not where the GPU is.
@@ -142,8 +139,7 @@ std::vector<Replacement> DevicePrices::cheaper_than(const GpuPrice& now) const {
   std::vector<Replacement> found;
   if (now.gpu == nullptr || !now.rate) return found;
   for (const catalog::Gpu& gpu : catalog().gpus) {
-    if (gpu.name == now.gpu->name || gpu.vendor != now.gpu->vendor) continue;
-    if (is_consumer(gpu) && !is_consumer(*now.gpu)) continue;
+    if (gpu.name == now.gpu->name || !diagnose::may_replace(gpu, *now.gpu)) continue;
     const std::optional<Replacement> offer = cheapest(gpu, now);
     // A saving below 5 % is not worth a migration.
     if (offer && offer->rate < *now.rate * 0.95) found.push_back(*offer);

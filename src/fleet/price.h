@@ -74,6 +74,7 @@ class DevicePrices {
   std::optional<Replacement> cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const;
   bool is_cheaper_kind(const catalog::Gpu& other, const catalog::Gpu& now, const std::string& provider) const;
 
+  market::OwnPrices own_;
   market::PriceBook book_;
   market::OfferFilter filter_;
   std::vector<market::Offer> on_demand_, committed_;  // list prices of machines on sale, none peer-hosted

@@ -22,6 +22,7 @@ enum class RemedyKind {
   kDownsize,    // a smaller GPU
   kQuantize,    // 8-bit weights on a smaller GPU
   kCommit,      // the same GPU for a year
+  kWatch,       // idle, but not observed for long enough
 };
 ActionKind kind_of(RemedyKind kind);
 
@@ -32,11 +33,14 @@ struct Remedy {
   UsdPerSecond saving = {};
   double confidence = 0;  // 0-1
   std::string owner = {}, gpu = {}, to = {};
-  std::size_t keeps = 0;  // GPUs that stay
+  std::size_t keeps = 0;                              // GPUs that stay
+  std::pair<std::size_t, std::size_t> replicas = {};  // kReplicas, kBatch: pods now and afterwards
   std::vector<Move> moves = {};
   std::optional<Forecast> forecast = {};
   std::optional<Replacement> instead = {};  // what is paid for afterwards, if not the same
   std::string manifest = {};
+  bool counted = true;                 // FleetAction::counted
+  int from_hour = 0, until_hour = 24;  // kPark: the hours of the day (UTC) in which it works
 };
 
 struct RemedyInput {
@@ -69,8 +73,8 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
 // The statistics that diagnose needs.
 diagnose::Summary summary_of(const GpuUse& use);
 
-// The factor by which the active time would grow on other GPUs, by name, at the slow end of diagnose's projection.
-// Empty if the counters do not separate arithmetic from traffic, or if the work is not paced and would only be slower.
+// The factor by which the active time would grow on other GPUs, by name, at the slow end of diagnose's projection,
+// which 'profile' shows, too. Empty if the work is not paced and would only be slower.
 std::map<std::string, double> projected_growth(const GpuRow& gpu, const perf::SpeedTable& speeds);
 
 bool has_room(const GpuRow& gpu);  // it works, but does not fill its GPU, so it may share one or use a smaller one
@@ -84,6 +88,17 @@ struct RelativeLoad {
   double latency = 1;  // of a request when alone
 };
 Forecast forecast_on(const RelativeLoad& place, const GpuRow& gpu, const Running& running);
+
+// Whether all GPUs of every pod or job that runs on these GPUs are among them. Otherwise stopping it would also end its
+// work on others.
+bool are_whole_instances(const RemedyInput& input, const std::vector<std::size_t>& gpus);
+
+// The load of several GPUs at the same moment, in GPUs: its peak, and its p95 if single readings are known.
+struct SharedLoad {
+  double peak = 0;
+  std::optional<double> p95 = {};
+};
+SharedLoad shared_load(const std::vector<const GpuRow*>& gpus, TimePoint since);
 
 // Everything that runs on a GPU now moves to `to`.
 std::vector<Move> moves_of(const RemedyInput& input, std::size_t gpu, const std::string& to);

@@ -219,6 +219,53 @@ std::vector<Remedy> find_consolidations(const RemedyInput& input) {
   return found;
 }
 
+namespace {
+
+// The pods of a workload with their GPUs, the busiest first. Only pods with all of their GPUs in `rows`, and as many as
+// the others: a pod is the least that can be removed. Empty if they differ.
+std::vector<std::vector<std::size_t>> whole_pods(const RemedyInput& input, const std::vector<std::size_t>& rows) {
+  std::map<std::string, std::vector<std::size_t>> pods;
+  for (std::size_t row : rows) pods[input.running[row].owner().instance].push_back(row);
+  std::vector<std::vector<std::size_t>> whole;
+  for (auto& [name, gpus] : pods) {
+    if (are_whole_instances(input, gpus)) whole.push_back(std::move(gpus));
+  }
+  if (std::ranges::any_of(whole, [&](const auto& pod) { return pod.size() != whole.front().size(); })) return {};
+  const auto load = [&](const std::vector<std::size_t>& pod) {
+    double sum = 0;
+    for (std::size_t row : pod) sum += input.running[row].busy_p95;
+    return sum;
+  };
+  std::ranges::stable_sort(whole, std::ranges::greater(), load);
+  return whole;
+}
+
+}  // namespace
+
+SharedLoad shared_load(const std::vector<const GpuRow*>& gpus, TimePoint since) {
+  std::vector<const FinePeaks*> fine;
+  Seconds interval;
+  for (const GpuRow* gpu : gpus) {
+    fine.push_back(&gpu->use.fine);
+    interval = std::max(interval, gpu->use.interval);
+  }
+  if (std::ranges::none_of(fine, [](const FinePeaks* one) { return one->empty(); })) {
+    std::vector<double> sums = FinePeaks::sum(fine, since, interval);
+    if (sums.empty()) return {};
+    std::ranges::sort(sums);
+    return {sums.back(), sums[static_cast<std::size_t>(0.95 * static_cast<double>(sums.size() - 1))]};
+  }
+  // A server's answer has only the maximum of each step. Peaks of one step may coincide.
+  std::vector<double> sums;
+  for (const GpuRow* gpu : gpus) {
+    const std::vector<float>& curve = gpu->use.profile.activity.max;
+    sums.resize(std::max(sums.size(), curve.size()), 0.0);
+    for (std::size_t s = 0; s < curve.size(); ++s)
+      sums[s] += std::isnan(curve[s]) ? 0.0 : static_cast<double>(curve[s]);
+  }
+  return {sums.empty() ? 0 : *std::ranges::max_element(sums), std::nullopt};
+}
+
 std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
   std::vector<Remedy> found;
   const Groups groups = group(input, [](GroupKey& key, const Owner& owner) {
@@ -227,35 +274,53 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
     // The parts of a Slurm job are not replicas.
     return !owner.workload.empty() && orchestrator_of(owner) != Orchestrator::kSlurm;
   });
-  for (const auto& [key, rows] : groups) {
+  const TimeSpan window = window_of(input.gpus);
+  for (const auto& [key, all_rows] : groups) {
+    const std::vector<std::vector<std::size_t>> pods = whole_pods(input, all_rows);
+    if (pods.size() < 2) continue;
+    std::vector<std::size_t> rows;
+    for (const std::vector<std::size_t>& pod : pods) append(rows, pod);
     LoadCurve all;
     double p95 = 0;
+    TimePoint since;
+    std::vector<const GpuRow*> gpus;
     for (std::size_t i : rows) {
       all.add(activity_curve(input.gpus[i], input.running[i]));
       p95 += input.running[i].busy_p95;
+      since = std::max(since, input.running[i].since);
+      gpus.push_back(&input.gpus[i]);
     }
-    const double peak = all.peak();
-    const auto keep =
-        std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(peak / input.thresholds.sharing_headroom)));
-    if (keep >= rows.size()) continue;
+    // The time in which all of them were there.
+    const bool together = since <= window.from + 0.5 * window.length();
+    const SharedLoad load = together ? shared_load(gpus, since) : SharedLoad{all.peak(), std::nullopt};
+    const double peak = std::min(all.peak(), load.peak > 0 ? load.peak : all.peak());
+    const auto per_pod = static_cast<double>(pods.front().size());
+    const auto keep = std::max<std::size_t>(
+        1, static_cast<std::size_t>(std::ceil(peak / input.thresholds.sharing_headroom / per_pod - 1e-9)));
+    if (keep >= pods.size()) continue;
     const bool batching =
         std::ranges::any_of(rows, [&](std::size_t i) { return input.gpus[i].verdict == Verdict::kLaunchBound; });
-    Remedy remedy =
-        shared_remedy(batching ? RemedyKind::kBatch : RemedyKind::kReplicas, input, rows, keep, batching ? 0.5 : 0.7);
+    const std::size_t keep_gpus = keep * pods.front().size();
+    Remedy remedy = shared_remedy(batching ? RemedyKind::kBatch : RemedyKind::kReplicas, input, rows, keep_gpus,
+                                  batching ? 0.5 : 0.7);
     if (remedy.saving <= UsdPerSecond{}) continue;
-    const auto many = static_cast<double>(rows.size()), few = static_cast<double>(keep);
+    const auto many = static_cast<double>(rows.size()), few = static_cast<double>(keep_gpus);
     remedy.owner = input.running[rows[0]].owner().shown();
     remedy.to = fmt::format("{} replica{}", keep, keep == 1 ? "" : "s");
+    remedy.replicas = {pods.size(), keep};
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      // The first stay where they are.
-      append(remedy.moves, moves_of(input, rows[r], r < keep ? place_of(input.gpus[rows[r]]) : "none"));
+      // The busiest come first and stay where they are.
+      append(remedy.moves, moves_of(input, rows[r], r < keep_gpus ? place_of(input.gpus[rows[r]]) : "none"));
     }
     all.scale(1 / few);
-    remedy.forecast = make_forecast(all, {.p95 = std::min(p95, peak) / few,
+    const double shared_p95 = std::min(load.p95.value_or(p95), peak);
+    remedy.forecast = make_forecast(all, {.p95 = shared_p95 / few,
                                           .peak = peak / few,
-                                          .now_p95 = p95 / many,
+                                          .now_p95 = shared_p95 / many,
                                           .now_peak = peak / many,
                                           .reading = longest_interval(input, rows)});
+    // The curve adds up the maxima of its steps; no moment exceeded the peak.
+    if (peak / few <= 1) remedy.forecast->too_small = {};
     found.push_back(std::move(remedy));
   }
   return found;

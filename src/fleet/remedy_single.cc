@@ -1,12 +1,12 @@
 // Remedies for single GPUs: stop or park what runs there, a smaller GPU, quantization, a commitment.
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "diagnose/project.h"
-#include "fleet/commands.h"
 #include "fleet/remedies.h"
 
 namespace rightsize::fleet {
@@ -66,19 +66,21 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   const Thresholds& t = input.thresholds;
   if (running.idle_share >= t.stop_idle_share && running.quiet) {
     const bool held = !running.owners.empty() || running.held_share > running.idle_share / 2;
-    Remedy stop = remedy_for(held ? RemedyKind::kStop : RemedyKind::kGiveBack, input, row, "none");
+    const RemedyKind kind = !running.watched ? RemedyKind::kWatch : held ? RemedyKind::kStop : RemedyKind::kGiveBack;
+    Remedy stop = remedy_for(kind, input, row, "none");
     if (!held) stop.owner = kUnowned;
     stop.saving = gpu.spend_rate() * running.idle_share;
-    stop.confidence = gpu.confidence;
+    stop.confidence = gpu.confidence * (running.watched ? 1 : 0.5);
+    stop.counted = running.watched;
     return stop;
   }
+  if (!running.watched) return std::nullopt;
   const double share = parkable_share(gpu, running, t.park_after);
   if (share < t.park_share) return std::nullopt;
   Remedy park = remedy_for(RemedyKind::kPark, input, row, "scaled to zero when idle");
   park.saving = gpu.spend_rate() * share;
   park.confidence = gpu.confidence * 0.8;
-  const auto [from, until] = working_hours(gpu, running);
-  park.manifest = keda_schedule(running.owner(), from, until);
+  std::tie(park.from_hour, park.until_hour) = working_hours(gpu, running);
   return park;
 }
 
@@ -105,7 +107,14 @@ auto price_key(const GpuPrice& price) {
 template <class Value>
 using PerPrice = std::map<decltype(price_key(GpuPrice{})), Value>;
 
-// The cheapest GPU that is sufficient for the work with this share of its memory and traffic.
+// Whether the work would become much slower, or the GPU too small more often than allowed at the upper bound.
+bool is_too_slow(const Forecast& forecast, const Thresholds& t) {
+  const auto slow = [&](std::optional<double> factor) { return !factor || *factor > t.most_slowdown; };
+  return slow(forecast.latency_p95) || slow(forecast.latency_peak) || forecast.too_small.high > t.most_overload;
+}
+
+// The cheapest GPU that is sufficient for the work with this share of its memory and traffic. If all of them slow it
+// down too much, the cheapest of these, which does not count.
 std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std::size_t row,
                                   PerPrice<std::vector<Replacement>>& cheaper, double memory_factor,
                                   double traffic_factor) {
@@ -116,6 +125,7 @@ std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std
   const std::map<std::string, double> projected = projected_growth(gpu, input.speeds);
   const auto [others, is_new] = cheaper.try_emplace(price_key(gpu.price));
   if (is_new) others->second = input.prices.cheaper_than(gpu.price);
+  std::optional<Remedy> slow;
   for (const Replacement& other : others->second) {
     if (running.memory_peak * memory_factor > other.gpu->capacity() * input.thresholds.memory_headroom) continue;
     const std::optional<RelativeLoad> place =
@@ -124,6 +134,8 @@ std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std
     const Forecast forecast = forecast_on(*place, gpu, running);
     if (forecast.load_p95 > input.thresholds.target_activity) continue;
     if (forecast.too_small.likely > input.thresholds.most_overload) continue;
+    const bool too_slow = is_too_slow(forecast, input.thresholds);
+    if (too_slow && slow) continue;
     const std::string where =
         other.machine == nullptr ? "yours" : fmt::format("{} {}", other.machine->provider, other.machine->instance);
     Remedy remedy = remedy_for(kind, input, row, fmt::format("{} ({})", other.gpu->name, where));
@@ -131,26 +143,69 @@ std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std
     remedy.confidence = gpu.confidence * (kind == RemedyKind::kDownsize ? 0.7 : 0.5);
     remedy.forecast = forecast;
     remedy.instead = other;
-    return remedy;  // the cheapest comes first
+    remedy.counted = !too_slow;
+    if (!too_slow) return remedy;  // the cheapest comes first
+    slow = std::move(remedy);
   }
-  return std::nullopt;
+  return slow;
 }
 
 }  // namespace
 
+bool are_whole_instances(const RemedyInput& input, const std::vector<std::size_t>& gpus) {
+  const std::set<std::size_t> among(gpus.begin(), gpus.end());
+  std::set<std::pair<std::string, std::string>> instances;
+  for (std::size_t gpu : gpus) {
+    for (const Tenancy* t : input.running[gpu].owners) {
+      if (!t->owner.instance.empty()) instances.insert({t->owner.team, t->owner.instance});
+    }
+  }
+  for (std::size_t i = 0; i < input.running.size() && !instances.empty(); ++i) {
+    if (!input.running[i].here || among.contains(i)) continue;
+    for (const Tenancy* t : input.running[i].owners) {
+      if (instances.contains({t->owner.team, t->owner.instance})) return false;
+    }
+  }
+  return true;
+}
+
 std::vector<Remedy> find_stops(const RemedyInput& input) {
+  // A pod or job can be stopped or parked if the same remedy applies to all of its GPUs.
+  struct Instance {
+    std::size_t gpus = 0, idle = 0;
+    std::set<RemedyKind> kinds = {};
+  };
+  std::map<std::pair<std::string, std::string>, Instance> instances;
+  const auto each = [&](std::size_t row, const auto& use) {
+    for (const Tenancy* t : input.running[row].owners) {
+      if (!t->owner.instance.empty()) use(instances[{t->owner.team, t->owner.instance}]);
+    }
+  };
   std::vector<Remedy> found;
   for (std::size_t i = 0; i < input.gpus.size(); ++i) {
+    if (input.running[i].here) each(i, [](Instance& instance) { ++instance.gpus; });
     if (!input.gpus[i].use.activity() || !input.running[i].actionable()) continue;
-    if (std::optional<Remedy> remedy = stop_or_park(input, i)) found.push_back(*std::move(remedy));
+    std::optional<Remedy> remedy = stop_or_park(input, i);
+    if (!remedy) continue;
+    each(i, [&](Instance& instance) {
+      ++instance.idle;
+      instance.kinds.insert(remedy->kind);
+    });
+    found.push_back(*std::move(remedy));
   }
+  std::erase_if(found, [&](const Remedy& remedy) {
+    bool in_part = false;
+    each(remedy.gpus.front(), [&](const Instance& instance) {
+      in_part = in_part || instance.idle < instance.gpus || instance.kinds.size() > 1;
+    });
+    return in_part;
+  });
   return found;
 }
 
 std::map<std::string, double> projected_growth(const GpuRow& gpu, const perf::SpeedTable& speeds) {
-  const bool told = gpu.use.metric(Metric::kDramActive) && gpu.use.metric(Metric::kTensorActive);
   const double busy = 1 - gpu.time.wait;
-  if (gpu.price.gpu == nullptr || !is_paced(gpu) || !told || busy <= 0) return {};
+  if (gpu.price.gpu == nullptr || !is_paced(gpu) || busy <= 0) return {};
   const diagnose::Summary summary = summary_of(gpu.use);
   diagnose::Diagnosis diagnosis;
   diagnosis.verdict = gpu.verdict;

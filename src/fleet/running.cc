@@ -19,6 +19,18 @@ double quantile(std::vector<double> values, double share) {
   return values[rank];
 }
 
+// Nothing is stopped because of a log of ten minutes, or of a reading an hour ago. A day of readings may lack the last
+// interval.
+bool long_enough(const GpuUse& use, const TimeSpan& window, TimePoint since, Seconds min_age) {
+  constexpr double kFewestReadings = 20, kNearlyAll = 0.98;
+  const Seconds seen = window.until - std::max(since, use.first);
+  if (seen < kNearlyAll * min_age) return false;
+  if (use.from_job_log) return true;  // the scheduler watched it all the time
+  const Seconds known = use.known > Seconds{} ? use.known : use.covered;
+  const bool many = use.interval <= Seconds{} || known >= kFewestReadings * use.interval;
+  return many && known >= 0.5 * std::min(min_age, use.end() - use.first);
+}
+
 void find_owners(Running& running, const GpuRow& gpu) {
   const TimePoint close_to_end = gpu.use.end() - end_slack(gpu.use);
   TimePoint left = gpu.use.first;
@@ -138,6 +150,7 @@ Running running_on(const GpuRow& gpu, const TimeSpan& window, const Thresholds& 
   find_owners(running, gpu);
   running.old_enough =
       window.until - running.since >= thresholds.min_age || running.since <= window.from + end_slack(use);
+  running.watched = long_enough(use, window, running.since, thresholds.min_age);
   if (use.profile.width > Seconds{} && running.since > use.profile.start) {
     // The step in which they started is theirs, unless another owner was there before.
     const double steps = (running.since - use.profile.start) / use.profile.width;

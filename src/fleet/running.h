@@ -17,6 +17,7 @@ TimeSpan window_of(const std::vector<GpuRow>& gpus);
 struct Running {
   bool here = false;                   // the GPU still reports when the window ends
   bool old_enough = false;             // its owners have been there for min_age or since before the window
+  bool watched = false;                // ... and were seen there for min_age, in enough readings
   std::vector<const Tenancy*> owners;  // there now, longest first; empty if no label names one
   TimePoint since;                     // when the last of them started; without owners, when the last one left
   std::size_t first_step = 0;          // steps [first_step, steps()) of the profile are theirs

@@ -23,7 +23,8 @@ namespace {
 
 // Metric names to look for: the prefixes of known exporters, and the user's own names.
 std::string name_pattern(const telemetry::NameMap& map) {
-  std::string pattern = "DCGM_FI_.*|nvidia_.*|container_accelerator_.*|container_gpu_.*|node_gpu_.*";
+  std::string pattern =
+      "DCGM_FI_.*|nvidia_.*|container_accelerator_.*|container_gpu_.*|node_gpu_.*|runai_gpu_.*|(amd_)?gpu_.*";
   for (const auto& [name, target] : map.metrics) pattern += "|" + escape_regex(name);
   return pattern;
 }

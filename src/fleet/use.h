@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "base/usage_units.h"
+#include "fleet/fine_peaks.h"
+#include "telemetry/labels.h"
 #include "telemetry/sample.h"
 
 namespace rightsize::fleet {
@@ -108,6 +110,7 @@ struct GpuUse {
   bool duplicated = false;    // reported by several series at once
   bool from_job_log = false;  // from a scheduler's accounting: no readings, no profile
   Profile profile;
+  FinePeaks fine;                  // empty if the source gave no single readings
   std::vector<Tenancy> tenancies;  // longest first
   std::vector<MigPeriod> layouts;  // only if is_free_part(): how the GPU was partitioned
 
@@ -171,13 +174,12 @@ std::string count_of(std::size_t count, std::string_view thing);  // "1 GPU", "3
 std::string first_label(const Device& device, std::span<const char* const> names);
 std::string first_label(const Device& device, std::initializer_list<const char*> names);
 
-// The labels of Kubernetes (with and without "exported_") and Slurm that name an owner.
-inline constexpr const char* kTeamLabels[] = {"exported_namespace", "pod_namespace", "namespace", "account",
-                                              "slurm_account"};
-inline constexpr const char* kUserLabels[] = {"user", "userid", "username", "slurm_user"};
-inline constexpr const char* kPodLabels[] = {"exported_pod", "pod_name", "pod"};
-inline constexpr const char* kJobLabels[] = {"hpc_job", "jobid", "slurm_job_id", "job_id"};
-inline constexpr const char* kJobNameLabels[] = {"job_name", "jobname", "exported_container"};
+using telemetry::kJobLabels;
+using telemetry::kJobNameLabels;
+using telemetry::kPodLabels;
+using telemetry::kTeamLabels;
+using telemetry::kUserLabels;
+// By these labels.
 Owner owner_of(const Device& device);
 
 // A pod's name without the suffixes of controllers: "chat-7d4b9c6f5-x2x1z" -> "chat", "train-0" -> "train".

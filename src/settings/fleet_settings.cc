@@ -67,10 +67,14 @@ constexpr Setting kRows[] = {
     share("stop-above", "90%", 0, 1, "recommend stopping what is idle for more of the time and quiet for --min-age")
         .or_else("90%"),
     duration("park-after", "4h", kMinute, kOneYear, "idle periods this long can be parked").or_else("4h"),
-    duration("min-age", "24h", 0, kOneYear, "no action on anything younger, unless it is older than the window")
+    duration("min-age", "24h", 0, kOneYear,
+             "stop and park nothing before it was watched this long; no other action on younger work")
         .or_else("24h"),
     share("max-overload", "1%", 0, 1, "share of the recorded time for which a smaller GPU may be too small")
         .or_else("1%"),
+    number("max-slowdown", "3", 1, 1000,
+           "most latency at p95 and at the peak on a smaller GPU, relative to today, for a move to count")
+        .or_else("3"),
     flag("across-teams", "let jobs of different or unknown teams share a GPU without MIG"),
 };
 

@@ -27,7 +27,8 @@ std::optional<Metric> metric_called(std::string_view name) {
 
 double scale_of(std::string_view unit) {
   static constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"percent", 0.01}, {"kB", 1e3}, {"MB", 1e6}, {"MiB", 1024.0 * 1024.0}, {"MHz", 1e6}, {"mW", 1e-3}, {"mJ", 1e-3}};
+      {"percent", 0.01}, {"kB", 1e3},  {"MB", 1e6},  {"MiB", 1024.0 * 1024.0},
+      {"MHz", 1e6},      {"mW", 1e-3}, {"uW", 1e-6}, {"mJ", 1e-3}};
   for (const auto& [name, scale] : kUnits) {
     if (name == unit) return scale;
   }

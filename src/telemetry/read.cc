@@ -270,6 +270,7 @@ Result<ReadSummary> read_samples(std::string_view name, ByteSource& source, Samp
     return fail(cannot_read(name, summary.format));
   }
   if (Result<> done = read_lines(buffer, intake, *reader, summary); !done) return fail(std::move(done).error());
+  if (intake.problem()) return fail(*intake.problem());
   if (summary.samples > 0) return summary;
   if (!summary.reasons.empty()) return fail(summary.reasons.front());
   return fail(bad_input(fmt::format("'{}' ({}) has no samples", name, name_of(summary.format))));

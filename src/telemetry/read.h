@@ -15,6 +15,7 @@
 
 #include "base/byte_source.h"
 #include "base/result.h"
+#include "telemetry/labels.h"
 #include "telemetry/sample.h"
 
 namespace rightsize::telemetry {
@@ -38,6 +39,7 @@ struct SampleReadOptions {
   SampleFormat format = SampleFormat::kUnknown;  // unknown: detect it
   Seconds interval = seconds(1);                 // between scrapes and rows that carry no time
   std::string host = {};                         // of devices for which the text names none
+  NameMap names = {};                            // the user's names of metrics and labels in exposition text
 };
 
 struct ReadSummary {

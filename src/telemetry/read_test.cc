@@ -1,9 +1,12 @@
 #include "telemetry/read.h"
 
+#include <cmath>
 #include <filesystem>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "base/csv.h"
 #include "base/embedded.h"
@@ -206,7 +209,7 @@ TEST(ReadSamples, ExpositionLinesWithTimesMayComeInAnyOrder) {
   const char* memory = "DCGM_FI_DEV_FB_USED{gpu=\"0\",UUID=\"GPU-x\",pod=\"";
   std::string text;
   for (const char* pod : {"a", "b", "a", "b"}) {
-    const char* time = text.size() < 200 ? "2000" : "1000";
+    const char* time = text.size() < 200 ? "1767225602000" : "1767225601000";
     text += std::string(util) + pod + "\"} 40 " + time + "\n" + memory + pod + "\"} 100 " + time + "\n";
   }
   auto reading = read(text);
@@ -217,20 +220,35 @@ TEST(ReadSamples, ExpositionLinesWithTimesMayComeInAnyOrder) {
   ASSERT_EQ(reading.got.samples.size(), 4u);
   for (const auto& [device, sample] : reading.got.samples) {
     EXPECT_TRUE(sample.has(Metric::kGpuUtil) && sample.has(Metric::kMemoryUsed));
-    EXPECT_TRUE(sample.time == unix_seconds(1) || sample.time == unix_seconds(2));
+    EXPECT_TRUE(sample.time == unix_seconds(1767225601) || sample.time == unix_seconds(1767225602));
   }
+}
+
+// The exposition format has milliseconds, OpenMetrics seconds with or without decimals.
+RC_GTEST_PROP(ReadSamples, OpenMetricsTimesAreSeconds, ()) {
+  const int seconds_later = *rc::gen::inRange(0, 1'000'000'000), fraction = *rc::gen::inRange(0, 1000);
+  const double time = 1e9 + seconds_later + fraction / 1000.0;  // from 2001 to 2033
+  const auto at = [](const std::string& text) {
+    const auto reading =
+        read("# TYPE DCGM_FI_DEV_GPU_UTIL gauge\nDCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} 40 " + text + "\n# EOF\n");
+    RC_ASSERT(reading.got.samples.size() == 1u);
+    return in_unix_seconds(reading.got.samples.front().second.time);
+  };
+  RC_ASSERT(std::abs(at(fmt::format("{:.3f}", time)) - time) < 1e-3);
+  RC_ASSERT(std::abs(at(fmt::format("{:.0f}", 1000 * time)) - time) < 1e-3);
+  RC_ASSERT(std::abs(at(fmt::format("{:.0f}", std::floor(time))) - std::floor(time)) < 1e-3);
 }
 
 TEST(ReadSamples, ImpossibleValuesAreReportedAsUnusable) {
   auto reading = read(
-      "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} NaN 1000\n"
-      "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} 2147483632 2000\n"
-      "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} 250 3000\n"
-      "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} 25 4000\n");
+      "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} NaN 1767225601000\n"
+      "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} 2147483632 1767225602000\n"
+      "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} 250 1767225603000\n"
+      "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} 25 1767225604000\n");
   ASSERT_TRUE(reading.summary);
   EXPECT_EQ(reading.got.samples.size(), 1u);
   ASSERT_EQ(reading.got.unusable.size(), 3u);
-  EXPECT_EQ(std::get<2>(reading.got.unusable[1]), 2);
+  EXPECT_EQ(std::get<2>(reading.got.unusable[1]), 1767225602);
   auto csv = read("t_s,gpu,gpu_util_pct\n0,0,250\n1,0,50\n2,0,\n");
   ASSERT_TRUE(csv.summary);
   EXPECT_EQ(csv.got.unusable.size(), 1u) << "an empty cell is not a value";

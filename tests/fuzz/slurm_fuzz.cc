@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   for (const telemetry::SlurmJob& job : table->jobs) {
-    if (job.end <= job.start || job.gpus.empty()) std::abort();
+    if (job.end <= job.start || job.gpu_count == 0) std::abort();
   }
   return 0;
 }

@@ -28,6 +28,7 @@ using Named = std::vector<std::pair<std::string_view, Value>>;
 // A confidence is a judgement, so it is shown without decimals.
 std::string whole_percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 std::string hours(GpuTime time) { return format_number(in_gpu_hours(time)); }
+std::string duration_text(Seconds time) { return format_duration(time); }
 std::optional<std::string> not_empty(const std::string& text) { return when(!text.empty(), text); }
 
 Named<double> mean_metrics(const GpuRow& gpu) {
@@ -117,6 +118,15 @@ const Fields<JobLedger> kJobFields = {
     {"never_started", "jobs that never started, not counted", &JobLedger::never_started},
     {"gpu_hours", "GPU-hours", &JobLedger::gpu_time},
     {"spend_usd", "cost; null: no price known", [](const JobLedger& j) { return when(j.priced > 0, j.spend); }},
+    {"unsuccessful_gpu_hours", "of jobs that failed, timed out, were cancelled, preempted or requeued",
+     &JobLedger::unsuccessful},
+    {"unsuccessful_usd", "their cost; null: no price known",
+     [](const JobLedger& j) { return when(j.priced > 0, j.unsuccessful_spend); }},
+    {"requested_gpu_hours", "GPUs times time limit of ended jobs with a limit",
+     [](const JobLedger& j) { return report::positive(j.requested); }},
+    {"used_gpu_hours", "GPUs times elapsed time of the same jobs",
+     [](const JobLedger& j) { return report::positive(j.used); }},
+    {"waits", "time from submission to start, by partition", kWaitFields, &JobLedger::waits},
     {"issues", "GPU-hours without a result, by reason", kJobIssueFields, &JobLedger::issues},
 };
 
@@ -127,9 +137,12 @@ const Fields<FleetTotals> kTotalsFields = {
     {"spend_usd", "cost of the window", &FleetTotals::spend},
     {"waste_usd", "of it wasted", &FleetTotals::waste},
     {"waste_share", "wasted share of the cost", &FleetTotals::waste_share},
+    {"waste_known", "whether any GPU reported activity; if not, waste is unknown rather than 0",
+     &FleetTotals::measured},
     {"idle_gpu_hours", "GPU-hours without activity", &FleetTotals::idle},
     {"usd_per_month", "cost at the current rate", &FleetTotals::spend_rate},
-    {"savings_usd_per_month", "saved by all actions", &FleetTotals::saving},
+    {"savings_usd_per_month", "saved by all actions that count", &FleetTotals::saving},
+    {"not_counted_usd_per_month", "what the other actions would save", &FleetTotals::not_counted},
     {"savings_bound_usd_per_month", "the most any choice among the remedies saves", &FleetTotals::saving_bound},
     {"remedies_considered", "remedies found", &FleetTotals::remedies},
     {"window_seconds", "from the first reading to the last", &FleetTotals::window},
@@ -246,12 +259,14 @@ const Fields<LedgerLine> kLedgerFields = {
 const Fields<FleetAction> kActionFields = {
     {"rank", "#", "place in the list", &FleetAction::rank, kTableOnly},
     {"kind", "kind", "kind of action", &FleetAction::kind,
-     report::one_of({"stop", "consolidate", "mig", "batch", "downsize", "quantize", "commit"})},
+     report::one_of({"stop", "consolidate", "mig", "batch", "downsize", "quantize", "commit", "watch"})},
     {"what", "what", "one sentence", &FleetAction::what},
     {"from", "today", &FleetAction::from},
     {"to", "afterwards", &FleetAction::to},
     {"saving_usd_per_month", "$/month", "saving", &FleetAction::saving,
      [](UsdPerSecond saving) { return dollars(saving * kMonth); }},
+    {"counted", "whether the totals include it: it breaks no limit and was watched for long enough",
+     &FleetAction::counted},
     {"owner", "whose work it is", &FleetAction::owner},
     {"risk", "what may go wrong", &FleetAction::risk},
     {"forecast", "the recorded load on the new GPU; null: no work moves", kForecastFields, &FleetAction::forecast},
@@ -263,6 +278,13 @@ const Fields<FleetAction> kActionFields = {
     {"gpus", "IDs of its GPUs", &FleetAction::gpu_ids},
     {"moves", "which workload goes where", kMoveFields, &FleetAction::moves},
     {"instead_of", "other remedies for the same GPUs that save less", &FleetAction::instead_of},
+};
+
+const Fields<fleet::WaitLine> kWaitFields = {
+    {"partition", "partition", "partition", &fleet::WaitLine::partition},
+    {"jobs", "jobs", "jobs with a submission time", &fleet::WaitLine::jobs},
+    {"median_seconds", "median", "half of them waited no longer", &fleet::WaitLine::median, duration_text},
+    {"p95_seconds", "p95", "95 % of them waited no longer", &fleet::WaitLine::p95, duration_text},
 };
 
 const Fields<GroupLine> kGroupFields = {

@@ -108,6 +108,7 @@ void add_fleet_flags(FlagSet& command, FleetFlags& f) {
   command.add("park-after", t.park_after);
   command.add("min-age", t.min_age);
   command.add("max-overload", t.most_overload);
+  command.add("max-slowdown", t.most_slowdown);
   command.add("across-teams", t.across_teams);
   add_catalog_flag(command, f.catalog);
 }

@@ -50,8 +50,10 @@ Checked<FleetResult> read_server(const FleetRequest& request, Telemetry& into) {
 }
 
 Checked<FleetResult> read_files(const FleetRequest& request, Telemetry& into) {
-  fleet::UseAccumulator sum(
-      {.idle = request.thresholds.idle, .interval = request.server.interval, .window = request.cut()});
+  fleet::UseAccumulator sum({.idle = request.thresholds.idle,
+                             .interval = request.server.interval,
+                             .window = request.cut(),
+                             .names = request.server.names});
   RIGHTSIZE_TRY(
       telemetry::FeedOutcome outcome,
       telemetry::read_feeds(request.from, {request.server.names, request.server.interval.value_or(seconds(30))}, sum));
@@ -74,6 +76,7 @@ Checked<FleetResult> read_files(const FleetRequest& request, Telemetry& into) {
   if (sum.gpus_left_out() > 0) {
     result.misleading.push_back(fmt::format("{} GPUs above the limit of 200,000 were left out", sum.gpus_left_out()));
   }
+  if (Result<> clear = sum.identity(); !clear) return fail(std::move(clear).error());
   into.gpus = sum.finish();
   if (!into.gpus.empty()) {
     std::vector<std::string> present;

@@ -11,7 +11,6 @@
 namespace rightsize::app {
 namespace {
 
-using diagnose::Verdict;
 using fleet::FleetAction;
 using fleet::FleetAnalysis;
 using fleet::GpuRow;
@@ -45,6 +44,14 @@ report::Table ledger_table(const FleetAnalysis& a) {
   }
   return titled("Ledger",
                 table_of(kLedgerFields, lines, {"category", "gpu_hours", "usd", "share", "gpus", "confidence"}), 0);
+}
+
+// Without any measurement nothing is known about waste.
+report::Table spending_table(const std::vector<fleet::GroupLine>& lines, std::size_t top) {
+  return titled(
+      "Who spends it",
+      table_of(kGroupFields, lines, {cut(renamed("name", "owner", "owner"), 36), "gpus", "gpu_hours", "spend_usd"}),
+      top);
 }
 
 report::Table owners_table(std::string title, const std::string& name, const std::vector<fleet::GroupLine>& lines,
@@ -85,6 +92,11 @@ void add_jobs(report::Report& report, const fleet::JobLedger& jobs, std::size_t 
   add("By account", "account", jobs.accounts);
   if (jobs.partitions.size() > 1) add("By partition", "partition", jobs.partitions);
   add("By state", "state", jobs.states);
+  if (!jobs.waits.empty()) {
+    report.blocks.emplace_back(
+        titled("Waiting for GPUs",
+               table_of(kWaitFields, jobs.waits, {"partition", "jobs", "median_seconds", "p95_seconds"}), top));
+  }
   if (jobs.issues.empty()) return;
   report.blocks.emplace_back(
       titled("GPU-hours without a result",
@@ -116,21 +128,60 @@ std::string details_of(const FleetAction& action) {
   return text + fmt::format(" Check: {}. To undo: {}.", action.check, action.rollback);
 }
 
+// A job log alone: what its jobs cost, and how much of it had no result.
+std::string jobs_headline(const FleetAnalysis& a) {
+  const fleet::JobLedger& jobs = *a.jobs;
+  const bool priced = jobs.priced > 0;
+  std::string text = fmt::format("{} GPU jobs, {} GPU-hours in {}", format_count(static_cast<double>(jobs.jobs)),
+                                 format_number(in_gpu_hours(jobs.gpu_time)), format_duration(a.totals.window));
+  if (priced) text += fmt::format(": {} spent", dollars(jobs.spend));
+  const double share = jobs.gpu_time > GpuTime{} ? jobs.unsuccessful / jobs.gpu_time : 0;
+  text += ". ";
+  if (share > 0) {
+    std::vector<std::string> parts;
+    for (const fleet::JobIssueLine& line : jobs.issues) {
+      if (line.issue > fleet::JobIssue::kPreempted || line.lost <= GpuTime{}) continue;
+      parts.push_back(
+          fmt::format("{} {}", fleet::name_of(line.issue),
+                      line.spend ? dollars(*line.spend) : format_number(in_gpu_hours(line.lost)) + " GPU-hours"));
+    }
+    text += fmt::format(
+        "{} ({} of the GPU-hours) went to jobs without a result: {}. ",
+        priced ? dollars(jobs.unsuccessful_spend) : format_number(in_gpu_hours(jobs.unsuccessful)) + " GPU-hours",
+        percent(share), fmt::join(parts, ", "));
+  } else {
+    text += "No job ended without a result. ";
+  }
+  if (jobs.measured == 0) return text + "How busy the GPUs were is unknown: the log has no GPU utilization.";
+  return text + fmt::format("{} of the cost was idle time ({} of {} jobs were measured).",
+                            percent(a.totals.waste_share()), format_count(static_cast<double>(jobs.measured)),
+                            format_count(static_cast<double>(jobs.jobs)));
+}
+
 std::string headline(const FleetAnalysis& a) {
   const fleet::FleetTotals& t = a.totals;
-  const bool measured = std::ranges::any_of(a.gpus, [](const GpuRow& g) { return g.use.activity().has_value(); });
-  const std::string waste = measured ? fmt::format("{} of it wasted ({})", dollars(t.waste), percent(t.waste_share()))
-                                     : std::string("waste unknown: the source has no GPU utilization");
+  const std::string waste = t.measured ? fmt::format("{} of it wasted ({})", dollars(t.waste), percent(t.waste_share()))
+                                       : std::string("waste unknown: the source has no GPU utilization");
   std::string text = fmt::format("{}, {} GPU-hours in {}: {} spent, {}. At this rate {}",
                                  fleet::count_of(t.gpus, "GPU"), format_number(in_gpu_hours(t.gpu_time)),
                                  format_duration(t.window), dollars(t.spend), waste, monthly(t.spend_rate));
-  if (a.actions.empty()) return text + ".";
-  const auto [least, most] = std::ranges::minmax_element(
-      a.actions, [](const FleetAction& x, const FleetAction& y) { return x.confidence < y.confidence; });
-  const std::string low = fmt::format("{:.0f}", least->confidence * 100);
-  const std::string high = fmt::format("{:.0f}", most->confidence * 100);
-  return text + fmt::format("; the actions below save {} (confidence {} %).", monthly(t.saving),
-                            low == high ? low : low + " to " + high);
+  double least = 1, most = 0;
+  for (const FleetAction& action : a.actions) {
+    if (!action.counted) continue;
+    least = std::min(least, action.confidence);
+    most = std::max(most, action.confidence);
+  }
+  if (least <= most) {
+    const std::string low = fmt::format("{:.0f}", least * 100), high = fmt::format("{:.0f}", most * 100);
+    text += fmt::format("; the actions below save {} (confidence {} %)", monthly(t.saving),
+                        low == high ? low : low + " to " + high);
+  }
+  text += ".";
+  if (t.not_counted > UsdPerSecond{}) {
+    text += fmt::format(" Another {} is possible, but would slow work down or needs a longer recording.",
+                        monthly(t.not_counted));
+  }
+  return text;
 }
 
 // How good the plan is, in dollars.
@@ -146,7 +197,8 @@ std::string savings_note(const fleet::FleetTotals& t) {
 std::string dollars(Usd value) { return format_usd(std::abs(in_usd(value)) < 0.005 ? Usd{} : value); }
 std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
 
-std::string next_step(Verdict verdict) {
+std::string next_step(diagnose::Verdict verdict) {
+  using diagnose::Verdict;
   switch (verdict) {
     case Verdict::kInputBound:
       return "its GPUs wait for requests or data; 'rightsize service' sizes a serving engine, "
@@ -178,7 +230,9 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
     say("CAREFUL: " + why + ". These numbers are not those of the whole fleet.");
   }
   // The first screen: what the fleet costs, what to do about it, and what to doubt.
-  say(headline(a));
+  const bool from_jobs =
+      a.jobs && !a.gpus.empty() && std::ranges::all_of(a.gpus, [](const GpuRow& g) { return g.use.from_job_log; });
+  say(from_jobs ? jobs_headline(a) : headline(a));
   const bool only_jobs = std::ranges::all_of(a.gpus, [](const GpuRow& g) { return g.use.from_job_log; });
   if (!a.notes.empty()) say("Caveat: " + a.notes.front() + ".");
   if (!a.actions.empty() || !only_jobs) {
@@ -194,7 +248,8 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   add_billing(result.billing, report);
   if (a.totals.spend > Usd{}) report.blocks.emplace_back(bar_of(a));
   report.blocks.emplace_back(ledger_table(a));
-  report.blocks.emplace_back(owners_table("Who wastes it", "owner", a.owners, top));
+  report.blocks.emplace_back(a.totals.measured ? owners_table("Who wastes it", "owner", a.owners, top)
+                                               : spending_table(a.owners, top));
   for (const auto& [label, lines] : result.labels_asked) {
     report.blocks.emplace_back(owners_table("By " + label, label, lines, top));
   }

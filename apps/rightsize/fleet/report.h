@@ -18,6 +18,7 @@ std::string time_text(TimePoint time);             // "2026-01-03T08:30Z"
 extern const report::Fields<fleet::LedgerLine> kLedgerFields;
 extern const report::Fields<fleet::FleetAction> kActionFields;
 extern const report::Fields<fleet::GroupLine> kGroupFields;
+extern const report::Fields<fleet::WaitLine> kWaitFields;
 extern const report::Fields<fleet::JobIssueLine> kJobIssueFields;
 extern const report::Fields<fleet::GpuRow> kGpuRowFields;
 

@@ -86,6 +86,12 @@ const Fields<Projection> kProjectionFields = {
      [](const Projection& p) { return fmt::format("{:.2f}-{:.2f}x", p.speed.low, p.speed.high); }, kTableOnly},
     {"busy", "busy", "share of the time it would be busy", [](const Projection& p) { return p.speed.busy; }, percent},
     {"basis", "basis", "what the speed is based on", [](const Projection& p) { return p.speed.basis; }},
+    {"load_p95", "p95 load",
+     "95th percentile of the load there, at the slow end of the interval; above 0.85 it does not keep up; null: it "
+     "runs "
+     "as fast as it can",
+     &Projection::load_p95, percent},
+    {"keeps_up", "whether that is below 0.85", &Projection::keeps_up},
     {"fits", "the memory in use fits", &Projection::fits},
     {"usd_per_gpu_hour", "$/GPU-h", "price; null: none known",
      [](const Projection& p) { return p.price ? std::optional(p.price->rate) : std::nullopt; }},
@@ -292,11 +298,12 @@ std::string best_elsewhere(const GpuView& view) {
   const Projection* cheapest = nullptr;
   const Projection* no_slower = nullptr;
   for (const Projection& p : view.projections) {
-    if (!p.fits || !p.cost) continue;
+    if (!p.fits || !p.cost || !p.replaces || !p.keeps_up) continue;
     if (cheapest == nullptr) cheapest = &p;
     if (no_slower == nullptr && p.speed.likely >= 0.95) no_slower = &p;
   }
-  if (cheapest == nullptr) return "No other GPU with a known price has enough memory.";
+  if (cheapest == nullptr)
+    return "No other GPU with a known price has enough memory and keeps up at the busiest times.";
   if (*cheapest->cost >= 0.97) return fmt::format("No other GPU does this work for less than {}.", view.gpu.gpu->name);
   std::string text = fmt::format("{} would run it at {:.2f}x the speed and {} of the cost ({}).", cheapest->gpu->name,
                                  cheapest->speed.likely, percent(*cheapest->cost), offer_text(*cheapest));
@@ -358,11 +365,11 @@ void describe_gpu(report::Report& out, const GpuView& view) {
   if (projections.empty()) return;
   std::vector<const Projection*> fitting;
   for (const Projection& p : projections) {
-    if (p.fits) fitting.push_back(&p);
+    if (p.fits && p.replaces) fitting.push_back(&p);
   }
-  report::Table table =
-      table_of(kProjectionFields, fitting,
-               {"gpu", "speed", "speed_low", spare("basis"), spare("busy"), "usd_per_gpu_hour", "cost_ratio", "offer"});
+  report::Table table = table_of(kProjectionFields, fitting,
+                                 {"gpu", "speed", "speed_low", spare("basis"), spare("busy"), spare("load_p95"),
+                                  "usd_per_gpu_hour", "cost_ratio", "offer"});
   table.most_shown = 10;
   out.show("The same work elsewhere", std::move(table));
 }

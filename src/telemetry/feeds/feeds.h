@@ -18,12 +18,11 @@
 
 #include "base/byte_source.h"
 #include "base/result.h"
+#include "telemetry/labels.h"
 #include "telemetry/sample.h"
 #include "telemetry/times.h"
 
 namespace rightsize::telemetry {
-
-using Labels = std::map<std::string, std::string>;
 
 struct SeriesHead {
   std::string metric;  // "DCGM_FI_DEV_GPU_UTIL", "nvidia_smi_utilization_gpu", "agent.googleapis.com/gpu/utilization"

@@ -1,44 +1,18 @@
 // The meaning of a series of a metrics store: device, metric and unit.
 //
-// It knows DCGM's old and new names, those of other exporters and of the clouds, and every spelling of labels seen in
-// the field (Hostname and hostname, UUID and uuid, exported_pod). The user adds others with a NameMap.
+// telemetry/labels.h knows the names of exporters and clouds.
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/result.h"
 #include "telemetry/feeds/feeds.h"
+#include "telemetry/labels.h"
 #include "telemetry/metric_names.h"
 #include "telemetry/sample.h"
 
 namespace rightsize::telemetry {
-
-// The user's own names. `metrics`: the store's name -> our metric and the factor to its canonical unit. `labels`: one
-// of kLabelWords (host, uuid, pod, ...) -> the store's label.
-struct NameMap {
-  std::map<std::string, MetricSpec> metrics;
-  std::map<std::string, std::string> labels;
-};
-
-// "gpu_util=my_gpu_busy_percent*0.01" for a metric, "host=node_name" for a label; every mistake is reported, unknown
-// words get a suggestion.
-Checked<NameMap> parse_name_map(const std::vector<std::string>& flags);
-
-// Nothing for an unknown name. Labels matter where a store uses one name for several metrics, as Google does for used
-// and free memory.
-std::optional<MetricSpec> meaning_of(const std::string& name, const Labels& labels, const NameMap& map);
-
-// The device that labels describe. Owner labels keep the names of their store; those of the NameMap are added under
-// our names.
-Device device_of(const Labels& labels, const NameMap& map);
-
-// The labels of `present` that device_of() looks at for a word such as "host", the most specific first.
-std::vector<std::string> labels_of_word(const std::vector<std::string>& present, std::string_view word,
-                                        const NameMap& map);
 
 // Turns the points of series into samples of one metric each.
 class SeriesToSamples : public SeriesSink {

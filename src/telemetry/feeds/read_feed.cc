@@ -19,11 +19,6 @@ std::string stem_of(const std::string& path) {
   return path == "-" ? "stdin" : name.string();
 }
 
-bool looks_like_sacct(std::string_view beginning) {
-  const std::string_view line = beginning.substr(0, beginning.find('\n'));
-  return line.find('|') != std::string_view::npos && line.find("JobID") != std::string_view::npos;
-}
-
 class Reading {
  public:
   Reading(const ReadFeedsOptions& options, SampleSink& sink, bool several)
@@ -75,7 +70,7 @@ class Reading {
     RIGHTSIZE_TRY(std::string first, read_beginning(*source, kLook));
     if (first.empty()) return fail(bad_input("the file is empty"));
     const JsonFeed feed = detect_json_feed(first);
-    const bool slurm = looks_like_sacct(first);
+    const bool slurm = looks_like_jobs(first);
     std::unique_ptr<ByteSource> whole = put_back(std::move(first), std::move(source));
     if (slurm) return read_slurm(path, *whole);
     return feed == JsonFeed::kUnknown ? read_text(path, *whole) : read_json(path, feed, *whole);
@@ -85,15 +80,18 @@ class Reading {
     RIGHTSIZE_TRY(JobTable table, read_jobs(source, path));
     kind("sacct");
     outcome_.readings += table.jobs.size();
+    for (const std::string& text : table.notes) note(fmt::format("{}: {}", path, text));
+    if (table.jobs.empty()) note(fmt::format("{}: none of its jobs has GPUs and ran", path));
     outcome_.jobs.append(std::move(table));
     return {};
   }
 
   Result<> read_text(const std::string& path, ByteSource& source) {
     // Logs of nvidia-smi do not say which machine they are of: the file's name does, where there are several.
-    RIGHTSIZE_TRY(const ReadSummary summary,
-                  read_samples(path, source, sink_,
-                               {.interval = options_.interval, .host = several_ ? stem_of(path) : std::string()}));
+    RIGHTSIZE_TRY(const ReadSummary summary, read_samples(path, source, sink_,
+                                                          {.interval = options_.interval,
+                                                           .host = several_ ? stem_of(path) : std::string(),
+                                                           .names = options_.names}));
     kind(std::string(name_of(summary.format)));
     outcome_.readings += summary.samples;
     if (summary.refused > 0) note(fmt::format("{}: {} lines were not understood", path, summary.refused));
@@ -106,8 +104,10 @@ class Reading {
     RIGHTSIZE_TRY(const FeedReport report, read_store_json(feed, source, path, series, queries_));
     outcome_.metrics.insert(series.known().begin(), series.known().end());
     if (series.known().empty()) {
-      return fail(bad_input(fmt::format("none of its {} series is a GPU metric", report.series))
-                      .with_hint("name yours with --name gpu_util=MY_METRIC*0.01"));
+      Error none = bad_input(fmt::format("none of its {} series is a GPU metric", report.series));
+      if (feed == JsonFeed::kCloudWatch)
+        none.hints.emplace_back("also give the file of MetricDataQueries, which names the metrics");
+      return fail(std::move(none).with_hint("name yours with --name gpu_util=MY_METRIC*0.01"));
     }
     outcome_.readings += report.points;
     if (report.partial) note(fmt::format("{}: the store calls this answer partial", path));

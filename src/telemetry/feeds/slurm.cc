@@ -3,280 +3,23 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
+#include <cstring>
+#include <mutex>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
-#include "base/parse_units.h"
 #include "base/raw_bytes.h"
-#include "base/slurm_time.h"
 #include "base/text.h"
-#include "telemetry/feeds/feeds.h"
+#include "telemetry/feeds/slurm_rows.h"
 
 namespace rightsize::telemetry {
 namespace {
 
 constexpr std::size_t kMostHosts = 10'000;
 constexpr std::size_t kLongestLine = 64U << 20;
-
-// GPU usage of a job or a step as Slurm measured it.
-struct SlurmUsage {
-  std::optional<Ratio> utilization;
-  std::optional<Bytes> memory;
-};
-
-// A step's row, until its job's row is known: steps may come first in a sorted or merged log.
-struct StepUsage {
-  std::optional<TimePoint> start;
-  Seconds elapsed;
-  SlurmUsage usage;
-};
-
-// One line as its cells by column name.
-struct SacctRow {
-  const std::vector<std::string>& names;
-  std::vector<std::string_view> cells;
-
-  std::string_view operator[](std::string_view name) const {
-    for (std::size_t i = 0; i < names.size() && i < cells.size(); ++i) {
-      if (names[i] == name) return cells[i];
-    }
-    return {};
-  }
-};
-
-std::vector<std::string_view> split_cells(std::string_view line) {
-  std::vector<std::string_view> cells;
-  while (true) {
-    const std::size_t bar = line.find('|');
-    cells.push_back(line.substr(0, bar));
-    if (bar == std::string_view::npos) return cells;
-    line.remove_prefix(bar + 1);
-  }
-}
-
-std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || stop != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
-// "20480M", "1.5G", "40": with Slurm's binary prefixes.
-std::optional<double> scaled_number(std::string_view text) {
-  static constexpr std::string_view kPrefixes = "KMGTP";
-  if (text.empty()) return std::nullopt;
-  const std::size_t power = kPrefixes.find(text.back());
-  if (power == std::string_view::npos) return number_of(text);
-  const std::optional<double> value = number_of(text.substr(0, text.size() - 1));
-  if (!value) return std::nullopt;
-  return *value * std::pow(1024.0, static_cast<double>(power + 1));
-}
-
-std::optional<TimePoint> parse_time(std::string_view text) {
-  if (const std::optional<TimePoint> iso = parse_iso_time(text)) return iso;
-  const std::optional<double> since_1970 = number_of(text);
-  return since_1970 && *since_1970 > 0 ? std::optional(unix_seconds(*since_1970)) : std::nullopt;
-}
-
-// "billing=8,cpu=8,gres/gpu=2": the value of a name.
-std::optional<double> tres(std::string_view list, std::string_view name) {
-  for (std::string_view part : split_list(list, ',')) {
-    const std::size_t equals = part.find('=');
-    if (equals != std::string_view::npos && part.substr(0, equals) == name)
-      return scaled_number(part.substr(equals + 1));
-  }
-  return std::nullopt;
-}
-
-// How many GPUs a row was allocated, and of which type where one is given: "gres/gpu:a100=2,gres/gpu=2". A job with
-// GPUs of two types gets the name of the first: Slurm does not say which node had which.
-struct Allocation {
-  double count = 0;
-  std::string model, mig_profile;
-};
-
-// Types can name a MIG profile: "a100_3g.20gb", "nvidia_a100_1g.5gb", "1g.10gb".
-void split_mig(Allocation& allocation) {
-  std::string& model = allocation.model;
-  const std::size_t g = model.find("g.");
-  if (g == std::string::npos || g == 0 || std::isdigit(static_cast<unsigned char>(model[g - 1])) == 0) return;
-  allocation.mig_profile = model.substr(g - 1);
-  model.resize(g - 1);
-  while (!model.empty() && (model.back() == '_' || model.back() == '-' || model.back() == '.')) model.pop_back();
-}
-
-Allocation allocation_of(std::string_view list) {
-  constexpr std::string_view kTyped = "gres/gpu:";
-  Allocation found;
-  double typed = 0;
-  for (std::string_view part : split_list(list, ',')) {
-    const std::size_t equals = part.find('=');
-    if (!part.starts_with(kTyped) || equals == std::string_view::npos) continue;
-    typed += scaled_number(part.substr(equals + 1)).value_or(0);
-    if (found.model.empty()) found.model = part.substr(kTyped.size(), equals - kTyped.size());
-  }
-  found.count = std::max(typed, tres(list, "gres/gpu").value_or(0));
-  split_mig(found);
-  return found;
-}
-
-SlurmUsage usage_of(const SacctRow& row, double gpus_per_node) {
-  SlurmUsage usage;
-  // Slurm adds up the GPUs of a task: two that are fully busy read 200.
-  if (std::optional<double> busy = tres(row["TRESUsageInAve"], "gres/gpuutil"); busy && *busy >= 0) {
-    if (*busy > 100 && gpus_per_node > 1) *busy /= gpus_per_node;
-    usage.utilization = Ratio::percent(std::min(100.0, *busy));
-  }
-  if (const auto held = tres(row["TRESUsageInAve"], "gres/gpumem"); held && *held >= 0) usage.memory = bytes(*held);
-  return usage;
-}
-
-// The GPUs of a job of which only the number and the hosts are known: spread as evenly as it goes, none lost.
-std::vector<JobGpu> spread_over(const std::vector<std::string>& hosts, std::size_t count) {
-  std::vector<JobGpu> gpus;
-  const std::size_t nodes = std::max<std::size_t>(1, hosts.size());
-  for (std::size_t n = 0; n < nodes; ++n) {
-    const std::size_t here = count / nodes + (n < count % nodes ? 1 : 0);
-    for (std::size_t i = 0; i < here; ++i) gpus.push_back({.host = hosts.empty() ? "" : hosts[n]});
-  }
-  return gpus;
-}
-
-std::optional<Seconds> elapsed_of(const SacctRow& row) {
-  if (const std::optional<double> raw = number_of(row["ElapsedRaw"])) return seconds(*raw);
-  return parse_slurm_time(row["Elapsed"]);
-}
-
-class JobReader {
- public:
-  // False: the first line is not the expected header.
-  bool take_line(std::string_view line) {
-    ++line_;
-    while (line.ends_with('\r')) line.remove_suffix(1);
-    if (trim(line).empty()) return true;
-    if (names_.empty()) return take_header(line);
-    const SacctRow row{names_, split_cells(line)};
-    if (row.cells.size() != names_.size()) {
-      refuse("the number of columns differs from the header");
-    } else if (row["JobID"].find('.') != std::string_view::npos) {
-      take_step(row);
-    } else {
-      take_job(row);
-    }
-    return true;
-  }
-
-  bool has_header() const { return !names_.empty(); }
-
-  JobTable finish() {
-    for (SlurmJob& job : table_.jobs) {
-      if (!job.measured()) add_steps(job);
-    }
-    return std::move(table_);
-  }
-
- private:
-  bool take_header(std::string_view line) {
-    for (std::string_view name : split_cells(line)) names_.emplace_back(trim(name));
-    auto has = [&](std::string_view name) { return std::ranges::find(names_, name) != names_.end(); };
-    return has("JobID") && has("Start") && has("AllocTRES");
-  }
-
-  void refuse(const char* why) {
-    if (table_.refused++ == 0) table_.first_refused = fmt::format("line {}: {}", line_, why);
-  }
-
-  void take_job(const SacctRow& row) {
-    SlurmJob job;
-    job.id = row["JobID"];
-    if (job.id.empty()) return refuse("no JobID");
-    const Allocation allocation = allocation_of(row["AllocTRES"]);
-    const std::optional<TimePoint> start = parse_time(row["Start"]);
-    if (allocation.count < 1) return void(++table_.without_gpu);
-    if (allocation.count > kMostJobGpus) return refuse("more GPUs than any cluster has");
-    const std::optional<TimePoint> end = parse_time(row["End"]);
-    std::optional<Seconds> elapsed = elapsed_of(row);
-    if (!elapsed && start && end) elapsed = *end - *start;
-    if (!start || (elapsed && in_seconds(*elapsed) == 0)) return void(++table_.never_started);
-    if (!elapsed) return refuse("neither an end nor an elapsed time");
-    job.start = *start;
-    job.elapsed = *elapsed;
-    job.end = end.value_or(job.start + *elapsed);
-    if (job.end <= job.start || job.elapsed < seconds(0)) return refuse("it ends before it starts");
-    if (!seen_.insert(fmt::format("{} {}", job.id, in_unix_seconds(job.start))).second) return void(++table_.repeated);
-    describe(job, row, allocation);
-    table_.jobs.push_back(std::move(job));
-  }
-
-  static void describe(SlurmJob& job, const SacctRow& row, const Allocation& allocation) {
-    job.user = row["User"];
-    job.account = row["Account"];
-    job.partition = row["Partition"];
-    job.name = row["JobName"];
-    // "CANCELLED by 1001"
-    job.state = row["State"].substr(0, row["State"].find(' '));
-    job.gpu_model = allocation.model;
-    job.mig_profile = allocation.mig_profile;
-    for (const char* column : {"TimelimitRaw", "Timelimit"}) {
-      const std::optional<Seconds> limit = parse_slurm_time(row[column]);
-      if (limit && !job.time_limit) job.time_limit = *limit;
-    }
-    const auto count = static_cast<std::size_t>(allocation.count);
-    if (const auto inside = unpack_jobstats(row["AdminComment"])) job.gpus = gpus_of_jobstats(*inside);
-    if (!job.gpus.empty()) {
-      // All allocated GPUs are paid for; those that jobstats does not list have no measurement.
-      job.gpus.resize(count, JobGpu{.host = job.gpus.back().host});
-      return;
-    }
-    const std::vector<std::string> hosts = expand_hosts(row["NodeList"]);
-    job.gpus = spread_over(hosts, count);
-    set_usage(job, usage_of(row, allocation.count / static_cast<double>(std::max<std::size_t>(1, hosts.size()))));
-  }
-
-  static void set_usage(SlurmJob& job, const SlurmUsage& usage) {
-    for (JobGpu& gpu : job.gpus) {
-      if (!gpu.utilization) gpu.utilization = usage.utilization;
-      if (!gpu.used) gpu.used = usage.memory;
-    }
-  }
-
-  void take_step(const SacctRow& row) {
-    const Allocation allocation = allocation_of(row["AllocTRES"]);
-    const SlurmUsage usage = usage_of(row, std::max(1.0, allocation.count));
-    if (!usage.utilization && !usage.memory) return;
-    const std::optional<Seconds> elapsed = elapsed_of(row);
-    const std::string_view id = row["JobID"];
-    steps_[std::string(id.substr(0, id.find('.')))].push_back(
-        {parse_time(row["Start"]), elapsed.value_or(seconds(0)), usage});
-  }
-
-  // A job's utilization is its steps' by their time; batch and extern steps, which see none, carry no value.
-  void add_steps(SlurmJob& job) {
-    const auto found = steps_.find(job.id);
-    if (found == steps_.end()) return;
-    double weight = 0, busy = 0;
-    SlurmUsage usage;
-    for (const StepUsage& step : found->second) {
-      // A requeued job's runs share the id: a step belongs to the run it began in.
-      if (step.start && (*step.start < job.start || *step.start > job.end)) continue;
-      if (step.usage.memory) usage.memory = std::max(usage.memory.value_or(bytes(0)), *step.usage.memory);
-      if (!step.usage.utilization) continue;
-      const double by = std::max(1.0, in_seconds(step.elapsed));
-      busy += by * step.usage.utilization->fraction();
-      weight += by;
-    }
-    if (weight > 0) usage.utilization = Ratio::fraction(busy / weight);
-    set_usage(job, usage);
-  }
-
-  std::vector<std::string> names_;
-  JobTable table_;
-  std::set<std::string> seen_;
-  std::map<std::string, std::vector<StepUsage>> steps_;
-  std::size_t line_ = 0;
-};
 
 // "07-09" of "node[01-03,07-09]".
 void expand_range(std::string_view before, std::string_view part, std::string_view after,
@@ -291,15 +34,62 @@ void expand_range(std::string_view before, std::string_view part, std::string_vi
   }
 }
 
+// GPUs of which only the number and the hosts are known, as evenly as it goes, none lost.
+std::vector<JobGpu> spread_over(const std::vector<std::string>& hosts, const SlurmJob& job) {
+  JobGpu gpu;
+  if (job.utilization >= 0) gpu.utilization = Ratio::fraction(static_cast<double>(job.utilization));
+  if (job.used_bytes >= 0) gpu.used = bytes(static_cast<double>(job.used_bytes));
+  std::vector<JobGpu> gpus;
+  const std::size_t count = job.gpu_count, nodes = std::max<std::size_t>(1, hosts.size());
+  for (std::size_t n = 0; n < nodes; ++n) {
+    gpu.host = hosts.empty() ? "" : hosts[n];
+    gpus.insert(gpus.end(), count / nodes + (n < count % nodes ? 1 : 0), gpu);
+  }
+  return gpus;
+}
+
 }  // namespace
 
+Word::Word(std::string_view text) {
+  static std::mutex mutex;
+  static std::unordered_set<std::string>& words = *new std::unordered_set<std::string>();  // outlives all jobs
+  const std::lock_guard lock(mutex);
+  text_ = &*words.emplace(text).first;
+}
+
+std::string_view TextArena::keep(std::string_view text) {
+  constexpr std::size_t kBlock = 64U << 10;
+  if (text.size() > size_ - used_) {
+    size_ = std::max(kBlock, text.size());
+    used_ = 0;
+    blocks_.push_back(std::make_unique<char[]>(size_));
+  }
+  char* at = blocks_.back().get() + used_;
+  std::memcpy(at, text.data(), text.size());
+  used_ += text.size();
+  return {at, text.size()};
+}
+
 bool SlurmJob::measured() const {
-  return !gpus.empty() && std::ranges::all_of(gpus, [](const JobGpu& g) { return g.utilization.has_value(); });
+  if (!known_gpus) return utilization >= 0;
+  return known_gpus->size() >= gpu_count &&
+         std::ranges::all_of(*known_gpus, [](const JobGpu& g) { return g.utilization.has_value(); });
+}
+
+std::vector<JobGpu> SlurmJob::gpus() const {
+  if (!known_gpus) return spread_over(expand_hosts(nodes.str()), *this);
+  std::vector<JobGpu> gpus = *known_gpus;
+  // All allocated GPUs are paid for; those that jobstats does not list have no measurement.
+  gpus.resize(gpu_count, JobGpu{.host = gpus.empty() ? "" : gpus.back().host});
+  return gpus;
 }
 
 void JobTable::append(JobTable&& other) {
-  std::set<std::pair<std::string, TimePoint>> known;
-  for (const SlurmJob& job : jobs) known.insert({job.id, job.start});
+  std::set<std::pair<std::string_view, TimePoint>> known;
+  if (!other.jobs.empty()) {
+    for (const SlurmJob& job : jobs) known.insert({job.id, job.start});
+  }
+  if (jobs.empty()) jobs.swap(other.jobs);
   for (SlurmJob& job : other.jobs) {
     if (known.contains({job.id, job.start})) {
       ++repeated;
@@ -312,6 +102,8 @@ void JobTable::append(JobTable&& other) {
   repeated += other.repeated;
   refused += other.refused;
   if (first_refused.empty()) first_refused = std::move(other.first_refused);
+  notes.insert(notes.end(), other.notes.begin(), other.notes.end());
+  texts.insert(texts.end(), other.texts.begin(), other.texts.end());
 }
 
 std::vector<std::string> expand_hosts(std::string_view list) {
@@ -337,28 +129,84 @@ std::vector<std::string> expand_hosts(std::string_view list) {
   return hosts;
 }
 
-Result<JobTable> read_jobs(ByteSource& source, const std::string& file) {
-  JobReader reader;
-  std::string pending;
+bool looks_like_jobs(std::string_view beginning) {
+  const std::string_view text = trim(beginning);
+  if (text.starts_with('{')) {
+    return text.find("\"jobs\"") != text.npos &&
+           (text.find("\"tres\"") != text.npos || text.find("\"job_id\"") != text.npos);
+  }
+  return JobColumns::find(beginning).has_value();
+}
+
+namespace {
+
+class Borrowed final : public ByteSource {
+ public:
+  explicit Borrowed(ByteSource& source) : source_(source) {}
+  Result<std::size_t> read(std::span<char> buffer) override { return source_.read(buffer); }
+
+ private:
+  ByteSource& source_;
+};
+
+Error not_a_job_table(const std::string& file, std::string_view beginning) {
+  Error error = bad_input(fmt::format(
+      "{}: not a table from sacct with JobID or JobIDRaw, Start, and AllocTRES, ReqTRES or AllocGRES", file));
+  if (beginning.find("-------") != beginning.npos)
+    error.hints.emplace_back("this table has fixed widths, which cut values off: use sacct -P");
+  return std::move(error).with_hint(
+      "sacct -P -a -o JobID,User,Account,JobName,Partition,State,Submit,Start,End,ElapsedRaw,TimelimitRaw,AllocTRES,"
+      "NodeList,TRESUsageInAve,AdminComment");
+}
+
+Result<JobTable> read_table(ByteSource& source, const std::string& file, std::string beginning) {
+  std::optional<JobColumns> columns = JobColumns::find(beginning);
+  JobRows rows;
+  if (!columns || !rows.fits(*columns)) return fail(not_a_job_table(file, beginning));
+  std::string pending = std::move(beginning);
   RawBytes piece(256U << 10);
-  bool understood = true;
-  while (understood) {
+  std::size_t line = 0;
+  const auto take = [&](std::string_view text) {
+    ++line;
+    while (text.ends_with('\r')) text.remove_suffix(1);
+    if (line == 1 && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    if (trim(text).empty() || columns->is_header(text)) return;
+    if (columns->split(text)) {
+      rows.take(*columns, line);
+    } else {
+      rows.refuse(line, "the number of columns differs from the header");
+    }
+  };
+  for (bool more = true; more;) {
+    std::size_t from = 0;
+    for (std::size_t end; (end = pending.find('\n', from)) != std::string::npos; from = end + 1)
+      take(std::string_view(pending).substr(from, end - from));
+    pending.erase(0, from);
+    if (pending.size() > kLongestLine) break;
     RIGHTSIZE_TRY(const std::size_t got, source.read(piece.from(0, piece.size())));
     pending.append(piece.data(), got);
-    std::size_t from = 0;
-    for (std::size_t end; understood && (end = pending.find('\n', from)) != std::string::npos; from = end + 1) {
-      understood = reader.take_line(std::string_view(pending).substr(from, end - from));
-    }
-    pending.erase(0, from);
-    if (got == 0 || pending.size() > kLongestLine) break;
+    more = got > 0;
   }
-  if (understood && !pending.empty()) understood = reader.take_line(pending);
-  if (!understood || !reader.has_header()) {
-    return fail(bad_input(fmt::format("{}: not a table from sacct with JobID, Start and AllocTRES", file))
-                    .with_hint("sacct -P -a -o JobID,User,Account,JobName,Partition,State,Start,End,ElapsedRaw,"
-                               "TimelimitRaw,AllocTRES,NodeList,TRESUsageInAve,AdminComment"));
+  if (!pending.empty()) take(pending);
+  JobTable table = rows.finish();
+  if (!columns->has_header()) {
+    table.notes.emplace_back(
+        "the job log has no header (sacct -n): its columns were recognized by their values, and users, accounts and "
+        "partitions are not known; run sacct without -n");
   }
-  return reader.finish();
+  return table;
+}
+
+}  // namespace
+
+Result<JobTable> read_jobs(ByteSource& source, const std::string& file) {
+  constexpr std::size_t kLook = 64U << 10;
+  RIGHTSIZE_TRY(std::string beginning, read_beginning(source, kLook));
+  if (trim(beginning).starts_with('{')) {
+    std::unique_ptr<ByteSource> whole = put_back(std::move(beginning), std::make_unique<Borrowed>(source));
+    return read_jobs_json(*whole, file);
+  }
+  return read_table(source, file, std::move(beginning));
 }
 
 }  // namespace rightsize::telemetry

@@ -5,12 +5,18 @@
 //   JobID,User,Account,JobName,Partition,State,Start,End,ElapsedRaw,TimelimitRaw,AllocTRES,NodeList,TRESUsageInAve,
 //   AdminComment
 //
-// The table is read by its header: columns may be in any order, others are ignored; JobID, Start and AllocTRES are
-// required. Times are sacct's local ones (read as UTC), or seconds since 1970 (SLURM_TIME_FORMAT=%s).
+// or sacct --json. A table is read by its header: columns may be in any order, other columns are ignored. It needs
+// JobID or JobIDRaw, Start, and AllocTRES, ReqTRES or AllocGRES; slurm_columns.h describes delimiters and tables
+// without a header. Times are sacct's local ones (read as UTC), or seconds since 1970 (SLURM_TIME_FORMAT=%s).
 // jobstats stores a job's GPUs by host and index in AdminComment ("JS1:" and packed JSON); where there is none, Slurm's
 // own mean (gres/gpuutil) is taken from the job's row or its steps, and which index a job had stays unknown.
+//
+// A month of a large cluster is a million jobs: a job takes about 200 bytes.
 #pragma once
 
+#include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +28,47 @@
 
 namespace rightsize::telemetry {
 
+// A text that many jobs share, such as a user or a state, kept once for the life of the program.
+class Word {
+ public:
+  Word() : Word("") {}
+  Word(const char* text) : Word(std::string_view(text)) {}  // NOLINT: literals are words
+  explicit Word(std::string_view text);
+  operator const std::string&() const { return *text_; }  // NOLINT
+  const std::string& str() const { return *text_; }
+  bool empty() const { return text_->empty(); }
+  bool operator==(const Word& other) const { return text_ == other.text_; }
+  bool operator==(std::string_view other) const { return *text_ == other; }
+  bool operator==(const char* other) const { return *text_ == other; }
+  auto operator<=>(const Word& other) const { return text_ <=> other.text_; }  // any order, not the alphabet's
+
+ private:
+  const std::string* text_;
+};
+
+// Texts of which nearly every job has its own: IDs and names.
+class TextArena {
+ public:
+  std::string_view keep(std::string_view text);
+
+ private:
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  std::size_t used_ = 0, size_ = 0;
+};
+
+// A duration that may be unknown, in four bytes.
+class MaybeSeconds {
+ public:
+  MaybeSeconds() = default;
+  MaybeSeconds(Seconds time) : seconds_(static_cast<float>(in_seconds(time))) {}                              // NOLINT
+  MaybeSeconds(std::optional<Seconds> time) : seconds_(time ? static_cast<float>(in_seconds(*time)) : -1) {}  // NOLINT
+  explicit operator bool() const { return seconds_ >= 0; }
+  Seconds operator*() const { return seconds(static_cast<double>(seconds_)); }
+
+ private:
+  float seconds_ = -1;
+};
+
 struct JobGpu {
   std::string host = {};
   int index = -1;                              // -1: which of the host's GPUs is not known
@@ -30,32 +77,47 @@ struct JobGpu {
 };
 
 struct SlurmJob {
-  std::string id = {};  // "4001", "4001_3" (a task of an array), "4001+0" (a part of a heterogeneous job)
-  std::string user = {}, account = {}, partition = {}, name = {};
-  std::string state = {};          // "COMPLETED", "CANCELLED" (without who did it), ...; empty: not in the table
-  std::string gpu_model = {};      // as gres.conf calls it: "a100"; empty: not typed
-  std::string mig_profile = {};    // "3g.20gb" where the type names one
-  TimePoint start = {}, end = {};  // the end of a running job is when the log was made
-  Seconds elapsed = {};            // what is paid for: suspended time is not in it
-  std::optional<Seconds> time_limit = {};  // not set: unlimited, or not in the table
-  std::vector<JobGpu> gpus = {};           // as many as were allocated
+  std::string_view id = {};  // "4001", "4001_3" (a task of an array), "4001+0" (a part of a heterogeneous job)
+  Word user = {}, account = {}, partition = {};
+  std::string_view name = {};
+  Word state = {};                  // "COMPLETED", "CANCELLED" (without who did it), ...; empty: not in the table
+  Word gpu_model = {};              // as gres.conf calls it: "a100"; empty: not typed
+  Word mig_profile = {};            // "3g.20gb" where the type names one
+  Word nodes = {};                  // "n[01-03]"
+  TimePoint start = {}, end = {};   // the end of a running job is when the log was made
+  Seconds elapsed = {};             // what is paid for: suspended time is not in it
+  MaybeSeconds time_limit = {};     // not set: unlimited, or not in the table
+  MaybeSeconds waited = {};         // from submission or eligibility to the start
+  std::uint32_t gpu_count = 0;      // as many as were allocated
+  float utilization = kUnmeasured;  // mean of all its GPUs, 0-1, if they are not known one by one
+  float used_bytes = kUnmeasured;
+  std::shared_ptr<const std::vector<JobGpu>> known_gpus = {};  // from jobstats: by host and index
+
+  static constexpr float kUnmeasured = -1;
 
   bool running() const { return state == "RUNNING" || state == "SUSPENDED" || state == "COMPLETING"; }
   bool measured() const;  // every GPU has a utilization
-  GpuTime gpu_time() const { return rightsize::gpus(static_cast<double>(gpus.size())) * elapsed; }
+  GpuTime gpu_time() const { return rightsize::gpus(static_cast<double>(gpu_count)) * elapsed; }
+  // Its GPUs, gpu_count of them; those known only by number are spread over its hosts as evenly as it goes.
+  std::vector<JobGpu> gpus() const;
 };
 
 struct JobTable {
-  std::vector<SlurmJob> jobs;     // those with GPUs that ran; each run of a requeued job is one
-  std::size_t without_gpu = 0;    // CPU jobs
-  std::size_t never_started = 0;  // pending, or cancelled before they began
-  std::size_t repeated = 0;       // duplicate rows of a run
-  std::size_t refused = 0;        // inconsistent rows, which are not costed
-  std::string first_refused;      // "line 12: it ends before it starts"
+  std::deque<SlurmJob> jobs;                            // those with GPUs that ran; each run of a requeued job is one
+  std::size_t without_gpu = 0;                          // CPU jobs
+  std::size_t never_started = 0;                        // pending, or cancelled before they began
+  std::size_t repeated = 0;                             // duplicate rows of a run
+  std::size_t refused = 0;                              // inconsistent rows, which are not costed
+  std::string first_refused;                            // "line 12: it ends before it starts"
+  std::vector<std::string> notes;                       // what the form of the table hides
+  std::vector<std::shared_ptr<const TextArena>> texts;  // of the jobs
 
   void append(JobTable&& other);
   bool empty() const { return jobs.empty() && without_gpu + never_started + refused == 0; }
 };
+
+// Whether a text is Slurm's accounting, by its first kilobytes.
+bool looks_like_jobs(std::string_view beginning);
 
 // Lines may be up to 64 MiB long.
 Result<JobTable> read_jobs(ByteSource& source, const std::string& file);

@@ -42,12 +42,12 @@ TEST(Slurm, ReadsJobsWithTheirGpus) {
   const SlurmJob& job = table.jobs[0];
   EXPECT_EQ(job.gpu_model, "a100");
   EXPECT_EQ(job.user, "ann");
-  ASSERT_EQ(job.gpus.size(), 2u);
-  EXPECT_EQ(job.gpus[1].host, "n2");
-  EXPECT_DOUBLE_EQ(job.gpus[0].utilization->fraction(), 0.4);
-  EXPECT_DOUBLE_EQ(in_gib(*job.gpus[0].used), 1);
+  ASSERT_EQ(job.gpus().size(), 2u);
+  EXPECT_EQ(job.gpus()[1].host, "n2");
+  EXPECT_NEAR(job.gpus()[0].utilization->fraction(), 0.4, 1e-6);
+  EXPECT_DOUBLE_EQ(in_gib(*job.gpus()[0].used), 1);
   EXPECT_EQ(table.jobs[1].end - table.jobs[1].start, seconds(7200));
-  EXPECT_FALSE(table.jobs[1].gpus[0].utilization);
+  EXPECT_FALSE(table.jobs[1].gpus()[0].utilization);
   read("a|b\n1|2\n", false);
   read("", false);
 }
@@ -57,10 +57,10 @@ TEST(Slurm, ReadsEveryGpuOfAJobstatsComment) {
                                           "9|2026-01-01T00:00:00|2026-01-01T01:00:00|gres/gpu=2|n1|") +
                               kComment + "\n");
   ASSERT_EQ(table.jobs.size(), 1u);
-  ASSERT_EQ(table.jobs[0].gpus.size(), 2u);
-  EXPECT_EQ(table.jobs[0].gpus[1].index, 1);
-  EXPECT_DOUBLE_EQ(table.jobs[0].gpus[0].utilization->fraction(), 0.95);
-  EXPECT_DOUBLE_EQ(in_gib(*table.jobs[0].gpus[1].used), 2);
+  ASSERT_EQ(table.jobs[0].gpus().size(), 2u);
+  EXPECT_EQ(table.jobs[0].gpus()[1].index, 1);
+  EXPECT_DOUBLE_EQ(table.jobs[0].gpus()[0].utilization->fraction(), 0.95);
+  EXPECT_DOUBLE_EQ(in_gib(*table.jobs[0].gpus()[1].used), 2);
 }
 
 // One job of each kind of row that sacct prints.
@@ -84,10 +84,10 @@ TEST(Slurm, ReadsStatesArraysStepsAndRequeues) {
   ASSERT_EQ(table.jobs.size(), 4u);
   const SlurmJob& array = table.jobs[0];
   EXPECT_EQ(array.state, "CANCELLED");
-  EXPECT_EQ(array.gpus.size(), 3u);  // two on one node, one on the other: none lost
-  EXPECT_EQ(array.gpus[2].host, "n2");
-  EXPECT_NEAR(array.gpus[0].utilization->fraction(), 0.6, 1e-12);  // half an hour of 90, half an hour of 30
-  EXPECT_DOUBLE_EQ(in_gib(*array.gpus[0].used), 8);
+  EXPECT_EQ(array.gpus().size(), 3u);  // two on one node, one on the other: none lost
+  EXPECT_EQ(array.gpus()[2].host, "n2");
+  EXPECT_NEAR(array.gpus()[0].utilization->fraction(), 0.6, 1e-6);  // half an hour of 90, half an hour of 30
+  EXPECT_DOUBLE_EQ(in_gib(*array.gpus()[0].used), 8);
   EXPECT_DOUBLE_EQ(in_hours(*array.time_limit), 10);
   EXPECT_DOUBLE_EQ(in_gpu_hours(array.gpu_time()), 3);
   const SlurmJob& slice = table.jobs[1];
@@ -108,7 +108,7 @@ TEST(Slurm, UtilizationOfSeveralGpusIsTheirSum) {
       "JobID|Start|End|AllocTRES|NodeList|TRESUsageInAve\n"
       "1|2026-01-01T00:00:00|2026-01-01T01:00:00|gres/gpu=4|n1|gres/gpuutil=360\n");
   ASSERT_EQ(table.jobs.size(), 1u);
-  EXPECT_NEAR(table.jobs[0].gpus[0].utilization->fraction(), 0.9, 1e-12);
+  EXPECT_NEAR(table.jobs[0].gpus()[0].utilization->fraction(), 0.9, 1e-6);
 }
 
 TEST(Slurm, DamagedJobstatsCommentsAreIgnored) {

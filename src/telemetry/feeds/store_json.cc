@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/json_reader.h"
 #include "base/located_json.h"
@@ -30,17 +31,29 @@ Point point_of(const JsonValue& value, std::string_view time, std::initializer_l
   return {time_of(value_at(value, time)), std::nan("")};
 }
 
-// "nvidia_smi_utilization_gpu InstanceId=i-1 index=0": a CloudWatch label as ${PROP('Dim.X')} makes it.
-SeriesHead head_from_label(const std::string& label) {
+// A CloudWatch label: "nvidia_smi_utilization_gpu InstanceId=i-1 index=0" as ${PROP('Dim.X')} makes it, or the metric
+// and the values of dimensions, "i-1 0 nvidia_smi_utilization_gpu", as the results of a search are labelled.
+SeriesHead head_from_label(const std::string& label, const std::string& id) {
   SeriesHead head;
+  std::vector<std::string> words;
   for (std::string_view word : split_list(label, ' ')) {
     const std::size_t equals = word.find('=');
     if (equals != std::string_view::npos) {
       head.labels.insert_or_assign(std::string(word.substr(0, equals)), std::string(word.substr(equals + 1)));
-    } else if (head.metric.empty()) {
-      head.metric = word;
+    } else {
+      words.emplace_back(word);
     }
   }
+  const auto known =
+      std::ranges::find_if(words, [](const std::string& word) { return meaning_of(word, {}, {}).has_value(); });
+  const auto metric = known != words.end() ? known : words.begin();
+  if (metric != words.end()) {
+    head.metric = *metric;
+    words.erase(metric);
+  }
+  if (!head.labels.empty()) return head;
+  if (words.empty() && !id.empty()) head.labels.emplace("Id", id);
+  if (!words.empty()) head.labels.emplace("uuid", fmt::format("{}", fmt::join(words, " ")));
   return head;
 }
 
@@ -119,7 +132,7 @@ class StoreReader {
           set_partial("a page has a NextToken: fetch the following pages too");
       }
     });
-    if (!label.empty()) emit(head_from_label(label), std::move(points));
+    if (!label.empty()) emit(head_from_label(label, ""), std::move(points));
   }
 
   void read_metric_data(const JsonValue& result) {
@@ -130,7 +143,9 @@ class StoreReader {
     const std::string& status = text_at(result, "StatusCode");
     if (status == "PartialData" || status == "InternalError" || status == "Forbidden") set_partial();
     const auto query = queries_.by_id.find(text_at(result, "Id"));
-    emit(query != queries_.by_id.end() ? query->second : head_from_label(text_at(result, "Label")), std::move(points));
+    const std::string& id = text_at(result, "Id");
+    emit(query != queries_.by_id.end() ? query->second : head_from_label(text_at(result, "Label"), id),
+         std::move(points));
   }
 
   // projects.timeSeries.list; gcloud prints the bare list.

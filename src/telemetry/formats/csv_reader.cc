@@ -21,7 +21,7 @@ struct RowState {
   Sample sample;
   std::uint32_t unusable = 0;  // metrics with impossible values
   bool has_time = false;
-  std::string_view index, uuid, name, host;
+  std::string_view index, uuid, bus, name, host;
 };
 
 enum class ColumnRole : std::uint8_t { kText, kTime, kMetric };
@@ -89,8 +89,16 @@ class SampleCsvReader final : public LineReader {
     }
   }
 
+  void finish() override {
+    if (crowded_ * 5 <= unnamed_ || crowded_ == 0) return;
+    intake_.give_up(
+        bad_input("the log has several rows for one moment, but no column that names the GPU")
+            .with_hint("record it with nvidia-smi --query-gpu=timestamp,index,uuid,name,utilization.gpu,... "
+                       "--format=csv -l 30"));
+  }
+
  private:
-  // A device as rows identify it: by uuid, or by host and index.
+  // A device as rows identify it: by uuid, or by host and index or bus address.
   struct DeviceCells {
     std::string identity, host;
     int device = 0;
@@ -108,9 +116,13 @@ class SampleCsvReader final : public LineReader {
     columns_.clear();
     std::string_view rest = text;
     bool any = false;
+    named_ = false;
     for (;;) {
       const std::size_t comma = rest.find(',');
       columns_.push_back(column(trim(rest.substr(0, comma))));
+      const auto text_column = columns_.back().text;
+      named_ =
+          named_ || text_column == &RowState::index || text_column == &RowState::uuid || text_column == &RowState::bus;
       any = any || columns_.back().role == ColumnRole::kMetric;
       if (comma == std::string_view::npos) break;
       rest.remove_prefix(comma + 1);
@@ -128,6 +140,7 @@ class SampleCsvReader final : public LineReader {
     if (name == "t_s" || name == "timestamp") return {.role = ColumnRole::kTime};
     if (name == "gpu" || name == "index") return {.text = &RowState::index};
     if (name == "uuid" || name == "gpu_uuid") return {.text = &RowState::uuid};
+    if (name == "pci.bus_id" || name == "gpu_bus_id") return {.text = &RowState::bus};
     if (name == "name" || name == "gpu_name") return {.text = &RowState::name};
     return {.text = name == "host" ? &RowState::host : nullptr};
   }
@@ -241,12 +254,21 @@ class SampleCsvReader final : public LineReader {
     const int device = device_of(state);
     if (device < 0) return intake_.refuse(text, text, "the GPU's index is not a number");
     if (!state.has_time) state.sample.time = intake_.untimed(device);
+    if (!named_ && state.has_time) count_unnamed(state.sample.time);
     intake_.add(device, state.sample, state.unusable);
+  }
+
+  // nvidia-smi writes the rows of all GPUs within milliseconds; one GPU is not read that often.
+  void count_unnamed(TimePoint time) {
+    const Seconds gap = time - last_time_;
+    last_time_ = time;
+    ++unnamed_;
+    if (gap == Seconds{} || (!recording_ && gap > Seconds{} && gap <= seconds(0.02))) ++crowded_;
   }
 
   // Rows of several GPUs take turns, so the expected next one is compared first.
   int device_of(const RowState& state) {
-    const std::string_view identity = state.uuid.empty() ? state.index : state.uuid;
+    const std::string_view identity = !state.uuid.empty() ? state.uuid : !state.index.empty() ? state.index : state.bus;
     if (next_ < devices_.size() && devices_[next_].identity == identity && devices_[next_].host == state.host) {
       return devices_[std::exchange(next_, next_ + 1 < devices_.size() ? next_ + 1 : 0)].device;
     }
@@ -260,6 +282,8 @@ class SampleCsvReader final : public LineReader {
       auto index = leading_number(state.index);
       if (!index || *index < 0 || *index > 1e6) return -1;
       device.index = static_cast<int>(*index);
+    } else if (!state.bus.empty()) {
+      device.index = static_cast<int>(devices_.size());  // bus addresses are unique within a host only
     }
     device.uuid = std::string(trim(state.uuid));
     device.name = std::string(trim(state.name));
@@ -281,6 +305,9 @@ class SampleCsvReader final : public LineReader {
   std::unordered_map<std::string, std::size_t> by_cells_;
   std::string key_;
   std::size_t next_ = 0;  // the device after the last one: rows take turns
+  bool named_ = false;    // a column names the GPU
+  std::size_t unnamed_ = 0, crowded_ = 0;
+  TimePoint last_time_ = unix_seconds(-1);
   SmiTimes times_;
 };
 

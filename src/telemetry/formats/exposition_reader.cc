@@ -10,35 +10,11 @@
 
 #include "base/text.h"
 #include "telemetry/formats/line_reader.h"
+#include "telemetry/labels.h"
 #include "telemetry/metric_names.h"
 
 namespace rightsize::telemetry {
 namespace {
-
-// Which label holds what, over the exporter's versions and settings; Prometheus adds "exported_" to names it also has.
-void take_label(Device& device, std::string_view name, std::string value) {
-  if (name == "gpu" || name == "minor_number" || name == "index") {
-    if (auto index = leading_number(value); index && *index >= 0 && *index < 1e6)
-      device.index = static_cast<int>(*index);
-  } else if (name == "UUID" || name == "uuid" || name == "gpu_uuid") {
-    device.uuid = std::move(value);
-  } else if (name == "modelName" || name == "model_name" || name == "name") {
-    device.name = std::move(value);
-  } else if (name == "Hostname" || name == "hostname" || name == "host" || name == "instance") {
-    if (device.host.empty() || name != "instance") device.host = std::move(value);
-  } else if (name == "GPU_I_PROFILE") {
-    device.mig_profile = std::move(value);
-  } else if (name == "GPU_I_ID") {
-    device.mig_id = std::move(value);
-  } else if (!value.empty()) {
-    constexpr std::string_view kExported = "exported_";
-    if (name.starts_with(kExported)) name.remove_prefix(kExported.size());
-    if (name == "pod_name") name = "pod";
-    if (name == "pod_namespace") name = "namespace";
-    if (name == "container_name") name = "container";
-    device.labels.insert_or_assign(std::string(name), std::move(value));
-  }
-}
 
 class ExpositionReader final : public LineReader {
  public:
@@ -60,8 +36,8 @@ class ExpositionReader final : public LineReader {
 
   struct Series {  // one set of labels, as written in the text
     std::string labels;
-    std::size_t device = 0;
-    std::size_t next = 0;  // the set that followed it last time
+    std::size_t device = 0;  // of pending_
+    std::size_t next = 0;    // the set that followed it last time
   };
   struct Pending {  // the sample of a device and owner in this scrape
     int device = 0;
@@ -69,6 +45,8 @@ class ExpositionReader final : public LineReader {
     std::uint32_t unusable = 0;  // metrics with impossible values
     std::optional<double> free = {}, reserved = {};
     bool timed = false, repeated = false;
+    bool unique = false;          // the device has a unique ID
+    std::size_t series = kNone;   // whose labels it has; of series_
     bool owned = false;           // labels name an owner
     std::size_t sibling = kNone;  // of the same device: the one without an owner, or the last one with
   };
@@ -115,8 +93,14 @@ class ExpositionReader final : public LineReader {
     }
     constexpr std::size_t kMostNames = 4096;  // an exporter has a few hundred; endless new names must not fill memory
     if (names_.size() >= kMostNames) names_.clear();
-    names_.push_back({std::string(name), find_metric(Vocabulary::kExporter, name), {}, 0, 0});
+    names_.push_back({std::string(name), spec_of(name), {}, 0, 0});
     return names_.size() - 1;
+  }
+
+  std::optional<MetricSpec> spec_of(std::string_view name) const {
+    const std::optional<MetricSpec> part = find_metric(Vocabulary::kExporter, name);
+    if (part && part->metric >= kMemoryFree) return part;
+    return meaning_of(std::string(name), {}, intake_.names());
   }
 
   void value_line(std::string_view text, std::size_t name_end) {
@@ -140,10 +124,27 @@ class ExpositionReader final : public LineReader {
     }
     const std::size_t series = find_series(labels);
     if (series == kNone) return intake_.refuse(text, labels, "these labels cannot be read");
+    if (is_another(series)) split(series);
     Pending& pending = pending_[series_[series].device];
     const std::string_view after(end, static_cast<std::size_t>(rest.data() + rest.size() - end));
     if (!trim(after).empty()) stamp(pending, trim(after));
     store(text, pending, *raw);
+  }
+
+  // Whether this line reports a metric that other labels of what was taken for the same device have just reported: they
+  // may be different GPUs, which only the sink can decide.
+  bool is_another(std::size_t series) const {
+    const Pending& pending = pending_[series_[series].device];
+    const Metric metric = names_[current_].spec->metric;
+    return pending.series != series && !pending.unique && metric < kMemoryFree && pending.sample.has(metric);
+  }
+
+  void split(std::size_t series) {
+    const std::optional<Device> device = parse_labels(series_[series].labels);
+    const int opened = device ? intake_.open_series(*device) : -1;
+    if (opened < 0) return;
+    series_[series].device = pending_.size();
+    pending_.push_back({.device = opened, .series = series});
   }
 
   // A '}' inside a quoted value does not end the labels.
@@ -155,11 +156,15 @@ class ExpositionReader final : public LineReader {
     return close;
   }
 
-  // The time after the value, in milliseconds since 1970. A different time means a different scrape.
+  // The time after the value: milliseconds since 1970, or seconds in OpenMetrics, whose mark ("# EOF") comes last. No
+  // reading is from before 1973, so the size tells. A different time means a different scrape.
   void stamp(Pending& pending, std::string_view text) {
-    auto milliseconds = leading_number(text);
-    if (!milliseconds || is_blank(*milliseconds / 1e3)) return;
-    const TimePoint time = unix_seconds(*milliseconds / 1e3);
+    constexpr double kFirstMilliseconds = 1e11;
+    const std::optional<double> written = leading_number(text);
+    if (!written) return;
+    const double since_1970 = *written < kFirstMilliseconds ? *written : *written / 1e3;
+    if (is_blank(since_1970)) return;
+    const TimePoint time = unix_seconds(since_1970);
     if (pending.timed && pending.sample.time != time) hand_over(pending);
     pending.sample.time = time;
     pending.timed = timed_ = true;
@@ -202,7 +207,7 @@ class ExpositionReader final : public LineReader {
 
   std::size_t new_series(std::string_view labels) {
     if (series_.size() >= Intake::kMostDevices) return kNone;
-    auto device = parse_labels(labels);
+    const std::optional<Device> device = parse_labels(labels);
     if (!device) return kNone;
     const auto [found, is_new] = by_owner_.try_emplace(device_and_owner(*device), pending_.size());
     if (is_new) {
@@ -212,14 +217,15 @@ class ExpositionReader final : public LineReader {
         return kNone;
       }
       add_pending(*device, opened);
+      pending_.back().series = series_.size();
     }
     series_.push_back({std::string(labels), found->second, 0});
     by_labels_.emplace(std::string(labels), series_.size() - 1);
     return series_.size() - 1;
   }
 
-  static std::optional<Device> parse_labels(std::string_view text) {
-    Device device;
+  std::optional<Device> parse_labels(std::string_view text) const {
+    Labels labels;
     while (!text.empty()) {
       const std::size_t equals = text.find("=\"");
       if (equals == std::string_view::npos) return std::nullopt;
@@ -232,32 +238,34 @@ class ExpositionReader final : public LineReader {
         value += text[i];
       }
       if (i == text.size()) return std::nullopt;
-      take_label(device, name, std::move(value));
+      if (!value.empty()) labels.insert_or_assign(std::string(name), std::move(value));
       text.remove_prefix(i + 1);
       while (!text.empty() && (text.front() == ',' || text.front() == ' ')) text.remove_prefix(1);
     }
-    return device;
+    return device_of(labels, intake_.names());
   }
 
   static std::string device_and_owner(const Device& device) {
     std::string text = device.key() + "\n" + device.mig_profile;
-    for (const char* name : {"namespace", "pod", "container", "hpc_job", "jobid", "job_id", "slurm_job_id", "user",
-                             "userid", "username", "slurm_user", "account", "slurm_account"}) {
-      text += '\n';
-      if (const auto found = device.labels.find(name); found != device.labels.end()) text += found->second;
-    }
+    const auto add = [&](const auto& names) {
+      for (const char* name : names) {
+        const auto found = device.labels.find(name);
+        if (found != device.labels.end() && !found->second.empty()) text += fmt::format("\n{}={}", name, found->second);
+      }
+    };
+    add(kTeamLabels), add(kUserLabels), add(kPodLabels), add(kJobLabels), add(kJobNameLabels);
     return text;
   }
 
   void add_pending(const Device& device, int opened) {
     const std::string key = device.key() + "\n" + device.mig_profile;
     const std::string named = device_and_owner(device);
-    const bool owned = named.find_first_not_of('\n', key.size()) != std::string::npos;
+    const bool owned = named.size() > key.size();
     auto& [bare, last_owned] = siblings_.try_emplace(key, kNone, kNone).first->second;
     (owned ? last_owned : bare) = pending_.size();
     const std::size_t sibling = owned ? bare : last_owned;
     if (sibling != kNone) pending_[sibling].sibling = pending_.size();
-    pending_.push_back({.device = opened, .owned = owned, .sibling = sibling});
+    pending_.push_back({.device = opened, .unique = !device.uuid.empty(), .owned = owned, .sibling = sibling});
   }
 
   // Exporters do not put the pod on every metric: what a device reports without an owner at the same time belongs to
@@ -292,7 +300,11 @@ class ExpositionReader final : public LineReader {
       sample.set(Metric::kMemoryTotal, *used + *pending.free + pending.reserved.value_or(0));
     }
     intake_.add(pending.device, sample, pending.unusable);
-    pending = {.device = pending.device, .owned = pending.owned, .sibling = pending.sibling};
+    pending = {.device = pending.device,
+               .unique = pending.unique,
+               .series = pending.series,
+               .owned = pending.owned,
+               .sibling = pending.sibling};
   }
 
   Intake& intake_;

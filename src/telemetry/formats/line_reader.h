@@ -31,6 +31,12 @@ class Intake {
   // impossible.
   void add(int device, const Sample& sample, std::uint32_t unusable = 0);
   void refuse(std::string_view line, std::string_view what, std::string message);
+  const NameMap& names() const { return options_.names; }
+  // Ends the reading of a text whose meaning is not clear: read_samples() fails with this error.
+  void give_up(Error error) {
+    if (!problem_) problem_ = std::move(error);
+  }
+  const std::optional<Error>& problem() const { return problem_; }
   // The time of the scrape with this number, counted from 0, in a text without times.
   TimePoint scrape(std::uint64_t number) const { return TimePoint(options_.interval * static_cast<double>(number)); }
   // The time of the next row of a device: its rows are one interval apart.
@@ -44,6 +50,7 @@ class Intake {
   std::vector<std::uint64_t> untimed_rows_;  // by device
   std::unordered_map<std::string, int> devices_;
   std::size_t opened_ = 0;
+  std::optional<Error> problem_;
 };
 
 class LineReader {

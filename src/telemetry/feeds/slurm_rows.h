@@ -1,0 +1,81 @@
+// The rows of a job log -> jobs. Inside of read_jobs().
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "telemetry/feeds/slurm.h"
+#include "telemetry/feeds/slurm_columns.h"
+
+namespace rightsize::telemetry {
+
+// How many GPUs a list of resources has, and of which type where one is given. A job with GPUs of two types gets the
+// name of the first: Slurm does not say which node had which.
+struct GpuAllocation {
+  double count = 0;
+  std::string model = {}, mig_profile = {};
+};
+GpuAllocation gpus_in_tres(std::string_view list);  // "billing=8,cpu=8,gres/gpu:a100=2,gres/gpu=2"
+GpuAllocation gpus_in_gres(std::string_view list);  // "gpu:a100:2", "gres:gpu:2"
+
+// What a job's row says; texts are those of the row.
+struct JobFacts {
+  std::string_view id, user, account, partition, name, state, nodes, comment;
+  std::optional<TimePoint> submit, start, end;
+  std::optional<Seconds> elapsed, time_limit;
+  GpuAllocation gpus;
+};
+
+// GPU usage as Slurm measured it.
+struct SlurmUsage {
+  std::optional<double> utilization;  // 0-1
+  std::optional<double> memory;       // bytes
+};
+SlurmUsage usage_in_tres(std::string_view list, double gpus_per_node);
+
+class JobRows {
+ public:
+  JobRows() : arena_(std::make_shared<TextArena>()) {}
+
+  // Whether the table has the columns that a job needs.
+  bool fits(const JobColumns& columns);
+  void take(const JobColumns& row, std::size_t line);
+  // `where` is used in the first refusal only.
+  void take_job(const JobFacts& facts, const SlurmUsage& usage, std::size_t line);
+  void take_step(std::string_view id, std::optional<TimePoint> start, std::optional<Seconds> elapsed,
+                 const SlurmUsage& usage);
+  void refuse(std::size_t line, const char* why);
+  JobTable finish();
+
+ private:
+  // A step's row, until its job's row is known: steps may come first in a sorted or merged log.
+  struct StepUsage {
+    std::optional<TimePoint> start;
+    Seconds elapsed;
+    SlurmUsage usage;
+  };
+  // Words are looked up once per text and column.
+  Word word(std::string_view text);
+  std::string_view name(std::string_view text);
+  bool is_new(std::string_view id, TimePoint start);
+  void add_steps(SlurmJob& job) const;
+
+  JobTable table_;
+  std::shared_ptr<TextArena> arena_;
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::unordered_map<std::string, Word, TextHash, std::equal_to<>> words_;
+  std::unordered_map<std::string_view, std::string_view> names_;           // those that repeat
+  std::vector<std::uint64_t> seen_ = std::vector<std::uint64_t>(1024, 0);  // a hash table of runs; 0 is free
+  std::size_t seen_count_ = 0;
+  std::unordered_map<std::string, std::vector<StepUsage>> steps_;
+};
+
+// sacct --json.
+Result<JobTable> read_jobs_json(ByteSource& source, const std::string& file);
+
+}  // namespace rightsize::telemetry
