@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -72,6 +73,24 @@ JudgedMetric judge_mean(JudgedMetric v) {
   return v;
 }
 
+// Samples of a histogram may all be off in the same direction, so no number of them narrows the interval below the
+// buckets.
+void add_buckets(ConfidenceSequence& s, const std::vector<MeasuredValue>& samples, std::string_view metric) {
+  double low = 0, high = 0;
+  std::int64_t count = 0;
+  for (const MeasuredValue& sample : samples) {
+    const std::optional<Bucket> bucket = sample.metric == metric ? bucket_of(sample) : std::nullopt;
+    if (!bucket || !(sample.value > 0)) continue;
+    // Logarithms, as in the sequence; a bucket that begins at 0 has no logarithm.
+    low += std::log(std::max(bucket->low, sample.value * 0.01) / sample.value);
+    high += std::log(std::max(bucket->high, sample.value) / sample.value);
+    ++count;
+  }
+  if (count == 0) return;
+  s.low *= std::exp(low / static_cast<double>(s.count));
+  s.high *= std::exp(high / static_cast<double>(s.count));
+}
+
 std::optional<double> likely(const Decision& decision, std::string_view metric) {
   const PredictedMetric* found = decision.find(metric);
   return found == nullptr ? std::nullopt : std::optional(found->value.likely);
@@ -116,6 +135,20 @@ double runs_in(const std::vector<MeasuredValue>& samples) {
 
 }  // namespace
 
+std::string with_bucket(const std::string& source, const Bucket& bucket) {
+  return fmt::format("{} [{}, {}]", source, bucket.low, bucket.high);
+}
+
+std::optional<Bucket> bucket_of(const MeasuredValue& sample) {
+  const std::string& text = sample.source;
+  const std::size_t open = text.rfind(" ["), comma = text.rfind(", ");
+  if (!text.ends_with(']') || open == std::string::npos || comma == std::string::npos || comma < open)
+    return std::nullopt;
+  const double low = std::strtod(text.c_str() + open + 2, nullptr),
+               high = std::strtod(text.c_str() + comma + 2, nullptr);
+  return low < high ? std::optional(Bucket{low, high}) : std::nullopt;
+}
+
 std::string_view name_of(Judgement outcome) {
   static constexpr std::string_view kNames[] = {"kept", "broken", "inconclusive"};
   return kNames[static_cast<std::size_t>(outcome)];
@@ -134,6 +167,7 @@ JudgedMetric judge(const PredictedMetric& prediction, const std::vector<Measured
   v.prediction = prediction;
   const std::vector<double> values = values_of(samples, prediction.metric);
   v.measured = sequence_of(values);
+  add_buckets(v.measured, samples, prediction.metric);
   if (values.empty()) {
     v.reason = "not measured";
     return v;

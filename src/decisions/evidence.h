@@ -16,8 +16,15 @@ struct MeasuredValue {
   std::string metric;
   double value = 0;
   TimePoint taken_at;
-  std::string source;  // "--measured", "profile run.csv", "prometheus ..."
+  std::string source;  // "--measured", "profile run.csv", "prometheus ..."; of a histogram, with_bucket()
 };
+
+// A percentile from a histogram is only known to lie in its bucket; the source carries the bucket's ends.
+struct Bucket {
+  double low = 0, high = 0;
+};
+std::string with_bucket(const std::string& source, const Bucket& bucket);  // "prometheus ... [0.25, 0.5]"
+std::optional<Bucket> bucket_of(const MeasuredValue& sample);
 
 std::vector<double> values_of(const std::vector<MeasuredValue>& samples, std::string_view metric);
 

@@ -1,6 +1,7 @@
 #include "decisions/evidence.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "decisions/rollout.h"
 #include "decisions/savings.h"
@@ -131,6 +132,23 @@ TEST(Savings, CountTheShareRolledOutFromStageToStage) {
   ended.summary.ended_at = begin + kMonth * 3;
   EXPECT_NEAR(saving_of(ended, stages, {}, begin + kMonth * 4).share_months, 0.1 + 1, 1e-9);
   EXPECT_FALSE(saving_of(d, {}, {}, begin).predicted);
+}
+
+// However many samples there are, the interval covers the buckets they come from.
+RC_GTEST_PROP(Judge, IntervalsCoverTheBucketsOfHistograms, ()) {
+  const double low = *rc::gen::inRange(1, 100) / 100.0, high = low * (1 + *rc::gen::inRange(1, 200) / 100.0);
+  std::vector<MeasuredValue> samples;
+  for (int i = *rc::gen::inRange(5, 200); i > 0; --i) {
+    const double value = low + (high - low) * (0.5 + *rc::gen::inRange(-3, 4) / 100.0);
+    samples.push_back({kTtft, value, unix_seconds(i), with_bucket("prometheus x", {low, high})});
+    RC_ASSERT(bucket_of(samples.back()).has_value());
+  }
+  PredictedMetric prediction;
+  prediction.metric = kTtft;
+  prediction.value.likely = high;
+  const JudgedMetric judged = judge(prediction, samples);
+  RC_ASSERT(judged.measured.low <= low * (1 + 1e-9));
+  RC_ASSERT(judged.measured.high >= high * (1 - 1e-9));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ using enum Engine;
 using enum Signal;
 
 constexpr double kMs = 1e-3, kUs = 1e-6;
+constexpr std::string_view kNim = "engine_type=\"\",model_name!~\"\"";
 
 // Current names before older ones: if an engine publishes both, the first counts.
 constexpr EngineMetric kTable[] = {
@@ -19,6 +20,7 @@ constexpr EngineMetric kTable[] = {
     {kVllm, kOutputTokens, "vllm_generation_tokens"},
     // Queries and hits count a waiting request again in every step; cached tokens do not.
     {kVllm, kCachedTokens, "vllm_prompt_tokens_cached"},
+    {kVllm, kCachedTokens, "vllm_prompt_tokens_by_source", 1, "source=~\"local_cache_hit|external_kv_transfer\""},
     {kVllm, kCacheQueries, "vllm_prefix_cache_queries"},
     {kVllm, kCacheQueries, "vllm_gpu_prefix_cache_queries"},
     {kVllm, kCacheHits, "vllm_prefix_cache_hits"},
@@ -81,6 +83,19 @@ constexpr EngineMetric kTable[] = {
     {kTensorRtLlm, kLatency, "e2e_request_latency_seconds", 1, "engine_type!~\"\""},
     {kTensorRtLlm, kQueue, "request_queue_time_seconds", 1, "engine_type!~\"\""},
 
+    // NVIDIA NIM: vLLM's names without a prefix, recognized by their label.
+    {kVllm, kRequests, "request_success", 1, kNim},
+    {kVllm, kPromptTokens, "prompt_tokens", 1, kNim},
+    {kVllm, kOutputTokens, "generation_tokens", 1, kNim},
+    {kVllm, kRunning, "num_requests_running", 1, kNim},
+    {kVllm, kWaiting, "num_requests_waiting", 1, kNim},
+    {kVllm, kKvUse, "gpu_cache_usage_perc", 1, kNim},
+    {kVllm, kTtft, "time_to_first_token_seconds", 1, kNim},
+    {kVllm, kInterToken, "time_per_output_token_seconds", 1, kNim},
+    {kVllm, kLatency, "e2e_request_latency_seconds", 1, kNim},
+    {kVllm, kIsl, "request_prompt_tokens", 1, kNim},
+    {kVllm, kOsl, "request_generation_tokens", 1, kNim},
+
     // Triton: each model of an ensemble counts the same request.
     {kTriton, kRequests, "nv_inference_request_success", 1, "", true},
     {kTriton, kLatencyTotal, "nv_inference_request_duration_us", kUs, "", true},
@@ -102,6 +117,16 @@ constexpr EngineMetric kTable[] = {
     {kTgi, kIsl, "tgi_request_input_length"},
     {kTgi, kOsl, "tgi_request_generated_tokens"},
 
+    // Dynamo's front end. It sees requests, not engines.
+    {kGateway, kRequests, "dynamo_frontend_requests", 1, "status=~\"success|\""},
+    {kGateway, kOutputTokens, "dynamo_frontend_output_tokens"},
+    {kGateway, kRunning, "dynamo_frontend_inflight_requests"},
+    {kGateway, kWaiting, "dynamo_frontend_queued_requests"},
+    {kGateway, kTtft, "dynamo_frontend_time_to_first_token_seconds"},
+    {kGateway, kInterToken, "dynamo_frontend_inter_token_latency_seconds"},
+    {kGateway, kLatency, "dynamo_frontend_request_duration_seconds"},
+    {kGateway, kIsl, "dynamo_frontend_input_sequence_tokens"},
+    {kGateway, kOsl, "dynamo_frontend_output_sequence_tokens"},
     // The endpoint picker of a gateway, under three prefixes. It sees requests, not engines.
     {kGateway, kRequests, "llm_d_epp_request"},
     {kGateway, kRequests, "inference_objective_request"},
@@ -149,20 +174,24 @@ SignalKind kind_of(Signal signal) {
 }
 
 std::string folded(std::string_view published) {
-  if (published.starts_with("kserve_")) published.remove_prefix(7);
+  for (std::string_view prefix : {"kserve_", "ray_"}) {
+    if (published.starts_with(prefix)) published.remove_prefix(prefix.size());
+  }
   if (published.ends_with("_total")) published.remove_suffix(6);
   std::string name(published);
   std::replace(name.begin(), name.end(), ':', '_');
   return name;
 }
 
-std::optional<PublishedMetric> find_engine_metric(std::string_view published) {
+std::optional<PublishedMetric> find_engine_metric(std::string_view published,
+                                                  const std::function<bool(std::string_view matcher)>& applies) {
   // A counter may end like a series of a histogram, so the complete name is tried first.
   for (std::string_view name : {published, without_suffix(published)}) {
     const std::string wanted = folded(name);
     for (const EngineMetric& metric : kTable) {
       const bool whole = name.size() == published.size();
       if (metric.name != wanted || (!whole && kind_of(metric.signal) != SignalKind::kHistogram)) continue;
+      if (applies && !applies(metric.matcher)) continue;
       return PublishedMetric{&metric, std::string(name)};
     }
   }
@@ -184,9 +213,10 @@ std::vector<PublishedMetric> metrics_of(Engine engine, Signal signal, const std:
 }
 
 std::string name_pattern() {
-  return "(kserve_)?(vllm|sglang|trtllm)[:_].+|tgi_.+|nv_(inference|trt_llm|llm)_.+|request_success(_total)?|"
+  return "(kserve_|ray_)?(vllm|sglang|trtllm)[:_].+|tgi_.+|nv_(inference|trt_llm|llm)_.+|request_success(_total)?|"
          "(time_to_first_token|time_per_output_token|e2e_request_latency|request_queue_time)_seconds_.+|"
-         "(inference_(model|objective)|llm_d_epp)_.+";
+         "(prompt|generation)_tokens(_total)?|num_requests_(running|waiting)|gpu_cache_usage_perc|"
+         "request_(prompt|generation)_tokens_.+|(inference_(model|objective)|llm_d_epp|dynamo_frontend)_.+";
 }
 
 }  // namespace rightsize::live_service

@@ -1,14 +1,15 @@
 // The metrics of serving engines and gateways under every name of the last two years.
 //
-// Names are compared without what exporters add: "vllm:" and "vllm_" are the same prefix; a leading "kserve_", a
-// trailing
-// "_total" and a histogram's "_bucket", "_sum" and "_count" are ignored.
+// Names are compared without what exporters add: "vllm:" and "vllm_" are the same prefix; a leading "kserve_" or
+// "ray_", a trailing "_total" and a histogram's "_bucket", "_sum" and "_count" are ignored.
 //
 // Sources (read 2026-11): vLLM "Production Metrics" of 0.5.5 to 0.32; SGLang "Production Metrics" of 0.4 and later;
 // text-generation-inference "Metrics"; Triton "Metrics" and the TensorRT-LLM backend's README; TensorRT-LLM
-// metrics/collector.py as documented by Dynamo 0.7 to 1.5; Gateway API Inference Extension and llm-d "Metrics".
+// metrics/collector.py as documented by Dynamo 0.7 to 1.5 with its front end; Gateway API Inference Extension and llm-d
+// "Metrics"; Ray Serve LLM and NVIDIA NIM "Observability", which publish vLLM's.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,7 +57,7 @@ struct EngineMetric {
   Signal signal = Signal::kRequests;
   std::string_view name;          // folded; see above
   double scale = 1;               // our unit = published value x scale
-  std::string_view matcher = {};  // selects its series: kv_cache_block_type="fraction"
+  std::string_view matcher = {};  // selects its series: kv_cache_block_type="fraction"; several are joined by commas
   bool shared = false;            // a pod publishes it once per model: the largest counts, not the sum
 };
 
@@ -69,8 +70,10 @@ struct PublishedMetric {
   std::string name;
 };
 
-// The meaning of a published name, with or without a histogram's suffix. Empty for unknown names.
-std::optional<PublishedMetric> find_engine_metric(std::string_view published);
+// The meaning of a published name, with or without a histogram's suffix. Empty for unknown names. Several engines may
+// use a name: the first counts whose matcher `applies` to the labels; without `applies`, the first.
+std::optional<PublishedMetric> find_engine_metric(std::string_view published,
+                                                  const std::function<bool(std::string_view matcher)>& applies = {});
 
 // The names of a signal among those on a server, current names before older ones.
 std::vector<PublishedMetric> metrics_of(Engine engine, Signal signal, const std::vector<std::string>& names);

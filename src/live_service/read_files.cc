@@ -57,9 +57,11 @@ double modified(const std::string& file) {
   return std::chrono::duration<double>(now).count() - std::chrono::duration<double>(age).count();
 }
 
-// Applies a matcher of the metric table, which is one equality or one exclusion.
+// Applies the matchers of the metric table, each an equality or an exclusion.
 bool matches(std::string_view matcher, const telemetry::Labels& labels) {
   if (matcher.empty()) return true;
+  if (const std::size_t next = matcher.find("\","); next != std::string_view::npos)
+    return matches(matcher.substr(0, next + 1), labels) && matches(matcher.substr(next + 2), labels);
   const bool exclusion = matcher.find("!~") != std::string_view::npos;
   const std::size_t sign = matcher.find_first_of("!=");
   const auto at = labels.find(std::string(matcher.substr(0, sign)));
@@ -78,8 +80,10 @@ class FileReader : public telemetry::SeriesSink {
     }
     add_starts();
     if (series_.empty()) {
-      return fail(unreadable("these files contain no metrics of a serving engine")
-                      .with_hint("looked for vllm:*, sglang:*, trtllm_*, nv_inference_*, tgi_*"));
+      return fail(
+          unreadable("these files contain no metrics of a serving engine")
+              .with_hint(
+                  "looked for vllm:*, sglang:*, trtllm_*, nv_inference_*, tgi_*, dynamo_frontend_*, NIM's names"));
     }
     return evaluate();
   }
@@ -121,8 +125,9 @@ class FileReader : public telemetry::SeriesSink {
 
   // The series of this name and these labels; null if it is not a metric of an engine, or excluded.
   EngineSeries* add(const std::string& name, const telemetry::Labels& labels) {
-    std::optional<PublishedMetric> metric = find_engine_metric(name);
-    if (!metric || !matches(metric->metric->matcher, labels)) return nullptr;
+    std::optional<PublishedMetric> metric =
+        find_engine_metric(name, [&](std::string_view matcher) { return matches(matcher, labels); });
+    if (!metric) return nullptr;
     std::string key = name;
     for (const auto& [label, value] : labels) key.append("\n").append(label).append("=").append(value);
     const auto [at, fresh] = index_.try_emplace(key, series_.size());

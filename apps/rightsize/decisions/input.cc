@@ -113,6 +113,30 @@ std::string default_query(std::string_view metric, double percentile, const std:
   return {};
 }
 
+// The bounds of the histograms that a query of ours takes a quantile of; empty for other queries.
+std::vector<double> bucket_bounds(fleet::PrometheusClient& client, const std::string& query, TimePoint end) {
+  constexpr std::string_view kQuantile = "histogram_quantile(";
+  const std::size_t comma = query.find(", ");
+  if (!query.starts_with(kQuantile) || comma == std::string::npos) return {};
+  const std::string inside = query.substr(comma + 2, query.size() - comma - 3);
+  const auto rows = client.instant(inside, end);
+  std::vector<double> bounds;
+  if (!rows) return bounds;
+  for (const fleet::VectorRow& row : *rows) {
+    const auto le = row.labels.find("le");
+    if (le != row.labels.end() && le->second.find("Inf") == std::string::npos)
+      bounds.push_back(std::strtod(le->second.c_str(), nullptr));
+  }
+  std::ranges::sort(bounds);
+  return bounds;
+}
+
+std::optional<decisions::Bucket> bucket_around(const std::vector<double>& bounds, double value) {
+  const auto above = std::ranges::lower_bound(bounds, value);
+  if (above == bounds.end()) return std::nullopt;
+  return decisions::Bucket{above == bounds.begin() ? 0 : *std::prev(above), *above};
+}
+
 Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& decision, NewSamples& into) {
   RIGHTSIZE_TRY(const ServerRequest request, read_server_flags(flags.server));
   const Seconds step = flags.step;
@@ -135,13 +159,16 @@ Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& d
   RIGHTSIZE_TRY(const TimePoint end, request.end ? Result<TimePoint>(*request.end) : client.clock());
   into.how = fmt::format("prometheus {}", http::shown_url(flags.server.prometheus));
   for (const auto& [metric, query] : queries) {
+    const std::vector<double> bounds = bucket_bounds(client, query, end);
     const auto rows = client.range(query, end - request.window, end, step);
     if (!rows) return fail(rows.error().error);
     std::size_t points = 0;
     for (const fleet::RangeRow& row : *rows) {
       for (const telemetry::Point& point : row.points) {
         if (!point.is_number()) continue;
-        into.samples.push_back({metric, point.value, point.time, into.how});
+        const std::optional<decisions::Bucket> bucket = bucket_around(bounds, point.value);
+        into.samples.push_back(
+            {metric, point.value, point.time, bucket ? decisions::with_bucket(into.how, *bucket) : into.how});
         ++points;
       }
     }
@@ -150,17 +177,20 @@ Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& d
   return {};
 }
 
+std::string without_bucket(const std::string& source) { return source.substr(0, source.find(" [")); }
+
 // Without what the ledger has already.
 std::vector<MeasuredValue> only_new(std::vector<MeasuredValue> fresh, const std::vector<MeasuredValue>& known) {
   std::set<std::tuple<std::string, std::string, double>> seen;
   std::set<std::string> files;
   for (const MeasuredValue& s : known) {
-    seen.emplace(s.metric, s.source, in_unix_seconds(s.taken_at));
+    seen.emplace(s.metric, without_bucket(s.source), in_unix_seconds(s.taken_at));
     if (s.source.starts_with("profile ")) files.insert(s.source);
   }
   std::erase_if(fresh, [&](const MeasuredValue& s) {
     if (files.contains(s.source)) return true;
-    return s.source.starts_with("prometheus ") && seen.contains({s.metric, s.source, in_unix_seconds(s.taken_at)});
+    return s.source.starts_with("prometheus ") &&
+           seen.contains({s.metric, without_bucket(s.source), in_unix_seconds(s.taken_at)});
   });
   return fresh;
 }
