@@ -33,13 +33,21 @@ UsualVariation read_usual() {
 
 }  // namespace
 
-Result<Length> parse_length(std::string_view text) {
-  const std::vector<std::string_view> parts = split_list(text, ',');
+Result<Length> parse_length(std::string_view text, bool may_cut) {
+  std::vector<std::string_view> parts = split_list(text, ',');
+  constexpr std::string_view kMost = "max=";
+  if (may_cut && parts.size() > 1 && to_lower(parts.back()).starts_with(kMost)) {
+    RIGHTSIZE_TRY(const double most, parse_count(parts.back().substr(kMost.size())));
+    RIGHTSIZE_TRY(Length length, parse_length(text.substr(0, text.rfind(','))));
+    if (!(most > length.mean)) return fail(bad_input(fmt::format("'{}': max must be above the mean", text)));
+    length.most = most;
+    return length;
+  }
   if (parts.empty() || parts.size() > 2) return fail(not_a_length(text));
   RIGHTSIZE_TRY(const double first, parse_count(parts[0]));
   if (!(first >= 1)) return fail(bad_input(fmt::format("length '{}' must be at least 1 token", text)));
-  if (parts.size() == 1) return Length{first, std::nullopt};
-  if (to_lower(parts[1]) == "fixed") return Length{first, 0};
+  if (parts.size() == 1) return Length{first, std::nullopt, {}};
+  if (to_lower(parts[1]) == "fixed") return Length{first, 0, {}};
   const std::size_t equals = parts[1].find('=');
   const std::optional<double> share = share_named(to_lower(trim(parts[1].substr(0, equals))));
   if (equals == std::string_view::npos || !share) return fail(not_a_length(text));
@@ -47,7 +55,7 @@ Result<Length> parse_length(std::string_view text) {
   if (!(high > first))
     return fail(bad_input(fmt::format("'{}': {} must be above the median", text, parts[1].substr(0, equals))));
   const sim::LengthMean spread = sim::mean_of_spread(first, high, *share);
-  return Length{spread.mean, spread.variation};
+  return Length{spread.mean, spread.variation, {}};
 }
 
 const UsualVariation& usual_variation() {

@@ -81,9 +81,11 @@ sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector
 struct Length {
   double mean = 0;
   std::optional<double> variation = {};
+  std::optional<double> most = {};  // where the longest are cut
 };
 // "1024" is a mean; "1024,fixed" the length of every request; "1k,p95=8k" a median and a percentile (also p90, p99).
-Result<Length> parse_length(std::string_view text);
+// With `may_cut`, "1k,max=8k" cuts longer ones; it may follow the others.
+Result<Length> parse_length(std::string_view text, bool may_cut = false);
 
 // The variation assumed if only a mean is given, from public traces: data/request_lengths.csv.
 struct UsualVariation {

@@ -11,16 +11,21 @@ constexpr Setting kRows[] = {
     section("Model and job"),
     text("model", "NAME|FILE", "model: a built-in name ('rightsize models' lists them) or a Hugging Face config.json"),
     text("name", "NAME", "name of the workload in reports").words(),
-    choice("job", "train|serve", "train or serve; finetune, batch, embed, rerank, image and others are understood too")
+    choice(
+        "job", "train|serve|rl",
+        "train, serve or rl (reinforcement learning); finetune, batch, embed, rerank, image and others are understood "
+        "too")
         .or_words("train; serve with a setting for serving"),
     choice("precision", kPrecisions,
            "number format; train: bf16 (pure), amp-bf16, amp-fp16, mixed-bf16, fp32, fp8 or fp4 (NVFP4, megatron "
            "only); serve: bf16, fp16, fp8, int8, int4, nf4 or fp4")
         .listed()
         .or_words("bf16"),
-    choice("stack", "hf|torchtitan|megatron|llm-foundry|vllm|trtllm|sglang",
-           "framework or engine; train: hf, torchtitan, megatron or llm-foundry; serve: vllm, trtllm, sglang or hf")
-        .or_words("hf to train, vllm to serve"),
+    choice(
+        "stack", "hf|torchtitan|megatron|llm-foundry|vllm|trtllm|sglang|verl|nemo-rl|openrlhf|trl",
+        "framework or engine; train: hf, torchtitan, megatron or llm-foundry; serve: vllm, trtllm, sglang or hf; rl: "
+        "verl, nemo-rl, openrlhf or trl")
+        .or_words("hf to train, vllm to serve, verl for rl"),
     count("batch", "8", 1, 1e7, "sequences or images per GPU in one pass").listed().or_words("1"),
     text("resolution", "WxH", "image size, e.g. 1024x768, or 1024 for a square"),
 

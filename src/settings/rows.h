@@ -73,6 +73,7 @@ RIGHTSIZE_NUMBER_ROW(hourly_price, kUsdPerHour, "USD/H")
 // The tables, in the order of help.
 std::span<const Setting> job_rows();
 std::span<const Setting> work_rows();
+std::span<const Setting> rl_rows();
 std::span<const Setting> price_rows();
 std::span<const Setting> batch_rows();
 std::span<const Setting> fleet_rows();

@@ -22,7 +22,7 @@ namespace {
 std::vector<Setting> collect() {
   std::vector<Setting> rows;
   for (const auto table :
-       {job_rows(), work_rows(), price_rows(), batch_rows(), fleet_rows(), decision_rows(), output_rows()}) {
+       {job_rows(), work_rows(), rl_rows(), price_rows(), batch_rows(), fleet_rows(), decision_rows(), output_rows()}) {
     Setting section;
     for (const Setting& row : table) {
       if (row.name.empty()) {

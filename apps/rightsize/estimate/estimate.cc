@@ -11,6 +11,7 @@
 #include "rightsize/estimate/report.h"
 #include "rightsize/estimate/sweep.h"
 #include "rightsize/input/named_gpu.h"
+#include "rightsize/rl/step_report.h"
 
 namespace rightsize::app {
 namespace {
@@ -122,6 +123,7 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(perf::Constants known, open_constants(flags.catalog));
   const Facts facts{std::move(hardware), std::move(known)};
   const auto& [catalog, constants] = facts;
+  if (asks_for_rl(flags.job, flags.rl)) return estimate_rl(flags.job, flags.rl, facts);
   RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, flags.job));
   if (input.job.parallel.tensor > 1 && !flags.job.settings.contains("tp") && !input.job.serve.disaggregated)
     note(fmt::format("{} does not fit one {}: split over all {} GPUs (--tp {})", input.model.name, input.gpu->name,
@@ -143,6 +145,7 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_estimate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_job_flags(command, flags->job);
+  add_rl_flags(command, flags->rl);
   for (const char* name : {"machine", "network", "rate", "slot-wait"}) {
     command.add(name, [flags, name](const settings::Value& value) -> Result<> {
       set(*flags, name, value.text);

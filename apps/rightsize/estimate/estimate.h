@@ -4,11 +4,13 @@
 #include <string>
 
 #include "rightsize/input/speed_input.h"
+#include "rightsize/rl/rl_input.h"
 
 namespace rightsize::app {
 
 struct EstimateFlags {
   JobFlags job;
+  RlFlags rl;
   std::string catalog, machine, network, rate, sweep, slot_wait = "no";
   bool roofline = false;
 };

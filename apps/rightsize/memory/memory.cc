@@ -8,6 +8,7 @@
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/memory/report.h"
+#include "rightsize/rl/memory_report.h"
 
 namespace rightsize::app {
 namespace {
@@ -16,6 +17,7 @@ using catalog::Gpu;
 
 struct Flags {
   JobFlags job;
+  RlFlags rl;
   std::string catalog;
   bool options = false;
 };
@@ -38,6 +40,7 @@ Result<std::vector<const Gpu*>> candidates(const catalog::Catalog& catalog, cons
 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_hardware(flags.catalog));
+  if (asks_for_rl(flags.job, flags.rl)) return memory_rl(flags.job, flags.rl, catalog);
   RIGHTSIZE_TRY(ModelAndJob input, read_job(flags.job));
   RIGHTSIZE_TRY(std::vector<const Gpu*> gpus, candidates(catalog, flags.job.gpu));
   const Gpu* only = gpus.size() == 1 ? gpus.front() : nullptr;
@@ -54,6 +57,7 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_memory(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_job_flags(command, flags->job);
+  add_rl_flags(command, flags->rl);
   command.add("options", flags->options);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };

@@ -1,4 +1,5 @@
 // rightsize recommend: which GPU, how many, from which provider, on which terms, with which settings.
+#include <algorithm>
 #include <iterator>
 #include <memory>
 
@@ -10,12 +11,14 @@
 #include "rightsize/input/workload_input.h"
 #include "rightsize/recommend/answer.h"
 #include "rightsize/recommend/report.h"
+#include "rightsize/rl/plan_report.h"
 
 namespace rightsize::app {
 namespace {
 
 struct Flags {
   WorkloadFlags workload;
+  RlFlags rl;
   std::string catalog;
   std::vector<std::string> emit;
   int plan = 1;
@@ -65,6 +68,12 @@ Checked<Outcome> run(const Flags& flags) {
   Outcome outcome;
   std::vector<report::Report> reports;
   for (const auto& settings : workloads) {
+    if (const RlWorkload rl = rl_workload(settings, flags.rl); rl.is_rl()) {
+      RIGHTSIZE_TRY(Outcome planned, plan_rl(rl, facts, {flags.emit, flags.plan, flags.plans_only}));
+      outcome.exit_code = std::max(outcome.exit_code, planned.exit_code);
+      reports.push_back(std::move(planned.report));
+      continue;
+    }
     RIGHTSIZE_TRY(const Recommended recommended, recommend_for(settings, facts, flags.plans_only));
     const plan::Recommendation& found = recommended.found;
     if (found.plans.empty()) outcome.exit_code = kNoFeasibleAnswer;
@@ -91,6 +100,7 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_recommend(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_workload_flags(command, flags->workload);
+  add_rl_flags(command, flags->rl, true);
   command.add("emit", flags->emit)
       ->meaning(
           "write files for the tools that will run the plan: skypilot, kubernetes, karpenter, slurm, terraform, "

@@ -1,0 +1,323 @@
+#include "rightsize/rl/plan_report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "market/price_book.h"
+#include "plan/read_request.h"
+#include "report/fields.h"
+#include "rl/files.h"
+#include "rl/search.h"
+
+namespace rightsize::app {
+namespace {
+
+using report::Fields;
+using report::one_of;
+using rl::RlChange;
+using rl::RlPlan;
+
+constexpr double kUsualSteps = 200;
+
+struct RlPlanView {
+  const rl::RlRequest& request;
+  const RlPlan& plan;
+  int rank = 1;
+
+  const market::Offer& offer() const { return *plan.priced.offer; }
+};
+
+const Fields<rl::Phase> kPlanPhaseFields = {
+    {"name", "the phase", [](const rl::Phase& p) { return rl::name_of(p.kind); },
+     one_of({"generate", "log_prob", "reward", "update", "sync"})},
+    {"seconds", "from its begin to its end", &rl::Phase::time},
+    {"exposed_seconds", "what it adds to the step", &rl::Phase::exposed},
+};
+
+struct TrainerSizes {
+  int tp, pp, cp, ep;
+};
+const Fields<TrainerSizes> kTrainerSizeFields = {
+    {"tp", "tensor parallel size", &TrainerSizes::tp},
+    {"pp", "pipeline parallel size", &TrainerSizes::pp},
+    {"cp", "context parallel size", &TrainerSizes::cp},
+    {"ep", "expert parallel size", &TrainerSizes::ep},
+};
+TrainerSizes trainer_sizes(const rl::RlJob& job) {
+  const model::Parallelism& p = job.train.parallel;
+  return {p.tensor, p.pipeline, p.context, p.expert};
+}
+
+std::string offload_words(const rl::RlMemory& memory) {
+  std::string words;
+  for (const rl::Offload offload : memory.offloads)
+    words += (words.empty() ? "" : ", ") + std::string(rl::name_of(offload));
+  return words;
+}
+
+std::vector<std::string> caveats_of(const RlPlanView& v) {
+  std::vector<std::string> caveats;
+  if (v.plan.job.async > 0)
+    caveats.push_back(fmt::format("answers are up to {} old; --async 0 keeps them on-policy",
+                                  v.plan.job.async == 1 ? "one step" : format_number(v.plan.job.async) + " steps"));
+  if (!v.plan.priced.price->may_lead()) caveats.emplace_back("the price is old or unconfirmed");
+  if (v.plan.priced.is_extrapolated()) caveats.emplace_back("no benchmark for this GPU");
+  if (v.plan.memory.verdict == memory::Verdict::kTight) caveats.emplace_back("memory is tight");
+  return caveats;
+}
+
+const Fields<RlPlanView> kPlanFields = {
+    {"rank", "#", "place of the plan", &RlPlanView::rank},
+    {"provider", "provider", "the provider",
+     [](const RlPlanView& v) { return std::cref(v.offer().machine->provider); }},
+    {"instance", "machine", "the machine", [](const RlPlanView& v) { return std::cref(v.offer().machine->instance); }},
+    {"region", "its region", [](const RlPlanView& v) { return std::cref(v.offer().price->region); }},
+    {"purchase", "terms", "terms of the price", [](const RlPlanView& v) { return v.offer().price->purchase; }},
+    {"gpu", "GPU", "the GPU", [](const RlPlanView& v) { return std::cref(v.offer().gpu->name); }},
+    {"instances", "number of machines", [](const RlPlanView& v) { return v.plan.priced.option->machines; }},
+    {"gpus", "GPUs", "number of GPUs", [](const RlPlanView& v) { return v.plan.job.layout.gpus(); }},
+    {"layout", "layout", "where trainer and engine run",
+     [](const RlPlanView& v) { return rl::describe(v.plan.job.layout); }},
+    {"async", "steps by which an answer may be older than the policy",
+     [](const RlPlanView& v) { return v.plan.job.async; }},
+    {"trainer", "parallel sizes of the trainer", kTrainerSizeFields,
+     [](const RlPlanView& v) { return trainer_sizes(v.plan.job); }},
+    {"rollout_tp", "tensor parallel size of the engine",
+     [](const RlPlanView& v) { return v.plan.job.rollout.parallel.tensor; }},
+    {"step_seconds", "step", "time of one step", [](const RlPlanView& v) { return v.plan.step.step; }},
+    {"step_low_seconds", "lower end of its 80 % interval",
+     [](const RlPlanView& v) { return v.plan.step.step * v.plan.step.interval.low; }},
+    {"step_high_seconds", "upper end of the interval",
+     [](const RlPlanView& v) { return v.plan.step.step * v.plan.step.interval.high; }},
+    {"phases", "the phases of a step", kPlanPhaseFields,
+     [](const RlPlanView& v) { return std::cref(v.plan.step.phases); }},
+    {"tokens_per_second_per_gpu", "prompt and answer tokens of a step over its time and all GPUs",
+     [](const RlPlanView& v) { return v.plan.step.tokens_per_gpu; }},
+    {"idle_share", "idle", "share of the GPU time without work",
+     [](const RlPlanView& v) { return Ratio::fraction(v.plan.step.idle); }},
+    {"hours", "time", "time of all steps, start-up and interruptions included",
+     [](const RlPlanView& v) { return v.plan.priced.time.total(); }},
+    {"usd_per_hour", "price of all machines",
+     [](const RlPlanView& v) { return v.plan.priced.price->likely * machines(v.plan.priced.option->machines); }},
+    {"usd_total", "cost", "cost of all steps", [](const RlPlanView& v) { return v.plan.priced.cost; }},
+    {"low", "10th percentile of the cost", [](const RlPlanView& v) { return v.plan.priced.cost_low; }},
+    {"high", "90th percentile of the cost", [](const RlPlanView& v) { return v.plan.priced.cost_high; }},
+    {"price_age_days?", "age of the price", [](const RlPlanView& v) { return v.plan.priced.price->age; }},
+    {"price_sources", "independent sources that agree on the price within 25 %",
+     [](const RlPlanView& v) { return v.plan.priced.price->sources; }},
+    {"memory_verdict", "whether every phase fits", [](const RlPlanView& v) { return v.plan.memory.verdict; },
+     one_of({"fits", "tight", "no"})},
+    {"offload?", "what must leave the GPUs while other phases run",
+     [](const RlPlanView& v) { return offload_words(v.plan.memory); }},
+    {"basis", "what the speeds are based on", [](const RlPlanView& v) { return v.plan.step.basis; },
+     one_of({"measured", "calibrated", "transferred", "specification"})},
+    {"caveats", "what to know before ordering", caveats_of},
+};
+
+std::string_view words_of(RlChange::Kind kind) {
+  constexpr std::string_view kWords[] = {"twice the samples", "answers half as long",
+                                         "own GPUs for the engine, one step off-policy", "trainer and engine in turn",
+                                         "engine in fp8"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
+const Fields<RlChange> kChangeFields = {
+    {"what", "change", "the change", [](const RlChange& c) { return words_of(c.kind); }},
+    {"flags", "flags", "the flags for it", &RlChange::flags},
+    {"step_seconds", "step", "time of one step", [](const RlChange& c) { return c.step.step; }},
+    {"hours", "time", "time of all steps", &RlChange::time},
+    {"usd_total", "cost", "cost of all steps on the first plan's machines", &RlChange::cost},
+};
+
+struct RlPlansView {
+  const RlInput& input;
+  const rl::RlRequest& request;
+  const rl::RlRecommendation& found;
+  const std::map<std::string, std::string>& files;
+};
+
+std::vector<RlPlanView> views_of(const RlPlansView& v) {
+  std::vector<RlPlanView> views;
+  for (const RlPlan& plan : v.found.plans) views.push_back({v.request, plan, static_cast<int>(views.size()) + 1});
+  return views;
+}
+
+// The other plans that cost at most 5 % more than the first.
+std::vector<int> close_plans(const RlPlansView& v) {
+  constexpr double kClose = 1.05;
+  std::vector<int> ranks;
+  for (const RlPlanView& view : views_of(v)) {
+    if (view.rank > 1 && view.plan.priced.cost <= v.found.plans.front().priced.cost * kClose &&
+        view.plan.priced.price->may_lead())
+      ranks.push_back(view.rank);
+  }
+  return ranks;
+}
+
+std::optional<std::string> verdict_of(const RlPlansView& v) {
+  if (v.found.plans.empty()) return std::nullopt;
+  if (v.found.plans.front().priced.is_extrapolated()) return "extrapolation";
+  return close_plans(v).empty() ? "clear" : "close";
+}
+
+const Fields<RlPlansView> kPlansFields = {
+    {"model", "the model", [](const RlPlansView& v) { return std::cref(v.input.model.name); }},
+    {"job", "reinforcement learning", [](const RlPlansView&) { return "rl"; }, one_of({"rl"})},
+    {"stack", "the framework", [](const RlPlansView& v) { return v.input.job.framework; }},
+    {"algorithm", "the algorithm", [](const RlPlansView& v) { return v.input.job.algorithm; }},
+    {"steps", "steps of training", [](const RlPlansView& v) { return v.request.steps; }},
+    {"plans", "best first", kPlanFields, views_of},
+    {"verdict?", "how clear the choice of the first plan is", verdict_of, one_of({"clear", "close", "extrapolation"})},
+    {"within?", "ranks of the plans that cost at most 5 % more than the first", close_plans},
+    {"changes?", "the first plan with one thing changed", kChangeFields,
+     [](const RlPlansView& v) { return std::cref(v.found.changes); }},
+    {"considered", "layouts on machines that were compared", [](const RlPlansView& v) { return v.found.considered; }},
+    {"files?", "files for the framework and the cluster, by name",
+     [](const RlPlansView& v) { return std::cref(v.files); }},
+};
+const report::Document<RlPlansView> kPlansDocument("recommend-rl", "What to rent for reinforcement learning",
+                                                   kPlansFields);
+
+std::string where(const RlPlan& plan) {
+  const rl::Layout& layout = plan.job.layout;
+  return layout.split ? fmt::format("{} GPUs train and {} generate{}", layout.train, layout.rollout,
+                                    plan.job.async > 0 ? ", one step off-policy" : "")
+                      : "trainer and engine take turns";
+}
+
+std::string headline(const RlPlansView& v) {
+  const RlPlan& first = v.found.plans.front();
+  const market::Offer& offer = *first.priced.offer;
+  return fmt::format(
+      "Rent {} x {} from {} ({} {}, {}): {}. {} steps take {} and cost {} (80 % interval {} to {}); a step takes {} "
+      "({} to {}).",
+      first.priced.option->machines, offer.machine->instance, offer.machine->provider, first.job.layout.gpus(),
+      offer.gpu->name, catalog::name_of(offer.price->purchase), where(first), format_count(v.request.steps),
+      format_duration(first.priced.time.total()), format_usd(first.priced.cost), format_usd(first.priced.cost_low),
+      format_usd(first.priced.cost_high), format_duration(first.step.step),
+      format_duration(first.step.step * first.step.interval.low),
+      format_duration(first.step.step * first.step.interval.high));
+}
+
+report::Report plans_report(const RlPlansView& v) {
+  report::Report report;
+  report.title = "Reinforcement learning";
+  report.document = kPlansDocument.of(v);
+  if (v.found.plans.empty()) {
+    report.say(
+        fmt::format("No machine runs {} within your limits. {} layouts were compared; --max-gpus allows more GPUs "
+                    "({} now).",
+                    describe_rl(v.input), format_count(v.found.considered), v.request.request.limits.max_gpus));
+    return report;
+  }
+  report.say(headline(v));
+  const RlPlanView first{v.request, v.found.plans.front(), 1};
+  std::string notes = fmt::format("Idle share of the GPUs: {}.", format_percent(Ratio::fraction(first.plan.step.idle)));
+  if (!first.plan.memory.offloads.empty())
+    notes += fmt::format(" Move to host memory between phases: {}.", offload_words(first.plan.memory));
+  for (const std::string& caveat : caveats_of(first)) notes += "\nnote: " + caveat;
+  report.say(std::move(notes));
+  report.show("Plans",
+              table_of(kPlanFields, views_of(v),
+                       {"rank", "provider", "instance", "purchase", "gpu", "gpus", "layout", "step_seconds",
+                        "idle_share", report::renamed("hours", "time"), report::renamed("usd_total", "cost")}));
+  if (!v.found.changes.empty())
+    report.show("What would change on the first plan's machines",
+                table_of(kChangeFields, v.found.changes,
+                         {report::renamed("what", "change"), "flags", "step_seconds", report::renamed("hours", "time"),
+                          report::renamed("usd_total", "cost")}));
+  return report;
+}
+
+bool is_job_setting(const std::string& name) {
+  const std::vector<std::string>& all = model::job_settings();
+  return std::find(all.begin(), all.end(), name) != all.end();
+}
+
+// The settings of the job, on GPUs that every given size divides.
+JobFlags template_of(const std::map<std::string, std::string>& settings) {
+  JobFlags job;
+  for (const auto& [name, value] : settings) {
+    if (name == "model") job.model = value;
+    if (is_job_setting(name) && name != "gpus") job.settings[name] = value;
+  }
+  job.settings["job"] = "rl";
+  return job;
+}
+
+Checked<rl::RlRequest> read_rl_request(const std::map<std::string, std::string>& settings, const RlFlags& flags,
+                                       const RlInput& input, const catalog::Catalog& catalog) {
+  rl::RlRequest request;
+  request.job = input.job;
+  request.steps = kUsualSteps;
+  if (settings.contains("steps")) {
+    RIGHTSIZE_TRY(request.steps, settings::read_as<double>("steps", settings.at("steps")));
+  }
+  std::vector<model::Setting> general;
+  for (const auto& [name, value] : settings)
+    if ((!is_job_setting(name) || name == "gpus") && name != "samples") general.push_back({name, value, {}});
+  general.push_back({"job", "train", {}});
+  general.push_back({"tokens", fmt::format("{:.0f}", std::max(1.0, request.steps * input.job.tokens())), {}});
+  RIGHTSIZE_TRY(request.request, plan::read_request(general, catalog));
+  if (flags.settings.contains("layout")) request.layout = input.job.layout;
+  if (flags.settings.contains("async")) request.async = input.job.async;
+  const auto given = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return settings.contains(name); });
+  };
+  request.trainer_given = given({"tp", "pp", "cp", "ep"});
+  request.engine_given = flags.settings.contains("rollout-tp") || flags.settings.contains("rollout-ep");
+  return request;
+}
+
+}  // namespace
+
+bool RlWorkload::is_rl() const { return asks_for_rl(JobFlags{{}, {}, settings}, rl); }
+
+RlWorkload rl_workload(const std::vector<model::Setting>& settings, const RlFlags& flags) {
+  RlWorkload workload;
+  workload.rl = flags;
+  for (const model::Setting& setting : settings) {
+    if (is_rl_setting(setting.name))
+      workload.rl.settings.try_emplace(setting.name, setting.value);
+    else
+      workload.settings[setting.name] = setting.value;
+  }
+  return workload;
+}
+
+Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const RlPlanOptions& options) {
+  const auto& settings = workload.settings;
+  RlFlags all = workload.rl;
+  if (settings.contains("samples")) all.settings["samples"] = settings.at("samples");
+  for (const auto& [name, value] : all.settings) {
+    if (Result<> checked = settings::check(name, value, {}); !checked) return fail(checked.error());
+  }
+  if (all.settings.contains("rollout-gpu")) {
+    return fail(bad_input("recommend compares layouts on one kind of GPU")
+                    .with_hint("'rightsize estimate --rollout-gpu' gives the step time of two kinds"));
+  }
+  if (!settings.contains("model")) return fail(bad_input("--model is missing"));
+  RIGHTSIZE_TRY(const RlInput input, read_rl_template(template_of(settings), all));
+  RIGHTSIZE_TRY(rl::RlRequest request, read_rl_request(settings, all, input, facts.catalog));
+  request.request.plans_only = options.plans_only;
+  const market::PriceBook book(facts.catalog, request.request.prices);
+  const rl::RlRecommendation found = rl::recommend_rl(request, book, facts.constants);
+  std::map<std::string, std::string> files;
+  const auto wanted = static_cast<std::size_t>(options.plan);
+  if (!options.emit.empty() && wanted > found.plans.size())
+    return fail(bad_input(fmt::format("plan {} does not exist: {} found", options.plan, found.plans.size())));
+  for (const std::string& name : options.emit) {
+    RIGHTSIZE_TRY(files[name], rl::file_for(name, request, found.plans[wanted - 1]));
+  }
+  report::Report report = plans_report({input, request, found, files});
+  if (!files.empty()) {
+    report.blocks.clear();
+    for (const auto& [name, text] : files) report.blocks.emplace_back(report::Verbatim{"", text});
+  }
+  return Outcome{std::move(report), found.plans.empty() ? kNoFeasibleAnswer : 0};
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,31 @@
+// Plans for reinforcement learning as sentences, tables, JSON and files for the framework.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "rightsize/rl/rl_input.h"
+
+namespace rightsize::app {
+
+struct RlPlanOptions {
+  std::vector<std::string> emit;  // names of files to write instead of the report
+  int plan = 1;                   // the plan they are for
+  bool plans_only = false;        // without what would change
+};
+
+// A workload of `recommend`, with the settings that only --job rl has apart.
+struct RlWorkload {
+  std::map<std::string, std::string> settings;
+  RlFlags rl;
+
+  bool is_rl() const;
+};
+// `flags` override the workload.
+RlWorkload rl_workload(const std::vector<model::Setting>& settings, const RlFlags& flags);
+
+// `rightsize recommend --job rl`: everything from the settings to the report.
+Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const RlPlanOptions& options);
+
+}  // namespace rightsize::app

@@ -1,0 +1,205 @@
+#include "rightsize/rl/rl_input.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "base/text.h"
+#include "capacity/service.h"
+#include "rightsize/input/named_gpu.h"
+#include "rl/trainer.h"
+#include "settings/setting.h"
+
+namespace rightsize::app {
+namespace {
+
+constexpr std::array kSettings = {"algorithm",         "prompts",    "train-batch", "reference",  "kept-prompts",
+                                  "reward-time",       "layout",     "async",       "rollout-tp", "rollout-ep",
+                                  "rollout-precision", "rollout-gpu"};
+
+// Lengths of mathematics problems and their answers in published runs; answers vary as much as their mean.
+constexpr double kUsualPrompt = 150, kUsualAnswer = 1500, kUsualVariation = 1;
+constexpr double kUsualPrompts = 128, kUsualSamples = 8;
+// Share of memory that frameworks give the engine: what the sleeping trainer leaves, or nearly all.
+constexpr const char* kSharedMemory = "0.6";
+constexpr const char* kOwnMemory = "0.9";
+
+template <class Value>
+Result<Value> read_one(const std::map<std::string, std::string>& settings, const char* name, Value otherwise) {
+  const auto found = settings.find(name);
+  if (found == settings.end()) return otherwise;
+  return settings::read_as<Value>(name, found->second);
+}
+
+template <class Enum>
+Result<Enum> read_name(const std::map<std::string, std::string>& given, const char* name, int count,
+                       std::string_view allowed) {
+  const auto found = given.find(name);
+  if (found == given.end()) return Enum{};
+  for (int i = 0; i < count; ++i)
+    if (rl::name_of(static_cast<Enum>(i)) == found->second) return static_cast<Enum>(i);
+  return fail(bad_input(fmt::format("--{} {} does not apply to --job rl", name, found->second))
+                  .with_hint(fmt::format("use {}", allowed)));
+}
+
+bool is_of(settings::Jobs jobs, const std::string& name) {
+  const settings::Setting* row = settings::find(name);
+  return row != nullptr && row->jobs == jobs;
+}
+
+// The trainer's settings as a training job.
+JobFlags trainer_flags(const JobFlags& given, const rl::RlJob& job) {
+  JobFlags flags{given.model, given.gpu, {}};
+  for (const auto& [name, value] : given.settings)
+    if (!is_of(settings::Jobs::kServe, name)) flags.settings[name] = value;
+  flags.settings["job"] = "train";
+  flags.settings["gpus"] = std::to_string(job.layout.train);
+  model::Parallelism parallel;
+  const auto size = [&](const char* name) {
+    const auto found = given.settings.find(name);
+    return found == given.settings.end() ? 1 : static_cast<int>(*settings::read_as<int>(name, found->second));
+  };
+  parallel.tensor = size("tp"), parallel.pipeline = size("pp"), parallel.expert = size("ep");
+  const bool adapters = given.settings.contains("method") && given.settings.at("method") != "full";
+  const model::Stack stack = adapters ? model::Stack::kMegatron : rl::trainer_stack(job.framework, parallel);
+  flags.settings["stack"] = std::string(model::name_of(stack));
+  flags.settings.try_emplace("precision", adapters ? "bf16" : "mixed-bf16");
+  flags.settings.try_emplace("recompute", "full");
+  if (job.layout.train > 1) flags.settings.try_emplace("zero", stack == model::Stack::kMegatron ? "1" : "3");
+  return flags;
+}
+
+// The engine's settings as a serving job. Experts over more GPUs than share a sequence: attention is replicated.
+Result<JobFlags> engine_flags(const JobFlags& given, const RlFlags& rl, const rl::RlJob& job) {
+  JobFlags flags{given.model, given.gpu, {}};
+  for (const auto& [name, value] : given.settings)
+    if (is_of(settings::Jobs::kServe, name) && name != "isl" && name != "osl" && name != "steps")
+      flags.settings[name] = value;
+  RIGHTSIZE_TRY(const int tensor, read_one(rl.settings, "rollout-tp", 1));
+  RIGHTSIZE_TRY(const int expert, read_one(rl.settings, "rollout-ep", 1));
+  const int copy = std::max(tensor, expert);
+  flags.settings["job"] = "serve";
+  flags.settings["stack"] = "vllm";
+  flags.settings["gpus"] = std::to_string(std::max(copy, job.layout.rollout / copy * copy));
+  flags.settings["tp"] = std::to_string(copy);
+  if (expert > 1) flags.settings["ep"] = std::to_string(expert);
+  if (copy > tensor) flags.settings["attention-dp"] = std::to_string(copy / tensor);
+  const bool fp8 = given.settings.contains("precision") && given.settings.at("precision") == "fp8";
+  const auto format = rl.settings.find("rollout-precision");
+  flags.settings["precision"] = format != rl.settings.end() ? format->second : fp8 ? "fp8" : "bf16";
+  flags.settings.try_emplace("memory-share", job.layout.split ? kOwnMemory : kSharedMemory);
+  return flags;
+}
+
+Result<> read_amounts(const JobFlags& given, const RlFlags& flags, rl::RlJob& job) {
+  RIGHTSIZE_TRY(job.prompts, read_one(flags.settings, "prompts", kUsualPrompts));
+  const bool one = job.algorithm == rl::Algorithm::kPpo || job.algorithm == rl::Algorithm::kDistill;
+  RIGHTSIZE_TRY(job.samples, read_one(flags.settings, "samples", one ? 1 : kUsualSamples));
+  RIGHTSIZE_TRY(job.train_batch, read_one(flags.settings, "train-batch", job.sequences()));
+  RIGHTSIZE_TRY(job.reference, read_one(flags.settings, "reference", true));
+  RIGHTSIZE_TRY(job.async, read_one(flags.settings, "async", 0.0));
+  RIGHTSIZE_TRY(const Ratio kept, read_one(flags.settings, "kept-prompts", Ratio::fraction(1)));
+  job.kept_prompts = kept.fraction();
+  if (flags.settings.contains("reward-time")) {
+    RIGHTSIZE_TRY(job.reward, read_one(flags.settings, "reward-time", Seconds{}));
+  }
+  const auto length = [&](const char* name, double mean) -> Result<capacity::Length> {
+    const auto found = given.settings.find(name);
+    if (found == given.settings.end()) return capacity::Length{mean, std::nullopt, {}};
+    return capacity::parse_length(found->second, true);
+  };
+  RIGHTSIZE_TRY(const capacity::Length prompt, length("isl", kUsualPrompt));
+  RIGHTSIZE_TRY(const capacity::Length answer, length("osl", kUsualAnswer));
+  job.isl = prompt.mean;
+  job.answers = {answer.mean, answer.variation.value_or(kUsualVariation), answer.most.value_or(0)};
+  return {};
+}
+
+}  // namespace
+
+void add_rl_flags(FlagSet& command, RlFlags& flags, bool has_samples) {
+  const auto add = [&](const char* name) {
+    return command.add(name, [&flags, name](const settings::Value& value) -> Result<> {
+      flags.settings[name] = value.text;
+      return {};
+    });
+  };
+  for (const char* name : kSettings) add(name);
+  if (!has_samples) add("samples")->meaning("rl: answers per prompt (default 8; 1 with ppo)");
+}
+
+bool is_rl_setting(std::string_view name) {
+  return std::find(kSettings.begin(), kSettings.end(), name) != kSettings.end();
+}
+
+bool asks_for_rl(const JobFlags& job, const RlFlags& flags) {
+  const auto kind = job.settings.find("job");
+  return kind == job.settings.end() ? !flags.settings.empty() : kind->second == "rl";
+}
+
+Checked<RlInput> read_rl(const JobFlags& given, const RlFlags& flags) {
+  rl::RlJob job;
+  RIGHTSIZE_TRY(job.framework, read_name<rl::Framework>(given.settings, "stack", 4, "verl, nemo-rl, openrlhf or trl"));
+  RIGHTSIZE_TRY(job.algorithm, read_name<rl::Algorithm>(flags.settings, "algorithm", 6, "grpo, ppo or dapo"));
+  std::optional<int> gpus;
+  if (given.settings.contains("gpus")) {
+    RIGHTSIZE_TRY(gpus, settings::read_as<int>("gpus", given.settings.at("gpus")));
+  }
+  const auto layout = flags.settings.find("layout");
+  RIGHTSIZE_TRY(job.layout, rl::parse_layout(layout == flags.settings.end() ? "colocated" : layout->second, gpus));
+  if (Result<> amounts = read_amounts(given, flags, job); !amounts) return fail(amounts.error());
+  if (job.async > 0 && !job.layout.split) {
+    return fail(bad_input("--async needs GPUs of its own for the engine")
+                    .with_hint("add --layout split=TRAINER:ROLLOUT, for example split=8:8"));
+  }
+  RIGHTSIZE_TRY(ModelAndJob trainer, read_job(trainer_flags(given, job)));
+  RIGHTSIZE_TRY(const JobFlags engine, engine_flags(given, flags, job));
+  RIGHTSIZE_TRY(job.rollout, read_job(engine, trainer.model));
+  job.train = trainer.job;
+  return RlInput{std::move(trainer.model), job};
+}
+
+Checked<RlInput> read_rl_template(JobFlags job, const RlFlags& flags) {
+  if (flags.settings.contains("layout") && flags.settings.at("layout") != "colocated") return read_rl(job, flags);
+  int gpus = 8;
+  for (const char* name : {"tp", "pp", "cp", "ep"}) {
+    const auto found = job.settings.find(name);
+    if (found == job.settings.end()) continue;
+    RIGHTSIZE_TRY(const int size, settings::read_as<int>(name, found->second));
+    gpus *= size;
+  }
+  for (const char* name : {"rollout-tp", "rollout-ep"}) {
+    RIGHTSIZE_TRY(const int size, read_one(flags.settings, name, 1));
+    gpus *= size;
+  }
+  job.settings["gpus"] = std::to_string(std::min(gpus, 1 << 19));
+  RlFlags on_policy = flags;
+  on_policy.settings.erase("async");
+  RIGHTSIZE_TRY(RlInput input, read_rl(job, on_policy));
+  RIGHTSIZE_TRY(input.job.async, read_one(flags.settings, "async", 0.0));
+  return input;
+}
+
+Result<RlGpus> read_rl_gpus(const JobFlags& job, const RlFlags& flags, const catalog::Catalog& catalog) {
+  if (job.gpu.empty()) return fail(bad_input("--gpu is missing").with_hint("'rightsize gpus' lists the names"));
+  RlGpus gpus;
+  RIGHTSIZE_TRY(gpus.train, named_gpu(catalog, job.gpu));
+  gpus.rollout = gpus.train;
+  if (const auto other = flags.settings.find("rollout-gpu"); other != flags.settings.end()) {
+    RIGHTSIZE_TRY(gpus.rollout, named_gpu(catalog, other->second));
+  }
+  return gpus;
+}
+
+std::string describe_rl(const RlInput& input) {
+  const rl::RlJob& job = input.job;
+  return fmt::format("{} of {} with {}, {} prompts x {} answers of {} tokens", rl::name_of(job.algorithm),
+                     input.model.name, rl::name_of(job.framework), format_count(job.prompts), format_count(job.samples),
+                     format_count(std::round(job.answers.mean)));
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,21 @@
+// The time of a step of reinforcement learning as sentences, a table and JSON.
+#pragma once
+
+#include "report/report.h"
+#include "rightsize/rl/rl_input.h"
+
+namespace rightsize::app {
+
+struct RlStepAnswer {
+  const RlInput& input;
+  const catalog::Gpu& gpu;
+  const catalog::Gpu& rollout_gpu;
+  const Result<rl::RlEstimate>& step;  // or why it cannot run
+};
+
+report::Report step_report(const RlStepAnswer& answer);
+
+// `rightsize estimate --job rl`: everything from the flags to the report. Exit code kNoFeasibleAnswer if it cannot run.
+Checked<Outcome> estimate_rl(const JobFlags& job, const RlFlags& flags, const Facts& facts);
+
+}  // namespace rightsize::app

@@ -1,0 +1,49 @@
+#!/bin/bash
+# Run on the head node of a Ray cluster: bash THIS_FILE
+{{>rl/header}}
+set -euo pipefail
+python3 -m {{entry}}{{#megatron}} --config-name={{config}}{{/megatron}} \
+  algorithm.adv_estimator={{estimator}} \
+  data.train_files={{train_files}} \
+  data.val_files={{val_files}} \
+  data.train_batch_size={{prompts}} \
+  data.max_prompt_length={{max_prompt}} \
+  data.max_response_length={{max_answer}} \
+  data.filter_overlong_prompts=True \
+  actor_rollout_ref.model.path={{'model'}} \
+  actor_rollout_ref.model.enable_gradient_checkpointing={{recompute}} \
+{{#lora}}
+  actor_rollout_ref.model.lora_rank={{lora}} \
+{{/lora}}
+  actor_rollout_ref.actor.ppo_mini_batch_size={{mini_prompts}} \
+  actor_rollout_ref.actor.use_dynamic_bsz=True \
+  actor_rollout_ref.actor.ppo_max_token_len_per_gpu={{tokens_per_gpu}} \
+  actor_rollout_ref.actor.use_kl_loss={{use_kl}} \
+{{#megatron}}
+  actor_rollout_ref.actor.megatron.tensor_model_parallel_size={{tp}} \
+  actor_rollout_ref.actor.megatron.pipeline_model_parallel_size={{pp}} \
+  actor_rollout_ref.actor.megatron.context_parallel_size={{cp}} \
+  actor_rollout_ref.actor.megatron.expert_model_parallel_size={{ep}} \
+  actor_rollout_ref.actor.megatron.param_offload={{offload_weights}} \
+  actor_rollout_ref.actor.megatron.optimizer_offload={{offload_optimizer}} \
+  actor_rollout_ref.ref.megatron.param_offload={{offload_reference}} \
+{{/megatron}}
+{{^megatron}}
+  actor_rollout_ref.actor.ulysses_sequence_parallel_size={{cp}} \
+  actor_rollout_ref.actor.fsdp_config.param_offload={{offload_weights}} \
+  actor_rollout_ref.actor.fsdp_config.optimizer_offload={{offload_optimizer}} \
+  actor_rollout_ref.ref.fsdp_config.param_offload={{offload_reference}} \
+{{/megatron}}
+  actor_rollout_ref.rollout.name=vllm \
+  actor_rollout_ref.rollout.n={{samples}} \
+  actor_rollout_ref.rollout.tensor_model_parallel_size={{rollout_tp}} \
+  actor_rollout_ref.rollout.gpu_memory_utilization={{memory_share}} \
+  actor_rollout_ref.rollout.log_prob_use_dynamic_bsz=True \
+{{#split}}
+  actor_rollout_ref.hybrid_engine=False \
+  rollout.nnodes={{rollout_nodes}} \
+  rollout.n_gpus_per_node={{rollout_node_gpus}} \
+{{/split}}
+  trainer.nnodes={{train_nodes}} \
+  trainer.n_gpus_per_node={{train_node_gpus}} \
+  trainer.total_training_steps={{steps}}

@@ -1,0 +1,203 @@
+#include "rl/files.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/csv.h"
+#include "base/embedded.h"
+#include "base/format.h"
+#include "hand_over/template.h"
+#include "presets/presets.h"
+#include "rl/rollout.h"
+
+namespace rightsize::rl {
+namespace {
+
+using hand_over::Facts;
+
+const char* yes(bool value, Framework framework) {
+  return framework == Framework::kVerl ? (value ? "True" : "False") : (value ? "true" : "false");
+}
+
+// How each framework calls the advantage estimator.
+std::string_view estimator(const RlJob& job) {
+  constexpr std::string_view kVerl[] = {"grpo", "gae", "grpo", "rloo", "reinforce_plus_plus", "grpo"};
+  constexpr std::string_view kOpenRlhf[] = {"group_norm", "gae", "group_norm", "rloo", "reinforce", "group_norm"};
+  return (job.framework == Framework::kOpenRlhf ? kOpenRlhf : kVerl)[static_cast<std::size_t>(job.algorithm)];
+}
+
+// The nodes of a side and the GPUs of each that it uses.
+struct Nodes {
+  int nodes, gpus;
+};
+Nodes nodes_of(int gpus, int per_machine) {
+  return gpus < per_machine ? Nodes{1, gpus} : Nodes{gpus / per_machine, per_machine};
+}
+
+std::string file_of(Framework framework) {
+  constexpr std::string_view kEnds[] = {".sh", ".yaml", ".sh", ".yaml"};
+  return std::string(name_of(framework)) + std::string(kEnds[static_cast<std::size_t>(framework)]);
+}
+
+std::string start_of(Framework framework) {
+  switch (framework) {
+    case Framework::kVerl:
+    case Framework::kOpenRlhf:
+      return "bash " + file_of(framework);
+    case Framework::kNemoRl:
+      return "uv run examples/run_grpo.py --config " + file_of(framework);
+    case Framework::kTrl:
+      break;
+  }
+  return "accelerate launch --config_file zero3.yaml -m trl.scripts.grpo --config " + file_of(framework);
+}
+
+bool offloads(const RlMemory& memory, Offload what) {
+  return std::find(memory.offloads.begin(), memory.offloads.end(), what) != memory.offloads.end();
+}
+
+std::string layout_words(const RlJob& job) {
+  if (!job.layout.split) return "trainer and engine take turns";
+  return fmt::format("{} train and {} generate{}", job.layout.train, job.layout.rollout,
+                     job.async > 0 ? ", off-policy" : "");
+}
+
+void add_header(Facts& facts, const RlRequest& request, const RlPlan& plan) {
+  const RlJob& job = plan.job;
+  const std::string given =
+      request.request.model_given.empty() ? request.request.model.name : request.request.model_given;
+  const std::string hub = model::hub_id(given);
+  facts.set("algorithm", name_of(job.algorithm))
+      .set("framework", name_of(job.framework))
+      .set("model", hub.empty() ? given : hub)
+      .set("gpus", job.layout.gpus())
+      .set("gpu", plan.priced.machines->gpu->name)
+      .set("layout_words", layout_words(job))
+      .set("step", format_duration(plan.step.step))
+      .set("step_low", format_duration(plan.step.step * plan.step.interval.low))
+      .set("step_high", format_duration(plan.step.step * plan.step.interval.high))
+      .set("name", hand_over::object_name(fmt::format("{}-{}", name_of(job.algorithm), request.request.model.name)));
+}
+
+void add_job(Facts& facts, const RlRequest& request, const RlPlan& plan) {
+  const RlJob& job = plan.job;
+  const model::Parallelism& p = job.train.parallel;
+  const bool megatron = job.train.stack == model::Stack::kMegatron;
+  // Prompts of several times the mean length still fit.
+  const auto max_prompt = std::llround(std::ceil(job.isl * 4 / 128) * 128);
+  const auto max_sequence = std::llround(std::ceil(job.longest() / 128) * 128);
+  const auto max_answer = job.answers.most > 0 ? std::llround(job.answers.most) : max_sequence - std::llround(job.isl);
+  const double per_prompt = std::max(1.0, job.samples);
+  const double mini = std::max(1.0, std::round(std::min(job.train_batch, job.sequences()) / per_prompt));
+  const bool kl = job.reference;
+  facts.set("estimator", estimator(job))
+      .set("entry", job.layout.split ? (job.async < 1 ? "verl.experimental.fully_async_policy.fully_async_main"
+                                                      : "verl.experimental.one_step_off_policy.main_ppo")
+                                     : "verl.trainer.main_ppo")
+      .set("megatron", megatron)
+      .set("config", job.layout.split ? "one_step_off_ppo_megatron_trainer" : "ppo_megatron_trainer")
+      .set("prompts", std::llround(job.prompts))
+      .set("samples", std::llround(job.samples))
+      .set("steps", std::llround(request.steps))
+      .set("all_prompts", std::llround(job.prompts * request.steps))
+      .set("max_prompt", max_prompt)
+      .set("max_answer", max_answer)
+      .set("max_sequence", std::max<long long>(max_sequence, max_answer + max_prompt))
+      .set("mini_prompts", std::llround(mini))
+      .set("train_batch", std::llround(mini * per_prompt))
+      .set("tokens_per_gpu", (max_prompt + max_answer + p.context - 1) / p.context)
+      .set("tp", p.tensor)
+      .set("pp", p.pipeline)
+      .set("cp", p.context)
+      .set("ep", p.expert)
+      .set("rollout_tp", job.rollout.parallel.tensor)
+      .set("rollout_precision", job.rollout.precision == model::Precision::kFp8 ? "fp8" : "bfloat16")
+      .set("memory_share", job.rollout.serve.memory_share)
+      .set("recompute", yes(job.train.train.recompute != model::Recompute::kNone, Framework::kVerl))
+      .set("recompute_yaml", yes(job.train.train.recompute != model::Recompute::kNone, Framework::kTrl))
+      .set("sequence_parallel", yes(p.tensor > 1, Framework::kTrl))
+      .set("lora", job.train.train.method == model::Method::kFull ? 0 : job.train.train.lora_rank)
+      .set("kl", kl)
+      .set("use_kl", yes(kl, Framework::kVerl))
+      .set("kl_coefficient", kl ? "0.001" : "0.0")
+      .set("async", job.async > 0 ? std::llround(std::ceil(job.async)) : 0)
+      .set("async_engine", yes(job.async > 0, Framework::kTrl));
+  // One device's share of the answers of a step, in optimizer steps of train_batch.
+  const auto devices = static_cast<long long>(job.layout.train);
+  const auto accumulation = std::max<long long>(1, std::llround(mini * per_prompt) / devices);
+  facts.set("device_batch", 1)
+      .set("accumulation", accumulation)
+      .set("generation_steps", std::max<long long>(accumulation, std::llround(job.sequences()) / devices));
+}
+
+void add_machines(Facts& facts, const RlPlan& plan) {
+  const RlJob& job = plan.job;
+  const int per_machine = plan.priced.offer->machine->gpus;
+  const Nodes all = nodes_of(job.layout.gpus(), per_machine), train = nodes_of(job.layout.train, per_machine),
+              rollout = nodes_of(job.layout.rollout, per_machine);
+  facts.set("split", job.layout.split)
+      .set("nodes", all.nodes)
+      .set("node_gpus", all.gpus)
+      .set("several", all.nodes > 1)
+      .set("other_nodes", all.nodes - 1)
+      .set("train_nodes", train.nodes)
+      .set("train_node_gpus", train.gpus)
+      .set("train_gpus", job.layout.train)
+      .set("rollout_nodes", rollout.nodes)
+      .set("rollout_node_gpus", rollout.gpus)
+      .set("rollout_gpus", job.layout.rollout)
+      .set("engines", std::max(1, job.layout.rollout / replica_gpus(job)))
+      .set("offload_weights", yes(offloads(plan.memory, Offload::kWeights), Framework::kVerl))
+      .set("offload_optimizer", yes(offloads(plan.memory, Offload::kOptimizer), Framework::kVerl))
+      .set("offload_reference", yes(offloads(plan.memory, Offload::kReference), Framework::kVerl))
+      .set("offloads_optimizer", offloads(plan.memory, Offload::kOptimizer))
+      .set("start", start_of(job.framework));
+  const double minutes = std::ceil(std::max(15.0, in_hours(plan.priced.time.total()) * 60 * plan.step.interval.high));
+  const auto whole = static_cast<long>(minutes);
+  facts.set("time_limit", fmt::format("{}-{:02}:{:02}:00", whole / 1440, whole / 60 % 24, whole % 60));
+}
+
+Result<> add_cloud(Facts& facts, const RlPlan& plan) {
+  static const Csv kClouds = *Csv::parse("data/skypilot_clouds.csv", std::string(embedded_file("skypilot_clouds.csv")));
+  const market::Offer& offer = *plan.priced.offer;
+  for (const CsvRow& row : kClouds.rows()) {
+    if (kClouds.cell(row, "provider") != offer.machine->provider || kClouds.cell(row, "infra").empty()) continue;
+    std::string infra(kClouds.cell(row, "infra"));
+    if (offer.price->region != "any") infra += "/" + offer.price->region;
+    facts.set("infra", infra)
+        .set("instance", offer.machine->instance)
+        .set("use_spot", offer.price->purchase == catalog::Purchase::kSpot ? "true" : "false");
+    return {};
+  }
+  return fail(bad_input(fmt::format("SkyPilot rents no machines from {}", offer.machine->provider))
+                  .with_hint("use --emit kubernetes or --emit slurm"));
+}
+
+}  // namespace
+
+std::vector<std::string_view> file_names(Framework framework) {
+  return {name_of(framework), "skypilot", "slurm", "kubernetes"};
+}
+
+Result<std::string> file_for(std::string_view name, const RlRequest& request, const RlPlan& plan) {
+  const std::vector<std::string_view> names = file_names(plan.job.framework);
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    return fail(bad_input(fmt::format("--emit {} does not apply to this plan", name))
+                    .with_hint(fmt::format("use {}", fmt::join(names, ", "))));
+  }
+  Facts facts;
+  add_header(facts, request, plan);
+  add_job(facts, request, plan);
+  add_machines(facts, plan);
+  if (name == "skypilot") {
+    if (Result<> cloud = add_cloud(facts, plan); !cloud) return fail(cloud.error());
+    return hand_over::fill_in("rl/skypilot.yaml", facts);
+  }
+  if (name == "slurm") return hand_over::fill_in("rl/slurm.sh", facts);
+  if (name == "kubernetes") return hand_over::fill_in("rl/kubernetes.yaml", facts);
+  return hand_over::fill_in("rl/" + file_of(plan.job.framework), facts);
+}
+
+}  // namespace rightsize::rl

@@ -1,0 +1,122 @@
+// Files of random plans: what the frameworks would refuse does not occur.
+#include "rl/files.h"
+
+#include <regex>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/yaml.h"
+#include "rl/test_jobs.h"
+
+namespace rightsize::rl {
+namespace {
+
+struct TestPlan {
+  catalog::Machine machine;
+  catalog::Price price;
+  market::Offer offer;
+  market::PriceOutlook outlook;
+  plan::MachineClass machines;
+  plan::Option option;
+  RlRequest request;
+  RlPlan plan;
+};
+
+std::unique_ptr<TestPlan> draw_plan(Framework framework) {
+  auto made = std::make_unique<TestPlan>();
+  const catalog::Gpu& gpu = test_gpu("h100-sxm");
+  made->machine.provider = "aws", made->machine.instance = "p5.48xlarge", made->machine.gpus = 8;
+  made->machine.gpu = gpu.name;
+  made->price.region = "us-east-1";
+  made->offer = {&gpu, &made->machine, &made->price};
+  made->machines.gpu = &gpu;
+  RlJob& job = made->plan.job;
+  job.framework = framework;
+  job.algorithm = static_cast<Algorithm>(*rc::gen::inRange(0, 6));
+  const int side = 1 << *rc::gen::inRange(0, 5);
+  job.layout = *rc::gen::arbitrary<bool>() ? Layout{true, side, side} : Layout{false, side, side};
+  job.async = job.layout.split ? 1 : 0;
+  job.samples = 1 << *rc::gen::inRange(0, 5), job.prompts = 32 << *rc::gen::inRange(0, 3);
+  job.isl = 200, job.answers = {1000, 1, 4096};
+  job.train_batch = job.sequences() / *rc::gen::elementOf(std::vector<int>{1, 2, 4});
+  job.reference = *rc::gen::arbitrary<bool>();
+  job.rollout.parallel.tensor = std::min(side, 1 << *rc::gen::inRange(0, 3));
+  job.train.precision = model::Precision::kMixedBf16;
+  settle(job);
+  made->plan.step = *estimate_for("llama-3.1-8b", "h100-sxm", job);
+  made->plan.memory = phase_memory(test_model("llama-3.1-8b").shape, job, gpu, gpu);
+  made->request.request.model = test_model("llama-3.1-8b").shape;
+  made->request.job = job, made->request.steps = 100;
+  made->plan.priced = {&made->option, &made->machines, &made->offer, &made->outlook, {}, {}, {}};
+  return made;
+}
+
+double number_after(const std::string& text, const std::string& key) {
+  std::smatch found;
+  RC_ASSERT(std::regex_search(text, found, std::regex(key + R"([=: ]+([0-9.]+))")));
+  return std::stod(found[1]);
+}
+
+std::string written(const TestPlan& made, std::string_view name) {
+  const Result<std::string> text = file_for(name, made.request, made.plan);
+  RC_ASSERT(text.has_value());
+  RC_ASSERT(text->find("{{") == std::string::npos);
+  return *text;
+}
+
+RC_GTEST_PROP(RlFiles, VerlBatchesDivide, ()) {
+  const auto made = draw_plan(Framework::kVerl);
+  const std::string text = written(*made, "verl");
+  const double prompts = number_after(text, "data.train_batch_size"), mini = number_after(text, "ppo_mini_batch_size");
+  RC_ASSERT(mini >= 1 && mini <= prompts);
+  RC_ASSERT(number_after(text, "trainer.nnodes") * number_after(text, "trainer.n_gpus_per_node") ==
+            made->plan.job.layout.train);
+  RC_ASSERT(text.find("\\\n\n") == std::string::npos);  // a blank line would end the command
+}
+
+RC_GTEST_PROP(RlFiles, YamlIsReadable, ()) {
+  for (const Framework framework : {Framework::kNemoRl, Framework::kTrl}) {
+    const auto made = draw_plan(framework);
+    RC_ASSERT(YamlDocument::parse("config.yaml", written(*made, name_of(framework))).has_value());
+    for (const char* name : {"skypilot", "kubernetes"})
+      RC_ASSERT(YamlDocument::parse("file.yaml", written(*made, name)).has_value());
+  }
+}
+
+RC_GTEST_PROP(RlFiles, NemoRlUsesEveryGpu, ()) {
+  const auto made = draw_plan(Framework::kNemoRl);
+  const std::string text = written(*made, "nemo-rl");
+  const std::string cluster = text.substr(text.find("\ncluster:"));
+  RC_ASSERT(number_after(cluster, "num_nodes") * number_after(cluster, "gpus_per_node") ==
+            made->plan.job.layout.gpus());
+  RC_ASSERT(number_after(text, "max_total_sequence_length") > number_after(text, "max_new_tokens"));
+}
+
+RC_GTEST_PROP(RlFiles, EnginesCoverTheirGpus, ()) {
+  const auto made = draw_plan(Framework::kOpenRlhf);
+  const std::string text = written(*made, "openrlhf");
+  RC_ASSERT(number_after(text, "--vllm_num_engines") * number_after(text, "--vllm_tensor_parallel_size") ==
+            made->plan.job.layout.rollout);
+  RC_ASSERT((text.find("--colocate_all_models") == std::string::npos) == made->plan.job.layout.split);
+}
+
+// TRL refuses generation batches that the number of generations does not divide.
+RC_GTEST_PROP(RlFiles, TrlGenerationsDivide, ()) {
+  const auto made = draw_plan(Framework::kTrl);
+  const std::string text = written(*made, "trl");
+  const auto batch = static_cast<long>(number_after(text, "steps_per_generation") *
+                                       number_after(text, "per_device_train_batch_size") * made->plan.job.layout.train);
+  RC_ASSERT(batch % static_cast<long>(number_after(text, "num_generations")) == 0);
+}
+
+TEST(RlFiles, OtherFrameworksAreRefused) {
+  rc::check([] {
+    const auto made = draw_plan(Framework::kVerl);
+    RC_ASSERT(!file_for("trl", made->request, made->plan).has_value());
+    RC_ASSERT(!file_for("", made->request, made->plan).has_value());
+  });
+}
+
+}  // namespace
+}  // namespace rightsize::rl

@@ -1,0 +1,175 @@
+#include "rl/memory.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "memory/weight_bytes.h"
+#include "rl/trainer.h"
+
+namespace rightsize::rl {
+namespace {
+
+using memory::MemoryNeed;
+using memory::Part;
+
+// A sleeping engine keeps its CUDA context and graphs (vLLM's sleep mode, docs/features/sleep_mode, 2025-11).
+constexpr Bytes kAsleep = gib(1.5);
+// Weights are sent in buckets (verl: update_weights_bucket_megabytes 512, NeMo-RL: a share of free memory).
+constexpr Bytes kBucket = gib(1);
+// An engine with room for fewer answers than this is of no use.
+constexpr double kFewestAnswers = 8;
+
+// Everything that is in memory in some phase, on one GPU.
+struct Items {
+  MemoryNeed update;  // the trainer's peak, alone
+  Bytes weights, gradients, optimizer, reference, critic;
+  Bytes engine_weights, engine_rest, cache_token;
+};
+
+Items items_of(const model::ModelShape& model, const RlJob& job, const catalog::Gpu& train,
+               const catalog::Gpu& rollout) {
+  Items items;
+  const model::Job peak = peak_training(job);
+  items.update = memory::estimate_memory(model, peak, &train);
+  const memory::Parts& parts = items.update.parts;
+  items.weights = parts[Part::kWeights], items.gradients = parts[Part::kGradients];
+  items.optimizer = parts[Part::kOptimizer];
+  if (job.reference && peak.train.method == model::Method::kFull) {  // without its adapters, a model is the reference
+    items.reference = memory::model_weight_bytes(model, model::Precision::kBf16, peak.parallel, false);
+    if (peak.parallel.zero >= 3) items.reference = items.reference / std::max(1, peak.parallel.data());
+  }
+  if (job.has_critic()) items.critic = items.weights + items.optimizer;
+
+  model::Job engine = job.rollout;
+  engine.serve.isl = std::max<std::int64_t>(1, std::llround(job.isl));
+  engine.serve.osl = std::max<std::int64_t>(1, std::llround(job.answers.mean));
+  engine.serve.concurrency = 1;
+  const MemoryNeed served = memory::estimate_memory(model, engine, &rollout);
+  items.engine_weights = served.parts[Part::kWeights];
+  items.engine_rest = served.parts[Part::kActivations] + served.parts[Part::kLogits] + served.parts[Part::kRuntime];
+  items.cache_token = served.kv_per_token;
+  return items;
+}
+
+// The interval of the trainer's estimate applies to every phase.
+PhaseMemory phase(PhaseKind kind, bool on_rollout, std::vector<PhasePart> parts, const Items& items,
+                  const catalog::Gpu& gpu) {
+  PhaseMemory made{kind, on_rollout, {}, {}, {}};
+  for (const PhasePart& part : parts) {
+    if (part.bytes > Bytes{}) made.parts.push_back(part), made.need.device += part.bytes;
+  }
+  made.need.low = made.need.device * (items.update.low / items.update.device);
+  made.need.high = made.need.device * (items.update.high / items.update.device);
+  made.need.of_gpu = true;
+  made.fit = memory::fits(made.need, gpu);
+  return made;
+}
+
+Bytes least_cache(const RlJob& job, const Items& items) {
+  const double answers = std::min(kFewestAnswers, job.sequences());
+  return items.cache_token * (job.longest() + (answers - 1) * (job.isl + job.answers.mean / 2));
+}
+
+std::vector<PhaseMemory> phases_of(const RlJob& job, const Items& items, const catalog::Gpu& train,
+                                   const catalog::Gpu& rollout, int offloads) {
+  const bool split = job.layout.split;
+  const auto stays = [&](Offload what, Bytes bytes) { return static_cast<int>(what) < offloads ? Bytes{} : bytes; };
+  const Bytes reference = stays(Offload::kReference, items.reference);
+  const Bytes resting_weights = stays(Offload::kWeights, items.weights);
+  const Bytes resting_states = stays(Offload::kOptimizer, items.optimizer);
+  const Bytes resting_critic = offloads > static_cast<int>(Offload::kOptimizer) ? Bytes{} : items.critic;
+  const Bytes cache = least_cache(job, items);
+  const Bytes engine = split ? Bytes{} : offloads > 0 ? kAsleep : items.engine_weights + items.engine_rest + cache;
+  const Bytes passes = items.update.device - items.weights - items.gradients - items.optimizer;
+
+  std::vector<PhaseMemory> phases;
+  phases.push_back(phase(PhaseKind::kGenerate, split,
+                         {{"engine's weights", items.engine_weights},
+                          {"KV cache, at least", cache},
+                          {"engine's runtime", items.engine_rest},
+                          {"trainer's weights", split ? Bytes{} : resting_weights},
+                          {"optimizer", split ? Bytes{} : resting_states},
+                          {"critic", split ? Bytes{} : resting_critic},
+                          {"reference", split ? Bytes{} : reference}},
+                         items, rollout));
+  phases.push_back(phase(PhaseKind::kLogProb, false,
+                         {{"trainer's weights", items.weights},
+                          {"passes", passes},
+                          {"optimizer", resting_states},
+                          {"critic", resting_critic},
+                          {"reference", items.reference},
+                          {"engine", engine}},
+                         items, train));
+  phases.push_back(phase(PhaseKind::kUpdate, false,
+                         {{"trainer's weights", items.weights},
+                          {"gradients", items.gradients},
+                          {"optimizer", items.optimizer},
+                          {"passes", passes},
+                          {"critic", resting_critic},
+                          {"reference", reference},
+                          {"engine", engine}},
+                         items, train));
+  phases.push_back(phase(PhaseKind::kSync, false,
+                         {{"trainer's weights", items.weights},
+                          {"engine's weights", split ? Bytes{} : items.engine_weights},
+                          {"buckets", kBucket * 2},
+                          {"optimizer", resting_states},
+                          {"critic", resting_critic},
+                          {"reference", reference},
+                          {"runtime", items.update.parts[Part::kRuntime]}},
+                         items, train));
+  return phases;
+}
+
+memory::Verdict worst(const std::vector<PhaseMemory>& phases) {
+  memory::Verdict verdict = memory::Verdict::kFits;
+  for (const PhaseMemory& each : phases) verdict = std::max(verdict, each.fit.verdict);
+  return verdict;
+}
+
+}  // namespace
+
+std::string_view name_of(Offload offload) {
+  constexpr std::string_view kNames[] = {"engine", "reference", "optimizer", "weights"};
+  return kNames[static_cast<std::size_t>(offload)];
+}
+
+const PhaseMemory& RlMemory::fullest() const {
+  return *std::max_element(phases.begin(), phases.end(), [](const PhaseMemory& a, const PhaseMemory& b) {
+    return a.need.device / a.fit.capacity < b.need.device / b.fit.capacity;
+  });
+}
+
+RlMemory phase_memory(const model::ModelShape& model, const RlJob& job, const catalog::Gpu& train,
+                      const catalog::Gpu& rollout) {
+  const Items items = items_of(model, job, train, rollout);
+  RlMemory found;
+  // With GPUs of its own, the engine does not make room, and the trainer has nothing to wait for.
+  const int most = job.layout.split ? static_cast<int>(Offload::kReference) + 1 : kOffloads;
+  int used = 0;
+  for (memory::Verdict wanted : {memory::Verdict::kFits, memory::Verdict::kTight}) {
+    for (used = 0; used <= most; ++used) {
+      found.phases = phases_of(job, items, train, rollout, used);
+      found.verdict = worst(found.phases);
+      if (found.verdict <= wanted) break;
+    }
+    if (used <= most) break;
+  }
+  used = std::min(used, most);
+  for (int i = 0; i < used; ++i) {
+    const auto offload = static_cast<Offload>(i);
+    const Bytes moved[] = {items.engine_weights, items.reference, items.optimizer + items.critic, items.weights};
+    const bool applies = moved[i] > Bytes{} && !(job.layout.split && offload == Offload::kEngine);
+    if (!applies) continue;
+    found.offloads.push_back(offload);
+    found.host += moved[i];
+  }
+  const PhaseMemory& generate = found.phases.front();
+  const Bytes budget = rollout.capacity() * job.rollout.serve.memory_share - items.engine_weights - items.engine_rest;
+  const Bytes left = generate.fit.headroom + least_cache(job, items);
+  const Bytes answer = items.cache_token * (job.isl + job.answers.mean);
+  if (answer > Bytes{}) found.answers_in_cache = std::max(0.0, std::floor(std::min(budget, left) / answer));
+  return found;
+}
+
+}  // namespace rightsize::rl

@@ -1,0 +1,44 @@
+// GPU memory of each phase of a step, and what must move to host memory so that all of them fit.
+#pragma once
+
+#include <vector>
+
+#include "memory/memory.h"
+#include "rl/rl.h"
+
+namespace rightsize::rl {
+
+// What can leave the GPUs while another phase runs, cheapest first.
+enum class Offload { kEngine, kReference, kOptimizer, kWeights };
+inline constexpr int kOffloads = 4;
+std::string_view name_of(Offload offload);
+
+// One item in memory during a phase.
+struct PhasePart {
+  std::string_view name;
+  Bytes bytes;
+};
+
+struct PhaseMemory {
+  PhaseKind kind = PhaseKind::kGenerate;
+  bool on_rollout = false;  // on the engine's GPUs of a split layout
+  std::vector<PhasePart> parts;
+  memory::MemoryNeed need;  // device, low and high
+  memory::Fit fit;
+};
+
+struct RlMemory {
+  std::vector<PhaseMemory> phases;
+  std::vector<Offload> offloads;  // needed; if nothing helps, all that apply
+  memory::Verdict verdict = memory::Verdict::kNo;
+  Bytes host;                   // host memory that the offloads take for one GPU
+  double answers_in_cache = 0;  // answers of mean length that the engine's cache holds, with what the offloads leave
+
+  const PhaseMemory& fullest() const;  // relative to the GPU's capacity
+};
+
+// Memory on the fullest GPU of each side.
+RlMemory phase_memory(const model::ModelShape& model, const RlJob& job, const catalog::Gpu& train,
+                      const catalog::Gpu& rollout);
+
+}  // namespace rightsize::rl

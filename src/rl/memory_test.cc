@@ -1,0 +1,76 @@
+// Memory of the phases: published minimal set-ups, and properties.
+#include "rl/memory.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rl/test_jobs.h"
+
+namespace rightsize::rl {
+namespace {
+
+// GRPO with 1,024 tokens of prompt and answer.
+RlMemory memory_of(const std::string& model, const std::string& gpu, int gpus, int tp, int pp, int rollout_tp) {
+  RlJob job;
+  job.framework = Framework::kVerl;
+  job.layout = {false, gpus, gpus};
+  job.prompts = 1024, job.samples = 5, job.isl = 512, job.answers = {512, 1, 1024}, job.train_batch = 1280;
+  job.train.precision = model::Precision::kMixedBf16;
+  job.train.train.recompute = model::Recompute::kFull;
+  job.train.parallel.tensor = tp, job.train.parallel.pipeline = pp;
+  job.rollout.parallel.tensor = rollout_tp;
+  settle(job);
+  return phase_memory(test_model(model).shape, job, test_gpu(gpu), test_gpu(gpu));
+}
+
+struct Smallest {
+  const char* model;
+  const char* gpu;
+  int gpus, tp, pp, rollout_tp;
+};
+// The rows marked MIN of verl's docs/perf/device_tuning.rst @0043240; H100 stands for H800, which has its memory.
+constexpr Smallest kSmallest[] = {{"qwen2.5-7b", "h100-sxm", 2, 1, 1, 2},
+                                  {"qwen2.5-14b", "h100-sxm", 4, 1, 1, 2},
+                                  {"qwen2.5-32b", "h20", 8, 4, 2, 4}};
+
+TEST(RlMemoryOfPublishedRuns, TheSmallestFitAndHalfOfThemDoNot) {
+  for (const Smallest& s : kSmallest) {
+    const RlMemory fits = memory_of(s.model, s.gpu, s.gpus, s.tp, s.pp, s.rollout_tp);
+    EXPECT_NE(fits.verdict, memory::Verdict::kNo) << s.model << " needs " << in_gib(fits.fullest().need.device);
+    const RlMemory half =
+        memory_of(s.model, s.gpu, s.gpus / 2, s.tp, s.pp > 1 ? s.pp / 2 : 1, std::min(s.rollout_tp, s.gpus / 2));
+    EXPECT_EQ(half.verdict, memory::Verdict::kNo) << s.model << " needs " << in_gib(half.fullest().need.device);
+  }
+}
+
+RC_GTEST_PROP(RlMemoryProperties, MoreGpusNeverNeedMoreMemory, ()) {
+  const int gpus = 1 << *rc::gen::inRange(1, 5);
+  const std::string model = *rc::gen::elementOf(std::vector<std::string>{"qwen2.5-7b", "llama-3.1-8b", "qwen2.5-14b"});
+  const RlMemory few = memory_of(model, "h200-sxm", gpus, 1, 1, 1),
+                 many = memory_of(model, "h200-sxm", gpus * 2, 1, 1, 1);
+  RC_ASSERT(many.fullest().need.device <= few.fullest().need.device * 1.01);
+  RC_ASSERT(many.verdict <= few.verdict);
+  for (const PhaseMemory& phase : few.phases) {
+    Bytes sum;
+    for (const PhasePart& part : phase.parts) sum += part.bytes;
+    RC_ASSERT(std::abs(sum / phase.need.device - 1) < 1e-9);
+    RC_ASSERT(phase.need.low <= phase.need.device && phase.need.device <= phase.need.high);
+  }
+}
+
+TEST(RlMemoryProperties, ACriticNeedsMemory) {
+  RlJob job;
+  job.layout = {false, 8, 8};
+  job.prompts = 64, job.samples = 1, job.isl = 500, job.answers = {500, 1, 2000}, job.train_batch = 64;
+  job.train.precision = model::Precision::kMixedBf16;
+  settle(job);
+  const auto need = [&](Algorithm algorithm) {
+    job.algorithm = algorithm;
+    const RlMemory m = phase_memory(test_model("llama-3.1-8b").shape, job, test_gpu("h200-sxm"), test_gpu("h200-sxm"));
+    return m.phases[2].need.device + m.host;
+  };
+  EXPECT_GT(need(Algorithm::kPpo), need(Algorithm::kGrpo));
+}
+
+}  // namespace
+}  // namespace rightsize::rl

@@ -1,0 +1,126 @@
+#include "rl/rollout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "base/normal.h"
+#include "base/random.h"
+#include "sim/continuous_batching.h"
+
+namespace rightsize::rl {
+namespace {
+
+// vLLM's limit for offline batches on data-center GPUs.
+constexpr double kMostRunning = 1024;
+
+// GPUs that one host has: racks that are one NVLink domain consist of hosts with four.
+int host_gpus(const perf::Cluster& cluster) { return cluster.node_gpus > 8 ? 4 : cluster.node_gpus; }
+
+// The longest of `count` answers; the table of lengths ends at p99.95.
+std::int32_t longest_answer(const AnswerLengths& answers, const std::vector<std::int32_t>& table, double count) {
+  const double sigma = std::sqrt(std::log1p(answers.variation * answers.variation));
+  const double in_table = 1 - 0.5 / sim::kLengths, of_all = 1 - 0.5 / std::max(1.0, count);
+  double length = table.back();
+  if (table.size() > 1) length *= std::exp(sigma * (normal_quantile(of_all) - normal_quantile(in_table)));
+  if (answers.most > 0) length = std::min(length, answers.most);
+  return static_cast<std::int32_t>(std::max(1.0, length));
+}
+
+// The answers of one replica, in random order. All start at once.
+std::shared_ptr<sim::Trace> batch_of(const RlJob& job, std::size_t count, bool has_longest) {
+  const AnswerLengths& answers = job.answers;
+  const std::vector<std::int32_t> table = sim::length_table(answers.mean, answers.variation, answers.most);
+  auto trace = std::make_shared<sim::Trace>();
+  trace->has_tokens = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double quantile = (static_cast<double>(i) + 0.5) / static_cast<double>(count);
+    sim::Arrival arrival;
+    arrival.size = static_cast<std::int32_t>(std::max(1.0, job.isl));
+    arrival.output = table[static_cast<std::size_t>(quantile * static_cast<double>(table.size()))];
+    trace->arrivals.push_back(arrival);
+  }
+  if (has_longest) trace->arrivals.back().output = longest_answer(answers, table, job.sequences());
+  Random random(1);
+  for (std::size_t i = count; i > 1; --i) std::swap(trace->arrivals[i - 1], trace->arrivals[random.next() % i]);
+  return trace;
+}
+
+Seconds from_ns(double ns) { return seconds(ns * 1e-9); }
+
+// Large models get more memory than usual: up to what the engine can use of a GPU.
+constexpr double kMostMemory = 0.95;
+
+Result<capacity::Replica> replica_for(const capacity::Predictor& predictor, model::Job engine, const Pool& pool,
+                                      double longest, double most_running) {
+  Result<capacity::Replica> replica =
+      capacity::token_replica(predictor, engine, *pool.gpu, pool.speed, pool.cluster, most_running);
+  const bool roomy = replica && static_cast<double>(replica->step.kv_tokens) >= longest;
+  if (roomy || engine.serve.memory_share >= kMostMemory) return replica;
+  engine.serve.memory_share = kMostMemory;
+  return capacity::token_replica(predictor, engine, *pool.gpu, pool.speed, pool.cluster, most_running);
+}
+
+}  // namespace
+
+int replica_gpus(const RlJob& job) { return job.rollout.parallel.tensor * job.rollout.parallel.pipeline; }
+
+Seconds Rollout::until(double share) const {
+  const double points[] = {0, 0.5, 0.9, 0.95, 0.99, 1};
+  const double times[] = {0,
+                          value_of(profile.latency, sim::Statistic::kP50),
+                          value_of(profile.latency, sim::Statistic::kP90),
+                          value_of(profile.latency, sim::Statistic::kP95),
+                          value_of(profile.latency, sim::Statistic::kP99),
+                          in_seconds(batch) * 1e9};
+  for (std::size_t i = 1; i < std::size(points); ++i) {
+    if (share > points[i]) continue;
+    const double part = (share - points[i - 1]) / (points[i] - points[i - 1]);
+    return std::min(batch, from_ns(times[i - 1] + part * (times[i] - times[i - 1])));
+  }
+  return batch;
+}
+
+Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJob& job, const Pool& pool,
+                                 const StackConstants& constants, double ahead) {
+  Rollout rollout;
+  rollout.replicas = std::max(1, job.layout.rollout / replica_gpus(job));
+  // Dropped prompts are generated as well.
+  const double answers = job.sequences() / job.kept_prompts;
+  rollout.per_replica = std::ceil(answers / rollout.replicas);
+  const double most = job.rollout.serve.max_batch ? static_cast<double>(*job.rollout.serve.max_batch) : kMostRunning;
+
+  model::Job engine = job.rollout;
+  engine.serve.isl = std::max<std::int64_t>(1, std::llround(job.isl));
+  engine.serve.osl = std::max<std::int64_t>(1, std::llround(job.answers.mean));
+  engine.serve.concurrency = std::max<std::int64_t>(1, std::llround(std::min(most, rollout.per_replica)));
+  // Fitted to as many as may run at once, whatever `ahead` is, so that times at different ages are comparable.
+  RIGHTSIZE_TRY(capacity::Replica replica,
+                replica_for(predictor, engine, pool, job.longest() + 1, std::min(most, rollout.per_replica * 2)));
+  rollout.basis = replica.basis;
+  sim::StepCost& step = replica.step;
+  step.base += in_seconds(constants.engine_step) * 1e9;
+  if (replica_gpus(job) > host_gpus(pool.cluster)) step.base += in_seconds(constants.host_step) * 1e9;
+  step.prefill /= job.samples;  // the answers to a prompt share its cache
+
+  sim::ContinuousServer server;
+  server.replicas = {step};
+  server.batching.max_sequences = static_cast<std::int64_t>(most);
+  const auto count = static_cast<std::size_t>(rollout.per_replica);
+  const auto run = [&](bool has_longest) {
+    return sim::start_run(server, batch_of(job, count, has_longest), {}, 1)->to_the_end(count);
+  };
+  rollout.profile = run(true);
+  if (rollout.profile.rejected > 0)
+    return fail(bad_input("the KV cache does not hold the longest answer").with_hint("use a larger --rollout-tp"));
+  rollout.batch = from_ns(static_cast<double>(rollout.profile.elapsed));
+  rollout.typical = std::min(rollout.batch, from_ns(static_cast<double>(run(false).elapsed)));
+  server.batching.max_sequences =
+      static_cast<std::int64_t>(std::max(1.0, std::min(most, rollout.per_replica * (1 + ahead))));
+  const sim::RequestShape shape{.size = job.isl, .output = job.answers.mean, .output_variation = job.answers.variation};
+  rollout.steady =
+      std::min(rollout.batch, seconds(rollout.per_replica / in_requests_per_s(sim::capacity(server, shape))));
+  return rollout;
+}
+
+}  // namespace rightsize::rl

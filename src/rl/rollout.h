@@ -1,0 +1,32 @@
+// Generation of one batch of answers on the replicas of a serving engine.
+#pragma once
+
+#include "rl/rl.h"
+#include "sim/run.h"
+
+namespace rightsize::rl {
+
+struct Rollout {
+  Seconds batch;    // until the last answer of the last replica is complete
+  Seconds typical;  // ... of a replica that does not have the longest answer
+  Seconds steady;   // per batch, if replicas always have answers to work on
+  double replicas = 1, per_replica = 1;
+  sim::LatencyProfile profile;  // of the slowest replica
+  perf::Basis basis = perf::Basis::kMeasured;
+
+  // Until this share of the answers is complete.
+  Seconds until(double share) const;
+};
+
+// `ahead`: answers of the next batches that may be started early, as a share of a batch.
+Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJob& job, const Pool& pool,
+                                 const StackConstants& constants, double ahead);
+
+// The step with a generation that was simulated before.
+Result<RlEstimate> estimate_step(const capacity::Predictor& predictor, const RlJob& job, const Pool& train,
+                                 const Rollout& rollout, const StackConstants& constants);
+
+// GPUs that one copy of the engine runs on.
+int replica_gpus(const RlJob& job);
+
+}  // namespace rightsize::rl

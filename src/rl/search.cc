@@ -1,0 +1,287 @@
+#include "rl/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "memory/train.h"
+#include "memory/weight_bytes.h"
+#include "rl/rollout.h"
+#include "rl/trainer.h"
+
+namespace rightsize::rl {
+namespace {
+
+constexpr int kSizes[] = {1, 2, 4, 8, 16, 32};
+// Room for the engine's cache beside its weights.
+constexpr double kWeightShare = 0.8;
+
+bool is_power_or_half(int n) {
+  while (n % 2 == 0) n /= 2;
+  return n == 1 || n == 3;
+}
+
+class Search {
+ public:
+  Search(const RlRequest& request, const perf::Constants& constants, const std::vector<plan::MachineClass>& classes)
+      : request_(request),
+        classes_(classes),
+        work_(perf::work_of(request.request.model)),
+        predictor_{constants, request.request.model, work_},
+        stack_(constants_of(request.job.framework)) {}
+
+  void run() {
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+      const plan::MachineClass& machines = classes_[c];
+      if (!runs_on(*machines.gpu)) continue;
+      for (const int count : plan::machine_counts(machines, request_.request.limits, true)) {
+        const int gpus = request_.request.limits.gpus.value_or(count * machines.gpus);
+        if (!request_.request.limits.gpus && !is_power_or_half(count)) continue;
+        for (const auto& [layout, async] : layouts(machines, gpus)) add_best(c, count, layout, async);
+      }
+    }
+  }
+
+  plan::FoundOptions found;
+  std::vector<std::pair<RlJob, RlEstimate>> details;  // of each option
+  double considered = 0;
+
+  const perf::ModelWork& work() const { return work_; }
+
+  Result<RlEstimate> estimate(const plan::MachineClass& machines, const RlJob& job) {
+    const Pool pool{machines.gpu, machines.speed, machines.cluster};
+    RIGHTSIZE_TRY(const Rollout rollout, rollout_on(pool, job));
+    return estimate_step(predictor_, job, pool, rollout, stack_);
+  }
+
+ private:
+  // bf16 and the engine's kernels need Ampere or later.
+  static bool runs_on(const catalog::Gpu& gpu) {
+    if (gpu.vendor == "AMD") return true;
+    return gpu.vendor == "NVIDIA" && (gpu.compute_capability.empty() || std::atof(gpu.compute_capability.c_str()) >= 8);
+  }
+
+  std::vector<std::pair<Layout, double>> layouts(const plan::MachineClass& machines, int gpus) const {
+    const double async = request_.async.value_or(1);
+    if (request_.layout) {
+      Layout layout = *request_.layout;
+      if (!layout.split) layout.train = layout.rollout = gpus;
+      if (layout.gpus() != gpus) return {};
+      return {{layout, layout.split ? request_.async.value_or(0) : 0}};
+    }
+    std::vector<std::pair<Layout, double>> all;
+    if (request_.async.value_or(0) == 0) all.push_back({{false, gpus, gpus}, 0});
+    if (!(async > 0)) return all;
+    // Whole machines for each side, or parts of a single one.
+    const int unit = gpus > machines.gpus ? machines.gpus : 1;
+    std::set<int> seen;
+    for (const double share : {0.25, 0.5, 0.75}) {
+      const int train = static_cast<int>(std::lround(gpus * share / unit)) * unit;
+      if (train > 0 && train < gpus && seen.insert(train).second) all.push_back({{true, train, gpus - train}, async});
+    }
+    return all;
+  }
+
+  // The fastest settings of both sides.
+  void add_best(std::size_t index, int count, const Layout& layout, double async) {
+    const plan::MachineClass& machines = classes_[index];
+    ++considered;
+    RlJob job = request_.job;
+    job.layout = layout, job.async = async;
+    if (!choose_trainer(machines, job)) {
+      found.reject(machines, plan::RejectionStage::kMemory, 1,
+                   {.kind = plan::Shortfall::Kind::kMemory,
+                    .need_gpus = layout.train,
+                    .need_bytes = nearest_,
+                    .have_bytes = machines.gpu->capacity()});
+      return;
+    }
+    std::optional<RlEstimate> best;
+    RlJob chosen;
+    for (const int tensor : engine_sizes(machines, job)) {
+      job.rollout.parallel.tensor = tensor;
+      settle(job);
+      const Result<RlEstimate> step = estimate(machines, job);
+      if (step && (!best || step->step < best->step)) best = *step, chosen = job;
+    }
+    if (!best) return;
+    plan::Option option;
+    option.machines = count, option.gpus = layout.gpus();
+    option.job = chosen.train;
+    option.units_per_second = job.tokens() / in_seconds(best->step);
+    option.speed = best->interval, option.basis = best->basis;
+    option.machines_class = index;
+    found.options.push_back(std::move(option));
+    details.emplace_back(chosen, *best);
+  }
+
+  // The fewest parts that fit, with everything offloaded that can be.
+  bool choose_trainer(const plan::MachineClass& machines, RlJob& job) {
+    const model::ModelShape& model = request_.request.model;
+    const Bytes capacity = machines.gpu->capacity();
+    std::vector<std::tuple<int, int, int>> sizes;  // product, pipeline, tensor
+    for (const int tensor : kSizes) {
+      for (const int pipeline : kSizes) {
+        const bool possible = tensor <= std::min(8, machines.cluster.node_gpus) && model.heads % tensor == 0 &&
+                              pipeline <= 16 && pipeline <= model.layers && job.layout.train % (tensor * pipeline) == 0;
+        if (possible) sizes.emplace_back(tensor * pipeline, pipeline, tensor);
+      }
+    }
+    if (request_.trainer_given) {
+      const model::Parallelism& p = job.train.parallel;
+      if (job.layout.train % (p.tensor * p.pipeline * p.context) != 0) return false;
+      sizes = {{p.tensor * p.pipeline, p.pipeline, p.tensor}};
+    }
+    std::sort(sizes.begin(), sizes.end());
+    for (const auto& [product, pipeline, tensor] : sizes) {
+      model::Parallelism& p = job.train.parallel;
+      p.tensor = tensor, p.pipeline = pipeline;
+      if (!request_.trainer_given && work_.experts > 0) {
+        const int groups = job.layout.train / pipeline;
+        p.expert = 1;
+        for (const int expert : kSizes)
+          if (groups % expert == 0 && static_cast<int>(work_.experts) % expert == 0) p.expert = expert;
+      }
+      settle(job);
+      nearest_ = trainer_need(job);
+      if (nearest_ <= capacity) return true;
+    }
+    return false;
+  }
+
+  Bytes trainer_need(const RlJob& job) {
+    const model::Job peak = peak_training(job);
+    const model::Parallelism& p = peak.parallel;
+    const auto key = std::tuple(p.tensor, p.pipeline, p.expert, p.zero, p.data() > 1);
+    auto found_need = needs_.find(key);
+    if (found_need == needs_.end()) found_need = needs_.try_emplace(key, request_.request.model, peak).first;
+    return found_need->second.high(1, p.data());
+  }
+
+  std::vector<int> engine_sizes(const plan::MachineClass& machines, RlJob& job) const {
+    if (request_.engine_given) return {job.rollout.parallel.tensor};
+    std::vector<int> sizes;
+    for (const int tensor : kSizes) {
+      if (tensor > job.layout.rollout || request_.request.model.heads % tensor != 0 || sizes.size() == 2) continue;
+      if (tensor > machines.cluster.node_gpus && !sizes.empty()) continue;
+      job.rollout.parallel.tensor = tensor;
+      settle(job);
+      const Bytes weights = memory::served_weight_bytes(request_.request.model, job.rollout);
+      if (weights <= machines.gpu->capacity() * kWeightShare) sizes.push_back(tensor);
+    }
+    return sizes;
+  }
+
+  // Generation depends on the GPU, the engine and its share of the answers, not on the trainer.
+  Result<Rollout> rollout_on(const Pool& pool, const RlJob& job) {
+    const double replicas = std::max(1, job.layout.rollout / replica_gpus(job));
+    const auto key = std::tuple(pool.gpu, pool.cluster.node_gpus, pool.cluster.linked,
+                                in_bytes_per_s(pool.cluster.network_per_gpu), job.rollout.parallel.tensor,
+                                job.rollout.precision, std::ceil(job.sequences() / job.kept_prompts / replicas),
+                                job.answers.mean, job.async, job.layout.split);
+    const auto known = rollouts_.find(key);
+    if (known != rollouts_.end()) {
+      Result<Rollout> again = known->second;
+      if (again) again->replicas = replicas;
+      return again;
+    }
+    return rollouts_.emplace(key, simulate_rollout(predictor_, job, pool, stack_, job.async)).first->second;
+  }
+
+  const RlRequest& request_;
+  const std::vector<plan::MachineClass>& classes_;
+  perf::ModelWork work_;
+  capacity::Predictor predictor_;
+  StackConstants stack_;
+  Bytes nearest_;
+  std::map<std::tuple<int, int, int, int, bool>, memory::TrainingNeeds> needs_;
+  std::map<std::tuple<const catalog::Gpu*, int, bool, double, int, model::Precision, double, double, double, bool>,
+           Result<Rollout>>
+      rollouts_;
+};
+
+// One plan per provider, GPU, terms and layout.
+using RlKind = std::tuple<std::string_view, const catalog::Gpu*, catalog::Purchase, bool>;
+
+void add_change(const RlRequest& request, Search& search, const RlPlan& plan, RlChange::Kind kind, std::string flags,
+                RlJob job, RlRecommendation& to) {
+  settle(job);
+  const Result<RlEstimate> step = search.estimate(*plan.priced.machines, job);
+  if (!step) return;
+  const Seconds time = step->step * request.steps;
+  const UsdPerSecond rate = plan.priced.price->likely * machines(plan.priced.option->machines);
+  to.changes.push_back({kind, std::move(flags), *step, time, rate * time});
+}
+
+void add_changes(const RlRequest& request, Search& search, RlRecommendation& to) {
+  using Kind = RlChange::Kind;
+  const RlPlan& plan = to.plans.front();
+  RlJob job = plan.job;
+  job.samples *= 2;
+  add_change(request, search, plan, Kind::kMoreSamples, fmt::format("--samples {:.0f}", job.samples), job, to);
+  job = plan.job;
+  job.answers.mean /= 2, job.answers.most /= 2;
+  add_change(request, search, plan, Kind::kShorterAnswers,
+             job.answers.most > 0 ? fmt::format("--osl {:.0f},max={:.0f}", job.answers.mean, job.answers.most)
+                                  : fmt::format("--osl {:.0f}", job.answers.mean),
+             job, to);
+  job = plan.job;
+  const int gpus = job.layout.gpus();
+  if (job.layout.split) {
+    job.layout = {false, gpus, gpus}, job.async = 0;
+    add_change(request, search, plan, Kind::kColocated, "--layout colocated", job, to);
+  } else if (gpus % 2 == 0) {
+    const model::Parallelism& p = job.train.parallel;
+    job.layout = {true, gpus / 2, gpus / 2}, job.async = 1;
+    if (job.layout.train % (p.tensor * p.pipeline * p.context) == 0)
+      add_change(request, search, plan, Kind::kAsync, fmt::format("--layout {} --async 1", describe(job.layout)), job,
+                 to);
+  }
+  job = plan.job;
+  if (job.rollout.precision != model::Precision::kFp8) {
+    job.rollout.precision = model::Precision::kFp8;
+    add_change(request, search, plan, Kind::kFp8Rollout, "--rollout-precision fp8", job, to);
+  }
+}
+
+}  // namespace
+
+RlRecommendation recommend_rl(const RlRequest& request, const market::PriceBook& book,
+                              const perf::Constants& constants) {
+  RlRecommendation result;
+  const plan::Request& wanted = request.request;
+  const auto classes = std::make_shared<std::vector<plan::MachineClass>>(
+      plan::machine_classes(book.offers(wanted.filter), book, plan::price_horizon(wanted), constants, wanted.own));
+  Search search(request, constants, *classes);
+  search.run();
+  result.considered = search.considered;
+  const auto found = std::make_shared<plan::FoundOptions>(std::move(search.found));
+  result.obstacles = found->obstacles;
+  std::vector<plan::PricedOption> candidates =
+      plan::price_options(wanted, book, *classes, search.work(), *found, result.obstacles);
+  std::sort(candidates.begin(), candidates.end(),
+            [&](const plan::PricedOption& a, const plan::PricedOption& b) { return plan::is_better(wanted, a, b); });
+  result.classes = classes, result.found = found;
+  std::set<RlKind> seen;
+  for (const plan::PricedOption& candidate : candidates) {
+    if (result.plans.size() >= static_cast<std::size_t>(wanted.top)) break;
+    const auto& [job, step] = search.details[static_cast<std::size_t>(candidate.option - found->options.data())];
+    const RlKind kind{candidate.offer->machine->provider, candidate.machines->gpu, candidate.offer->price->purchase,
+                      job.layout.split};
+    if (seen.contains(kind)) continue;
+    RlPlan plan{candidate, job, step,
+                phase_memory(wanted.model, job, *candidate.machines->gpu, *candidate.machines->gpu)};
+    if (plan.memory.verdict == memory::Verdict::kNo) continue;  // the exact replay needs more than the search assumed
+    seen.insert(kind);
+    result.plans.push_back(std::move(plan));
+  }
+  if (!result.plans.empty() && !wanted.plans_only) add_changes(request, search, result);
+  return result;
+}
+
+}  // namespace rightsize::rl

@@ -1,0 +1,56 @@
+// Which GPUs for reinforcement learning, and how to split them: searched, priced and ranked as every other job.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "market/price_book.h"
+#include "plan/candidates.h"
+#include "rl/memory.h"
+#include "rl/rl.h"
+
+namespace rightsize::rl {
+
+struct RlRequest {
+  plan::Request request;  // filters, limits, prices and assumptions; its work is `steps` steps in tokens
+  RlJob job;              // what does not vary
+  double steps = 1;
+  // Given by the user; otherwise searched.
+  std::optional<Layout> layout;
+  std::optional<double> async;
+  bool trainer_given = false, engine_given = false;  // parallel sizes
+};
+
+struct RlPlan {
+  plan::PricedOption priced;  // points into the recommendation
+  RlJob job;
+  RlEstimate step;
+  RlMemory memory;
+};
+
+// The first plan with one thing changed, on the same GPUs.
+struct RlChange {
+  enum class Kind { kMoreSamples, kShorterAnswers, kAsync, kColocated, kFp8Rollout };
+  Kind kind = Kind::kMoreSamples;
+  std::string flags;  // "--samples 64"
+  RlEstimate step;
+  Seconds time;  // of all steps
+  Usd cost;
+};
+
+struct RlRecommendation {
+  std::vector<RlPlan> plans;  // best first, at most request.top; one per provider, GPU, terms and layout
+  std::vector<RlChange> changes;
+  plan::Obstacles obstacles;
+  double considered = 0;  // layouts on machines
+  // What the plans point into.
+  std::shared_ptr<const std::vector<plan::MachineClass>> classes;
+  std::shared_ptr<const plan::FoundOptions> found;
+};
+
+RlRecommendation recommend_rl(const RlRequest& request, const market::PriceBook& book,
+                              const perf::Constants& constants);
+
+}  // namespace rightsize::rl

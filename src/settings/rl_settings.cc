@@ -1,0 +1,37 @@
+// Post-training by reinforcement learning: --job rl.
+#include "settings/rows.h"
+
+namespace rightsize::settings {
+namespace {
+
+constexpr Setting kRows[] = {
+    section("Reinforcement learning (--job rl)"),
+    choice("algorithm", "grpo|ppo|dapo|rloo|reinforce++|distill",
+           "algorithm; ppo trains a critic, distill follows a teacher of the same size on the policy's own answers")
+        .or_words("grpo"),
+    count("prompts", "64", 1, 1e7, "prompts per step").or_words("128"),
+    count("train-batch", "512", 1, 1e8, "answers per optimizer step").or_words("all of a step"),
+    yes_no("reference", "compute the log-probabilities of a frozen copy of the model").or_words("yes"),
+    share("kept-prompts", "0.6", 0.01, 1,
+          "share of prompts that are trained on; dapo drops those whose answers all get the same reward")
+        .or_words("1"),
+    duration("reward-time", "5ms", 0, 86'400, "time to judge one answer, one after the other")
+        .or_words("as measured with the framework"),
+    text("layout", "colocated|split=TRAINER:ROLLOUT",
+         "trainer and engine take turns on all GPUs, or each has its own, e.g. split=8:8")
+        .or_words("colocated"),
+    number("async", "1", 0, 64,
+           "steps by which an answer may be older than the policy; a fraction is a share of a batch (verl's staleness)")
+        .or_words("0"),
+    count("rollout-tp", "2", 1, 1024, "tensor parallel size of the engine").or_words("1"),
+    count("rollout-ep", "8", 1, 1024, "expert parallel size of the engine").or_words("1"),
+    choice("rollout-precision", "bf16|fp8", "number format of the engine's weights")
+        .or_words("bf16; fp8 with --precision fp8"),
+    text("rollout-gpu", "NAME", "GPU of the engine, if it differs from the trainer's (--layout split)"),
+};
+
+}  // namespace
+
+std::span<const Setting> rl_rows() { return kRows; }
+
+}  // namespace rightsize::settings
