@@ -15,10 +15,10 @@ double ns(Seconds time) { return in_seconds(time) * 1e9; }
 
 // A worker that serves whole requests.
 Result<Replica> worker_of(const Predictor& p, const model::Job& job, const catalog::Gpu& gpu,
-                          const perf::GpuSpeed& speed, const perf::Cluster& cluster) {
+                          const perf::GpuSpeed& speed, const perf::Cluster& cluster, double most_running) {
   const perf::ServeLoad load = load_of(p.model, job, gpu);
   RIGHTSIZE_TRY(const perf::StepFit fit,
-                perf::fit_engine_step(p.constants, p.work, job, speed, cluster, load, kMostSequences));
+                perf::fit_engine_step(p.constants, p.work, job, speed, cluster, load, most_running));
   Replica replica;
   replica.gpu = gpu.name;
   replica.gpus = job.parallel.tensor * job.parallel.pipeline;
@@ -92,10 +92,10 @@ perf::ServeLoad load_of(const model::ModelShape& model, const model::Job& job, c
 }
 
 Result<Replica> token_replica(const Predictor& p, const model::Job& job, const catalog::Gpu& gpu,
-                              const perf::GpuSpeed& speed, const perf::Cluster& cluster) {
-  if (!job.serve.disaggregated) return worker_of(p, job, gpu, speed, cluster);
-  RIGHTSIZE_TRY(Replica decode, worker_of(p, decode_job(job), gpu, speed, cluster));
-  RIGHTSIZE_TRY(const Replica prefill, worker_of(p, model::prefill_worker(job), gpu, speed, cluster));
+                              const perf::GpuSpeed& speed, const perf::Cluster& cluster, double most_running) {
+  if (!job.serve.disaggregated) return worker_of(p, job, gpu, speed, cluster, most_running);
+  RIGHTSIZE_TRY(Replica decode, worker_of(p, decode_job(job), gpu, speed, cluster, most_running));
+  RIGHTSIZE_TRY(const Replica prefill, worker_of(p, model::prefill_worker(job), gpu, speed, cluster, most_running));
   return separate_workers(p, job, gpu, speed, cluster, std::move(decode), prefill);
 }
 

@@ -60,9 +60,11 @@ perf::ServeLoad load_of(const model::ModelShape& model, const model::Job& job, c
 void append_workers(const Replica& replica, int count, sim::ContinuousServer& server);
 
 // A replica of job.parallel.tensor x pipeline GPUs, or of the separate workers in job.serve.disaggregated, with steps
-// fitted around job.serve's lengths. Fails if the model does not fit or the engine cannot run it.
+// fitted around job.serve's lengths and up to `most_running` sequences. Fails if the model does not fit or the engine
+// cannot run it.
 Result<Replica> token_replica(const Predictor& predictor, const model::Job& job, const catalog::Gpu& gpu,
-                              const perf::GpuSpeed& speed, const perf::Cluster& cluster);
+                              const perf::GpuSpeed& speed, const perf::Cluster& cluster,
+                              double most_running = kMostSequences);
 
 // Separate workers as in job.serve.disaggregated, made of a decode and a prefill worker from token_replica().
 Result<Replica> separate_workers(const Predictor& predictor, const model::Job& job, const catalog::Gpu& gpu,
