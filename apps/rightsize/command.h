@@ -36,6 +36,7 @@ struct Command {
 
 Run add_estimate(FlagSet& command);
 Run add_calibrate(FlagSet& command);
+Run add_autoscale(FlagSet& command);
 Run add_batch(FlagSet& command);
 Run add_bill(FlagSet& command);
 Run add_cache(FlagSet& command);

@@ -72,6 +72,12 @@ constexpr Command kCommands[] = {
      add_cache,
      {"cache examples/cache/chat.jsonl --model llama-3.1-8b",
       "cache examples/cache/chat.jsonl --model llama-3.1-70b --sizes 80GB,500GB"}},
+    {"autoscale",
+     "what scaling policies cost and how many requests miss their SLO, start-up times included",
+     add_autoscale,
+     {"autoscale llama-3.1-8b l4 --trace examples/autoscale/hour.csv --slo ttft=2s,tpot=150ms --policy "
+      "hpa:target=8,max=12 --policy fixed:replicas=6",
+      "autoscale llama-3.1-8b h100-sxm --startup weights=stream,compile=cached"}},
     {"calibrate",
      "fit the speed model to your stack on your GPU, from your own measurements",
      add_calibrate,

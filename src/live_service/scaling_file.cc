@@ -13,29 +13,20 @@ namespace {
 
 using hand_over::Facts;
 
-// An engine's metrics of running and waiting requests, and the template of its flags; in the order of Engine.
+// An engine's metrics of running and waiting requests and of its cache, and the template of its flags; in the order of
+// Engine.
 struct EngineNames {
-  std::string_view running, waiting, flags;
+  std::string_view running, waiting, cache, flags;
 };
 constexpr EngineNames kEngineNames[] = {
-    {"vllm:num_requests_running", "vllm:num_requests_waiting", "work/vllm_flags"},
-    {"sglang:num_running_reqs", "sglang:num_queue_reqs", "work/sglang"},
-    {"trtllm_num_requests_running", "trtllm_num_requests_waiting", "work/trtllm"},
-    {"nv_trt_llm_request_metrics{request_type=\"active\"}", "", "work/trtllm"},
-    {"tgi_batch_current_size", "tgi_queue_size", "work/tgi"},
-    {"inference_objective_running_requests", "", "work/vllm_flags"},
+    {"vllm:num_requests_running", "vllm:num_requests_waiting", "vllm:kv_cache_usage_perc", "work/vllm_flags"},
+    {"sglang:num_running_reqs", "sglang:num_queue_reqs", "sglang:token_usage", "work/sglang"},
+    {"trtllm_num_requests_running", "trtllm_num_requests_waiting", "trtllm_kv_cache_utilization", "work/trtllm"},
+    {"nv_trt_llm_request_metrics{request_type=\"active\"}", "", "", "work/trtllm"},
+    {"tgi_batch_current_size", "tgi_queue_size", "", "work/tgi"},
+    {"inference_objective_running_requests", "", "", "work/vllm_flags"},
 };
 const EngineNames& names_of(Engine engine) { return kEngineNames[static_cast<std::size_t>(engine)]; }
-
-// PromQL for the requests running and waiting in the engines of the service.
-std::string requests_in_engines(const ServiceReading& r) {
-  const EngineNames& names = names_of(r.engine);
-  if (names.running.find('{') != std::string_view::npos) return fmt::format("sum({})", names.running);
-  const std::string only = fmt::format("{{namespace=\"{}\",pod=~\"{}-.*\"}}", r.space, r.workload);
-  std::string query = fmt::format("sum({}{})", names.running, only);
-  if (!names.waiting.empty()) query += fmt::format(" + sum({}{})", names.waiting, only);
-  return query;
-}
 
 // The stretches of hours that need more than the fewest replicas.
 std::vector<Facts> busy_hours(const SizedPlan& plan, int fewest) {
@@ -76,7 +67,7 @@ Facts facts_of(const ServiceReading& r, const SizedPlan& plan, const std::string
       .set("tpot", format_duration(plan.tpot))
       .set("threshold", fmt::format("{:.0f}", std::max(1.0, std::ceil(plan.running))))
       .set("server", server.empty() ? "http://prometheus:9090" : server)
-      .set("query", requests_in_engines(r))
+      .set("query", load_query(r.engine, EngineLoad::kRequests, r.space, r.workload))
       .set("external_metric", r.workload + "_requests_in_engines")
       .set("hours", scheduled ? busy_hours(plan, fewest) : std::vector<Facts>{})
       .set("patch", true)
@@ -89,6 +80,19 @@ Facts facts_of(const ServiceReading& r, const SizedPlan& plan, const std::string
 }
 
 }  // namespace
+
+std::string load_query(Engine engine, EngineLoad load, const std::string& space, const std::string& workload) {
+  const EngineNames& names = names_of(engine);
+  if (names.running.find('{') != std::string_view::npos)
+    return load == EngineLoad::kRequests ? fmt::format("sum({})", names.running) : std::string();
+  const std::string only = fmt::format("{{namespace=\"{}\",pod=~\"{}-.*\"}}", space, workload);
+  const auto sum = [&](std::string_view metric) {
+    return metric.empty() ? std::string() : fmt::format("sum({}{})", metric, only);
+  };
+  if (load == EngineLoad::kWaiting) return sum(names.waiting);
+  if (load == EngineLoad::kCacheUse) return sum(names.cache);
+  return names.waiting.empty() ? sum(names.running) : sum(names.running) + " + " + sum(names.waiting);
+}
 
 std::string scaling_file(std::string_view kind, const ServiceReading& reading, const SizedPlan& plan,
                          const std::string& server) {

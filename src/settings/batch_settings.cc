@@ -21,6 +21,15 @@ constexpr Setting kRows[] = {
     duration("overhead", "50us", 0, kHour, "time the server adds to each batch"),
     count("requests", "200k", 1, 1e9, "requests to simulate").or_words("200k, or all of a trace"),
     count("seed", "1", 0, 9e15, "seed of the random numbers; equal seeds give equal results").or_else("1"),
+    text("scaling-policy", "NAME:KEY=VALUE,...",
+         "a policy to simulate; may be repeated: hpa:target=12,max=20, keda:threshold=12,min=0, fixed:replicas=4, "
+         "schedule:every=1h,plan=2/5/3, knative:target=12, dynamo:rate=2, variant, skyserve:rate=2")
+        .alias("policy"),
+    text("replica-startup", "TIME|STAGES",
+         "how a replica starts: 110s, or weights=hub|stream|disk|memory,sharded=yes|no,compile=cold|cached|none,node=eks")
+        .alias("startup")
+        .or_words("estimated from the model"),
+    count("max-in-flight", "512", 1, 1e9, "most requests sent and not answered; later ones wait to be sent"),
     text("service", "NAME", "only services whose name contains this"),
     share("headroom", "20%", 0, 10, "capacity kept free above the mean load, unless a workload sets its own")
         .or_else("20%"),

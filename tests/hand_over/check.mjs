@@ -79,6 +79,8 @@ const KINDS = {
   'batch/v1/Job': 'kubernetes-models/batch/v1/Job',
   'apps/v1/Deployment': 'kubernetes-models/apps/v1/Deployment',
   'apps/v1/StatefulSet': 'kubernetes-models/apps/v1/StatefulSet',
+  'v1/ConfigMap': 'kubernetes-models/v1/ConfigMap',
+  'autoscaling/v2/HorizontalPodAutoscaler': 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler',
   'policy/v1/PodDisruptionBudget': 'kubernetes-models/policy/v1/PodDisruptionBudget',
   'karpenter.sh/v1/NodePool': '@kubernetes-models/karpenter/karpenter.sh/v1/NodePool',
   'karpenter.k8s.aws/v1/EC2NodeClass': '@kubernetes-models/karpenter/karpenter.k8s.aws/v1/EC2NodeClass',
@@ -129,6 +131,15 @@ function checkTypes() {
 
 const skypilot = ajv.compile(JSON.parse(readFileSync(join(here, 'skypilot.schema.json'), 'utf8')));
 
+const scaling = JSON.parse(readFileSync(join(here, 'scaling.schema.json'), 'utf8'));
+const SCALING = Object.fromEntries(['keda', 'variant', 'dynamo', 'knative', 'skyserve'].map(
+  (kind) => [kind, new Ajv({allErrors: true, allowUnionTypes: true, strict: false}).compile({$defs: scaling.$defs, $ref: `#/$defs/${kind}`})]));
+
+function checkScaling(kind, object, where) {
+  const valid = SCALING[kind];
+  if (!valid(object)) failures.push(...valid.errors.map((e) => `${where}: ${e.instancePath} ${e.message} ${JSON.stringify(e.params)}`));
+}
+
 function checkTriton(text, where) {
   const run = spawnSync('protoc', ['--encode=ModelConfig', `--proto_path=${here}`, 'triton_config.proto'], {input: text, encoding: 'utf8'});
   if (run.status !== 0) failures.push(`${where}: ${run.stderr}`);
@@ -165,6 +176,26 @@ const CHECKS = {
   async triton(text, where) {
     checkTriton(text, where);
   },
+  async keda(text, where) {
+    for (const object of objectsOf(text, where)) checkScaling('keda', object, where);
+  },
+  async hpa(text, where) {
+    for (const object of objectsOf(text, where)) await checkObject(object, where);
+  },
+  async variantautoscaling(text, where) {
+    const [variant, ...rest] = objectsOf(text, where);
+    checkScaling('variant', variant, where);
+    for (const object of rest) await checkObject(object, where);
+  },
+  async dynamo(text, where) {
+    for (const object of objectsOf(text, where)) checkScaling('dynamo', object, where);
+  },
+  async knative(text, where) {
+    for (const object of objectsOf(text, where)) checkScaling('knative', object, where);
+  },
+  async skyserve(text, where) {
+    for (const object of objectsOf(text, where)) checkScaling('skyserve', object, where);
+  },
 };
 
 for (const [request, targets] of REQUESTS) {
@@ -180,6 +211,19 @@ for (const [request, targets] of REQUESTS) {
 const batch = ['batch', '--service', join(here, '../../examples/batching/a100.csv'), '--arrivals', 'poisson:500', '--slo', 'p99=50ms',
                '--max-queue', '32', '--timeout', '40ms', '--priorities', '0.2,0.8', '--requests', '20000', '--format', 'json'];
 checkTriton(JSON.parse(emit(batch) || '{"triton_config":"?"}').triton_config, batch.join(' '));
+const SCALERS = ['keda', 'hpa', 'variantautoscaling', 'dynamo', 'knative', 'skyserve'];
+for (const more of [[], ['--stack', 'sglang', '--slo-percentile', '95'],
+                    ['--policy', 'keda:threshold=6,min=0,max=9,up=2/30s,every=1h,plan=1x8/4x12/2x4,lead=110s', '--policy', 'hpa:target=0.7,metric=kv,max=9,up=1/15s',
+                     '--policy', 'variant', '--policy', 'dynamo:predictor=seasonal', '--policy', 'knative:target=5,min=0', '--policy', 'skyserve:rate=0.5']]) {
+  const args = ['autoscale', '--model', 'llama-3.1-8b', '--gpu', 'l4', '--trace', join(here, '../../examples/autoscale/hour.csv'), '--slo', 'ttft=2s,tpot=150ms', ...more,
+                '--emit', SCALERS.join(','), '--format', 'json'];
+  const files = JSON.parse(emit(args) || '{}').files ?? {};
+  for (const target of SCALERS) {
+    if (!files[target]) failures.push(`${args.join(' ')}: no file for ${target}`);
+    else await CHECKS[target](files[target], `${args.join(' ')} ${target}`);
+    ++checked;
+  }
+}
 checkTypes();
 
 // The checks must be able to fail: each gets a file with one mistake.
@@ -191,6 +235,12 @@ const BROKEN = {
   slurm: 'if true; then\n',
   terraform: 'resource "a" {{\n',
   triton: 'max_batchsize: 4\n',
+  keda: 'apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: a}\nspec: {scaleTargetRef: {name: a}, minReplicas: 1, triggers: [{type: cron, metadata: {timezone: UTC, start: 0 8 * * *, end: 0 9 * * *, desiredReplicas: "2"}}]}\n',
+  hpa: 'apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: a}\nspec: {maxReplicas: 3}\n',
+  variantautoscaling: 'apiVersion: llmd.ai/v1alpha1\nkind: VariantAutoscaling\nmetadata: {name: a}\nspec: {modelID: a}\n',
+  dynamo: 'mode: aggregated\nbackend: vllm\noptimization_target: sla\n',
+  knative: 'apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: a}\nspec: {template: {metadata: {annotations: {autoscaling.knative.dev/max: "3"}}}}\n',
+  skyserve: 'service: {readiness_probe: {path: /}, replica_policy: {min_replicas: 1, max_replicas: 2}}\n',
 };
 const real = failures.splice(0);
 typed.splice(0);

@@ -102,6 +102,9 @@ constexpr MainFlags kMain[] = {
     {"batch",
      "model gpu arrivals slo isl osl tp precision batch-times policy max-batch max-delay replicas instances price "
      "emit"},
+    {"autoscale",
+     "model gpu trace arrivals rate-profile slo slo-percentile scaling-policy replica-startup tp isl osl duration "
+     "step-cost max-batch price emit"},
     {"fleet", "from prometheus window price jobs by match fail-on idle-below target top timeline"},
     {"exporter", "prometheus from price every listen once services slo window"},
     {"service",

@@ -1,0 +1,92 @@
+// rightsize autoscale: what scaling policies cost and how many requests miss their SLO, start-up times included.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "rightsize/autoscale/hand_over.h"
+#include "rightsize/autoscale/report.h"
+
+namespace rightsize::app {
+namespace {
+
+using autoscale::SimulatedPolicy;
+
+std::size_t best_of(const std::vector<SimulatedPolicy>& policies, const autoscale::Limits& slo) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < policies.size(); ++i)
+    if (autoscale::better(policies[i], policies[best], slo)) best = i;
+  return best;
+}
+
+// The oldest replica dies in the middle of the busiest five minutes.
+FailureRun fail_one(const AutoscaleInput& input, const SimulatedPolicy& policy) {
+  const auto& slots = policy.run.slots;
+  const auto busiest =
+      std::max_element(slots.begin(), slots.end(),
+                       [](const autoscale::Slot& a, const autoscale::Slot& b) { return a.requests < b.requests; });
+  autoscale::ClusterConfig config = input.cluster;
+  const sim::SimTime at = (busiest - slots.begin()) * autoscale::kSlot + autoscale::kSlot / 2;
+  // Two hours before it bring the policy to where it is then; an hour after it, all is as usual again.
+  const autoscale::Traffic around =
+      autoscale::part(input.traffic, std::max<sim::SimTime>(0, at - autoscale::whole_seconds(7200)),
+                      at + autoscale::whole_seconds(3600));
+  FailureRun failure{sim::from_sim_time(at), autoscale::simulate(config, around, policy.policy), {}};
+  config.failure = at;
+  failure.run = autoscale::simulate(config, around, policy.policy);
+  return failure;
+}
+
+// The cheapest setting on mean traffic with each start-up, compared with today's.
+std::vector<FasterStart> compare_starts(const AutoscaleInput& input) {
+  std::vector<FasterStart> faster;
+  if (input.faster_starts.empty()) return faster;
+  const double now = autoscale::cheapest_on_average(input.cluster, input.traffic);
+  for (const auto& [name, startup] : input.faster_starts) {
+    autoscale::ClusterConfig config = input.cluster;
+    config.startup = sim::to_sim_time(startup.total());
+    const double then = autoscale::cheapest_on_average(config, input.traffic);
+    faster.push_back({name, startup.total(), now > 0 ? std::max(0.0, 1 - then / now) : 0});
+  }
+  return faster;
+}
+
+// Dynamo's planner and SkyServe know what a replica takes from its profile.
+void fill_in_rates(const AutoscaleInput& input, std::vector<autoscale::Policy>& policies) {
+  for (autoscale::Policy& policy : policies) {
+    const bool by_rate = policy.kind == autoscale::Kind::kDynamo || policy.kind == autoscale::Kind::kSkyServe;
+    if (by_rate && policy.rate == 0)
+      policy.rate = autoscale::rate_within(input.cluster, autoscale::demand_of(input.traffic, autoscale::kSlot));
+  }
+}
+
+Checked<Outcome> run(const AutoscaleFlags& flags) {
+  if (Result<> known = check_scaling_tools(flags.emit); !known) return fail(known.error());
+  RIGHTSIZE_TRY(AutoscaleInput input, read_input(flags));
+  if (!input.traffic) return startup_outcome(input);
+  const auto start = std::chrono::steady_clock::now();
+  fill_in_rates(input, input.policies);
+  AutoscaleAnswer answer{input};
+  if (input.cluster.most_in_flight == 0) answer.bound = autoscale::lower_bound(input.cluster, input.traffic);
+  if (input.policies.empty()) {
+    answer.search = autoscale::search(input.cluster, input.traffic);
+    answer.policies = std::move(answer.search->best);
+    answer.faster_starts = compare_starts(input);
+  } else {
+    answer.policies = autoscale::simulate_all(input.cluster, input.traffic, input.policies);
+  }
+  answer.best = best_of(answer.policies, input.cluster.slo);
+  if (input.cluster.most_in_flight == 0) answer.failure = fail_one(input, answer.policies[answer.best]);
+  RIGHTSIZE_TRY(answer.files, scaling_files(answer));
+  answer.wall = seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  return autoscale_outcome(answer);
+}
+
+}  // namespace
+
+Run add_autoscale(FlagSet& command) {
+  auto flags = std::make_shared<AutoscaleFlags>();
+  declare(command, *flags);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,239 @@
+#include "rightsize/autoscale/input.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "base/parse_units.h"
+#include "memory/weight_bytes.h"
+#include "plan/read_parts.h"
+#include "presets/presets.h"
+
+namespace rightsize::app {
+namespace {
+
+constexpr int kMostTensor = 8;
+
+Result<autoscale::Limits> read_limits(const AutoscaleFlags& flags) {
+  if (flags.slo.empty())
+    return fail(bad_input("no SLO given").with_hint("use --slo ttft=1s,tpot=50ms: limits on each request"));
+  RIGHTSIZE_TRY(const capacity::Statistic at, capacity::parse_percentile(flags.slo_percentile.value_or("99")));
+  RIGHTSIZE_TRY(const std::vector<capacity::Slo> slos, capacity::parse_slos(flags.slo, at));
+  autoscale::Limits limits;
+  limits.allowed = 1;
+  for (const capacity::Slo& slo : slos) {
+    if (slo.at == capacity::Statistic::kMean)
+      return fail(
+          bad_input("a limit on a mean does not apply to single requests").with_hint("use ttft=1s or ttft-p95=1s"));
+    sim::SimTime& limit = slo.quantity == capacity::Quantity::kTtft   ? limits.ttft
+                          : slo.quantity == capacity::Quantity::kTpot ? limits.tpot
+                                                                      : limits.latency;
+    limit = std::min(limit, sim::to_sim_time(slo.limit));
+    limits.allowed = std::min(limits.allowed, capacity::share_beyond(slo.at));
+  }
+  return limits;
+}
+
+// A trace has its own lengths and its own end; synthetic requests last for --duration, or for a day.
+Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleInput& input,
+                                         sim::RequestShape& lengths) {
+  RIGHTSIZE_TRY(lengths, lengths_of(flags.engine));
+  const auto horizon = [&](Seconds otherwise) { return sim::to_sim_time(flags.duration.value_or(otherwise)); };
+  const std::uint64_t seed = flags.engine.input.seed;
+  if (!flags.rate_profile.empty()) {
+    RIGHTSIZE_TRY(const std::vector<double> rates, plan::read_rate_profile(flags.rate_profile));
+    const Seconds all = hours(static_cast<double>(rates.size()));
+    input.traffic_words = fmt::format("{} over {}", flags.rate_profile, format_duration(flags.duration.value_or(all)));
+    return autoscale::by_slots(rates, sim::to_sim_time(hours(1)), lengths, seed, horizon(all));
+  }
+  const std::string text = flags.trace.empty() ? flags.engine.arrivals : "trace:" + flags.trace;
+  RIGHTSIZE_TRY(const sim::ArrivalProcess process, sim::parse_arrivals(text));
+  if (const sim::Trace* trace = sim::trace_of(process)) {
+    if (!trace->has_tokens)
+      return fail(Errors{bad_input(fmt::format("{}: no tokens in and out", trace->file))
+                             .with_hint("columns are TIMESTAMP,ContextTokens,GeneratedTokens or t,size,output")});
+    const double longest = lengths.longest;
+    lengths = sim::mean_shape(process, lengths);
+    lengths.longest = longest;
+    input.traffic_words =
+        fmt::format("{} requests of {}", format_count(static_cast<double>(trace->arrivals.size())), trace->file);
+    return autoscale::replay(process, lengths, seed, sim::kNever);
+  }
+  const auto* day = std::get_if<sim::Diurnal>(&process);
+  const Seconds all = flags.duration.value_or(day != nullptr ? day->period : days(1));
+  input.traffic_words = fmt::format("{} over {}", text, format_duration(all));
+  return autoscale::replay(process, lengths, seed, sim::to_sim_time(all));
+}
+
+Checked<autoscale::StartedModel> started_model(const std::string& name, int gpus) {
+  RIGHTSIZE_TRY(const model::ModelShape shape, model::find_model(name));
+  const double each = shape.checkpoint ? memory::bytes_per_element(*shape.checkpoint) : 2.0;
+  autoscale::StartedModel model;
+  model.weights = bytes(each * static_cast<double>(shape.parameters()));
+  model.layers = shape.layers + shape.encoder_layers;
+  model.gpus = gpus;
+  return model;
+}
+
+// What keeps a part of the start-up ready, in order of effort.
+std::vector<std::pair<std::string, autoscale::Startup>> faster_starts(const autoscale::StartedModel& model,
+                                                                      autoscale::StartupOptions options) {
+  std::vector<std::pair<std::string, autoscale::Startup>> faster;
+  const auto add = [&](std::string name) {
+    faster.emplace_back(std::move(name), autoscale::startup_of(model, options));
+  };
+  if (!options.node.empty() || options.image) {
+    options.node.clear(), options.image = false;
+    add("warm pool: machines with the image");
+  }
+  if (options.compile == autoscale::Compilation::kCold) {
+    options.compile = autoscale::Compilation::kCached;
+    add("compilation cache");
+  }
+  if (options.weights != autoscale::WeightSource::kMemory && options.weights != autoscale::WeightSource::kPinned) {
+    options.weights = autoscale::WeightSource::kMemory;
+    add("weights in host memory");
+  }
+  options.wake = true;
+  add("sleep and wake: processes stay");
+  return faster;
+}
+
+Checked<void> read_startup(const AutoscaleFlags& flags, int gpus, AutoscaleInput& input) {
+  if (const Result<Seconds> time = parse_duration(flags.startup); time && !flags.startup.empty()) {
+    if (!(*time >= seconds(0) && *time <= days(7))) return fail(bad_input("--startup must be between 0 and 7 d"));
+    input.startup = autoscale::stated_startup(*time);
+    return {};
+  }
+  RIGHTSIZE_TRY(const autoscale::StartupOptions options, autoscale::parse_startup(flags.startup));
+  if (flags.engine.model.empty()) {
+    return fail(bad_input("how long a replica takes to start is missing")
+                    .with_hint("use --startup 110s, or --model to estimate it by stage"));
+  }
+  RIGHTSIZE_TRY(const autoscale::StartedModel model, started_model(flags.engine.model, gpus));
+  input.startup = autoscale::startup_of(model, options);
+  input.faster_starts = faster_starts(model, options);
+  return {};
+}
+
+// Spot and committed prices of the same GPU, each the cheapest on the market; the user's own price replaces them all.
+Checked<void> read_market(const AutoscaleFlags& flags, AutoscaleInput& input) {
+  input.market.on_demand = input.usd_per_gpu_hour;
+  if (!flags.engine.price.empty() || input.offer.replica.gpu.empty()) return {};
+  Checked<catalog::Catalog> catalog = open_catalog(flags.engine.catalog);
+  if (!catalog) return fail(catalog.error());
+  const market::PriceBook book(*catalog);
+  RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog->find_gpu(input.offer.replica.gpu));
+  const auto price = [&](catalog::Purchase purchase) -> std::optional<double> {
+    const auto quote = book.gpu(*gpu, purchase);
+    return quote ? std::optional(in_usd_per_gpu_hour(quote->rate)) : std::nullopt;
+  };
+  input.market.spot = price(catalog::Purchase::kSpot);
+  input.market.one_year = price(catalog::Purchase::kOneYear);
+  return {};
+}
+
+// The replica: measured steps, or the fewest GPUs that hold the model unless --tp says how many.
+Checked<BatchOffer> read_offer(const AutoscaleFlags& flags, const sim::RequestShape& lengths, BatchInput& read) {
+  BatchFlags engine = flags.engine;
+  engine.policy = "continuous";
+  if (engine.tp.size() > 1) return fail(bad_input("--tp takes one number here"));
+  const std::vector<int> given = engine.tp;
+  if (engine.tp.empty()) {
+    for (int n = 1; n <= kMostTensor; n *= 2) engine.tp.push_back(n);
+  }
+  read = engine.input;
+  read.continuous = true;
+  read.service.lengths = lengths;
+  if (engine.kv_tokens) read.usual.engine.kv_tokens = *engine.kv_tokens;
+  RIGHTSIZE_TRY(const std::vector<BatchOffer> offers, offers_of(engine, read));
+  BatchOffer offer = offers.front();
+  if (offer.usd_per_hour) *offer.usd_per_hour /= offer.replica.gpus;  // of one GPU, until their number is known
+  if (!given.empty()) offer.replica.gpus = given.front();
+  return offer;
+}
+
+bool has_traffic(const AutoscaleFlags& flags) {
+  return !flags.trace.empty() || !flags.rate_profile.empty() || !flags.engine.arrivals.empty();
+}
+
+}  // namespace
+
+Checked<AutoscaleInput> read_input(const AutoscaleFlags& flags) {
+  AutoscaleInput input;
+  const int stated = flags.engine.tp.empty() ? 1 : flags.engine.tp.front();
+  if (!has_traffic(flags)) {
+    if (!flags.policies.empty() || flags.engine.model.empty())
+      return fail(bad_input("no traffic given")
+                      .with_hint("use --trace FILE, --arrivals diurnal:20,1.8 or --rate-profile FILE"));
+    if (Checked<void> startup = read_startup(flags, stated, input); !startup) return fail(startup.error());
+    input.offer.replica.gpus = stated;
+    return input;
+  }
+  if ((flags.trace.empty() ? 0 : 1) + (flags.rate_profile.empty() ? 0 : 1) + (flags.engine.arrivals.empty() ? 0 : 1) >
+      1)
+    return fail(bad_input("the traffic is given twice; use one of --trace, --arrivals and --rate-profile"));
+  RIGHTSIZE_TRY(input.cluster.slo, read_limits(flags));
+  for (const std::string& text : flags.policies) {
+    RIGHTSIZE_TRY(const autoscale::Policy policy, autoscale::parse_policy(text));
+    input.policies.push_back(policy);
+  }
+  sim::RequestShape lengths;
+  RIGHTSIZE_TRY(input.traffic, read_traffic(flags, input, lengths));
+  BatchInput read;
+  RIGHTSIZE_TRY(input.offer, read_offer(flags, lengths, read));
+  input.usd_per_gpu_hour = input.offer.usd_per_hour;
+  if (Checked<void> startup = read_startup(flags, input.offer.replica.gpus, input); !startup)
+    return fail(startup.error());
+  if (Checked<void> market = read_market(flags, input); !market) return fail(market.error());
+  input.cluster.startup = sim::to_sim_time(input.startup.total());
+  input.cluster.cost = input.offer.replica.step;
+  input.cluster.engine = read.usual.engine;
+  input.cluster.engine.max_sequences = read.max_batches.empty() ? capacity::kMostSequences : read.max_batches.back();
+  input.cluster.most_in_flight = static_cast<std::size_t>(flags.most_in_flight.value_or(0));
+  input.emit = flags.emit;
+  input.name = !flags.name.empty() ? flags.name : flags.engine.model.empty() ? "model" : flags.engine.model;
+  if (!flags.engine.stack.empty()) input.stack = flags.engine.stack;
+  if (flags.duration) input.cluster.until = sim::to_sim_time(*flags.duration);
+  return input;
+}
+
+void declare(FlagSet& command, AutoscaleFlags& f) {
+  BatchFlags& e = f.engine;
+  command.add("model", e.model)->argument();
+  command.add("gpu", e.gpu)->argument()->meaning("the GPU of a replica");
+  command.add("tp", e.tp)->meaning("GPUs a replica is split over")->or_words("the fewest that hold the model");
+  command.add("trace", f.trace)->meaning("recorded traffic (time, tokens in, tokens out)");
+  command.add("arrivals", e.arrivals);
+  command.add("rate-profile", f.rate_profile)->meaning("CSV with columns hour, rate (hours 0-23, or 0-167 for a week)");
+  command.add("isl", e.isl)->meaning("prompt tokens without a trace: 1024; 1024,fixed or 1k,p95=8k")->or_words("1024");
+  command.add("osl", e.osl)->meaning("output tokens, written like --isl")->or_words("256");
+  command.add("lengths", e.lengths);
+  command.add("slo", f.slo)->meaning("limits on each request: ttft=1s,tpot=50ms");
+  command.add("slo-percentile", f.slo_percentile)
+      ->meaning("share of requests that must meet them: 99 allows 1 % over")
+      ->or_words("99");
+  command.add("replica-startup", f.startup);
+  command.add("scaling-policy", f.policies);
+  command.add("duration", f.duration)
+      ->meaning("stop the clock here; requests that are not finished do not count")
+      ->or_words("the end of the traffic");
+  command.add("max-in-flight", f.most_in_flight);
+  command.add("stack", e.stack)->meaning("vllm, trtllm or sglang")->or_words("vllm");
+  command.add("precision", e.precision)->meaning("number format of the weights")->or_words("as published, else bf16");
+  command.add("kv-precision", e.kv_precision);
+  command.add("max-batch", e.input.max_batches)->one_value()->meaning("most sequences that a replica runs at once");
+  command.add("step-cost", e.step_time);
+  command.add("token-budget", e.input.usual.engine.token_budget)->one_value();
+  command.add("kv-tokens", e.kv_tokens);
+  command.add("seed", e.input.seed);
+  add_price_flag(command, e.price);
+  command.add("purchase", e.purchase)->meaning("terms of catalogue prices: on-demand, spot, 1y or 3y");
+  command.add("emit", f.emit)->meaning("files to write: keda, hpa, variantautoscaling, dynamo, knative, skyserve");
+  command.add("name", f.name)->meaning("the service's name in those files")->or_words("the model's");
+  add_catalog_flag(command, e.catalog);
+}
+
+}  // namespace rightsize::app

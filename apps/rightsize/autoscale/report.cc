@@ -1,0 +1,323 @@
+#include "rightsize/autoscale/report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/format.h"
+
+namespace rightsize::app {
+namespace {
+
+using report::Fields;
+
+Seconds from_ns(double ns) { return seconds(ns * 1e-9); }
+std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
+std::string hours_text(double hours) { return format_number(hours); }
+std::string replicas_text(double n) { return fmt::format("{:.2f}", n); }
+
+struct HourView {
+  std::size_t hour = 0;
+  double requests = 0, over = 0, ready = 0, paid = 0;
+  Seconds worst_ttft = {};
+
+  double over_share() const { return requests > 0 ? over / requests : 0; }
+};
+const Fields<HourView> kHourFields = {
+    {"hour", "hour", "hours since the start", &HourView::hour},
+    {"requests", "requests", "requests that arrived in it", &HourView::requests, format_count},
+    {"over_slo", "over the SLO", "share of them over the SLO", &HourView::over_share, percent},
+    {"ttft_max_seconds", "longest TTFT", "of requests that arrived in it", &HourView::worst_ttft, format_duration},
+    {"mean_replicas", "replicas", "ready on average", &HourView::ready, replicas_text},
+    {"paid_replicas", "paid", "paid for on average", &HourView::paid, replicas_text},
+};
+
+std::vector<HourView> hours_of(const autoscale::ScalingRun& run) {
+  constexpr std::size_t kSlots = 12;
+  std::vector<HourView> all;
+  for (std::size_t i = 0; i < run.slots.size(); ++i) {
+    if (i / kSlots >= all.size()) all.push_back({i / kSlots});
+    HourView& hour = all.back();
+    const autoscale::Slot& slot = run.slots[i];
+    hour.requests += slot.requests, hour.over += slot.over;
+    hour.ready += slot.ready / 3600, hour.paid += slot.paid / 3600;
+    hour.worst_ttft = std::max(hour.worst_ttft, sim::from_sim_time(slot.worst_ttft));
+  }
+  return all;
+}
+
+// The hour with the largest share over the SLO, of equals the busiest. Hours of a few requests say nothing.
+std::optional<HourView> worst_hour(const autoscale::ScalingRun& run) {
+  const std::vector<HourView> all = hours_of(run);
+  double most = 0;
+  for (const HourView& hour : all) most = std::max(most, hour.requests);
+  std::optional<HourView> worst;
+  constexpr double kEnough = 0.05;
+  for (const HourView& hour : all) {
+    if (hour.requests < kEnough * most || hour.requests == 0) continue;
+    if (!worst || std::pair(hour.over_share(), hour.requests) > std::pair(worst->over_share(), worst->requests))
+      worst = hour;
+  }
+  return worst;
+}
+
+struct PolicyView {
+  const AutoscaleAnswer& answer;
+  const autoscale::SimulatedPolicy& simulated;
+
+  const autoscale::ScalingRun& run() const { return simulated.run; }
+  const AutoscaleInput& input() const { return answer.input; }
+};
+
+const Fields<autoscale::Purchase> kPurchaseFields = {
+    {"committed_replicas", "replicas to commit to for a year", &autoscale::Purchase::committed},
+    {"elastic", "how the others are rented", [](const autoscale::Purchase& p) { return p.spot ? "spot" : "on-demand"; },
+     report::one_of({"spot", "on-demand"})},
+    {"committed_usd", "cost of the committed ones", &autoscale::Purchase::committed_usd},
+    {"elastic_usd", "cost of the others", &autoscale::Purchase::elastic_usd},
+    {"usd", "cost of both", [](const autoscale::Purchase& p) { return p.usd(); }},
+};
+
+const Fields<PolicyView> kPolicyFields = {
+    {"name", "name of the policy", [](const PolicyView& v) { return autoscale::name_of(v.simulated.policy.kind); }},
+    {"policy", "policy", "as --policy takes it",
+     [](const PolicyView& v) { return autoscale::describe(v.simulated.policy); }},
+    {"parameters", "its parameters, defaults included",
+     [](const PolicyView& v) { return autoscale::parameters(v.simulated.policy); }},
+    {"gpu_hours", "GPU-hours", "GPU-hours that are paid for",
+     [](const PolicyView& v) { return v.input().gpu_hours(v.run().paid_seconds); }, hours_text},
+    {"usd", "cost", "cost of the GPU-hours", [](const PolicyView& v) { return v.input().usd(v.run().paid_seconds); },
+     [](double value) { return format_usd(usd(value)); }},
+    {"purchase?", "the base committed, the rest as spot or on demand", kPurchaseFields,
+     [](const PolicyView& v) {
+       return autoscale::cheapest_purchase(v.run(), v.input().offer.replica.gpus, v.input().market);
+     }},
+    {"over_bound?", "over the bound", "GPU-hours above the lower bound, as a share of it",
+     [](const PolicyView& v) {
+       return report::when(v.answer.bound && v.answer.bound->replica_seconds > 0,
+                           v.answer.bound ? v.run().paid_seconds / v.answer.bound->replica_seconds - 1 : 0.0);
+     },
+     percent},
+    {"over_slo", "over the SLO", "share of requests over the SLO",
+     [](const PolicyView& v) { return v.run().over_share(); }, percent},
+    {"meets_slo", "whether at most the allowed share is over the SLO",
+     [](const PolicyView& v) { return v.run().meets(v.input().cluster.slo); }},
+    {"ttft_p99_seconds", "p99 TTFT", "99th percentile of TTFT",
+     [](const PolicyView& v) { return from_ns(v.run().ttft.quantile(0.99)); }, format_duration},
+    {"tpot_p99_seconds", "p99 TPOT", "99th percentile of TPOT",
+     [](const PolicyView& v) { return from_ns(v.run().tpot.quantile(0.99)); }, format_duration},
+    {"mean_replicas", "replicas", "ready replicas on average", [](const PolicyView& v) { return v.run().mean_ready(); },
+     replicas_text},
+    {"max_replicas", "most", "most ready replicas", [](const PolicyView& v) { return v.run().most_ready; }},
+    {"starts", "starts", "replicas started after the beginning", [](const PolicyView& v) { return v.run().starts; }},
+    {"requests", "requests that finished", [](const PolicyView& v) { return v.run().requests; }},
+    {"unserved?", "requests that no replica ever served",
+     [](const PolicyView& v) { return report::positive(v.run().unserved); }},
+    {"rejected?", "requests that do not fit the KV cache of a replica",
+     [](const PolicyView& v) { return report::positive(v.run().rejected); }},
+    {"worst_hour?", "the hour with the largest share over the SLO", kHourFields,
+     [](const PolicyView& v) { return worst_hour(v.run()); }},
+    {"hours", "the course of the run", kHourFields, [](const PolicyView& v) { return hours_of(v.run()); }},
+};
+
+struct BoundView {
+  const AutoscaleInput& input;
+  autoscale::Bound bound;
+};
+const Fields<BoundView> kBoundFields = {
+    {"gpu_hours", "fewest GPU-hours of a scaler that sees the future",
+     [](const BoundView& v) { return v.input.gpu_hours(v.bound.replica_seconds); }},
+    {"usd", "their cost", [](const BoundView& v) { return v.input.usd(v.bound.replica_seconds); }},
+    {"work_gpu_hours", "GPU-hours of the work itself in full batches",
+     [](const BoundView& v) { return v.input.gpu_hours(v.bound.work_seconds); }},
+};
+
+const Fields<autoscale::Stage> kStageFields = {
+    {"name", "stage", "engine, weights, compile, graphs; node and image where they apply", &autoscale::Stage::name},
+    {"seconds", "time", "likely time", &autoscale::Stage::time, format_duration},
+    {"low", "from", "lower end in seconds", &autoscale::Stage::low, format_duration},
+    {"high", "to", "upper end in seconds", &autoscale::Stage::high, format_duration},
+};
+const Fields<autoscale::Startup> kStartupFields = {
+    {"stages", "its stages", kStageFields, &autoscale::Startup::stages},
+    {"seconds", "from the start of a replica to its first request",
+     [](const autoscale::Startup& s) { return s.total(); }},
+    {"low", "lower end in seconds", [](const autoscale::Startup& s) { return s.low(); }},
+    {"high", "upper end in seconds", [](const autoscale::Startup& s) { return s.high(); }},
+};
+
+struct FailureView {
+  const FailureRun& failure;
+
+  double more_over() const { return static_cast<double>(failure.run.over) - static_cast<double>(failure.usual.over); }
+  Seconds worst() const {
+    const auto slot = static_cast<std::size_t>(sim::to_sim_time(failure.at) / autoscale::kSlot);
+    sim::SimTime longest = 0;
+    for (std::size_t i = slot > 0 ? slot - 1 : 0; i < std::min(slot + 4, failure.run.slots.size()); ++i)
+      longest = std::max(longest, failure.run.slots[i].worst_ttft);
+    return sim::from_sim_time(longest);
+  }
+};
+const Fields<FailureView> kFailureFields = {
+    {"at_seconds", "when the oldest replica dies", [](const FailureView& v) { return v.failure.at; }},
+    {"more_requests_over", "requests over the SLO that would have met it", &FailureView::more_over},
+    {"ttft_max_seconds", "longest TTFT around it", &FailureView::worst},
+};
+
+const Fields<FasterStart> kFasterFields = {
+    {"name", "what stays ready", "what stays ready", &FasterStart::name},
+    {"startup_seconds", "start-up", "from start to first request", &FasterStart::startup, format_duration},
+    {"saved_share", "GPU-hours saved", "share of the GPU-hours that it saves", &FasterStart::saved_share, percent},
+};
+
+struct SearchView {
+  const autoscale::PolicySearch& search;
+};
+const Fields<SearchView> kSearchFields = {
+    {"settings", "settings that were compared", [](const SearchView& v) { return v.search.screened; }},
+    {"simulated", "of those, simulated over all requests", [](const SearchView& v) { return v.search.simulated; }},
+};
+
+std::vector<PolicyView> views_of(const AutoscaleAnswer& answer) {
+  std::vector<PolicyView> views;
+  for (const autoscale::SimulatedPolicy& policy : answer.policies) views.push_back({answer, policy});
+  return views;
+}
+
+std::optional<double> saved_against_fixed(const AutoscaleAnswer& a) {
+  if (!a.search || !a.search->fixed || !a.search->fixed->run.meets(a.input.cluster.slo)) return std::nullopt;
+  return 1 - a.policies[a.best].run.paid_seconds / a.search->fixed->run.paid_seconds;
+}
+
+const Fields<AutoscaleAnswer> kAutoscaleFields = {
+    {"gpu?", "GPU by its catalogue name", [](const AutoscaleAnswer& a) { return a.input.offer.replica.gpu; }},
+    {"gpus_per_replica", "GPUs of one replica", [](const AutoscaleAnswer& a) { return a.input.offer.replica.gpus; }},
+    {"usd_per_gpu_hour?", "price of a GPU", [](const AutoscaleAnswer& a) { return a.input.usd_per_gpu_hour; }},
+    {"price_source?", "where the price comes from",
+     [](const AutoscaleAnswer& a) { return a.input.offer.price_source; }},
+    {"traffic?", "what was simulated", [](const AutoscaleAnswer& a) { return a.input.traffic_words; }},
+    {"startup", "how a replica starts", kStartupFields,
+     [](const AutoscaleAnswer& a) { return std::cref(a.input.startup); }},
+    {"bound?", "lower bound for every policy", kBoundFields,
+     [](const AutoscaleAnswer& a) {
+       return a.bound ? std::optional(BoundView{a.input, *a.bound}) : std::nullopt;
+     }},
+    {"best?", "the cheapest policy that meets the SLO",
+     [](const AutoscaleAnswer& a) {
+       return a.policies.empty() ? std::string() : autoscale::describe(a.policies[a.best].policy);
+     }},
+    {"saved_against_fixed?", "GPU-hours that the best policy saves against the fewest fixed replicas, as a share",
+     [](const AutoscaleAnswer& a) { return saved_against_fixed(a); }},
+    {"policies?", "the policies", kPolicyFields, views_of},
+    {"failure?", "the best policy when a replica dies at the busiest time", kFailureFields,
+     [](const AutoscaleAnswer& a) { return a.failure ? std::optional(FailureView{*a.failure}) : std::nullopt; }},
+    {"faster_starts?", "what a shorter start-up is worth", kFasterFields, &AutoscaleAnswer::faster_starts},
+    {"search?", "how the policies were found", kSearchFields,
+     [](const AutoscaleAnswer& a) { return a.search ? std::optional(SearchView{*a.search}) : std::nullopt; }},
+    {"files?", "files of --emit, by tool", &AutoscaleAnswer::files},
+    {"seconds", "wall time", &AutoscaleAnswer::wall},
+};
+
+const report::Document<AutoscaleAnswer> kAutoscaleDocument("autoscale", "Scaling policies, with start-up times",
+                                                           kAutoscaleFields);
+
+std::string conclusion(const AutoscaleAnswer& a) {
+  const PolicyView best{a, a.policies[a.best]};
+  const autoscale::ScalingRun& run = best.run();
+  const std::string cost = fmt::format(
+      "{} GPU-hours{}", hours_text(a.input.gpu_hours(run.paid_seconds)),
+      a.input.usd_per_gpu_hour ? fmt::format(" ({})", format_usd(usd(*a.input.usd(run.paid_seconds)))) : "");
+  const std::string name = autoscale::describe(a.policies[a.best].policy);
+  if (!run.meets(a.input.cluster.slo))
+    return fmt::format("No policy meets the SLO. {} comes closest: {} of requests are over it, for {}.", name,
+                       percent(run.over_share()), cost);
+  const bool fitted = a.search && !a.policies[a.best].policy.plan.empty();
+  return fmt::format("Use {}: {}, {} of requests over the SLO.{}", name, cost, percent(run.over_share()),
+                     fitted ? " Its plan is fitted to this traffic: check it on another day." : "");
+}
+
+std::string bound_line(const AutoscaleAnswer& a) {
+  if (!a.bound) return "";
+  return fmt::format("No scaler that meets the SLO needs fewer than {} GPU-hours; a replica starts in {}.",
+                     hours_text(a.input.gpu_hours(a.bound->replica_seconds)), format_duration(a.input.startup.total()));
+}
+
+// "It saves 43 % against 9 fixed replicas ($12,000/month)."
+std::string saving_line(const AutoscaleAnswer& a) {
+  const std::optional<double> saved = saved_against_fixed(a);
+  if (!saved) return "";
+  const autoscale::SimulatedPolicy& fixed = *a.search->fixed;
+  const int replicas = fixed.policy.replicas;
+  const std::string against = fmt::format("{} fixed replica{}", replicas, replicas == 1 ? "" : "s");
+  if (*saved < 0.005) return fmt::format("Autoscaling saves nothing here: {} cost as little.", against);
+  const double hours = in_hours(sim::from_sim_time(fixed.run.end));
+  const std::optional<double> spent = a.input.usd(fixed.run.paid_seconds);
+  return fmt::format(
+      "It saves {} against {}{}.", percent(*saved), against,
+      spent && hours > 0 ? fmt::format(": {}/month", format_usd(usd(*spent * *saved / hours * in_hours(kMonth)))) : "");
+}
+
+std::string purchase_line(const AutoscaleAnswer& a) {
+  const auto p = autoscale::cheapest_purchase(a.policies[a.best].run, a.input.offer.replica.gpus, a.input.market);
+  if (!p || p->usd() >= p->on_demand_usd * 0.995) return "";
+  const std::string elastic = p->spot ? "as spot" : "on demand";
+  const std::string terms = p->committed == 0 ? fmt::format("Rented {}", elastic)
+                            : p->elastic_usd > 0
+                                ? fmt::format("With {} replica{} committed for a year and the others {}", p->committed,
+                                              p->committed == 1 ? "" : "s", elastic)
+                                : fmt::format("Committed for a year");
+  return fmt::format("{}, it costs {} instead of {}.", terms, format_usd(usd(p->usd())),
+                     format_usd(usd(p->on_demand_usd)));
+}
+
+std::string failure_line(const AutoscaleAnswer& a) {
+  if (!a.failure) return "";
+  const FailureView v{*a.failure};
+  const double more = std::max(0.0, v.more_over());
+  return fmt::format("If a replica dies at the busiest time, {} more request{} the SLO and TTFT reaches {}.",
+                     format_count(more), more == 1 ? " misses" : "s miss", format_duration(v.worst()));
+}
+
+}  // namespace
+
+Outcome autoscale_outcome(const AutoscaleAnswer& answer) {
+  Outcome outcome;
+  report::Report& report = outcome.report;
+  report.title = "Autoscaling";
+  report.document = kAutoscaleDocument.of(answer);
+  if (answer.policies.empty()) return outcome;
+  report.say(conclusion(answer));
+  for (const std::string& line : {saving_line(answer), bound_line(answer), purchase_line(answer)}) {
+    if (!line.empty()) report.say(line);
+  }
+  report.show("Policies", table_of(kPolicyFields, views_of(answer),
+                                   {"policy", "gpu_hours", "usd", "over_bound", "over_slo", "ttft_p99_seconds",
+                                    report::spare("tpot_p99_seconds"), "mean_replicas", "max_replicas"}));
+  if (const auto worst = worst_hour(answer.policies[answer.best].run); worst && worst->over > 0)
+    report.say(fmt::format("Its worst hour is hour {}: {} of {} requests over the SLO, TTFT up to {}.", worst->hour,
+                           percent(worst->over_share()), format_count(worst->requests),
+                           format_duration(worst->worst_ttft)));
+  if (const std::string line = failure_line(answer); !line.empty()) report.say(line);
+  if (!answer.faster_starts.empty())
+    report.show("What a shorter start-up is worth",
+                table_of(kFasterFields, answer.faster_starts, {"name", "startup_seconds", "saved_share"}));
+  for (const auto& [tool, text] : answer.files) report.blocks.emplace_back(report::Verbatim{tool, text});
+  // Policies that the user named are answered whether they meet the SLO or not.
+  if (answer.search && !answer.policies[answer.best].run.meets(answer.input.cluster.slo))
+    outcome.exit_code = kNoFeasibleAnswer;
+  return outcome;
+}
+
+Outcome startup_outcome(const AutoscaleInput& input) {
+  Outcome outcome;
+  outcome.report.title = "Start-up of a replica";
+  outcome.report.document = kAutoscaleDocument.of(AutoscaleAnswer{input});
+  outcome.report.say(fmt::format("A replica starts in {} (80 % interval {} to {}).",
+                                 format_duration(input.startup.total()), format_duration(input.startup.low()),
+                                 format_duration(input.startup.high())));
+  outcome.report.show("Stages", table_of(kStageFields, input.startup.stages, {"name", "seconds", "low", "high"}));
+  return outcome;
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,41 @@
+// The report of `rightsize autoscale`.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "report/fields.h"
+#include "rightsize/autoscale/input.h"
+
+namespace rightsize::app {
+
+// The best policy around the busiest time, and the same when the oldest replica dies then.
+struct FailureRun {
+  Seconds at;
+  autoscale::ScalingRun usual, run;
+};
+
+// What a shorter start-up saves, from the screen on mean traffic.
+struct FasterStart {
+  std::string name;
+  Seconds startup;
+  double saved_share = 0;  // of the GPU-hours
+};
+
+struct AutoscaleAnswer {
+  const AutoscaleInput& input;
+  std::optional<autoscale::Bound> bound = {};  // empty: the load depends on the policy
+  std::vector<autoscale::SimulatedPolicy> policies = {};
+  std::size_t best = 0;  // the cheapest that meets the SLO, else the one with the fewest requests over it
+  std::optional<autoscale::PolicySearch> search = {};  // empty: the user named the policies
+  std::optional<FailureRun> failure = {};
+  std::vector<FasterStart> faster_starts = {};
+  std::map<std::string, std::string> files = {};  // by tool
+  Seconds wall = {};
+};
+
+Outcome autoscale_outcome(const AutoscaleAnswer& answer);
+// The start-up alone.
+Outcome startup_outcome(const AutoscaleInput& input);
+
+}  // namespace rightsize::app

@@ -1,0 +1,34 @@
+// A policy on mean traffic: requests as a fluid, without chance. A week takes about ten milliseconds, so hundreds of
+// settings can be compared before the best ones are simulated (cluster.h).
+#pragma once
+
+#include "autoscale/traffic.h"
+
+namespace rightsize::autoscale {
+
+// A replica in a steady state with requests of one mean shape.
+struct SteadyReplica {
+  const sim::StepCost& cost;
+  double prompt = 0, output = 1;  // tokens
+  double most = 1;                // sequences at once, limited by the engine and its cache
+
+  SteadyReplica(const ClusterConfig& config, double mean_prompt, double mean_output);
+  double tpot(double running) const;  // nanoseconds with so many sequences, prompts included
+  double rate(double running) const;  // requests per second
+  // Sequences at this rate; `before`: about as many.
+  double running_at(double rate, double before) const;
+  // The most sequences with a TPOT within the limit; at least one.
+  double running_within(SimTime tpot_limit) const;
+
+ private:
+  double per_sequence() const;  // what each adds to the time between two tokens
+};
+
+struct Screened {
+  double paid_seconds = 0, over_share = 0;
+};
+
+// `capacity_share`: of a replica's throughput and of the limit on TPOT, as much as chance leaves.
+Screened screen(const ClusterConfig& config, const DemandSeries& demand, const Policy& policy, double capacity_share);
+
+}  // namespace rightsize::autoscale

@@ -1,0 +1,83 @@
+#include "autoscale/search.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "autoscale/bound.h"
+#include "autoscale/purchase.h"
+
+namespace rightsize::autoscale {
+namespace {
+
+struct RandomDay {
+  ClusterConfig config;
+  Traffic traffic;
+
+  RandomDay() {
+    const auto between = [](int from, int to) { return static_cast<double>(*rc::gen::inRange(from, to)); };
+    config.cost = {.base = between(15, 30) * 1e6, .prefill = between(20, 60) * 1e3, .sequence = between(50, 200) * 1e3};
+    config.engine = {.token_budget = 2048, .max_sequences = 12};
+    config.startup = whole_seconds(*rc::gen::inRange(5, 180));
+    config.slo = {.ttft = whole_seconds(3), .tpot = static_cast<SimTime>(config.cost.base * 3)};
+    const sim::RequestShape shape{.size = between(100, 600), .output = between(20, 80)};
+    const double work = least_work(config.cost, config.engine, shape.size, shape.output) * 1e-9;
+    std::vector<double> rates;
+    for (int i = 0; i < 4; ++i) rates.push_back(between(2, 30) / 10 / work);
+    traffic = by_slots(rates, whole_seconds(300), shape, 7, whole_seconds(1200));
+  }
+};
+
+TEST(PolicySearchTest, TheBestMeetsTheSloAtNoMoreThanFixedReplicasAndNoLessThanTheBound) {
+  const auto holds = rc::check([] {
+    const RandomDay day;
+    const PolicySearch found = search(day.config, day.traffic);
+    RC_ASSERT(found.fixed.has_value());
+    const SimulatedPolicy& best = found.best.front();
+    RC_ASSERT(best.run.meets(day.config.slo));
+    RC_ASSERT(best.run.paid_seconds <= found.fixed->run.paid_seconds);
+    RC_ASSERT(best.run.paid_seconds >= lower_bound(day.config, day.traffic).replica_seconds * (1 - 1e-9));
+    std::set<Kind> kinds;
+    for (const SimulatedPolicy& policy : found.best) RC_ASSERT(kinds.insert(policy.policy.kind).second);
+  });
+  EXPECT_TRUE(holds);
+}
+
+RC_GTEST_PROP(Screening, FixedReplicasCostTheSameAsSimulated, ()) {
+  const RandomDay day;
+  const Policy policy = *parse_policy(fmt::format("fixed:replicas={}", *rc::gen::inRange(4, 9)));
+  const Screened screened = screen(day.config, demand_of(day.traffic, whole_seconds(5)), policy, 0.9);
+  const ScalingRun run = simulate(day.config, day.traffic, policy);
+  RC_PRE(run.over_share() < 0.05);
+  RC_ASSERT(std::abs(screened.paid_seconds / run.paid_seconds - 1) < 0.05);
+}
+
+RC_GTEST_PROP(Purchase, IsNeverDearerThanOnDemandAndCommitsOnlyWhatIsUsed, ()) {
+  const RandomDay day;
+  const ScalingRun run = simulate(day.config, day.traffic, *parse_policy("hpa:target=6,max=9,down=60s"));
+  const HourlyPrices prices{3.0, *rc::gen::element<double>(1.5, 2.8), *rc::gen::element<double>(1.0, 2.0, 3.5)};
+  const auto purchase = cheapest_purchase(run, 2, prices);
+  RC_ASSERT(purchase.has_value());
+  RC_ASSERT(purchase->usd() <= purchase->on_demand_usd * (1 + 1e-9));
+  RC_ASSERT(purchase->committed < static_cast<int>(run.seconds_at.size()));
+  RC_ASSERT(std::abs(purchase->on_demand_usd - run.paid_seconds * 2 / 3600 * 3) < 1e-6);
+  const auto alone = cheapest_purchase(run, 2, {3.0, {}, {}});
+  RC_ASSERT(std::abs(alone->usd() - alone->on_demand_usd) < 1e-6);
+}
+
+// Every request of a stream is in exactly one of its parts.
+RC_GTEST_PROP(TrafficParts, TogetherAreTheWhole, ()) {
+  const RandomDay day;
+  const SimTime cut = whole_seconds(*rc::gen::inRange(0, 1300));
+  const auto count = [](const Traffic& t) { return demand_of(t, whole_seconds(60)).total; };
+  const Demand all = count(day.traffic), first = count(part(day.traffic, 0, cut)),
+               rest = count(part(day.traffic, cut, sim::kNever));
+  RC_ASSERT(first.requests + rest.requests == all.requests);
+  RC_ASSERT(first.prompt_tokens + rest.prompt_tokens == all.prompt_tokens);
+}
+
+}  // namespace
+}  // namespace rightsize::autoscale

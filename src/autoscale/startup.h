@@ -1,0 +1,56 @@
+// How long a replica takes from its start to its first request, by stage. The facts are rows of data/startup.csv.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace rightsize::autoscale {
+
+enum class WeightSource { kHub, kStream, kDisk, kMemory, kPinned };
+enum class Compilation { kCold, kCached, kNone };
+
+struct StartupOptions {
+  WeightSource weights = WeightSource::kHub;
+  bool sharded = false;  // the checkpoint is stored in the parts of the GPUs
+  Compilation compile = Compilation::kCold;
+  std::string node = {};  // a new machine of this kind: a case in data/startup.csv; empty: it is there
+  bool image = false;     // the container image is pulled
+  bool wake = false;      // the process is asleep with its graphs, the weights in host memory
+};
+
+// "weights=hub|stream|disk|memory|pinned,sharded=yes|no,compile=cold|cached|none,node=eks|gke|other,image=pull,wake=yes";
+// each part may be absent.
+Result<StartupOptions> parse_startup(std::string_view text);
+
+struct Stage {
+  std::string name;
+  Seconds time, low, high;
+};
+
+struct Startup {
+  std::vector<Stage> stages;
+
+  Seconds total() const;
+  Seconds low() const;
+  Seconds high() const;
+};
+
+// The replica: its published weights, its layers and the GPUs that share it.
+struct StartedModel {
+  Bytes weights;
+  int layers = 0;
+  int gpus = 1;
+  std::optional<Bytes> image = {};  // compressed; empty: unknown and not counted
+  BytesPerSecond pulled_at = {};
+};
+
+Startup startup_of(const StartedModel& model, const StartupOptions& options);
+// A time that the user stated.
+Startup stated_startup(Seconds time);
+
+}  // namespace rightsize::autoscale

@@ -1,0 +1,111 @@
+#include "autoscale/traffic.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace rightsize::autoscale {
+namespace {
+
+using sim::Arrival;
+using sim::ArrivalStream;
+
+class PartStream final : public ArrivalStream {
+ public:
+  PartStream(std::unique_ptr<ArrivalStream> inner, SimTime from, SimTime to)
+      : inner_(std::move(inner)), from_(from), to_(to) {}
+
+  std::size_t fill(std::span<Arrival> block) override {
+    for (;;) {
+      const std::size_t got = inner_->fill(block);
+      const auto end = std::find_if(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(got),
+                                    [&](const Arrival& a) { return a.at >= to_; });
+      const auto begin = std::find_if(block.begin(), end, [&](const Arrival& a) { return a.at >= from_; });
+      const bool ends = got < block.size() || end != block.end();
+      if (begin == block.begin() || ends)
+        return static_cast<std::size_t>(std::move(begin, end, block.begin()) - block.begin());
+      if (begin == end) continue;
+      // Fewer than a whole block would mean the end, so the first one is completed.
+      const auto kept = static_cast<std::size_t>(std::move(begin, end, block.begin()) - block.begin());
+      return kept + fill(block.subspan(kept));
+    }
+  }
+
+ private:
+  std::unique_ptr<ArrivalStream> inner_;
+  SimTime from_, to_;
+};
+
+// One request per second on average, on a clock that runs at the rate of each slot: a Poisson process whose rate
+// changes.
+class SlotStream final : public ArrivalStream {
+ public:
+  SlotStream(std::vector<double> rates, SimTime width, std::unique_ptr<ArrivalStream> steady)
+      : rates_(std::move(rates)), width_(static_cast<double>(width) * 1e-9), steady_(std::move(steady)) {}
+
+  std::size_t fill(std::span<Arrival> block) override {
+    const std::size_t got = steady_->fill(block);
+    for (std::size_t i = 0; i < got; ++i) {
+      const double due = static_cast<double>(block[i].at) * 1e-9;  // requests expected so far
+      while (due - passed_ > rates_[slot_ % rates_.size()] * width_)
+        passed_ += rates_[slot_ % rates_.size()] * width_, ++slot_;
+      const double into = (due - passed_) / rates_[slot_ % rates_.size()];
+      block[i].at = sim::to_sim_time(seconds(static_cast<double>(slot_) * width_ + into));
+    }
+    return got;
+  }
+
+ private:
+  std::vector<double> rates_;
+  double width_, passed_ = 0;
+  std::size_t slot_ = 0;
+  std::unique_ptr<ArrivalStream> steady_;
+};
+
+class NoStream final : public ArrivalStream {
+ public:
+  std::size_t fill(std::span<Arrival>) override { return 0; }
+};
+
+}  // namespace
+
+Traffic part(Traffic traffic, SimTime from, SimTime to) {
+  if (from <= 0 && to == sim::kNever) return traffic;
+  return [traffic = std::move(traffic), from, to] { return std::make_unique<PartStream>(traffic(), from, to); };
+}
+
+Traffic replay(const sim::ArrivalProcess& process, const sim::RequestShape& shape, std::uint64_t seed,
+               SimTime horizon) {
+  return part([process, shape, seed] { return sim::open_stream(process, seed, shape); }, 0, horizon);
+}
+
+Traffic by_slots(std::vector<double> rates, SimTime width, const sim::RequestShape& shape, std::uint64_t seed,
+                 SimTime horizon) {
+  double sum = 0;
+  for (double rate : rates) sum += rate;
+  if (!(sum > 0)) return [] { return std::make_unique<NoStream>(); };
+  return part(
+      [rates = std::move(rates), width, shape, seed] {
+        return std::make_unique<SlotStream>(rates, width,
+                                            sim::open_stream(sim::Poisson{requests_per_s(1)}, seed, shape));
+      },
+      0, horizon);
+}
+
+DemandSeries demand_of(const Traffic& traffic, SimTime width) {
+  DemandSeries series{width, {}, {}};
+  const std::unique_ptr<ArrivalStream> stream = traffic();
+  std::array<Arrival, 512> block;
+  for (std::size_t got = block.size(); got == block.size();) {
+    got = stream->fill(block);
+    for (std::size_t i = 0; i < got; ++i) {
+      const auto at = static_cast<std::size_t>(block[i].at / width);
+      if (at >= series.slots.size()) series.slots.resize(at + 1);
+      for (Demand* sum : {&series.slots[at], &series.total})
+        sum->requests += 1, sum->prompt_tokens += block[i].size, sum->output_tokens += block[i].output;
+    }
+  }
+  return series;
+}
+
+}  // namespace rightsize::autoscale
