@@ -16,7 +16,8 @@ double ns(Seconds time) { return in_seconds(time) * 1e9; }
 // A look-up and the launch of the copies.
 constexpr Seconds kLoadOverhead = microseconds(300);
 
-TierOutcome outcome_of(const Service& service, const Replica& replica, const CacheTier& tier) {
+TierOutcome outcome_of(Service service, const Replica& replica, const CacheTier& tier) {
+  service.shared_lower = tier.shared;
   TierOutcome outcome;
   outcome.tier = tier;
   outcome.load = seconds(replica.step.load_token * 1e-9);
@@ -56,6 +57,7 @@ Result<CacheTier> parse_tier(std::string_view text) {
     return wrong("a tier is NAME=SIZE[@SPEED]");
   CacheTier tier;
   tier.name = to_lower(trim(text.substr(0, equals)));
+  tier.shared = tier.name == "remote";
   RIGHTSIZE_TRY(tier.size,
                 parse_bytes(trim(text.substr(equals + 1, at == std::string_view::npos ? at : at - equals - 1))));
   if (at != std::string_view::npos) {

@@ -17,13 +17,15 @@ struct CacheTier {
   std::string name;     // "gpu", "host", "disk", "remote"
   Bytes size = {};      // of one replica; zero: GPU memory alone
   BytesPerSecond read;  // into the GPUs of one replica
+  bool shared = false;  // by all replicas, each of which adds its size
 };
 
 // What a GPU reads from pinned host memory. Our H200 reads 55.2 of the 63.0 GB/s of its PCIe 5.0 x16 link (2 GiB at a
 // time, 2026-11-16); other links are taken to reach the same share. Empty if the link is unknown.
 std::optional<BytesPerSecond> host_link(const catalog::Gpu& gpu);
 
-// "host=500GB", "disk=2TB@6GB/s", "remote=10TB@5GB/s": a name, a size and the speed at which a replica reads.
+// "host=500GB", "disk=2TB@6GB/s", "remote=10TB@5GB/s": a name, a size and the speed at which a replica reads. A tier
+// called remote is shared.
 Result<CacheTier> parse_tier(std::string_view text);
 
 // The replica with a tier below its GPU memory, for a cache of `per_token` bytes. An engine that compares the two times

@@ -73,6 +73,7 @@ sim::ContinuousServer Planner::engine_of(const Configuration& c) const {
   for (const ReplicaGroup& group : c.groups) append_workers(replicas_[group.replica], group.count, server);
   server.batching = c.engine;
   server.batching.cache_block = service_.cache_block, server.batching.routing = service_.routing;
+  server.batching.shared_lower = service_.shared_lower;
   return server;
 }
 

@@ -8,13 +8,14 @@ namespace {
 bool same_arrivals(const sim::ArrivalProcess& a, const sim::ArrivalProcess& b) {
   const sim::Trace *one = sim::trace_of(a), *other = sim::trace_of(b);
   if (one == nullptr || other == nullptr) return a == b;
-  return one == other || (one->has_tokens == other->has_tokens && one->arrivals == other->arrivals &&
-                          one->prompts == other->prompts);
+  return one == other ||
+         (one->has_tokens == other->has_tokens && one->arrivals == other->arrivals && one->prompts == other->prompts);
 }
 
 bool same_traffic(const Service& a, const Service& b) {
   return a.lengths == b.lengths && a.queue == b.queue && a.priorities == b.priorities &&
-         a.cache_block == b.cache_block && a.routing == b.routing && same_arrivals(a.arrivals, b.arrivals);
+         a.cache_block == b.cache_block && a.routing == b.routing && a.shared_lower == b.shared_lower &&
+         same_arrivals(a.arrivals, b.arrivals);
 }
 
 bool same_times(const Replica& a, const Replica& b) {

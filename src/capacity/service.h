@@ -65,6 +65,7 @@ struct Service {
   // Language models whose traffic says what prompts consist of (sim/prompts.h).
   std::int64_t cache_block = 0;  // tokens per block of the engine's prefix cache; 0: none
   sim::Routing routing = sim::Routing::kLeastLoaded;
+  bool shared_lower = false;  // replicas share the tier below their caches
   std::vector<double> priorities = {};
 };
 

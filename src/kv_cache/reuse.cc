@@ -91,7 +91,7 @@ void ReuseCurve::grow(std::size_t more) {
   if (slots > keys_.size()) rebuild(slots);
 }
 
-// Moves the blocks within the limit to a new table of so many slots.
+// Moves the blocks within the limit to a new table with this number of slots.
 void ReuseCurve::rebuild(std::size_t slots) {
   const std::vector<std::uint64_t> keys = std::exchange(keys_, std::vector<std::uint64_t>(slots));
   const std::vector<std::uint32_t> positions = std::exchange(positions_, std::vector<std::uint32_t>(slots, kEmpty));

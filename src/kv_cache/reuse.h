@@ -61,7 +61,7 @@ class ReuseCurve {
   std::uint64_t blocks() const { return blocks_; }
   // Different blocks; an estimate if blocks were dropped.
   double distinct() const;
-  // The share of all blocks found in caches with room for so many; `rooms` must ascend.
+  // The share of all blocks found in caches that hold this many blocks, in ascending order.
   std::vector<double> hit_rates(const std::vector<double>& rooms) const;
   double unlimited_hit_rate() const;
   // The smallest cache that has this share of the hits of an unlimited one.

@@ -63,6 +63,13 @@ TEST(MetricNames, PublishedNamesOfEveryEngineAreKnown) {
       {"inference_model_request_total", Engine::kGateway},
       {"inference_objective_request_duration_seconds_bucket", Engine::kGateway},
       {"llm_d_epp_request_total", Engine::kGateway},
+      {"ray_vllm:generation_tokens_total", Engine::kVllm},
+      {"ray_vllm_time_to_first_token_seconds_bucket", Engine::kVllm},
+      {"vllm:prompt_tokens_by_source_total", Engine::kVllm},
+      {"num_requests_running", Engine::kVllm},
+      {"generation_tokens_total", Engine::kVllm},
+      {"dynamo_frontend_time_to_first_token_seconds_bucket", Engine::kGateway},
+      {"dynamo_frontend_requests_total", Engine::kGateway},
   };
   for (const auto& [name, engine] : published) {
     const auto found = find_engine_metric(name);

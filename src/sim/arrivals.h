@@ -85,7 +85,7 @@ Checked<ArrivalProcess> parse_arrivals(std::string_view text);
 // gives none. Refused with line and reason: a time that is not a number, is negative or precedes the line above; a size
 // that is not a whole number from 1; an empty trace. Reports at most twenty mistakes.
 Checked<Trace> parse_trace(const std::string& file, std::string text);
-// A trace with block hashes whose blocks have so many tokens; Mooncake's have 512.
+// A trace with block hashes, with the tokens of a block; Mooncake's have 512.
 Checked<Trace> parse_hashed_trace(const std::string& file, std::string_view text, std::int32_t block_tokens);
 
 // Arrivals in order of time, produced in blocks to amortize the virtual call.

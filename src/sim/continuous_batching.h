@@ -35,6 +35,7 @@ struct ContinuousConfig {
   bool chunked_prefill = true;         // false: a prompt is processed whole or not at all
   bool prompts_first = false;          // prompts run in separate passes, and decoding waits (SGLang)
   std::int64_t cache_block = 0;        // tokens per block of the prefix cache; 0: no prefix cache
+  bool shared_lower = false;           // replicas share the sum of their lower tiers (StepCost::lower_tokens)
   Routing routing = Routing::kLeastLoaded;
 
   auto operator<=>(const ContinuousConfig&) const = default;

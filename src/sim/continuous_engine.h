@@ -80,15 +80,19 @@ struct ContinuousTotals {
 class ContinuousEngine {
  public:
   // `same`: an engine with the same cost and limits whose table can be copied, or nullptr. `prompts`: what prompts
-  // consist of, for the prefix cache.
+  // consist of, for the prefix cache. `shared`: its lower tier, if that is not this replica's own.
   ContinuousEngine(const StepCost& cost, const ContinuousConfig& config, Role role, ContinuousTotals& totals,
-                   const ContinuousEngine* same, const Prompts* prompts = nullptr)
+                   const ContinuousEngine* same, const Prompts* prompts = nullptr,
+                   std::shared_ptr<LowerTier> shared = nullptr)
       : cost_(cost), config_(config), role_(role), totals_(&totals), request_(static_cast<SimTime>(cost.request)) {
     if (cost.kv_tokens > 0) config_.kv_tokens = cost.kv_tokens;
     config_.prompts_first |= cost.prompts_first;
     kv_free_ = config_.kv_tokens;
-    if (prompts != nullptr && config_.cache_block > 0 && role != Role::kDecode)
-      cache_.emplace(*prompts, config_.cache_block, cost.lower_tokens);
+    if (prompts != nullptr && config_.cache_block > 0 && role != Role::kDecode) {
+      if (!shared && cost.lower_tokens > 0)
+        shared = std::make_shared<LowerTier>(prompts->chains, cost.lower_tokens, config_.cache_block);
+      cache_.emplace(*prompts, config_.cache_block, std::move(shared));
+    }
     config_.max_sequences = std::min(config_.max_sequences, config_.token_budget);  // each takes one token per step
     if (same != nullptr) {
       without_context_ = same->without_context_;
@@ -253,7 +257,7 @@ class ContinuousEngine {
   };
 
   // A sequence begins behind what is cached, which requests before it in the same step may have added to. Returns the
-  // prompt tokens to compute in this step. They count as cached from now on: whoever reads them runs after this step.
+  // prompt tokens to compute in this step. They count as cached from now on: requests that read them run after this step.
   std::int64_t shared_chunk(std::uint32_t slot, bool begins, std::int64_t chunk) {
     Share& share = shares_[slot];
     Sequence& s = sequences_[slot];

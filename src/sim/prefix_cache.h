@@ -5,27 +5,84 @@
 // SGLang's radix tree). A request touches its chains when it leaves, the end of its prompt first, so the beginning
 // outlives it.
 //
-// A lower tier (host memory) receives every token that is computed and has a least-recently-used order of its own.
+// A lower tier (host memory) receives every token that is computed and has a separate order of use.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/prompts.h"
 
 namespace rightsize::sim {
 
+// Chains in the order of their last use; those that are used least recently come first.
+class UseOrder {
+ public:
+  explicit UseOrder(std::uint32_t chains) : links_(chains + 1), end_(chains) { links_[end_] = {end_, end_}; }
+
+  std::uint32_t oldest() const { return links_[end_].next; }
+  void append(std::uint32_t chain) {
+    const std::uint32_t last = links_[end_].before;
+    links_[chain] = {last, end_};
+    links_[last].next = links_[end_].before = chain;
+  }
+  void remove(std::uint32_t chain) {
+    const Links at = links_[chain];
+    links_[at.before].next = at.next;
+    links_[at.next].before = at.before;
+  }
+
+ private:
+  struct Links {
+    std::uint32_t before = 0, next = 0;
+  };
+  std::vector<Links> links_;
+  std::uint32_t end_;
+};
+
+// Memory below that of the GPUs, of one replica or shared by several.
+class LowerTier {
+ public:
+  LowerTier(std::uint32_t chains, std::int64_t room, std::int64_t block)
+      : room_(room), block_(std::max<std::int64_t>(block, 1)), tokens_(chains, 0), order_(chains) {}
+
+  // Tokens from the beginning of a chain.
+  std::int32_t tokens(std::uint32_t chain) const { return tokens_[chain]; }
+
+  // A request used a chain of which `cached` tokens are now in GPU memory, and thus here.
+  void touch(std::uint32_t chain, std::int32_t cached) {
+    if (tokens_[chain] > 0) order_.remove(chain);
+    used_ += std::max(0, cached - tokens_[chain]);
+    tokens_[chain] = std::max(tokens_[chain], cached);
+    if (tokens_[chain] > 0) order_.append(chain);
+    while (used_ > room_) {
+      const std::uint32_t oldest = order_.oldest();
+      const std::int64_t cut = std::min<std::int64_t>(tokens_[oldest], (used_ - room_ + block_ - 1) / block_ * block_);
+      tokens_[oldest] -= static_cast<std::int32_t>(cut);
+      used_ -= cut;
+      if (tokens_[oldest] == 0) order_.remove(oldest);
+    }
+  }
+
+ private:
+  std::int64_t room_, block_, used_ = 0;
+  std::vector<std::int32_t> tokens_;
+  UseOrder order_;
+};
+
 class PrefixCache {
  public:
-  // `block`: tokens of the engine's blocks, the unit of hits and of evictions. `lower`: tokens of the lower tier.
-  PrefixCache(const Prompts& prompts, std::int64_t block, std::int64_t lower)
-      : prompts_(&prompts), block_(std::max<std::int64_t>(block, 1)), lower_room_(lower) {
-    chains_.resize(prompts.chains + kLists);
-    chains_[idle_list()].idle = {idle_list(), idle_list()};
-    chains_[lower_list()].lower = {lower_list(), lower_list()};
-  }
+  // `block`: tokens of the engine's blocks, the unit of hits and of evictions. `lower`: null if there is none.
+  PrefixCache(const Prompts& prompts, std::int64_t block, std::shared_ptr<LowerTier> lower)
+      : prompts_(&prompts),
+        block_(std::max<std::int64_t>(block, 1)),
+        lower_(std::move(lower)),
+        chains_(prompts.chains),
+        order_(prompts.chains) {}
 
   bool answers() const { return prompts_->keeps_answers; }
   std::int64_t idle() const { return idle_; }
@@ -50,9 +107,9 @@ class PrefixCache {
         in_cache = has == s.tokens;
         if (in_cache) continue;
       }
-      if (lower_room_ == 0) break;
+      if (!lower_) break;
       const std::int32_t begins = std::min(chain.cached, s.tokens);
-      const std::int32_t has = std::max(0, std::min(chain.below, s.tokens) - begins);
+      const std::int32_t has = std::max(0, std::min(lower_->tokens(s.chain), s.tokens) - begins);
       below += has;
       if (begins + has < s.tokens) break;
     }
@@ -70,7 +127,7 @@ class PrefixCache {
     for (const Segment& s : prompts_->of(prompt)) {
       Chain& chain = chains_[s.chain];
       if (chain.holders++ == 0 && chain.cached > 0) {
-        unlink(&Chain::idle, s.chain);
+        order_.remove(s.chain);
         idle_ -= chain.cached;
         // What the prompt cannot use is dropped: it would be held for nothing.
         chain.cached = complete ? std::min(chain.cached, s.tokens) : 0;
@@ -105,10 +162,10 @@ class PrefixCache {
     const std::span<const Segment> all = prompts_->of(prompt);
     for (auto s = all.rbegin(); s != all.rend(); ++s) {
       Chain& chain = chains_[s->chain];
-      if (lower_room_ > 0) touch_lower(s->chain);
+      if (lower_) lower_->touch(s->chain, chain.cached);
       if (--chain.holders > 0 || chain.cached == 0) continue;
       idle_ += chain.cached;
-      link(&Chain::idle, idle_list(), s->chain);
+      order_.append(s->chain);
     }
     return idle_ - before;
   }
@@ -116,44 +173,24 @@ class PrefixCache {
   // Evicts until the idle tokens fit the free part of the KV cache.
   void limit(std::int64_t room) {
     while (idle_ > room && idle_ > 0) {
-      const std::uint32_t oldest = chains_[idle_list()].idle.next;
+      const std::uint32_t oldest = order_.oldest();
       Chain& chain = chains_[oldest];
       const std::int64_t cut = std::min<std::int64_t>(chain.cached, (idle_ - room + block_ - 1) / block_ * block_);
       chain.cached -= static_cast<std::int32_t>(cut);
       idle_ -= cut;
-      if (chain.cached == 0) unlink(&Chain::idle, oldest);
+      if (chain.cached == 0) order_.remove(oldest);
     }
   }
 
-  void clear() { *this = PrefixCache(*prompts_, block_, lower_room_); }
+  void clear() { *this = PrefixCache(*prompts_, block_, lower_); }
 
  private:
-  struct Links {
-    std::uint32_t before = 0, next = 0;
-  };
   struct Chain {
     std::int32_t cached = 0;   // tokens from its beginning in GPU memory
     std::int32_t holders = 0;  // running requests that use it; idle if none
-    std::int32_t below = 0;    // tokens from its beginning in the lower tier
-    Links idle, lower;         // neighbours in the two orders of use
   };
-  static constexpr std::uint32_t kLists = 2;  // the ends of the two lists, after the chains
 
-  std::uint32_t idle_list() const { return static_cast<std::uint32_t>(chains_.size()) - 2; }
-  std::uint32_t lower_list() const { return static_cast<std::uint32_t>(chains_.size()) - 1; }
   std::int64_t whole(std::int64_t tokens) const { return block_ == 1 ? tokens : tokens - tokens % block_; }
-
-  // Appends a chain as the most recently used.
-  void link(Links Chain::*links, std::uint32_t list, std::uint32_t chain) {
-    const std::uint32_t last = (chains_[list].*links).before;
-    (chains_[chain].*links) = {last, list};
-    (chains_[last].*links).next = (chains_[list].*links).before = chain;
-  }
-  void unlink(Links Chain::*links, std::uint32_t chain) {
-    const Links at = chains_[chain].*links;
-    (chains_[at.before].*links).next = at.next;
-    (chains_[at.next].*links).before = at.before;
-  }
 
   std::int64_t extend(std::uint32_t number, std::int32_t tokens) {
     Chain& chain = chains_[number];
@@ -162,27 +199,12 @@ class PrefixCache {
     return added;
   }
 
-  void touch_lower(std::uint32_t number) {
-    Chain& chain = chains_[number];
-    if (chain.below > 0) unlink(&Chain::lower, number);
-    lower_used_ += std::max(0, chain.cached - chain.below);
-    chain.below = std::max(chain.below, chain.cached);
-    if (chain.below > 0) link(&Chain::lower, lower_list(), number);
-    while (lower_used_ > lower_room_) {
-      const std::uint32_t oldest = chains_[lower_list()].lower.next;
-      Chain& cut = chains_[oldest];
-      const std::int64_t tokens =
-          std::min<std::int64_t>(cut.below, (lower_used_ - lower_room_ + block_ - 1) / block_ * block_);
-      cut.below -= static_cast<std::int32_t>(tokens);
-      lower_used_ -= tokens;
-      if (cut.below == 0) unlink(&Chain::lower, oldest);
-    }
-  }
-
   const Prompts* prompts_;
-  std::int64_t block_, lower_room_;
-  std::int64_t idle_ = 0, lower_used_ = 0;  // tokens
+  std::int64_t block_;
+  std::shared_ptr<LowerTier> lower_;
+  std::int64_t idle_ = 0;  // tokens
   std::vector<Chain> chains_;
+  UseOrder order_;  // of idle chains
 };
 
 }  // namespace rightsize::sim

@@ -150,6 +150,20 @@ TEST(PrefixCache, ALowerTierPaysOffOnlyIfLoadingBeatsComputing) {
   EXPECT_DOUBLE_EQ(ttft(1'000'000, 30e3, false), none) << "an engine that compares does not load";
 }
 
+TEST(PrefixCache, ASharedTierFindsWhatOtherReplicasComputed) {
+  Sessions sessions{.users = 100, .turns = 6, .system = 1'000, .turn_in = 300, .turn_out = 150};
+  const auto trace = std::make_shared<const Trace>(trace_of(sessions, {.rate = requests_per_s(8), .requests = 3'000}));
+  std::uint64_t loaded[2];
+  for (const bool shared : {false, true}) {
+    ContinuousServer server = caching_server(4, 60'000, 16);
+    for (StepCost& cost : server.replicas) cost.lower_tokens = 100'000, cost.load_token = 1e3;
+    server.batching.routing = Routing::kRandom;
+    server.batching.shared_lower = shared;
+    loaded[shared ? 1 : 0] = run_of(server, trace).loaded_tokens;
+  }
+  EXPECT_GT(static_cast<double>(loaded[1]), 1.5 * static_cast<double>(loaded[0]));
+}
+
 TEST(Sessions, ReadsItsParts) {
   const auto read = parse_sessions("users=2k,turns=6,think=30s,system=1200,turn-in=150,turn-out=300,repeat=yes");
   ASSERT_TRUE(read);

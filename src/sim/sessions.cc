@@ -95,7 +95,7 @@ class Generator {
         users_(static_cast<std::size_t>(std::llround(sessions.users))) {}
 
   Trace trace() {
-    // Each user has come back once on average after so many requests.
+    // After this many requests each user has come back, on average.
     constexpr double kMostWarmUp = 200'000;
     constexpr std::uint64_t kEnough = 64'000;
     const double each = std::round(sessions_.fan_out);
@@ -119,7 +119,7 @@ class Generator {
     return 1e9 * sessions_.users * std::round(sessions_.fan_out) / in_requests_per_s(wanted_.rate);
   }
 
-  // A user who is in the middle of a conversation has had its earlier turns.
+  // A user who starts within a conversation has had its earlier turns.
   void begin_users() {
     const auto turns = static_cast<std::int32_t>(std::llround(sessions_.turns));
     for (std::uint32_t i = 0; i < users_.size(); ++i) {

@@ -28,9 +28,14 @@ class ReplicaPool {
               const Prompts* prompts, std::uint64_t seed)
       : routing_(config.routing), random_(seed), next_(costs.size(), kNever), work_(costs.size(), 0) {
     replicas_.reserve(costs.size());
+    std::shared_ptr<LowerTier> shared;
+    std::int64_t lower = 0;
+    for (const StepCost& cost : costs) lower += cost.lower_tokens;
+    if (prompts != nullptr && config.shared_lower && lower > 0)
+      shared = std::make_shared<LowerTier>(prompts->chains, lower, config.cache_block);
     for (std::size_t i = 0; i < costs.size(); ++i) {
       const bool alike = i > 0 && costs[i] == costs[i - 1];
-      replicas_.emplace_back(costs[i], config, role, totals, alike ? &replicas_.back() : nullptr, prompts);
+      replicas_.emplace_back(costs[i], config, role, totals, alike ? &replicas_.back() : nullptr, prompts, shared);
       most_tokens_.push_back(replicas_.back().most_tokens());
     }
     if (!costs.empty()) shortest_ = *std::min_element(most_tokens_.begin(), most_tokens_.end());
@@ -51,7 +56,7 @@ class ReplicaPool {
     return least;
   }
 
-  // The replica for a request that has so many tokens here; size() if it fits none.
+  // The replica for a request that needs this many tokens of its cache; size() if it fits none.
   std::size_t choose(const Arrival& request, std::int64_t tokens) {
     if (routing_ == Routing::kLeastLoaded || replicas_.size() < 2) return least_loaded_for(tokens);
     std::size_t best = replicas_.size(), fitting = 0;

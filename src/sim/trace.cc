@@ -143,7 +143,7 @@ class TraceReader {
 
 }  // namespace
 
-// Every block is a chain of its own; the same number is the same block after the same beginning. Blocks that a prompt
+// Every block is a separate chain; the same number is the same block after the same beginning. Blocks that a prompt
 // lists beyond its length make it longer.
 Checked<Trace> parse_hashed_trace(const std::string& file, std::string_view text, std::int32_t block_tokens) {
   Trace trace{file, {}, true, false, {}, 0};

@@ -72,7 +72,7 @@ const Fields<TierAnswer> kTierAnswerFields = {
     {"tp", "GPUs per replica", &TierAnswer::tp},
     {"requests_per_second", "rate at which the trace is replayed", &TierAnswer::rate},
     {"routing", "GPU memory alone with each kind of routing", kRoutingFields, &TierAnswer::routings},
-    {"commands?", "how to start engines with the tier that saves most GPUs", &TierAnswer::commands},
+    {"commands?", "how to start engines with the tier that saves most GPUs or time", &TierAnswer::commands},
 };
 
 const Fields<CacheAnswer> kCacheFields = {

@@ -54,7 +54,7 @@ struct TierAnswer {
   RequestsPerSecond rate;
   std::vector<TierRow> rows;  // GPU memory alone first
   std::vector<RoutingOutcome> routings;
-  std::vector<std::pair<std::string, std::string>> commands;  // by engine, for the tier that saves most
+  std::vector<std::pair<std::string, std::string>> commands;  // of the best tier, by engine
 };
 
 struct CacheAnswer {
@@ -75,6 +75,12 @@ struct CacheAnswer {
 
 // With --gpu: the GPUs that the trace needs with each tier.
 Checked<TierAnswer> answer_tiers(const CacheFlags& flags, const model::ModelShape& model, Bytes per_token);
+
+// How engines are started with a tier, by engine. `gpu_cache` is the KV cache in the memory of a replica's GPUs. vLLM
+// takes the total of a replica in GiB, LMCache and SGLang that of one GPU's process in GB, Dynamo that of a replica in
+// GB.
+std::vector<std::pair<std::string, std::string>> cache_commands(const capacity::CacheTier& tier, Bytes gpu_cache,
+                                                                int gpus, const std::string& model);
 
 report::Report cache_report(const CacheAnswer& answer);
 

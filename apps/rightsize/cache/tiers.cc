@@ -52,15 +52,15 @@ std::optional<Bytes> median_per_gpu(const catalog::Catalog& catalog, const std::
   return all[all.size() / 2];
 }
 
-// What a machine with this GPU has: half its memory, its disk, and remote storage ten times as large.
+// What a machine with this GPU has: half its memory, its disk; and a terabyte of shared remote storage for each GPU.
 std::vector<CacheTier> usual_tiers(const catalog::Catalog& catalog, const catalog::Gpu& gpu, int gpus) {
   std::vector<CacheTier> tiers;
   constexpr double kFree = 0.5;
   if (const auto memory = median_per_gpu(catalog, gpu.name, &catalog::Machine::memory))
-    tiers.push_back({"host", *memory * (kFree * gpus), {}});
+    tiers.push_back({"host", *memory * (kFree * gpus), {}, false});
   const auto disk = median_per_gpu(catalog, gpu.name, &catalog::Machine::local_ssd);
-  if (disk) tiers.push_back({"disk", *disk * gpus, {}});
-  tiers.push_back({"remote", bytes(1e13), {}});
+  if (disk) tiers.push_back({"disk", *disk * gpus, {}, false});
+  tiers.push_back({"remote", bytes(1e12) * gpus, {}, true});
   return tiers;
 }
 
@@ -142,6 +142,11 @@ std::vector<RoutingOutcome> compare_routings(capacity::Service service, const ca
   return all;
 }
 
+// Fewer GPUs first, then a shorter TTFT.
+std::pair<int, double> merit(const TierRow& row) {
+  return {row.saved, -in_seconds(row.outcome.run->value(capacity::Quantity::kTtft, capacity::Statistic::kMean))};
+}
+
 void add_money(TierRow& row, const TierRow& alone, const std::optional<UsdPerSecond>& gpu_price, Bytes memory_paid) {
   if (!row.outcome.run || !alone.outcome.run) return;
   row.saved = alone.outcome.gpus - row.outcome.gpus;
@@ -157,10 +162,10 @@ void add_money(TierRow& row, const TierRow& alone, const std::optional<UsdPerSec
   if (row.price) row.saving = *gpu_price * row.saved - *row.price;
 }
 
-// How engines are told to use a tier. vLLM takes the total of a replica in GiB, LMCache and SGLang that of one GPU's
-// process in GB, Dynamo that of a replica in GB.
-std::vector<std::pair<std::string, std::string>> commands_for(const CacheTier& tier, Bytes gpu_cache, int gpus,
-                                                              const std::string& model) {
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> cache_commands(const CacheTier& tier, Bytes gpu_cache, int gpus,
+                                                                const std::string& model) {
   const bool host = tier.name == "host";
   // What goes to a disk passes through host memory, which engines want larger than the GPU's cache.
   const Bytes memory = host ? tier.size : gpu_cache * 2.0;
@@ -170,30 +175,29 @@ std::vector<std::pair<std::string, std::string>> commands_for(const CacheTier& t
   if (host)
     all.emplace_back("vllm", fmt::format("vllm serve {}{} --kv-offloading-backend native --kv-offloading-size {}",
                                          model, split, static_cast<std::int64_t>(std::ceil(in_gib(memory)))));
-  all.emplace_back(
-      "lmcache",
-      fmt::format("LMCACHE_LOCAL_CPU=True LMCACHE_MAX_LOCAL_CPU_SIZE={}{} vllm serve {}{} --kv-transfer-config "
-                  "'{{\"kv_connector\": \"LMCacheConnectorV1\", \"kv_role\": \"kv_both\"}}'",
-                  gb(memory / gpus),
-                  host ? ""
-                       : fmt::format(" LMCACHE_LOCAL_DISK=file:///mnt/kv-cache LMCACHE_MAX_LOCAL_DISK_SIZE={}",
-                                     gb(tier.size / gpus)),
-                  model, split));
+  const std::string below = host ? ""
+                            : tier.shared
+                                ? " LMCACHE_REMOTE_URL=redis://REDIS_HOST:6379"
+                                : fmt::format(" LMCACHE_LOCAL_DISK=file:///mnt/kv-cache LMCACHE_MAX_LOCAL_DISK_SIZE={}",
+                                              gb(tier.size / gpus));
+  all.emplace_back("lmcache",
+                   fmt::format("LMCACHE_LOCAL_CPU=True LMCACHE_MAX_LOCAL_CPU_SIZE={}{} vllm serve {}{} "
+                               "--kv-transfer-config '{{\"kv_connector\": \"LMCacheConnectorV1\", \"kv_role\": "
+                               "\"kv_both\"}}'",
+                               gb(memory / gpus), below, model, split));
   if (host)
-    all.emplace_back("sglang",
-                     fmt::format("python -m sglang.launch_server --model-path {}{} --enable-hierarchical-cache "
-                                 "--hicache-size {}",
-                                 model, gpus > 1 ? fmt::format(" --tp {}", gpus) : "", gb(memory / gpus)));
-  all.emplace_back(
-      "dynamo",
-      fmt::format("DYN_KVBM_CPU_CACHE_GB={}{} python3 -m dynamo.vllm --model {}{} --kv-transfer-config "
-                  "'{{\"kv_connector\": \"DynamoConnector\", \"kv_role\": \"kv_both\", \"kv_connector_module_path\": "
-                  "\"kvbm.vllm_integration.connector\"}}'",
-                  gb(memory), host ? "" : fmt::format(" DYN_KVBM_DISK_CACHE_GB={}", gb(tier.size)), model, split));
+    all.emplace_back("sglang", fmt::format("python -m sglang.launch_server --model-path {}{} "
+                                           "--enable-hierarchical-cache --hicache-size {}",
+                                           model, gpus > 1 ? fmt::format(" --tp {}", gpus) : "", gb(memory / gpus)));
+  if (!tier.shared)
+    all.emplace_back(
+        "dynamo",
+        fmt::format("DYN_KVBM_CPU_CACHE_GB={}{} python3 -m dynamo.vllm --model {}{} --kv-transfer-config "
+                    "'{{\"kv_connector\": \"DynamoConnector\", \"kv_role\": \"kv_both\", "
+                    "\"kv_connector_module_path\": \"kvbm.vllm_integration.connector\"}}'",
+                    gb(memory), host ? "" : fmt::format(" DYN_KVBM_DISK_CACHE_GB={}", gb(tier.size)), model, split));
   return all;
 }
-
-}  // namespace
 
 Checked<TierAnswer> answer_tiers(const CacheFlags& flags, const model::ModelShape& shape, Bytes per_token) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
@@ -217,15 +221,15 @@ Checked<TierAnswer> answer_tiers(const CacheFlags& flags, const model::ModelShap
   if (const auto quote = book.gpu(*gpu, purchase)) price = quote->rate * gpus(1);
   TierRow* best = nullptr;
   for (TierRow& row : answer.rows) {
-    const auto& [name, size, read_speed] = row.outcome.tier;
+    const std::string& name = row.outcome.tier.name;
     const auto what = name == "host" ? &catalog::Machine::memory : &catalog::Machine::local_ssd;
     const Bytes paid = median_per_gpu(facts.catalog, gpu->name, what).value_or(bytes(0)) * replica.gpus;
     add_money(row, answer.rows.front(), price, name == "host" || name == "disk" ? paid : bytes(0));
-    if (row.saved > 0 && (best == nullptr || row.saved > best->saved)) best = &row;
+    if (row.outcome.loaded > 0 && (best == nullptr || merit(row) > merit(*best))) best = &row;
   }
   answer.routings = compare_routings(service, replica);
   const Bytes cache = per_token * static_cast<double>(replica.step.kv_tokens);
-  if (best != nullptr) answer.commands = commands_for(best->outcome.tier, cache, replica.gpus, shape.name);
+  if (best != nullptr) answer.commands = cache_commands(best->outcome.tier, cache, replica.gpus, shape.name);
   return answer;
 }
 

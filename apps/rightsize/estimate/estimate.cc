@@ -2,11 +2,13 @@
 #include "rightsize/estimate/estimate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "capacity/sessions.h"
 #include "memory/memory.h"
 #include "rightsize/estimate/report.h"
 #include "rightsize/estimate/sweep.h"
@@ -60,6 +62,34 @@ Result<const catalog::Gpu*> find_gpu(const catalog::Catalog& catalog, const Flag
 
 }  // namespace
 
+Result<> read_sessions(const perf::Constants& constants, const Flags& flags, const JobFlags& job, SpeedInput& input) {
+  if (flags.sessions.empty()) return {};
+  RIGHTSIZE_TRY(const sim::Sessions sessions, sim::parse_sessions(flags.sessions));
+  model::ServeSettings& serve = input.job.serve;
+  if (input.job.kind != model::JobKind::kServe || perf::serves_batches(input.work))
+    return fail(bad_input("--sessions applies to language models that are served").with_hint("add --job serve"));
+  if (job.settings.contains("prefix-hit"))
+    return fail(bad_input("--sessions and --prefix-hit are both given").with_hint("use one of the two"));
+  const bool isl = job.settings.contains("isl");
+  if (!sessions.repeat && (isl || job.settings.contains("osl")))
+    return fail(bad_input("lengths are given twice").with_hint("use turn-in and turn-out of --sessions"));
+  capacity::SessionWish wish{.rate = input.rate, .context = input.model.context};
+  if (isl) wish.isl = static_cast<double>(serve.isl);
+  constexpr std::uint64_t kEnough = 8'000;  // for a mean
+  wish.requests = kEnough;
+  const std::shared_ptr<const sim::Trace> trace = capacity::session_traffic(sessions, wish);
+  const sim::RequestShape mean = sim::mean_shape(trace, {});
+  serve.isl = std::max<std::int64_t>(1, std::llround(mean.size));
+  serve.osl = std::max<std::int64_t>(1, std::llround(mean.output));
+  if (!(input.rate > RequestsPerSecond{})) input.rate = *sim::mean_rate(trace);
+  const int replicas = input.job.parallel.gpus / std::max(1, input.job.parallel.tensor * input.job.parallel.pipeline);
+  RIGHTSIZE_TRY(const double hit,
+                capacity::predicted_hit({constants, input.model, input.work}, input.job, *input.gpu, input.speed,
+                                        input.cluster, trace, replicas, capacity::parse_routing(flags.routing)));
+  serve.prefix_hit = std::min(hit, 0.9999);
+  return {};
+}
+
 Result<> read_load(const Flags& flags, SpeedInput& input) {
   const bool training = input.job.kind == model::JobKind::kTrain;
   if (training && !flags.rate.empty())
@@ -89,6 +119,7 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
   input.speed = perf::gpu_speed(constants, *gpu);
   if (Result<> cluster = read_cluster(catalog, flags, input); !cluster) return fail(cluster.error());
   if (Result<> load = read_load(flags, input); !load) return fail(load.error());
+  if (Result<> sessions = read_sessions(constants, flags, job, input); !sessions) return fail(sessions.error());
   return input;
 }
 
@@ -146,7 +177,7 @@ Run add_estimate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_job_flags(command, flags->job);
   add_rl_flags(command, flags->rl);
-  for (const char* name : {"machine", "network", "rate", "slot-wait"}) {
+  for (const char* name : {"machine", "network", "rate", "sessions", "routing", "slot-wait"}) {
     command.add(name, [flags, name](const settings::Value& value) -> Result<> {
       set(*flags, name, value.text);
       return {};

@@ -11,7 +11,7 @@ namespace rightsize::app {
 struct EstimateFlags {
   JobFlags job;
   RlFlags rl;
-  std::string catalog, machine, network, rate, sweep, slot_wait = "no";
+  std::string catalog, machine, network, rate, sweep, slot_wait = "no", sessions, routing;
   bool roofline = false;
 };
 
@@ -24,5 +24,10 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
 
 // Applies --rate and --slot-wait to an input whose job is read.
 Result<> read_load(const EstimateFlags& flags, SpeedInput& input);
+
+// Applies --sessions: conversations give the arrival rate, the lengths of requests and, by simulation, what the prefix
+// cache finds.
+Result<> read_sessions(const perf::Constants& constants, const EstimateFlags& flags, const JobFlags& job,
+                       SpeedInput& input);
 
 }  // namespace rightsize::app
