@@ -31,6 +31,7 @@ RIGHT = {
     "estimate": "llama-3.1-8b h100-sxm",
     "memory": "llama-3.1-8b h100-sxm",
     "batch": "bert-large l4 --arrivals poisson:200",
+    "cache": "examples/cache/chat.jsonl --model llama-3.1-8b",
     "autoscale": "llama-3.1-8b h100-sxm --startup weights=stream",
     "window": "--volume 1M/d --item-time 82ms --gpu a100-80gb-sxm",
     "bill": "examples/bill/focus.csv",

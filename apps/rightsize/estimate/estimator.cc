@@ -11,6 +11,10 @@ void set(EstimateFlags& flags, const std::string& name, std::string value) {
     flags.rate = std::move(value), flags.job.settings.try_emplace("job", "serve");  // a rate implies serving
   else if (name == "slot-wait")
     flags.slot_wait = std::move(value);
+  else if (name == "sessions")
+    flags.sessions = std::move(value), flags.job.settings.try_emplace("job", "serve");
+  else if (name == "routing")
+    flags.routing = std::move(value);
   else
     flags.job.settings.insert_or_assign(name, std::move(value));
 }
@@ -46,6 +50,8 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
   input.job = perf::fitted_to(input.work, job);
   input.rate = {};
   if (Result<> load = read_load(flags, input); !load) return fail(load.error());
+  if (Result<> sessions = read_sessions(facts_->constants, flags, flags.job, input); !sessions)
+    return fail(sessions.error());
   return &input;
 }
 

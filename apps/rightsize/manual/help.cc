@@ -92,16 +92,20 @@ struct MainFlags {
 };
 constexpr MainFlags kMain[] = {
     {"recommend",
-     "model job tokens rate items ttft-slo tpot-slo isl osl deadline budget gpu gpus max-gpus precision method "
+     "model job tokens rate sessions items ttft-slo tpot-slo isl osl deadline budget gpu gpus max-gpus precision "
+     "method "
      "providers regions purchase price on-prem objective top emit explain"},
     {"checklist", "model job tokens rate items ttft-slo deadline budget gpu precision method providers price profile"},
     {"init", "model job tokens rate items ttft-slo tpot-slo deadline budget gpu precision method output ask force"},
     {"estimate",
-     "model gpu job batch seq precision method stack gpus tp zero isl osl concurrency rate machine sweep roofline"},
+     "model gpu job batch seq precision method stack gpus tp zero isl osl concurrency rate sessions machine sweep "
+     "roofline"},
     {"memory", "model gpu job batch seq precision method optimizer recompute gpus tp zero isl osl concurrency options"},
     {"batch",
-     "model gpu arrivals slo isl osl tp precision batch-times policy max-batch max-delay replicas instances price "
+     "model gpu arrivals sessions slo isl osl tp precision batch-times policy max-batch max-delay replicas instances "
+     "price "
      "emit"},
+    {"cache", "model sizes kv-precision block-tokens gpu tier slo rate tp routing price"},
     {"autoscale",
      "model gpu trace arrivals rate-profile slo slo-percentile scaling-policy replica-startup tp isl osl duration "
      "step-cost max-batch price emit"},
