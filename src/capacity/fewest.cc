@@ -177,6 +177,7 @@ std::optional<Assessment> Planner::fewest(std::size_t replica, const ReplicaCoun
   std::optional<Assessment> found;
   smallest(from, range.last, from, [&](int n) {
     std::optional<Assessment> kept = kept_with(replica, n * range.step);
+    if (kept && !keeps_all_day(kept->configuration)) kept.reset();
     if (kept) found = kept;
     return kept.has_value();
   });

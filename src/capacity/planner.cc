@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "capacity/busiest.h"
 #include "capacity/screen.h"
 
 namespace rightsize::capacity {
@@ -34,6 +35,17 @@ double present_in_batches(const Replica& replica, int max_batch, double rate) {
   return 2.0 * size;
 }
 
+Service for_busiest(Service service) {
+  if (const auto part = busiest_part_of(service.arrivals, kMostTokenRequests)) service.arrivals = part;
+  return service;
+}
+
+// The recording, if its busiest part is not all of it.
+std::shared_ptr<const sim::Trace> more_than_busiest(const Service& service) {
+  const auto* trace = std::get_if<std::shared_ptr<const sim::Trace>>(&service.arrivals);
+  return trace != nullptr && busiest_part_of(service.arrivals, kMostTokenRequests) != *trace ? *trace : nullptr;
+}
+
 // Not a single request took longer than its limit.
 bool never_exceeded(const Assessment& a, const Service& service) {
   return !service.slos.empty() && std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
@@ -44,7 +56,11 @@ bool never_exceeded(const Assessment& a, const Service& service) {
 }  // namespace
 
 Planner::Planner(Service service, std::vector<Replica> replicas, std::uint64_t seed, std::shared_ptr<RunCache> cache)
-    : service_(std::move(service)), seed_(seed), cache_(std::move(cache)), traffic_(cache_->traffic_number(service_)) {
+    : whole_(more_than_busiest(service)),
+      service_(for_busiest(std::move(service))),
+      seed_(seed),
+      cache_(std::move(cache)),
+      traffic_(cache_->traffic_number(service_)) {
   service_.mean_lengths = mean_of(service_);
   for (Replica& replica : replicas) add(std::move(replica));
 }
@@ -134,6 +150,7 @@ Assessment Planner::assessed(const Configuration& c, sim::LatencyProfile profile
   a.capacity = capacity(c, lengths);
   const double rate = in_requests_per_s(sim::mean_rate(arrivals).value_or(RequestsPerSecond{}));
   a.load = rate / a.capacity;
+  a.replay = is_recorded(arrivals);
   a.busy = a.profile.utilization;
   // A short run spends a good part of its time filling up and emptying. The work per request is not affected by that,
   // so it gives the long-run share: requests in flight at the start and at the end count half.
@@ -256,7 +273,19 @@ Planner::Decision Planner::decide(const Configuration& c) const {
 
 std::optional<Assessment> Planner::confirm(const Configuration& c) const {
   Decision decision = decide(c);
-  return decision.kept ? std::move(decision.last) : std::nullopt;
+  return decision.kept && keeps_all_day(c) ? std::move(decision.last) : std::nullopt;
+}
+
+std::optional<Assessment> Planner::replay(const Configuration& c) const {
+  if (!whole_) return std::nullopt;
+  const sim::ArrivalProcess all = whole_;
+  return assessed(c, start(c, all, seed_, 0)->to_the_end(whole_->arrivals.size()), all);
+}
+
+bool Planner::keeps_all_day(const Configuration& c) const {
+  if (!whole_) return true;
+  const std::optional<Assessment> all = replay(c);
+  return all && all->rejected_share() <= service_.most_rejected && all->excess(service_) <= 1;
 }
 
 }  // namespace rightsize::capacity

@@ -10,6 +10,9 @@
 // the upper end of the 95 % confidence interval of every SLO's statistic is within its limit, in two runs with
 // different seeds. A value whose interval is within 3 % and contains the limit is refused. All counts and settings see
 // the same requests (common random numbers). The same seed gives the same answer.
+//
+// Of a recording, the busiest hour decides (busiest.h), by its own percentiles and not by their intervals: the replay
+// is exact. The whole recording is then replayed once to verify the choice.
 #pragma once
 
 #include <limits>
@@ -59,6 +62,11 @@ class Planner {
   std::optional<Assessment> assess_until_tight(const Configuration& configuration, std::uint64_t most_requests,
                                                std::uint64_t seed, double tight) const;
 
+  // What it delivers over the whole of a recording, of which the planner otherwise takes the busiest hour. Empty if
+  // there is no more than that, or if it falls behind.
+  std::optional<Assessment> replay(const Configuration& configuration) const;
+  bool is_part_of_recording() const { return whole_ != nullptr; }
+
   // What a configuration delivers if it is confirmed to meet every SLO; empty otherwise.
   std::optional<Assessment> confirm(const Configuration& configuration) const;
 
@@ -82,6 +90,7 @@ class Planner {
                       const sim::ArrivalProcess& arrivals) const;
   std::unique_ptr<sim::Run> start(const Configuration& configuration, const sim::ArrivalProcess& arrivals,
                                   std::uint64_t seed, std::uint64_t warm_up) const;
+  bool keeps_all_day(const Configuration& configuration) const;
   bool overloaded(const Configuration& configuration, const sim::ArrivalProcess& arrivals) const;
   double in_flight(const Configuration& configuration) const;
   double correlated(const Configuration& configuration) const;
@@ -104,6 +113,7 @@ class Planner {
   sim::ContinuousServer engine_of(const Configuration& configuration) const;
   bool continuous(const Configuration& c) const { return replicas_[c.groups.front().replica].continuous; }
 
+  std::shared_ptr<const sim::Trace> whole_;  // the recording that service_ has a part of; null if it has all of it
   Service service_;
   std::vector<Replica> replicas_;
   std::vector<double> screened_;

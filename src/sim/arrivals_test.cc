@@ -146,5 +146,47 @@ TEST(ParseTrace, MistakesAreReportedWithLineAndReason) {
   EXPECT_THAT(said("TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,1,1\n"), HasSubstr("'yesterday' is not a time"));
 }
 
+TEST(Trace, ReadsTheFormatsOfPublishedTracesAndLoadGenerators) {
+  // BurstGPT: a response of 0 tokens is a request that failed.
+  const auto burst = parse_trace("burst.csv",
+                                 "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n"
+                                 "5,ChatGPT,472,18,490,Conversation log\n"
+                                 "45,ChatGPT,1087,0,1087,Conversation log\n"
+                                 "118,GPT-4,417,276,693,API log\n");
+  const auto aiperf = parse_trace(
+      "profile_export.jsonl",
+      R"({"metadata":{"request_start_ns":1759813320000000000,"benchmark_phase":"profiling","was_cancelled":false},"metrics":{"input_sequence_length":{"value":417,"unit":"tokens"},"output_sequence_length":{"value":276,"unit":"tokens"}},"error":null}
+{"metadata":{"request_start_ns":1759813207000000000,"benchmark_phase":"profiling","was_cancelled":false},"metrics":{"input_sequence_length":{"value":472,"unit":"tokens"},"output_sequence_length":{"value":18,"unit":"tokens"}},"error":null}
+{"metadata":{"request_start_ns":1759813208000000000,"benchmark_phase":"warmup"},"metrics":{"input_sequence_length":{"value":9,"unit":"tokens"}}}
+{"metadata":{"request_start_ns":1759813209000000000},"metrics":{},"error":{"code":500}}
+)");
+  const auto guidellm = parse_trace("benchmarks.json",
+                                    R"({"metadata":{},"benchmarks":[{"config":{},"requests":{"successful":[
+        {"start_time":1759813207.0,"prompt_tokens":472,"output_tokens":18},
+        {"start_time":1759813320.0,"prompt_tokens":417,"output_tokens":276}],"errored":[{"start_time":1}]}}]})");
+  for (const auto* trace : {&burst, &aiperf, &guidellm}) {
+    ASSERT_TRUE(*trace) << describe(trace->error());
+    ASSERT_EQ((*trace)->arrivals.size(), 2u);
+    EXPECT_TRUE((*trace)->has_tokens);
+    EXPECT_EQ((*trace)->arrivals[0].size, 472);
+    EXPECT_EQ((*trace)->arrivals[1].output, 276);
+    EXPECT_NEAR(in_seconds(from_sim_time((*trace)->arrivals[1].at)), 113, 1e-3);
+  }
+}
+
+// A table is read in parts; lines in errors count from the beginning of the file.
+TEST(Trace, LargeTablesAreReadInParts) {
+  std::string text = "t,size,output\n";
+  constexpr int kRows = 400'000;
+  for (int i = 0; i < kRows; ++i) text += fmt::format("{},{},{}\n", i, 1 + i % 1000, 1 + i % 7);
+  const auto trace = parse_trace("long.csv", text);
+  ASSERT_TRUE(trace);
+  ASSERT_EQ(trace->arrivals.size(), static_cast<std::size_t>(kRows));
+  EXPECT_EQ(trace->arrivals.back().size, 1 + (kRows - 1) % 1000);
+  const auto wrong = parse_trace("long.csv", text + "0,1,1\n");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().front().place.line, kRows + 2);
+}
+
 }  // namespace
 }  // namespace rightsize::sim

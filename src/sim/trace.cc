@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "kv_cache/hashed_trace.h"
 #include "sim/arrivals.h"
+#include "sim/recorded_runs.h"
 
 namespace rightsize::sim {
 namespace {
@@ -51,39 +52,65 @@ std::optional<double> parse_timestamp(std::string_view text, std::optional<Date>
 struct Columns {
   std::string time, size, output;
   bool timestamps = false;
+  bool with_failures = false;  // an output of 0 tokens is a request that failed
 };
 
+// Azure's traces, ours, BurstGPT's, those of generators (ServeGen, Vidur) and of logs.
 std::optional<Columns> columns_of(const Csv& csv) {
-  if (csv.column("TIMESTAMP")) return Columns{"TIMESTAMP", "ContextTokens", "GeneratedTokens", true};
-  if (csv.column("t")) return Columns{"t", "size", "output", false};
+  static const Columns kKnown[] = {
+      {"TIMESTAMP", "ContextTokens", "GeneratedTokens", true},
+      {"t", "size", "output", false},
+      {"Timestamp", "Request tokens", "Response tokens", false, true},
+      {"arrived_at", "num_prefill_tokens", "num_decode_tokens", false},
+      {"arrival_time", "input_tokens", "output_tokens", false},
+      {"timestamp", "input_tokens", "output_tokens", false},
+      {"timestamp", "input_length", "output_length", false},
+      {"timestamp", "prompt_tokens", "completion_tokens", false},
+  };
+  for (const Columns& known : kKnown) {
+    const bool plain = known.time == "TIMESTAMP" || known.time == "t";
+    if (csv.column(known.time) && (plain || (csv.column(known.size) && csv.column(known.output)))) return known;
+  }
   return std::nullopt;
 }
 
 class TraceReader {
  public:
-  TraceReader(const Csv& csv, Columns columns) : csv_(csv), columns_(std::move(columns)) {
+  TraceReader(const Csv& csv, Columns columns) : csv_(&csv), columns_(std::move(columns)) {
     has_size_ = csv.column(columns_.size).has_value();
     has_output_ = csv.column(columns_.output).has_value();
     has_timeout_ = csv.column(kTimeoutColumn).has_value();
   }
 
-  Checked<Trace> read() {
-    Trace trace;
-    trace.has_tokens = has_size_ && has_output_;
-    for (const CsvRow& row : csv_.rows()) {
-      if (errors_.size() >= kMostMistakes) break;
-      read_row(row, trace);
+  // Another part of the same table, whose lines are `lines_before` further down in the file.
+  void continue_with(const Csv& csv, int lines_before) {
+    csv_ = &csv;
+    lines_before_ = lines_before;
+  }
+
+  // False after too many mistakes.
+  bool read() {
+    trace_.has_tokens = has_size_ && has_output_;
+    for (const CsvRow& row : csv_->rows()) {
+      if (errors_.size() >= kMostMistakes) return false;
+      read_row(row, trace_);
     }
-    if (errors_.empty() && trace.arrivals.empty()) {
-      errors_.push_back(bad_input(fmt::format("{}: the trace is empty", csv_.file())));
-    }
+    return true;
+  }
+
+  void finish_part() { csv_ = nullptr; }
+
+  Checked<Trace> finish(const std::string& file) {
+    if (errors_.empty() && trace_.arrivals.empty())
+      errors_.push_back(bad_input(fmt::format("{}: the trace is empty", file)));
     if (!errors_.empty()) return fail(std::move(errors_));
-    return trace;
+    trace_.file = file;
+    return std::move(trace_);
   }
 
  private:
   void read_row(const CsvRow& row, Trace& trace) {
-    const std::string_view text = csv_.cell(row, columns_.time);
+    const std::string_view text = csv_->cell(row, columns_.time);
     const std::optional<double> t = columns_.timestamps ? parse_timestamp(text, origin_) : number(text);
     if (!t || !std::isfinite(*t)) {
       return complain(row, columns_.time,
@@ -92,13 +119,15 @@ class TraceReader {
     }
     if (*t < 0) return complain(row, columns_.time, fmt::format("time {} is negative", text));
     if (previous_ && *t < *previous_) {
-      return complain(row, columns_.time, fmt::format("'{}' is earlier than the line above; sort the trace by time", text));
+      return complain(row, columns_.time,
+                      fmt::format("'{}' is earlier than the line above; sort the trace by time", text));
     }
     if (!first_) first_ = *t;
     if (*t - *first_ > kLongestSeconds) return complain(row, columns_.time, "more than ten years after the first");
     previous_ = *t;
     Arrival arrival{to_sim_time(seconds(*t - *first_)), 1, 1, 0};
     if (has_size_ && !read_count(row, columns_.size, arrival.size)) return;
+    if (columns_.with_failures && trim(csv_->cell(row, columns_.output)) == "0") return;
     if (has_output_ && !read_count(row, columns_.output, arrival.output)) return;
     if (has_timeout_ && !read_timeout(row, arrival.timeout_us)) return;
     trace.has_timeouts = trace.has_timeouts || arrival.timeout_us > 0;
@@ -106,40 +135,81 @@ class TraceReader {
   }
 
   bool read_count(const CsvRow& row, const std::string& column, std::int32_t& value) {
-    Result<std::int64_t> count = parse_integer(csv_.cell(row, column));
+    Result<std::int64_t> count = parse_integer(csv_->cell(row, column));
     if (count && *count >= 1 && *count <= 1'000'000'000) {
       value = static_cast<std::int32_t>(*count);
       return true;
     }
-    complain(row, column, fmt::format("{} '{}' must be a whole number of at least 1", column, csv_.cell(row, column)));
+    complain(row, column, fmt::format("{} '{}' must be a whole number of at least 1", column, csv_->cell(row, column)));
     return false;
   }
 
   bool read_timeout(const CsvRow& row, std::int32_t& microseconds) {
-    const std::string_view text = trim(csv_.cell(row, kTimeoutColumn));
+    const std::string_view text = trim(csv_->cell(row, kTimeoutColumn));
     if (text.empty()) return true;
     const std::optional<double> ms = number(text);
     if (ms && *ms >= 0.001 && *ms <= 2'000'000) {
       microseconds = static_cast<std::int32_t>(std::lround(*ms * 1000));
       return true;
     }
-    complain(
-        row, kTimeoutColumn,
-        fmt::format("{} '{}' must be 0.001 to 2000000 milliseconds, or empty", kTimeoutColumn, text));
+    complain(row, kTimeoutColumn,
+             fmt::format("{} '{}' must be 0.001 to 2000000 milliseconds, or empty", kTimeoutColumn, text));
     return false;
   }
 
   void complain(const CsvRow& row, const std::string& column, std::string message) {
-    errors_.push_back(bad_input(std::move(message)).at(csv_.place(row, column)));
+    Place place = csv_->place(row, column);
+    place.line += lines_before_;
+    errors_.push_back(bad_input(std::move(message)).at(std::move(place)));
   }
 
-  const Csv& csv_;
+  const Csv* csv_;
   Columns columns_;
+  int lines_before_ = 0;
+  Trace trace_;
   bool has_size_ = false, has_output_ = false, has_timeout_ = false;
   std::optional<Date> origin_;
   std::optional<double> first_, previous_;
   Errors errors_;
 };
+
+// The table in parts of a few megabytes, because parsed cells take much more memory than requests.
+Checked<Trace> read_table(const std::string& file, std::string_view text) {
+  constexpr std::size_t kPart = 4U << 20;
+  const std::size_t header_end = std::min(text.find('\n'), text.size());
+  const std::string header(text.substr(0, header_end));
+  std::optional<TraceReader> reader;
+  int lines = 0;
+  for (std::size_t from = std::min(header_end + 1, text.size()); from < text.size() || !reader;) {
+    std::size_t end = from + kPart < text.size() ? text.find('\n', from + kPart) : text.size();
+    end = std::min(end, text.size());
+    const std::string_view part = text.substr(from, end - from);
+    Checked<Csv> parsed = Csv::parse(file, header + "\n" + std::string(part));
+    if (!parsed) {
+      for (Error& error : parsed.error()) error.place.line += lines;
+      return fail(std::move(parsed).error());
+    }
+    const Csv& csv = *parsed;
+    if (!reader) {
+      const std::optional<Columns> columns = columns_of(csv);
+      if (!columns) {
+        return fail(Errors{bad_input(fmt::format("{}: no column 't' or 'TIMESTAMP'", file))
+                               .with_hint("a trace begins with 't,size' (seconds, items), with "
+                                          "'TIMESTAMP,ContextTokens,GeneratedTokens', or has the columns of BurstGPT, "
+                                          "ServeGen or Vidur; JSON of Mooncake, aiperf and GuideLLM is read, too")});
+      }
+      reader.emplace(csv, *columns);
+    } else {
+      reader->continue_with(csv, lines);
+    }
+    const bool more = reader->read();
+    reader->finish_part();
+    if (!more) break;
+    lines += static_cast<int>(std::ranges::count(part, '\n')) + 1;
+    from = end + 1;
+  }
+  return reader->finish(file);
+}
 
 }  // namespace
 
@@ -181,20 +251,12 @@ Checked<Trace> parse_hashed_trace(const std::string& file, std::string_view text
 
 Checked<Trace> parse_trace(const std::string& file, std::string text) {
   if (trim(text).empty()) return fail(Errors{bad_input(fmt::format("{}: the trace is empty", file))});
+  if (is_recorded_run(std::string_view(text).substr(0, 64U << 10))) return read_recorded_run(file, text);
   if (kv_cache::is_hashed_trace(text)) {
     constexpr auto kBlock = static_cast<std::int32_t>(kv_cache::kBlockTokens);
     return parse_hashed_trace(file, text, kBlock);
   }
-  RIGHTSIZE_TRY(const Csv csv, Csv::parse(file, std::move(text)));
-  const std::optional<Columns> columns = columns_of(csv);
-  if (!columns) {
-    return fail(Errors{bad_input(fmt::format("{}: no column 't' or 'TIMESTAMP'", file))
-                           .with_hint("a trace begins with 't,size' (seconds, items) or with "
-                                      "'TIMESTAMP,ContextTokens,GeneratedTokens'")});
-  }
-  Checked<Trace> trace = TraceReader(csv, *columns).read();
-  if (trace) trace->file = file;
-  return trace;
+  return read_table(file, text);
 }
 
 }  // namespace rightsize::sim

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "capacity/busiest.h"
 #include "rightsize/batch/input.h"
 #include "rightsize/batch/report.h"
 
@@ -63,7 +64,8 @@ Checked<Outcome> run_one(const BatchInput& input) {
   if (Result<> valid = sim::check(c.batching); !valid) return fail(valid.error());
   const capacity::Planner planner = planner_of(input);
   const auto start = std::chrono::steady_clock::now();
-  const auto run = planner.assess(c, {input.requests, input.seed});
+  // A recording is replayed completely: its percentiles are those of all of its requests.
+  const auto run = planner.is_part_of_recording() ? planner.replay(c) : planner.assess(c, {input.requests, input.seed});
   const Seconds wall = since(start);
   if (!run) return overloaded_outcome(input, c, planner.capacity(c));
   return assessed_outcome(input, *run, load_curve(input, planner, c), wall);
@@ -84,7 +86,10 @@ std::vector<SimTime> delays_to_try(const BatchInput& input) {
 std::vector<int> replicas_to_try(const BatchInput& input, double best_rate, double worst_rate) {
   if (!input.replicas.empty()) return input.replicas;
   constexpr int kMostGpus = 4096;
-  const double rate = in_requests_per_s(sim::peak_rate(input.service.arrivals).value_or(RequestsPerSecond{}));
+  double rate = in_requests_per_s(sim::peak_rate(input.service.arrivals).value_or(RequestsPerSecond{}));
+  constexpr std::uint64_t kBusiest = 64'000;
+  if (const auto part = capacity::busiest_part_of(input.service.arrivals, kBusiest))
+    rate = std::max(rate, in_requests_per_s(sim::mean_rate(part).value_or(RequestsPerSecond{})));
   const int fewest = std::clamp(static_cast<int>(std::ceil(input.rate() / best_rate)), 1, kMostGpus);
   const int most = std::clamp(static_cast<int>(std::ceil(1.5 * rate / worst_rate)) + 2, fewest + 7, kMostGpus + 8);
   std::vector<int> counts;

@@ -1,6 +1,10 @@
 #include "telemetry/feeds/slurm.h"
 
+#include <cmath>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 namespace rightsize::telemetry {
 namespace {
@@ -115,6 +119,65 @@ TEST(Slurm, DamagedJobstatsCommentsAreIgnored) {
   EXPECT_FALSE(unpack_jobstats("JS1:None"));
   EXPECT_FALSE(unpack_jobstats("JS1:AAAA"));
   EXPECT_FALSE(unpack_jobstats("hello"));
+}
+
+// The same jobs in every form sacct writes: other names, other delimiters, no header, JSON.
+RC_GTEST_PROP(Slurm, EveryFormOfTheTableHasTheSameHours, ()) {
+  struct Row {
+    int gpus, start, length;
+    bool failed;
+  };
+  std::vector<Row> rows;
+  double truth = 0;
+  for (int i = *rc::gen::inRange(1, 20); i > 0; --i) {
+    rows.push_back({*rc::gen::inRange(1, 9), *rc::gen::inRange(0, 80'000), *rc::gen::inRange(1, 5'000),
+                    *rc::gen::arbitrary<bool>()});
+    truth += rows.back().gpus * rows.back().length / 3600.0;
+  }
+  const auto stamp = [](int second) {
+    return fmt::format("2026-01-0{}T{:02}:{:02}:{:02}", 1 + second / 86400, second / 3600 % 24, second / 60 % 60,
+                       second % 60);
+  };
+  const auto table = [&](const std::string& delimiter, const std::string& id, const std::string& tres, bool header) {
+    std::string text;
+    const auto line = [&](std::initializer_list<std::string> cells) {
+      std::string joined;
+      for (const std::string& cell : cells) joined += (joined.empty() ? "" : delimiter) + cell;
+      text += joined + "\n";
+    };
+    if (header) line({id, "User", "State", "Start", "End", tres, "NodeList"});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Row& row = rows[i];
+      const std::string gpus = tres.ends_with("GRES") ? fmt::format("gpu:a100:{}", row.gpus)
+                                                      : fmt::format("cpu=8,gres/gpu:a100={0},gres/gpu={0}", row.gpus);
+      line({std::to_string(4000 + i), "ann", row.failed ? "FAILED" : "COMPLETED", stamp(row.start),
+            stamp(row.start + row.length), gpus, "n[1-2]"});
+    }
+    return text;
+  };
+  std::string json = "{\"meta\":{},\"jobs\":[";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    json += fmt::format(
+        R"({}{{"job_id":{},"user":"ann","state":{{"current":["{}"]}},"nodes":"n[1-2]","time":{{"start":{},"end":{},"elapsed":{}}},"tres":{{"allocated":[{{"type":"gres","name":"gpu","count":{}}}]}}}})",
+        i > 0 ? "," : "", 4000 + i, rows[i].failed ? "FAILED" : "COMPLETED", 1767225600 + rows[i].start,
+        1767225600 + rows[i].start + rows[i].length, rows[i].length, rows[i].gpus);
+  }
+  json += "]}";
+  for (const std::string& text : {table("|", "JobID", "AllocTRES", true), table("\t", "JobIDRaw", "ReqTRES", true),
+                                  table(";", "JobID", "AllocGRES", true), table(",", "JobID", "AllocTRES", true),
+                                  table("|", "JobID", "AllocTRES", false), json}) {
+    RC_ASSERT(looks_like_jobs(text));
+    std::unique_ptr<ByteSource> source = bytes_of(text);
+    const Result<JobTable> read = read_jobs(*source, "sacct");
+    RC_ASSERT(read.has_value());
+    double hours_read = 0;
+    for (const SlurmJob& job : read->jobs) {
+      hours_read += in_gpu_hours(job.gpu_time());
+      RC_ASSERT(job.gpus().size() == job.gpu_count);
+      RC_ASSERT(job.state == "FAILED" || job.state == "COMPLETED");
+    }
+    RC_ASSERT(std::abs(hours_read - truth) < 1e-6);
+  }
 }
 
 }  // namespace
