@@ -1,5 +1,5 @@
 // Samples of any number of GPUs, in any order, as they are read from files -> GpuUse. Memory grows with GPUs (about
-// 20 kB each) and owners, not with samples.
+// 20 kB each, 10 kB in fleets of thousands) and owners, not with samples.
 //
 //   UseAccumulator sum({});
 //   RIGHTSIZE_TRY(const telemetry::FeedOutcome outcome, telemetry::read_feeds(paths, {}, sum));
@@ -65,6 +65,7 @@ class UseAccumulator : public telemetry::SampleSink {
   };
   Series open_series(const Device& device);
   void add_waiting(Series& series);
+  void limit_curves();
   void add_all_waiting();
   std::optional<TimePoint> taken(PartTally& part, TimePoint time);
   Seconds usual_interval() const;

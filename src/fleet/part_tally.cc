@@ -118,12 +118,12 @@ std::size_t CurveRows::find_step(TimePoint time) {
     coarsen();
     index = index_of(time);
   }
-  constexpr auto kMost = static_cast<std::int64_t>(kMostSteps);
-  while (index < origin_ || index - origin_ >= kMost) {
+  const auto most = static_cast<std::int64_t>(most_);
+  while (index < origin_ || index - origin_ >= most) {
     if (index < origin_) {
       // Sources that list the newest first would insert at the front with every reading, so add some steps at once, but
       // none before 1970.
-      const std::int64_t missing = origin_ - index, room = kMost - static_cast<std::int64_t>(steps_);
+      const std::int64_t missing = origin_ - index, room = most - static_cast<std::int64_t>(steps_);
       if (missing <= room) {
         extend_front(static_cast<std::size_t>(std::min({missing + 32, room, origin_})));
         break;

@@ -89,6 +89,12 @@ class CurveRows {
  public:
   // Half-hours for a week, five minutes for a day, as for a server (scan.cc). Most of the memory goes here.
   static constexpr std::size_t kMostSteps = 340;
+  // Quarters of an hour for a day, in fleets of thousands.
+  static constexpr std::size_t kFewerSteps = 110;
+  void limit(std::size_t steps) {
+    most_ = steps;
+    while (steps_ > most_) coarsen();
+  }
 
   // The cell of a row for a moment, and the time it spans.
   CurveCell& cell(std::size_t row, TimePoint time, TimeSpan& reach);
@@ -110,7 +116,7 @@ class CurveRows {
 
   std::array<std::vector<CurveCell>, kRows> rows_;
   std::int64_t origin_ = 0;  // of the first step, in steps since 1970
-  std::size_t steps_ = 0;
+  std::size_t steps_ = 0, most_ = kMostSteps;
   Seconds width_ = seconds(1);
 };
 
