@@ -49,6 +49,22 @@ class LatentTransformer : protected FamilyWriter {
   // Attention of `queries` tokens of x over `keys` tokens of y, with its output matrix.
   Value attend(const LayerWeights& w, const Value& x, const Value& y, std::int64_t queries, std::int64_t keys,
                const QkNorms& norms = {}, bool rotated = false);
+  // q, k and v of `tokens` of x, with norms per head and, if `rotated`, rotary positions, which take one more pass.
+  HeadValues heads(const LayerWeights& w, const Value& x, std::int64_t tokens, bool rotated = true) {
+    const Size parts = kSamples.times(tokens * shape_.heads);
+    const auto one = [&](WeightRef weight, WeightRef norm) {
+      Value y = f_.linear(weight, x);
+      if (norm) y = f_.norm(NormKind::kRms, norm, std::move(y), parts);
+      return rotated && norm ? f_.scale(std::move(y)) : y;
+    };
+    return {one(w.q, w.q_norm), one(w.k, w.k_norm), f_.linear(w.v, x)};
+  }
+  // Attention of all tokens over all of them, without an output matrix.
+  Value joint(Value q, Value k, Value v, std::int64_t tokens) {
+    AttentionOp how = encoder_attention();
+    how.query_tokens = how.key_tokens = tokens;
+    return f_.attention(std::move(q), std::move(k), std::move(v), how);
+  }
   Value feed(const LayerWeights& w, Value x) {
     return f_.linear(w.down, f_.activate(f_.linear(w.up, std::move(x)), Activation::kGeluTanh));
   }

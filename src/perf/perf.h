@@ -22,6 +22,7 @@
 #include "perf/calibration/constants.h"
 #include "perf/kernels/collectives.h"
 #include "perf/kernels/gpu_speed.h"
+#include "perf/kernels/power.h"
 #include "perf/kernels/roofline.h"
 #include "perf/model_work.h"
 
@@ -98,6 +99,7 @@ struct TrainEstimate {
   Interval interval;  // applies to every rate and time above
   Basis basis = Basis::kMeasured;
   std::string_view relative;  // the measured GPU whose losses were taken over; empty if this GPU was measured
+  PowerEstimate power;
   Notes notes;
 };
 
@@ -137,6 +139,7 @@ struct ServeEstimate {
   Basis basis = Basis::kMeasured;
   std::string_view relative;            // the measured GPU whose losses were taken over; empty if this GPU was measured
   FixedList<Unmeasured, 5> unmeasured;  // why the basis is not "measured", and the intervals are wider
+  PowerEstimate power;
   Notes notes;
 };
 
@@ -192,6 +195,7 @@ struct BatchEstimate {
   Interval interval;
   Basis basis = Basis::kMeasured;
   std::string_view relative;  // the measured GPU whose losses were taken over; empty if this GPU was measured
+  PowerEstimate power;
   Notes notes;
 };
 Result<BatchEstimate> estimate_batch(const Constants& constants, const ModelWork& work, const model::Job& job,

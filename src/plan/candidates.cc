@@ -40,6 +40,11 @@ std::optional<Broken> broken_limit(const PlanLimits& limits, const PricedOption&
                   c.due() / *limits.budget,
                   {.kind = Shortfall::Kind::kBudget, .need_cost = c.due(), .have_cost = *limits.budget}};
   }
+  if (limits.power && c.power > *limits.power) {
+    return Broken{RejectionStage::kPower,
+                  c.power / *limits.power,
+                  {.kind = Shortfall::Kind::kPower, .need_power = c.power, .have_power = *limits.power}};
+  }
   return std::nullopt;
 }
 
@@ -83,6 +88,8 @@ double score_of(const Request& request, const PricedOption& c) {
   const double cost = c.ranked_cost(request), wait = c.ranked_wait(request);
   // Times within about 2 % count as equal, so that a second does not double the cost.
   if (request.objective == Objective::kTime) return std::floor(std::log(wait) / std::log(kTie));
+  // What is unknown comes last.
+  if (request.objective == Objective::kEnergy) return c.power > Watts{} ? in_watts(c.power) * c.hours() : 1e300;
   return request.objective == Objective::kCost ? cost : cost * wait;
 }
 
@@ -108,6 +115,13 @@ auto merits_of(const Request& request, const PricedOption& c) {
 }
 
 }  // namespace
+
+Watts power_of(const Deployment& deployment, const MachineClass& machines) {
+  if (!(deployment.gpu_power > Watts{})) return {};
+  const double all = static_cast<double>(deployment.machines) * machines.gpus;
+  const double spare = std::max(0.0, all - deployment.gpus);
+  return deployment.gpu_power * deployment.gpus + machines.speed.power.idle * spare + market::kHostPower * all;
+}
 
 Seconds price_horizon(const Request& request) {
   return request.work.kind == WorkKind::kServing ? kMonth : market::kJobOutlook;
@@ -175,6 +189,7 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
         }
         candidate.time = *time;
       }
+      candidate.power = power_of(option, machines);
       candidate.side_cost = market::side_costs(candidate.time.total(), request.assumptions);
       set_cost(request, candidate);
       if (!book.committed().empty()) candidate.drawn = market::sum_of(draws_of(request, book, candidate));

@@ -19,6 +19,7 @@ struct PricedOption {
   Usd side_cost;
   Usd cost;
   Usd cost_low = {}, cost_high = {};  // the middle 80 %
+  Watts power = {};                   // of all GPUs and hosts; zero: unknown
   Usd drawn = {};                     // the part of the cost that spend commitments cover
 
   // The new money it costs.
@@ -36,6 +37,9 @@ struct PricedOption {
   // Seconds a user waits for the end of the job, or for an answer.
   double wait(const Request& request) const;
 };
+
+// GPUs in use at their mean power, the others of the machines idle, and the hosts. Zero if the GPUs' power is unknown.
+Watts power_of(const Deployment& deployment, const MachineClass& machines);
 
 // How far ahead prices are predicted before the length of the work is known: a service is paid by the month.
 Seconds price_horizon(const Request& request);

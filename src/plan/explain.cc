@@ -10,6 +10,7 @@ namespace {
 
 double score(const Request& request, const PricedOption& c) {
   const double cost = in_usd(c.due()), wait = c.wait(request);
+  if (request.objective == Objective::kEnergy) return in_watts(c.power) * c.hours();
   return request.objective == Objective::kCost ? cost : request.objective == Objective::kTime ? wait : cost * wait;
 }
 
@@ -31,7 +32,8 @@ double confidence_of(const Request& request, const std::vector<PricedOption>& ki
     if (std::find(seen.begin(), seen.end(), c.machines->gpu) != seen.end()) continue;
     seen.push_back(c.machines->gpu);
     const double power = request.objective == Objective::kCostTime ? 2 : 1;
-    const bool exact = request.objective == Objective::kTime || !(c.price->likely > UsdPerMachineSecond{});
+    const bool free = request.objective == Objective::kTime || request.objective == Objective::kEnergy;
+    const bool exact = free || !(c.price->likely > UsdPerMachineSecond{});
     const double price = exact ? 0 : std::log(c.price->high / c.price->likely);
     const double off = std::hypot(power * std::log(c.option->speed.high), price);
     rivals.push_back({score(request, c), off / kEightyPercent});
@@ -101,7 +103,9 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
   if (kinds.empty()) return points;
   const PricedOption& first = kinds.front();
   for (const PricedOption& other : kinds) {
-    if (other.machines->gpu == first.machines->gpu || request.objective == Objective::kTime) continue;
+    if (other.machines->gpu == first.machines->gpu || request.objective == Objective::kTime ||
+        request.objective == Objective::kEnergy)
+      continue;
     if (other.cost < first.cost) continue;  // held back: an extrapolation, or a price that may not lead
     // Where commitments cover a plan, the GPU price does not decide.
     if (!(first.cost > Usd{}) || first.drawn > Usd{} || other.drawn > Usd{}) break;

@@ -53,15 +53,16 @@ struct Deployment {
 
   // Serving; offline work has replicas and `running`.
   int replicas = 0;
+  double running = 0;                     // mean number of requests running on a replica
+  double requests_per_second = 0;         // arrival rate
+  double load = 0;                        // arrival rate over the capacity of the replicas
+  double busy = 0;                        // share of the time with work on the GPU
   std::optional<double> prefix_hit = {};  // share of prompt tokens found in the prefix cache, where it is simulated
-  double running = 0;              // mean number of requests running on a replica
-  double requests_per_second = 0;  // arrival rate
-  double load = 0;                 // arrival rate over the capacity of the replicas
-  double busy = 0;                 // share of the time with work on the GPU
-  Seconds ttft = {}, tpot = {};    // at the SLO's percentile; ttft is the latency of models without tokens
-  Seconds latency = {};            // of a whole request, mean
+  Seconds ttft = {}, tpot = {};           // at the SLO's percentile; ttft is the latency of models without tokens
+  Seconds latency = {};                   // of a whole request, mean
   std::int64_t sequences = 0, token_budget = 0;  // the engine's limits, as simulated
   Seconds delay = {};                            // longest time a batch waits for more requests
+  Watts gpu_power = {};                          // mean of each GPU in use; zero: unknown
 };
 
 // Everything about one way to run the work.
@@ -84,13 +85,17 @@ struct Plan : Deployment {
   perf::Bound bound = perf::Bound::kCompute;
   perf::Notes notes;
   double mfu = 0;
-  std::vector<int> machines_by_hour = {};  // of the first plan, where the rate is known by hour
+  perf::Interval power_interval = {};         // factors on the power that bound it with 80 % probability
+  Watts power = {};                           // of all GPUs and hosts; zero: unknown
+  std::optional<market::Carbon> carbon = {};  // of the electricity in its region
+  std::vector<int> machines_by_hour = {};     // of the first plan, where the rate is known by hour
 
   UsdPerSecond rate() const { return price.likely * rightsize::machines(machines); }
   // Of spot machines, over the whole work; serving: a month.
   double expected_interruptions(const market::JobAssumptions& assumptions) const {
     return in_hours(time.total()) * machines * assumptions.spot_interruptions_per_hour;
   }
+  double energy_kwh() const { return in_watts(power) * in_hours(time.total()) / 1e3; }
   double usd_per_million_units() const { return in_usd(rate() * seconds(1e6 / units_per_second)); }
 };
 
@@ -105,7 +110,8 @@ enum class RejectionStage {
   kInterruptions,
   kSlo,
   kDeadline,
-  kBudget
+  kBudget,
+  kPower
 };
 std::string_view name_of(RejectionStage stage);
 
@@ -141,6 +147,7 @@ struct Shortfall {
     kInterruptions,  // too frequent to save work in between
     kDeadline,       // `need_time`, `have_time`
     kBudget,         // `need_cost`, `have_cost`
+    kPower,          // `need_power`, `have_power`
   };
   Kind kind = Kind::kNoPrice;
   model::Stack stack = model::Stack::kHf;
@@ -150,6 +157,7 @@ struct Shortfall {
   Bytes need_bytes = {}, have_bytes = {};
   Seconds need_time = {}, have_time = {};
   Usd need_cost = {}, have_cost = {};
+  Watts need_power = {}, have_power = {};
   std::vector<capacity::Slo> slos = {};
   std::string reason = {};
 };

@@ -86,6 +86,8 @@ class Planning {
         offers_(book.offers(request.filter)) {
     drop_foreign_chips();
     classes_ = machine_classes(offers_, book, price_horizon(request), constants, request.own);
+    if (request.power_cap)
+      for (MachineClass& machines : classes_) machines.speed.power.cap = *request.power_cap;
     if (request.work.kind == WorkKind::kServing) {
       serving_.emplace(request_, classes_, constants_, work_, std::move(run_cache));
     }
@@ -216,6 +218,10 @@ class Planning {
   }
 
   void rank() {
+    // Services: the load of a replica decides its power, so it changes with every size that is tried.
+    if (serving_ && (request_.limits.power || request_.objective == Objective::kEnergy)) {
+      for (Option& option : found_.options) option.gpu_power = power_at_load(option, classes_[option.machines_class]);
+    }
     obstacles_ = found_.obstacles;
     obstacles_.insert(foreign_.begin(), foreign_.end());
     candidates_ = price_options(request_, book_, classes_, work_, found_, obstacles_);
@@ -318,6 +324,34 @@ class Planning {
     rank();
   }
 
+  // Mean power of the GPUs of a service at its load.
+  Watts power_at_load(const Deployment& d, const MachineClass& machines) const {
+    if (request_.work.is_measured()) return {};
+    const perf::GpuPower& gpu = machines.speed.power;
+    if (perf::serves_batches(work_)) {
+      const auto e = perf::estimate_batch(constants_, work_, d.job, machines.speed);
+      return e && e->power.known() ? gpu.idle + (e->power.mean - gpu.idle) * std::clamp(d.load, 0.0, 1.0) : Watts{};
+    }
+    const auto e = estimate_service(d, machines);
+    return e ? e->power.mean : Watts{};
+  }
+
+  // The formulas of separate workers are for requests in flight, which the simulation has counted.
+  Result<perf::ServeEstimate> estimate_service(const Deployment& d, const MachineClass& machines) const {
+    const bool rated = d.replicas > 0 && !d.job.serve.disaggregated;
+    const RequestsPerSecond each = requests_per_s(rated ? d.requests_per_second / d.replicas : 0);
+    return perf::estimate_serving(constants_, work_, d.job, machines.speed, machines.cluster,
+                                  capacity::load_of(request_.model, d.job, *machines.gpu, each));
+  }
+
+  void describe_energy(const MachineClass& machines, Plan& plan) const {
+    if (serving_) plan.gpu_power = power_at_load(plan, machines);
+    plan.power = power_of(plan, machines);
+    const double width = machines.speed.power.width;
+    plan.power_interval = {std::exp(-width), std::exp(width)};
+    if (request_.carbon && plan.power > Watts{}) plan.carbon = request_.carbon->in(plan.offer.price->region);
+  }
+
   void describe_run(const PricedOption& candidate, Plan& plan) {
     const MachineClass& machines = *candidate.machines;
     plan.memory = memory_.need(plan.job, *machines.gpu);
@@ -334,12 +368,9 @@ class Planning {
     } else if (perf::serves_batches(work_)) {
       take(perf::estimate_batch(constants_, work_, plan.job, machines.speed));
     } else {
-      // The formulas of separate workers are for requests in flight, which the simulation has counted.
-      const bool rated = plan.replicas > 0 && !plan.job.serve.disaggregated;
-      const RequestsPerSecond each = requests_per_s(rated ? plan.requests_per_second / plan.replicas : 0);
-      take(perf::estimate_serving(constants_, work_, plan.job, machines.speed, machines.cluster,
-                                  capacity::load_of(request_.model, plan.job, *machines.gpu, each)));
+      take(estimate_service(plan, machines));
     }
+    describe_energy(machines, plan);
   }
 
   const Request& request_;
@@ -469,13 +500,13 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
 }  // namespace
 
 std::string_view name_of(Objective objective) {
-  static constexpr std::string_view kNames[] = {"cost", "time", "cost-time"};
+  static constexpr std::string_view kNames[] = {"cost", "time", "cost-time", "energy"};
   return kNames[static_cast<int>(objective)];
 }
 
 std::string_view name_of(RejectionStage stage) {
-  static constexpr std::string_view kNames[] = {"price",  "software",      "format", "network",  "memory",
-                                                "layout", "interruptions", "slo",    "deadline", "budget"};
+  static constexpr std::string_view kNames[] = {"price",         "software", "format",   "network", "memory", "layout",
+                                                "interruptions", "slo",      "deadline", "budget",  "power"};
   return kNames[static_cast<int>(stage)];
 }
 

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "capacity/service.h"
+#include "market/energy.h"
 #include "market/interruptions.h"
 #include "market/offers.h"
 #include "market/own_hardware.h"
@@ -22,7 +23,7 @@
 namespace rightsize::plan {
 
 // What to minimize among the plans within every limit.
-enum class Objective { kCost, kTime, kCostTime };
+enum class Objective { kCost, kTime, kCostTime, kEnergy };
 std::string_view name_of(Objective objective);
 
 // A training run has an amount of work, an offline job a number of items. A service has a rate; without one, a plan is
@@ -80,7 +81,8 @@ struct PlanLimits {
   double max_load = capacity::kMostLoad;  // of the replicas' capacity
   bool allow_single = false;              // serving: one replica is enough, without N+1
   int max_gpus = 64;
-  std::optional<int> gpus = {};  // exactly this number
+  std::optional<int> gpus = {};     // exactly this number
+  std::optional<Watts> power = {};  // of GPUs and hosts together
 };
 
 struct Request {
@@ -101,7 +103,9 @@ struct Request {
   market::JobAssumptions assumptions;       // start-up and restart come from assumptions_on() (startup.h)
   std::optional<Seconds> startup, restart;  // as given by the user
   bool lengths_assumed = false;             // serving: request lengths were not given
-  bool sequence_assumed = false;  // training, models that answer in one pass: the sequence length was not given
+  bool sequence_assumed = false;        // training, models that answer in one pass: the sequence length was not given
+  std::optional<Watts> power_cap = {};  // of each GPU
+  std::optional<market::CarbonChoice> carbon = {};  // of the electricity
   int top = 5;
   bool plans_only = false;  // without front, changes, breakpoints, fixes, mixes and confidence, which take longest
 };

@@ -178,8 +178,19 @@ class OfflineSearch {
       option.units_per_second = best.requests_per_second * option.replicas;
       option.running = static_cast<double>(best.job.serve.concurrency);
       std::tie(option.speed, option.basis) = evidence_of(machines, best.job);
+      option.gpu_power = power_on(machines, best.job);
       result_.options.push_back(std::move(option));
     }
+  }
+
+  Watts power_on(const MachineClass& machines, const Job& job) {
+    if (request_.work.is_measured()) return {};
+    if (in_batches()) {
+      const auto e = perf::estimate_batch(constants_, work_, job, machines.speed);
+      return e ? e->power.mean : Watts{};
+    }
+    const auto e = estimate(machines, job);
+    return e ? e->power.mean : Watts{};
   }
 
   std::pair<perf::Interval, perf::Basis> evidence_of(const MachineClass& machines, const Job& job) {

@@ -174,6 +174,7 @@ class TrainingSearch {
         if (time >= least) continue;
         least = time;
         best = {{count, gpus, job, gpus / time, estimate->interval, estimate->basis}, index};
+        best.gpu_power = estimate->power.mean;
       }
     }
     const double all = static_cast<double>(cores_.size()) * zeros * machines.all_offers;

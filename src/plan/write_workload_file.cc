@@ -24,7 +24,7 @@ const std::vector<Section>& sections() {
       {"The work",
        {"name", "model", "job", "method", "tokens", "samples", "epochs", "dataset-tokens", "dataset-samples", "seq",
         "global-batch", "items", "per-item", "rate", "isl", "osl", "mix"}},
-      {"Limits", {"deadline", "budget", "ttft-slo", "tpot-slo", "max-gpus", "gpus"}},
+      {"Limits", {"deadline", "budget", "ttft-slo", "tpot-slo", "max-gpus", "gpus", "max-power", "power-cap"}},
       {"Where to look", {"objective", "providers", "regions", "purchase", "price", "gpu"}},
       {"Settings: the search chooses what is left out; a list [a, b] restricts it",
        {"precision", "stack", "batch", "recompute", "optimizer", "tp", "pp", "zero", "kv-precision"}},

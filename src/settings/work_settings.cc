@@ -54,14 +54,17 @@ constexpr Setting kRows[] = {
     section("Limits"),
     duration("deadline", "14d", kSecond, kTenYears, "finish within this time or by this day, e.g. 14d or friday"),
     money("budget", "500", 0.01, 1e12, "cost limit (serve: per month)"),
-    choice("objective", "cost|time|cost-time", "what to minimize").or_else("cost"),
+    choice("objective", "cost|time|cost-time|energy", "what to minimize").or_else("cost"),
+    text("max-power", "POWER", "power limit of all GPUs and hosts together, e.g. 20kW"),
+    text("carbon", "G/KWH|PLACE|region", "grams of CO2 per kWh, a place on file, or 'region': that of each plan"),
 
     section("Assumptions"),
     duration("startup", "3min", 0, 7 * kDay, "time from ordering a machine to the first step")
         .or_words("3min, plus the image at 41 MB/s and the weights at 1 GB/s"),
     duration("restart", "10min", 0, 7 * kDay, "time to resume after an interruption").or_words("as --startup"),
     per_hour("interruptions", "0.05", 0, 60, "spot interruptions per machine-hour").or_else("0.05"),
-    bandwidth("checkpoint-rate", "1GB/s", 1e5, 1e14, "speed at which all machines together write checkpoints").or_words("1GB/s for each machine that writes"),
+    bandwidth("checkpoint-rate", "1GB/s", 1e5, 1e14, "speed at which all machines together write checkpoints")
+        .or_words("1GB/s for each machine that writes"),
     size("storage", "2TB", 0, 1e19, "storage kept for the length of the job"),
     money("storage-price", "0.08", 0, 100, "storage price, USD per GB-month").or_else("0.08"),
     size("egress", "500GB", 0, 1e19, "data transferred out of the cloud, once"),

@@ -125,14 +125,25 @@ std::optional<std::string> unknown_setting(const Csv& csv, const CsvRow& row) {
 Checked<perf::Measurement> Measurements::read_job(const std::string& root, const Csv& csv, const CsvRow& row) {
   if (const auto column = unknown_setting(csv, row)) return fail(Errors{bad_input("setting " + *column)});
   const std::string name(csv.cell(row, "model"));
-  auto model = models_.find(name);
+  // The size of images and videos is part of the model.
+  const std::string size(csv.cell(row, "resolution")),
+      key = fmt::format("{} {} {}", name, size, csv.cell(row, "frames"));
+  auto model = models_.find(key);
   if (model == models_.end()) {
+    model::ReadOptions options;
+    if (const std::size_t x = size.find('x'); x != std::string::npos) {
+      const auto side = [](const std::string& text) {
+        return static_cast<std::int64_t>(parse_number(text).value_or(0));
+      };
+      options.resolution = model::ImageSize{side(size.substr(0, x)), side(size.substr(x + 1))};
+    }
+    if (const double frames = number(csv, row, "frames"); frames > 0) options.frames = static_cast<int>(frames);
     std::string path = name;  // a preset, unless it names a file
     for (const char* folder : {"/tests/fixtures/memory/models/", "/data/measurements/models/"}) {
       const std::string file = fmt::format("{}{}{}", root, folder, name);
       if (name.ends_with(".json") && std::filesystem::exists(file)) path = file;
     }
-    model = models_.emplace(name, model::find_model(path)).first;
+    model = models_.emplace(key, model::find_model(path, options)).first;
   }
   if (!model->second) return fail(Errors{bad_input("model " + name + ": " + model->second.error().front().message)});
   return perf::read_measurement(csv, row, *model->second, catalog_);
@@ -200,7 +211,7 @@ Seconds kernel_time(const Kernel& kernel, const perf::GpuSpeed& gpu, const catal
 }  // namespace
 
 Result<perf::Predictions> predict(const MeasuredRow& row, const perf::Constants& constants, const perf::GpuSpeed& gpu) {
-  if (const auto* job = std::get_if<perf::Measurement>(&row.what)) return perf::predict(constants, *job, gpu);
+  if (const auto* job = std::get_if<perf::Measurement>(&row.what)) return perf::predict(constants, *job, gpu, true);
   const auto& kernel = std::get<KernelRow>(row.what);
   perf::Predictions one;
   one.push_back({"kernel", kernel.measured, kernel_time(kernel.kernel, gpu, *row.gpu), {}, perf::Bound::kCompute});

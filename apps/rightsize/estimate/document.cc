@@ -132,6 +132,27 @@ const Fields<TimeBounds> kBoundsFields = {
     {"high", "upper end in seconds", &TimeBounds::high},
 };
 
+struct PowerBounds {
+  Watts low, high;
+};
+const Fields<PowerBounds> kPowerBoundsFields = {
+    {"low", "lower end in watts", &PowerBounds::low},
+    {"high", "upper end in watts", &PowerBounds::high},
+};
+
+const Fields<JobEnergy> kEnergyFields = {
+    {"power_watts", "mean power of each GPU while the job runs", [](const JobEnergy& e) { return e.power.mean; }},
+    {"power_interval", "80 % interval of the power", kPowerBoundsFields,
+     [](const JobEnergy& e) {
+       return PowerBounds{e.power.mean * e.power.low, e.power.mean * e.power.high};
+     }},
+    {"joules_per_unit", "energy of all GPUs per unit of work", &JobEnergy::joules_per_unit},
+    {"unit", "the unit of work: output tokens when serving, tokens when training", &JobEnergy::unit,
+     one_of({"token", "sample", "image", "video"})},
+    {"clock_share", "clock that the power limit allows, as a share of the highest",
+     [](const JobEnergy& e) { return e.power.clock; }},
+};
+
 struct TrainView {
   const SpeedAnswer& answer;
   const TrainEstimate& e;
@@ -291,6 +312,10 @@ std::optional<View> view_of(const SpeedAnswer& answer) {
   return View{answer, *((*answer.estimate).*kMember)};
 }
 
+std::optional<JobEnergy> energy_view(const SpeedAnswer& a) {
+  return a.estimate ? energy_of(a.input, *a.estimate) : std::nullopt;
+}
+
 const Fields<SpeedAnswer> kAnswerFields = {
     {"model", "the model", [](const SpeedAnswer& a) { return std::cref(a.input.model.name); }},
     {"job", "training or serving",
@@ -304,6 +329,13 @@ const Fields<SpeedAnswer> kAnswerFields = {
     {kTrainFields, view_of<TrainView, &SpeedEstimate::train>},
     {kServeFields, view_of<ServeView, &SpeedEstimate::serve>},
     {kBatchFields, view_of<BatchView, &SpeedEstimate::batch>},
+    {kEnergyFields, energy_view},
+    {"power_cap_watts?", "power cap of each GPU",
+     [](const SpeedAnswer& a) { return a.estimate ? a.estimate->power_cap : std::nullopt; }},
+    {"capped_time_factor?", "time of the work under the cap over that without it",
+     [](const SpeedAnswer& a) {
+       return a.estimate && a.estimate->power_cap ? std::optional(a.estimate->capped_time) : std::nullopt;
+     }},
     {kReasonFields, [](const SpeedAnswer& a) { return a.estimate ? nullptr : &a.estimate.error(); }},
     {"measured?", "which of the job's properties were measured",
      [](const SpeedAnswer& a) {

@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "base/format.h"
 #include "capacity/sessions.h"
+#include "market/energy.h"
 #include "memory/memory.h"
 #include "rightsize/estimate/report.h"
 #include "rightsize/estimate/sweep.h"
@@ -52,8 +54,8 @@ Result<> read_cluster(const catalog::Catalog& catalog, const Flags& flags, Speed
 }
 
 // --gpu, or the GPU of --machine.
-Result<const catalog::Gpu*> find_gpu(const catalog::Catalog& catalog, const Flags& flags) {
-  if (!flags.job.gpu.empty()) return named_gpu(catalog, flags.job.gpu);
+Result<const catalog::Gpu*> find_gpu(const catalog::Catalog& catalog, const Flags& flags, const std::string& gpu) {
+  if (!gpu.empty()) return named_gpu(catalog, gpu);
   if (flags.machine.empty())
     return fail(bad_input("--gpu is missing").with_hint("'rightsize gpus' lists the names; or give --machine"));
   RIGHTSIZE_TRY(const catalog::Machine* machine, find_machine(catalog, flags.machine));
@@ -62,31 +64,73 @@ Result<const catalog::Gpu*> find_gpu(const catalog::Catalog& catalog, const Flag
 
 }  // namespace
 
-Result<> read_sessions(const perf::Constants& constants, const Flags& flags, const JobFlags& job, SpeedInput& input) {
-  if (flags.sessions.empty()) return {};
+namespace {
+
+// --sessions or --trace as arrivals; null without either.
+Result<std::shared_ptr<const sim::Trace>> read_arrivals(const Flags& flags, const JobFlags& job,
+                                                        const SpeedInput& input) {
+  const bool isl = job.settings.contains("isl"), lengths = isl || job.settings.contains("osl");
+  const auto twice = [] {
+    return fail(
+        bad_input("lengths are given twice").with_hint("leave out --isl and --osl; sessions and traces have them"));
+  };
+  if (!flags.trace.empty()) {
+    if (!flags.sessions.empty() || lengths) return twice();
+    RIGHTSIZE_TRY(std::string text, read_file(flags.trace));
+    Checked<sim::Trace> trace = sim::parse_trace(flags.trace, std::move(text));
+    if (!trace) return fail(trace.error().front());
+    auto shared = std::make_shared<const sim::Trace>(*std::move(trace));
+    if (shared->has_tokens && sim::mean_rate(shared)) return shared;
+    return fail(bad_input(fmt::format("{}: no tokens in and out, or too short to compute a rate", flags.trace)));
+  }
+  if (flags.sessions.empty()) return nullptr;
   RIGHTSIZE_TRY(const sim::Sessions sessions, sim::parse_sessions(flags.sessions));
+  if (!sessions.repeat && lengths) return twice();
+  constexpr std::uint64_t kEnough = 8'000;  // for a mean
+  capacity::SessionWish wish{.rate = input.rate, .context = input.model.context, .requests = kEnough};
+  if (isl) wish.isl = static_cast<double>(input.job.serve.isl);
+  return capacity::session_traffic(sessions, wish);
+}
+
+}  // namespace
+
+Result<> read_sessions(const perf::Constants& constants, const Flags& flags, const JobFlags& job, SpeedInput& input) {
+  RIGHTSIZE_TRY(const std::shared_ptr<const sim::Trace> trace, read_arrivals(flags, job, input));
+  if (!trace) return {};
   model::ServeSettings& serve = input.job.serve;
   if (input.job.kind != model::JobKind::kServe || perf::serves_batches(input.work))
-    return fail(bad_input("--sessions applies to language models that are served").with_hint("add --job serve"));
-  if (job.settings.contains("prefix-hit"))
-    return fail(bad_input("--sessions and --prefix-hit are both given").with_hint("use one of the two"));
-  const bool isl = job.settings.contains("isl");
-  if (!sessions.repeat && (isl || job.settings.contains("osl")))
-    return fail(bad_input("lengths are given twice").with_hint("use turn-in and turn-out of --sessions"));
-  capacity::SessionWish wish{.rate = input.rate, .context = input.model.context};
-  if (isl) wish.isl = static_cast<double>(serve.isl);
-  constexpr std::uint64_t kEnough = 8'000;  // for a mean
-  wish.requests = kEnough;
-  const std::shared_ptr<const sim::Trace> trace = capacity::session_traffic(sessions, wish);
+    return fail(
+        bad_input("--sessions and --trace apply to language models that are served").with_hint("add --job serve"));
+  if (trace->prompts && job.settings.contains("prefix-hit"))
+    return fail(bad_input("--prefix-hit and traffic that repeats are both given").with_hint("use one of the two"));
   const sim::RequestShape mean = sim::mean_shape(trace, {});
   serve.isl = std::max<std::int64_t>(1, std::llround(mean.size));
   serve.osl = std::max<std::int64_t>(1, std::llround(mean.output));
   if (!(input.rate > RequestsPerSecond{})) input.rate = *sim::mean_rate(trace);
+  if (!trace->prompts) return {};
+  const sim::ArrivalProcess at_rate = sim::scaled(trace, input.rate / *sim::mean_rate(trace));
   const int replicas = input.job.parallel.gpus / std::max(1, input.job.parallel.tensor * input.job.parallel.pipeline);
   RIGHTSIZE_TRY(const double hit,
                 capacity::predicted_hit({constants, input.model, input.work}, input.job, *input.gpu, input.speed,
-                                        input.cluster, trace, replicas, capacity::parse_routing(flags.routing)));
+                                        input.cluster, std::get<std::shared_ptr<const sim::Trace>>(at_rate), replicas,
+                                        capacity::parse_routing(flags.routing)));
   serve.prefix_hit = std::min(hit, 0.9999);
+  return {};
+}
+
+Result<> read_power_cap(const Flags& flags, SpeedInput& input) {
+  perf::GpuPower& power = input.speed.power;
+  power.cap = {};
+  input.find_power_cap = flags.power_cap == "best";
+  if (flags.power_cap.empty() || (input.find_power_cap && power.known())) return {};
+  RIGHTSIZE_TRY(const Watts cap, market::read_power("power-cap", flags.power_cap));
+  if (!power.known()) return fail(bad_input(fmt::format("the catalogue has no power limit for {}", input.gpu->name)));
+  if (cap <= power.idle || cap > power.limit) {
+    return fail(bad_input(
+        fmt::format("--power-cap of {} must be above {}, which {} draws idle, and at most its limit of {}",
+                    format_power(cap), format_power(power.idle), input.gpu->name, format_power(power.limit))));
+  }
+  power.cap = cap;
   return {};
 }
 
@@ -109,7 +153,7 @@ Result<> read_load(const Flags& flags, SpeedInput& input) {
 Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Constants& constants, const Flags& flags,
                                const JobFlags& job) {
   RIGHTSIZE_TRY(ModelAndJob read, read_job(job));
-  RIGHTSIZE_TRY(const catalog::Gpu* gpu, find_gpu(catalog, flags));
+  RIGHTSIZE_TRY(const catalog::Gpu* gpu, find_gpu(catalog, flags, job.gpu));
   SpeedInput input;
   input.model = std::move(read.model);
   input.gpu = gpu;
@@ -118,6 +162,7 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
   input.job = perf::fitted_to(input.work, read.job);
   input.speed = perf::gpu_speed(constants, *gpu);
   if (Result<> cluster = read_cluster(catalog, flags, input); !cluster) return fail(cluster.error());
+  if (Result<> cap = read_power_cap(flags, input); !cap) return fail(cap.error());
   if (Result<> load = read_load(flags, input); !load) return fail(load.error());
   if (Result<> sessions = read_sessions(constants, flags, job, input); !sessions) return fail(sessions.error());
   return input;
@@ -130,7 +175,7 @@ Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const 
   std::vector<SweepRow> rows;
   for (const std::string& value : sweep.values) {
     JobFlags job = flags.job;
-    job.settings[sweep.setting] = value;
+    (sweep.setting == "gpu" ? job.gpu : job.settings[sweep.setting]) = value;
     RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, job));
     rows.push_back({sweep.setting, value, estimate_speed(constants, input)});
   }
@@ -177,7 +222,7 @@ Run add_estimate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_job_flags(command, flags->job);
   add_rl_flags(command, flags->rl);
-  for (const char* name : {"machine", "network", "rate", "sessions", "routing", "slot-wait"}) {
+  for (const char* name : {"machine", "network", "power-cap", "rate", "sessions", "trace", "routing", "slot-wait"}) {
     command.add(name, [flags, name](const settings::Value& value) -> Result<> {
       set(*flags, name, value.text);
       return {};

@@ -11,7 +11,7 @@ namespace rightsize::app {
 struct EstimateFlags {
   JobFlags job;
   RlFlags rl;
-  std::string catalog, machine, network, rate, sweep, slot_wait = "no", sessions, routing;
+  std::string catalog, machine, network, rate, power_cap, sweep, slot_wait = "no", sessions, trace, routing;
   bool roofline = false;
 };
 
@@ -22,10 +22,13 @@ void set(EstimateFlags& flags, const std::string& name, std::string value);
 Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Constants& constants,
                                const EstimateFlags& flags, const JobFlags& job);
 
+// Applies --power-cap.
+Result<> read_power_cap(const EstimateFlags& flags, SpeedInput& input);
+
 // Applies --rate and --slot-wait to an input whose job is read.
 Result<> read_load(const EstimateFlags& flags, SpeedInput& input);
 
-// Applies --sessions: conversations give the arrival rate, the lengths of requests and, by simulation, what the prefix
+// Applies --sessions and --trace: they give the arrival rate, the lengths of requests and, by simulation, what the prefix
 // cache finds.
 Result<> read_sessions(const perf::Constants& constants, const EstimateFlags& flags, const JobFlags& job,
                        SpeedInput& input);

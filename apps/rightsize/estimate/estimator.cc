@@ -5,6 +5,8 @@ namespace rightsize::app {
 void set(EstimateFlags& flags, const std::string& name, std::string value) {
   if (name == "machine")
     flags.machine = std::move(value);
+  else if (name == "power-cap")
+    flags.power_cap = std::move(value);
   else if (name == "network")
     flags.network = std::move(value);
   else if (name == "rate")
@@ -13,6 +15,8 @@ void set(EstimateFlags& flags, const std::string& name, std::string value) {
     flags.slot_wait = std::move(value);
   else if (name == "sessions")
     flags.sessions = std::move(value), flags.job.settings.try_emplace("job", "serve");
+  else if (name == "trace")
+    flags.trace = std::move(value), flags.job.settings.try_emplace("job", "serve");
   else if (name == "routing")
     flags.routing = std::move(value);
   else
@@ -49,6 +53,7 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
   split_if_too_large(flags.job, input.model, *input.gpu, job);
   input.job = perf::fitted_to(input.work, job);
   input.rate = {};
+  if (Result<> cap = read_power_cap(flags, input); !cap) return fail(cap.error());
   if (Result<> load = read_load(flags, input); !load) return fail(load.error());
   if (Result<> sessions = read_sessions(facts_->constants, flags, flags.job, input); !sessions)
     return fail(sessions.error());

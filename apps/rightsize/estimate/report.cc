@@ -142,6 +142,30 @@ void report_batch(report::Report& report, const SpeedInput& input, const BatchEs
   add_notes(report, texts_of(e.notes), basis_sentence(e.basis, e.relative, input));
 }
 
+// "Each GPU draws 512 W (454 to 578 W), 0.076 J per token."
+void report_energy(report::Report& report, const SpeedInput& input, const SpeedEstimate& estimate) {
+  const std::optional<JobEnergy> energy = energy_of(input, estimate);
+  if (!energy) return;
+  const perf::PowerEstimate& p = energy->power;
+  std::string text =
+      fmt::format("Each GPU draws {} (80 % interval {} to {}): {} J per {}.", format_power(p.mean),
+                  format_power(p.mean * p.low), format_power(p.mean * p.high), format_number(energy->joules_per_unit),
+                  estimate.serve && energy->unit == std::string_view("token") ? "output token" : energy->unit);
+  constexpr double kFullClock = 0.995;
+  if (p.clock < kFullClock) {
+    text += fmt::format(" Its power {} holds the clock at {} of the highest.", estimate.power_cap ? "cap" : "limit",
+                        format_percent(Ratio::fraction(p.clock)));
+  }
+  if (estimate.power_cap) {
+    text +=
+        fmt::format(" Under a cap of {} the work takes {} longer than without one.", format_power(*estimate.power_cap),
+                    format_percent(Ratio::fraction(std::max(0.0, estimate.capped_time - 1))));
+  } else if (input.find_power_cap) {
+    text += " No lower cap saves energy.";
+  }
+  report.say(std::move(text));
+}
+
 void report_infeasible(report::Report& report, const SpeedInput& input, const Error& reason) {
   std::string text = fmt::format("{} cannot run: {}.", subject(input, input.job), reason.message);
   for (const std::string& hint : reason.hints) text += "\nhint: " + hint;
@@ -165,6 +189,7 @@ report::Report report_of(const SpeedAnswer& answer) {
   if (estimate && estimate->train) report_train(report, input, *estimate->train);
   if (estimate && estimate->serve) report_serve(report, input, *estimate->serve);
   if (estimate && estimate->batch) report_batch(report, input, *estimate->batch);
+  if (estimate) report_energy(report, input, *estimate);
   if (!memory_warning.empty()) report.say("warning: " + memory_warning + ".");
   if (!sweep.empty()) report.show(fmt::format("Over {}", sweep.front().setting), sweep_table(sweep));
   if (roofline) add_roofline(report, input, *roofline);

@@ -13,6 +13,8 @@ struct SpeedEstimate {
   std::optional<perf::ServeEstimate> serve;
   std::optional<perf::BatchEstimate> batch;
   perf::MeasuredRuns measured = {};
+  std::optional<Watts> power_cap = {};  // of each GPU
+  double capped_time = 1;               // time of the work under it over that without it
 };
 
 struct SpeedInput {
@@ -22,10 +24,20 @@ struct SpeedInput {
   perf::ModelWork work;
   perf::GpuSpeed speed;
   perf::Cluster cluster;
-  RequestsPerSecond rate;  // open loop; zero: closed
+  RequestsPerSecond rate;       // open loop; zero: closed
+  bool find_power_cap = false;  // the cap with the least energy per unit of work
 };
 
 // The estimate, or the reason why the job cannot run.
 Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const SpeedInput& input);
+
+// Power of each GPU, and the energy of all GPUs per unit of work.
+struct JobEnergy {
+  perf::PowerEstimate power;
+  double joules_per_unit = 0;
+  const char* unit = "token";
+};
+// Nothing if the GPU's power is unknown.
+std::optional<JobEnergy> energy_of(const SpeedInput& input, const SpeedEstimate& estimate);
 
 }  // namespace rightsize::app

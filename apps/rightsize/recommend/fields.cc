@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "plan/candidates.h"
 #include "plan/startup.h"
+#include "rightsize/recommend/energy_fields.h"
 #include "rightsize/recommend/report.h"
 #include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
@@ -251,6 +252,7 @@ const Fields<PlanView> kPlanFields = {
     {"usd_per_million_samples?", "cost of a million samples", usd_per_million<WorkUnit::kSamples>},
     {"usd_per_million_requests?", "cost of a million requests", usd_per_million<WorkUnit::kRequests>},
     {kEstimateFields, [](const PlanView& v) { return v.request.work.is_measured() ? nullptr : &v.plan; }},
+    {energy_fields(), [](const PlanView& v) { return v.plan.power > Watts{} ? &v.plan : nullptr; }},
     {"time_factor", "the 80 % interval of the time as factors", kIntervalFields, &Plan::speed},
     {"low", "10th percentile of the cost", &Plan::cost_low},
     {"high", "90th percentile of the cost", &Plan::cost_high},

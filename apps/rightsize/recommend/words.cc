@@ -225,6 +225,8 @@ NeedAndHave describe_shortfall(const plan::Shortfall& s) {
       return {format_duration(s.need_time), format_duration(s.have_time)};
     case Kind::kBudget:
       return {format_usd(s.need_cost), format_usd(s.have_cost)};
+    case Kind::kPower:
+      return {format_power(s.need_power), format_power(s.have_power)};
   }
   return {};
 }

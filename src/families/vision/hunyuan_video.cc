@@ -80,17 +80,6 @@ class HunyuanVideo : LatentTransformer {
   }
 
  private:
-  HeadValues heads(const LayerWeights& w, const Value& x, std::int64_t tokens) {
-    const Size parts = kSamples.times(tokens * shape_.heads);
-    return {f_.scale(f_.norm(NormKind::kRms, w.q_norm, f_.linear(w.q, x), parts)),
-            f_.scale(f_.norm(NormKind::kRms, w.k_norm, f_.linear(w.k, x), parts)), f_.linear(w.v, x)};
-  }
-  Value joint(Value q, Value k, Value v, std::int64_t tokens) {
-    AttentionOp how = encoder_attention();
-    how.query_tokens = how.key_tokens = tokens;
-    return f_.attention(std::move(q), std::move(k), std::move(v), how);
-  }
-
   // The prompt's own layers, with its time and pooled embedding.
   Value refine(std::int64_t text, int layers, const Size& words) {
     two_layers("context_embedder.time_text_embed.timestep_embedder.linear_1",

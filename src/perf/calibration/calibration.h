@@ -26,19 +26,23 @@ struct Measurement {
   ServeLoad load;                                                           // serving
   std::optional<Seconds> step, ttft, tpot, prefill, decode, batch, output;  // the measured ones; output: GPU time per
                                                                             // output token
+  std::optional<Watts> power;                                               // mean of each GPU
 };
 
 // A measured value and its prediction.
 struct Prediction {
-  const char* metric = "";  // "step", "batch", "ttft", "tpot", "prefill", "decode", "output"
+  const char* metric = "";  // "step", "batch", "ttft", "tpot", "prefill", "decode", "output", "power", "energy"
+                            // (both as seconds at the data sheet's power)
   Seconds measured, predicted;
   Interval interval;  // around the prediction
   Bound bound = Bound::kCompute;
 };
-using Predictions = FixedList<Prediction, 5>;
+using Predictions = FixedList<Prediction, 7>;
 
-// Compares every measured value of a row with the model. Fails if the job cannot be estimated.
-Result<Predictions> predict(const Constants& constants, const Measurement& measurement, const GpuSpeed& gpu);
+// Compares every measured value of a row with the model, power if it is asked for. Fails if the job cannot be
+// estimated.
+Result<Predictions> predict(const Constants& constants, const Measurement& measurement, const GpuSpeed& gpu,
+                            bool with_power = false);
 
 inline constexpr std::size_t kMostMeasurements = 1000;
 

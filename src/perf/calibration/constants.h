@@ -66,6 +66,7 @@ struct Constants {
   ShardedConstants llm_foundry, torchtitan;
   MegatronConstants megatron;
   VisionConstants vision;
+  PowerConstants power;
   std::array<MeasuredSet, kStackSlots> measured_runs;  // by stack
   std::vector<CalibrationRow> calibrations;
   // Tokens kept per step by draft length, from 1, for each method of speculative decoding with measured curves.

@@ -287,11 +287,31 @@ std::string_view twin_of(const Gpu& gpu, const Constants& constants) {
   return {};
 }
 
+// Every part draws a share of the data sheet's power, which transfers to other GPUs. Without a published idle power a
+// GPU idles at the median share of those that have one.
+GpuPower gpu_power(const Constants& constants, const Gpu& gpu) {
+  constexpr double kIdleShare = 0.12;
+  GpuPower power;
+  if (!gpu.tdp) return power;
+  const PowerConstants& c = constants.power;
+  const Watts tdp = *gpu.tdp;
+  power.limit = tdp;
+  power.idle = gpu.idle_power.value_or(tdp * kIdleShare) + tdp * c.idle;
+  power.kernels = tdp * c.kernels, power.tensor = tdp * c.tensor;
+  power.exchange = tdp * c.exchange, power.host = tdp * c.host;
+  power.memory = watts(c.memory * 1e-3 * in_gb_per_s(gpu.bandwidth));
+  power.held = c.held, power.voltage_floor = c.voltage_floor;
+  const bool measured = gpu.name == "h100-sxm" || gpu.name == "h200-sxm" || gpu.name == "b200-sxm";
+  power.width = measured ? c.width : c.transfer_width;
+  return power;
+}
+
 }  // namespace
 
 GpuSpeed gpu_speed(const Constants& constants, const Gpu& gpu) {
   GpuSpeed speed;
   fill_peaks(gpu, speed);
+  speed.power = gpu_power(constants, gpu);
   speed.host_link = host_link_rate(gpu).value_or(gb_per_s(31.5));
   if (auto chip = find_chip(constants, gpu.name)) {
     speed.basis = chip->losses_like.empty() ? Basis::kMeasured : Basis::kSpecification;

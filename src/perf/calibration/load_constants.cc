@@ -77,6 +77,12 @@ std::vector<Field<VisionConstants>> fields_of(const VisionConstants&) {
 #include "perf/stacks/vision_constants.def"
   };
 }
+std::vector<Field<PowerConstants>> fields_of(const PowerConstants&) {
+  using Of = PowerConstants;
+  return {
+#include "perf/stacks/power_constants.def"
+  };
+}
 #undef NUMBER
 #undef TIME
 
@@ -237,6 +243,7 @@ bool read_stack_constant(const std::string& stack, Constants& c, const FactRow& 
   if (stack == "torchtitan") return read_field(c.torchtitan, row, reader);
   if (stack == "megatron") return read_field(c.megatron, row, reader);
   if (stack == "vision") return read_field(c.vision, row, reader);
+  if (stack == "power") return read_field(c.power, row, reader);
   return false;
 }
 
@@ -275,11 +282,13 @@ bool read_measured(const std::string& name, MeasuredSet& runs, FactReader& reade
 
 void read_stack_row(const FactRow& row, Constants& constants, Errors& errors) {
   FactReader reader(row, errors);
-  const std::string stack = reader.choice("stack", stack_names());
-  const auto slot = std::find(stack_names().begin(), stack_names().end(), stack) - stack_names().begin();
-  if (slot >= kStackSlots) return;
+  std::vector<std::string> names = stack_names();
+  names.emplace_back("power");  // not a stack, but fitted like one
+  const std::string stack = reader.choice("stack", names);
+  const auto slot = static_cast<std::size_t>(std::find(names.begin(), names.end(), stack) - names.begin());
+  if (slot >= names.size()) return;
   const std::string name = reader.required_text("constant");
-  if (read_measured(name, constants.measured_runs[static_cast<std::size_t>(slot)], reader)) return;
+  if (slot < kStackSlots && read_measured(name, constants.measured_runs[slot], reader)) return;
   if (!read_stack_constant(stack, constants, row, reader)) {
     reader.mistake("constant", bad_input(fmt::format("'{}' has no constant '{}'", stack, name)));
   }

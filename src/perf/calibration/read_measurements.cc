@@ -95,6 +95,7 @@ std::optional<Seconds> step_of(RowReader& reader, const Job& job, bool image) {
 }
 
 void read_measured(RowReader& reader, Measurement& m) {
+  if (auto drawn = reader.measured("power_watts")) m.power = watts(*drawn);
   auto time = [&](const char* column) -> std::optional<Seconds> {
     if (auto ms = reader.measured(column)) return milliseconds(*ms);
     return std::nullopt;

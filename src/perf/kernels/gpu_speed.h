@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "catalog/catalog.h"
 #include "model/job.h"
+#include "perf/kernels/power.h"
 
 namespace rightsize::perf {
 
@@ -119,6 +120,15 @@ struct GpuSpeed {
   // Relative to the GPU the eager and image profiles were fitted on.
   double rate_scale = 1, attention_scale = 1;
   double conv_scale = 1;  // filter size that fills the tensor cores of a multiprocessor
+
+  GpuPower power;
 };
+
+// The GPU at a lower clock, as a share of the one it was measured at. Arithmetic slows down with it; memory has its own
+// clock, but below half the highest clock the multiprocessors no longer ask for its full bandwidth.
+inline constexpr double kMemoryClock = 0.5;
+GpuSpeed at_clock(const GpuSpeed& gpu, double share);
+// Times of work at the rates of the slower GPU -> at those of the data sheet.
+Activity at_full_clock(Activity activity, double share);
 
 }  // namespace rightsize::perf

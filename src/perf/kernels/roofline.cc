@@ -17,6 +17,20 @@ void finish_op(OpTime& op, const GpuSpeed& gpu, FlopsPerSecond peak, Seconds lat
   op.time = std::max(op.time, op.ideal) + latency;
 }
 
+GpuSpeed at_clock(const GpuSpeed& gpu, double share) {
+  GpuSpeed slower = gpu;
+  for (FlopsPerSecond* peak : {&slower.half, &slower.fp8, &slower.fp4, &slower.fp32, &slower.tf32}) *peak = *peak * share;
+  slower.bandwidth = gpu.bandwidth * std::min(1.0, share / kMemoryClock);
+  slower.power.cap = {};
+  return slower;
+}
+
+Activity at_full_clock(Activity activity, double share) {
+  activity.tensor = activity.tensor * share;
+  activity.memory = activity.memory * std::min(1.0, share / kMemoryClock);
+  return activity;
+}
+
 namespace {
 
 struct ElementBytes {

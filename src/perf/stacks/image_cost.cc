@@ -69,9 +69,10 @@ class ImageWalk {
     sum_.kernels += forward * repeats_;
     sum_.kernels_backward += backward * repeats_;
   }
-  void products(Seconds forward, Seconds backward) {
+  void products(Seconds forward, Seconds backward, double flops) {
     sum_.products += forward * repeats_;
     sum_.products_backward += backward * repeats_;
+    sum_.flops += flop(flops * repeats_);
   }
 
   // Autocast converts fp32 weights before every product, and their gradients after: 6 bytes per element.
@@ -94,7 +95,8 @@ class ImageWalk {
     const Seconds cast = weight_cast(weights);
     products(roofline(flops, traffic, rate) + cast,
              roofline(flops, traffic, rate * c_.channels_last_weight_gradient) +
-                 (first ? Seconds{} : roofline(flops, traffic, rate * c_.conv_input_gradient)) + cast);
+                 (first ? Seconds{} : roofline(flops, traffic, rate * c_.conv_input_gradient)) + cast,
+             flops);
     kernels(1 + cast_kernels(), 2 + cast_kernels());
   }
 
@@ -132,7 +134,7 @@ class ImageWalk {
   void linear(const WorkOp& op) {
     const double rows = at(op.rows), i = op.inputs, o = op.outputs;
     const Linear& time = kept_linear(rows, i, o);
-    products(time.forward, time.backward);
+    products(time.forward, time.backward, 2 * rows * i * o);
     kernels(1 + cast_kernels(), 3 + cast_kernels());
     if (mode_.autocast && bytes_of(op.in) == 4)
       traffic(6 * rows * i, 6 * rows * i);  // the input is cast down, its gradient up
@@ -142,8 +144,11 @@ class ImageWalk {
     const double scores = b_ * static_cast<double>(how.heads * how.query_tokens * how.key_tokens);
     const FlopsPerSecond rate =
         mode_.wide ? gpu_.fp32 * c_.fp32_attention : gpu_.half * (c_.attention_rate * gpu_.attention_scale);
-    const Seconds time = flop(4 * scores * static_cast<double>(how.head_dim)) / rate + microseconds(4);
-    products(time, time * 3.25);
+    const double head = static_cast<double>(how.head_dim);
+    // The generators of images attend over thousands of patches, where narrow heads cost more than the wide ones.
+    const double slower = mode_.denoising ? c_.denoising_attention * std::pow(128 / head, c_.denoising_head_gamma) : 1;
+    const Seconds time = flop(4 * scores * head) / rate * slower + microseconds(4);
+    products(time, time * 3.25, 4 * scores * static_cast<double>(how.head_dim));
     kernels(3, 4);
   }
 
@@ -152,7 +157,7 @@ class ImageWalk {
     const FlopsPerSecond rate =
         mode_.wide ? gpu_.fp32 * c_.fp32_attention : gpu_.half * (c_.batched_rate * gpu_.rate_scale);
     const Seconds time = flop(2 * at(op.rows)) / rate;
-    products(time, time * 2.0);
+    products(time, time * 2.0, 2 * at(op.rows));
     kernels(1, 2);
   }
 

@@ -7,6 +7,7 @@
 
 #include "memory/memory.h"
 #include "model/serve_settings.h"
+#include "perf/stacks/activity.h"
 #include "perf/stacks/serve_confidence.h"
 #include "perf/stacks/serve_queue.h"
 
@@ -181,8 +182,27 @@ ServeEstimate together(const EngineCopy& r, const Job& job, const ServeLoad& loa
   estimate.bound = bound_of(l, r);
   fill_decode_parts(estimate.parts, l, r);
   fill_prefill_parts(estimate.prefill_parts, prefill.alone, r);
+  estimate.power.activity = serving_activity(r, prefill, l.step, estimate.running, l.tpot * r.accepted);
+  if (open && loop.running < 1)  // no request is there for the rest of the time
+    estimate.power.activity.time = estimate.power.activity.time / std::max(loop.running, 1e-6);
   fill_notes(estimate, r, job, replicas);
   return estimate;
+}
+
+// Prefill and decode workers together, per second of each GPU.
+Activity apart_activity(const EngineCopy& r, const EngineCopy& prompts, const Prefill& prefill, const Separate& found,
+                        const model::Disaggregated& workers) {
+  const auto per_second = [](Activity a) { return a * (1 / in_seconds(a.time)); };
+  const Activity decode = per_second(activity_of(r, found.latency.step, r.c.decode_all_reduce));
+  const double rate = found.requests_per_second / workers.prefill_workers;
+  Activity prefilling = activity_of(prompts, prefill.alone, prompts.c.prefill_all_reduce) * rate;
+  prefilling.time = std::max(seconds(1), prefilling.time);
+  prefilling = per_second(prefilling);
+  const double decoders = workers.decode_workers * r.layout.tensor;
+  const double readers = workers.prefill_workers * prompts.layout.tensor;
+  Activity both = decode * (decoders / (decoders + readers));
+  both += prefilling * (readers / (decoders + readers));
+  return both;
 }
 
 ServeEstimate apart(const EngineCopy& r, const Job& job) {
@@ -207,6 +227,7 @@ ServeEstimate apart(const EngineCopy& r, const Job& job) {
   fill_decode_parts(estimate.parts, found.latency, r);
   fill_prefill_parts(estimate.prefill_parts, prefill.alone, prompts);
   estimate.full = found.full;
+  estimate.power.activity = apart_activity(r, prompts, prefill, found, workers);
   fill_notes(estimate, r, job, workers.decode_workers);
   return estimate;
 }
@@ -228,8 +249,10 @@ double kv_token_capacity(const model::ModelShape& model, const Job& job, const c
   return held() > 0 ? decode : 0;
 }
 
-Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWork& work, const Job& job,
-                                       const GpuSpeed& gpu, const Cluster& cluster, const ServeLoad& load) {
+namespace {
+
+Result<ServeEstimate> serve_at(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu,
+                               const Cluster& cluster, const ServeLoad& load) {
   if (Result<> possible = check_serving(constants, work, job, gpu, load); !possible)
     return fail(std::move(possible).error());
   if (job.stack == Stack::kHf) {
@@ -243,6 +266,14 @@ Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWo
   estimate.relative = gpu.relative;
   fill_confidence(constants, r, job, estimate);
   return estimate;
+}
+
+}  // namespace
+
+Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWork& work, const Job& job,
+                                       const GpuSpeed& gpu, const Cluster& cluster, const ServeLoad& load) {
+  return within_cap<ServeEstimate>(
+      gpu, [&](const GpuSpeed& on) { return serve_at(constants, work, job, on, cluster, load); });
 }
 
 }  // namespace rightsize::perf

@@ -4,7 +4,7 @@
 
 #include "memory/weight_bytes.h"
 #include "perf/stacks/eager_layer.h"
-#include "perf/stacks/estimate_parts.h"
+#include "perf/stacks/activity.h"
 
 namespace rightsize::perf {
 namespace {
@@ -115,6 +115,25 @@ Decode graph_decode(const EagerConstants& c, const ModelWork& work, const GpuSpe
   return decode;
 }
 
+// A forward pass: a third of a training pass.
+Activity forward_activity(const ModelWork& work, const GpuSpeed& gpu, const EagerBatch& batch, Seconds time,
+                          Seconds device) {
+  const Flops flops = flop(model_flops(work, batch.tokens(), batch.sequence, false) / 3);
+  return pass_activity(gpu, time, device, flops / gpu.half);
+}
+
+// Products with one row per sequence read their weights at nearly full bandwidth.
+Activity decode_activity(const EagerConstants& c, const Decode& step, Seconds time) {
+  constexpr double kWeights = 0.8;
+  Activity a;
+  const double scale = time / step.total();
+  a.time = time;
+  a.busy = (step.matmul + step.attention) * scale;
+  a.exchange = step.launches * scale;
+  a.memory = (step.matmul * kWeights + step.attention * c.decode_repeat_bandwidth) * scale;
+  return a;
+}
+
 }  // namespace
 
 Result<ServeEstimate> serve_eager(const Constants& constants, const ModelWork& work, const Job& job,
@@ -144,6 +163,11 @@ Result<ServeEstimate> serve_eager(const Constants& constants, const ModelWork& w
   const double seconds_a_batch = in_seconds(estimate.prefill + estimate.tpot * answer);
   estimate.requests_per_second = batch / seconds_a_batch * job.parallel.gpus;
   estimate.output_per_gpu = tokens_per_s(batch * answer / seconds_a_batch);
+  estimate.power.activity = forward_activity(work, gpu, prompt, estimate.prefill, device);
+  if (job.serve.osl > 1) {
+    Activity step = decode_activity(c, middle, estimate.tpot);
+    estimate.power.activity += step * answer;
+  }
   estimate.parts.push_back({"matrix products", middle.matmul * own.device});
   estimate.parts.push_back({"attention over the cache", middle.attention * own.device});
   estimate.parts.push_back({"kernel launches", middle.launches * own.device});
@@ -198,6 +222,7 @@ BatchEstimate batch_eager(const EagerConstants& c, const ModelWork& work, const 
   estimate.bound = estimate.host > estimate.device       ? Bound::kHost
                    : pass.arithmetic > pass.device * 0.5 ? Bound::kCompute
                                                          : Bound::kMemory;
+  estimate.power.activity = forward_activity(work, gpu, batch, estimate.batch, estimate.device);
   const bool host_bound = estimate.bound == Bound::kHost;
   const Confidence confidence =
       confidence_of(gpu, slot, JobKind::kServe, host_bound ? c.prefill_host_width : c.prefill_gpu_width);

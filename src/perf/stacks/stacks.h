@@ -23,6 +23,9 @@ struct MegatronConstants {
 struct VisionConstants {
 #include "perf/stacks/vision_constants.def"
 };
+struct PowerConstants {
+#include "perf/stacks/power_constants.def"
+};
 #undef NUMBER
 #undef TIME
 

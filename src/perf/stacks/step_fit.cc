@@ -74,6 +74,10 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
   if (job.serve.disaggregated) {
     return fail(bug("fit prefill and decode workers separately"));
   }
+  if (gpu.power.capped()) {  // all steps run at the clock of the whole load
+    RIGHTSIZE_TRY(const ServeEstimate loaded, estimate_serving(constants, work, job, gpu, cluster, load));
+    return fit_engine_step(constants, work, job, at_clock(gpu, loaded.power.slower), cluster, load, most_running);
+  }
   Job one = job;
   one.serve.max_batch.reset();  // the simulator applies its own limits
   one.parallel.gpus = job.parallel.tensor * job.parallel.pipeline;

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "perf/stacks/estimate_parts.h"
+#include "perf/stacks/activity.h"
 
 namespace rightsize::perf {
 namespace {
@@ -42,10 +42,8 @@ Result<TrainEstimate> ask_stack(const Constants& constants, const ModelWork& wor
   }
 }
 
-}  // namespace
-
-Result<TrainEstimate> estimate_training(const Constants& constants, const ModelWork& work, const Job& job,
-                                        const GpuSpeed& gpu, const Cluster& cluster) {
+Result<TrainEstimate> train_at(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu,
+                               const Cluster& cluster) {
   if (Result<> possible = check_format(job, gpu); !possible) return fail(std::move(possible).error());
   RIGHTSIZE_TRY(TrainEstimate estimate, ask_stack(constants, work, job, gpu, cluster));
   add_offload(constants.eager, work, job, gpu, cluster, estimate);
@@ -66,6 +64,9 @@ Result<TrainEstimate> estimate_training(const Constants& constants, const ModelW
     estimate.mfu =
         model_flops(work, samples * sequence, sequence, frozen) / (in_flop_per_s(peak) * in_seconds(estimate.step));
   }
+  // Recomputation repeats the forward pass, a third of the model's FLOPs.
+  const double again = job.train.recompute == model::Recompute::kFull ? 4.0 / 3.0 : 1.0;
+  if (!work.image) estimate.power.activity = training_activity(gpu, estimate, estimate.step * (estimate.mfu * again));
   if (!work.scans.empty() && estimate.basis == Basis::kMeasured) {
     estimate.basis = Basis::kTransferred;
     estimate.interval = interval_of(constants.eager.scan_width);
@@ -76,6 +77,14 @@ Result<TrainEstimate> estimate_training(const Constants& constants, const ModelW
     estimate.notes.push_back({NoteKind::kAttentionWindowIgnored, 0});
   note_hardware(job, gpu, cluster, estimate.notes);
   return estimate;
+}
+
+}  // namespace
+
+Result<TrainEstimate> estimate_training(const Constants& constants, const ModelWork& work, const Job& job,
+                                        const GpuSpeed& gpu, const Cluster& cluster) {
+  return within_cap<TrainEstimate>(gpu,
+                                   [&](const GpuSpeed& on) { return train_at(constants, work, job, on, cluster); });
 }
 
 }  // namespace rightsize::perf

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "perf/stacks/estimate_parts.h"
-#include "perf/stacks/image_cost.h"
+#include "perf/stacks/activity.h"
 
 namespace rightsize::perf {
 namespace {
@@ -15,7 +14,16 @@ using model::JobKind;
 ImageMode image_mode_of(const Job& job) {
   const bool train = job.kind == JobKind::kTrain;
   const bool wide = job.precision == model::Precision::kFp32;
-  return {train, train && !wide && job.precision != model::Precision::kBf16, wide};
+  return {.train = train, .autocast = train && !wide && job.precision != model::Precision::kBf16, .wide = wide};
+}
+
+// A pass with its gradients, which take twice the arithmetic and read their operands twice.
+Activity image_activity(const VisionConstants& c, const GpuSpeed& gpu, const ImageCost& cost, const ImageMode& mode) {
+  const double passes = mode.train ? 3 : 1;
+  Activity a;
+  a.tensor = cost.flops * passes / (mode.wide ? gpu.tf32 : gpu.half);
+  a.memory = (cost.traffic + cost.traffic_backward) * c.bandwidth;
+  return a;
 }
 
 // torch's AdamW runs about seven operations over lists of tensors, SGD with momentum three. The host iterates over each
@@ -36,16 +44,30 @@ Result<> check_images(const Job& job) {
 BatchEstimate batch_images(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
   const VisionConstants& c = constants.vision;
   const Calibration& own = calibration_of(gpu, slot_of(job.stack), JobKind::kServe);
-  const ImageCost cost = image_cost(c, gpu, work, static_cast<double>(job.batch), image_mode_of(job));
+  ImageMode mode = image_mode_of(job);
+  mode.denoising = work.pipeline.has_value();
+  ImageCost cost = image_cost(c, gpu, work, static_cast<double>(job.batch), mode);
+  const Activity activity = image_activity(c, gpu, cost, mode);  // of the operations, however long they take
+  if (mode.denoising) {
+    const double factor = c.denoising * (gpu.has_fp4 ? c.denoising_blackwell : 1);
+    cost.products = cost.products * factor, cost.traffic = cost.traffic * factor;
+  }
   const Seconds launches = c.kernel_launch * cost.kernels;
   BatchEstimate estimate;
   estimate.device = (cost.products + cost.traffic + launches) * own.device;
   estimate.host = c.host_infer * (cost.kernels * own.host);
-  estimate.batch = estimate.device;  // in a CUDA graph, or with a batch large enough to hide the host
+  // Classifiers run in a CUDA graph, or with a batch large enough to hide the host; pipelines do not.
+  estimate.batch = mode.denoising ? soft_max(estimate.device, estimate.host, c.host_overlap) : estimate.device;
   estimate.parts.push_back({"convolutions and products", cost.products * own.device});
   estimate.parts.push_back({"elementwise", cost.traffic * own.device});
   estimate.parts.push_back({"kernel launches", launches * own.device});
+  if (mode.denoising) estimate.parts.push_back({"waiting for the host", estimate.batch - estimate.device});
   estimate.bound = cost.products > cost.traffic ? Bound::kCompute : Bound::kMemory;
+  estimate.power.activity = activity;
+  estimate.power.activity.time = estimate.batch;
+  estimate.power.activity.busy = std::min(estimate.batch, (cost.products + cost.traffic) * own.device);
+  estimate.power.activity.exchange = std::min(estimate.batch - estimate.power.activity.busy, launches * own.device);
+  estimate.power.activity.host = estimate.batch - estimate.power.activity.busy - estimate.power.activity.exchange;
   const Confidence confidence = confidence_of(gpu, kVisionSlot, JobKind::kServe, c.width);
   estimate.basis = own.known ? Basis::kCalibrated : confidence.basis;
   estimate.interval = interval_of(own.known ? own.width : confidence.width);
@@ -84,6 +106,12 @@ Result<TrainEstimate> train_images(const Constants& constants, const ModelWork& 
   if (moved > Seconds{}) estimate.parts.push_back({"waiting for the network", estimate.step - alone - scaler});
   estimate.bound =
       bound_of((cost.products + cost.products_backward) * (passes * own.device), estimate.device, estimate.host, moved);
+  Activity& activity = estimate.power.activity;
+  activity = image_activity(c, gpu, cost, image_mode_of(job)) * passes;
+  activity.memory += optimizer * c.optimizer_bandwidth;
+  activity.time = estimate.step, activity.busy = std::min(estimate.device, estimate.step);
+  activity.exchange = std::max(Seconds{}, estimate.step - alone - scaler);
+  activity.host = estimate.step - activity.busy - activity.exchange;
   Confidence confidence = confidence_of(gpu, kVisionSlot, JobKind::kTrain, c.width);
   if (own.known) confidence = {Basis::kCalibrated, own.width};
   estimate.basis = confidence.basis;
@@ -122,14 +150,22 @@ Result<> check_batch(const Job& job, const GpuSpeed& gpu) {
 
 }  // namespace
 
-Result<BatchEstimate> estimate_batch(const Constants& constants, const ModelWork& work, const Job& job,
-                                     const GpuSpeed& gpu) {
+namespace {
+
+Result<BatchEstimate> batch_at(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
   if (Result<> possible = check_batch(job, gpu); !possible) return fail(std::move(possible).error());
   RIGHTSIZE_TRY(BatchEstimate estimate, one_batch(constants, work, job, gpu));
   estimate.relative = gpu.relative;
   estimate.samples_per_second = static_cast<double>(job.batch) / in_seconds(estimate.batch);
   note_hardware(job, gpu, Cluster{}, estimate.notes);
   return estimate;
+}
+
+}  // namespace
+
+Result<BatchEstimate> estimate_batch(const Constants& constants, const ModelWork& work, const Job& job,
+                                     const GpuSpeed& gpu) {
+  return within_cap<BatchEstimate>(gpu, [&](const GpuSpeed& on) { return batch_at(constants, work, job, on); });
 }
 
 }  // namespace rightsize::perf

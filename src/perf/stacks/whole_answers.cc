@@ -6,14 +6,13 @@ namespace {
 
 using model::Job;
 
-// There is no end-to-end benchmark; single passes of image models are within a third (docs/accuracy.md, unmeasured
-// GPUs).
+// Answers of encoders and decoders have no end-to-end benchmark: a third, as unmeasured GPUs (docs/accuracy.md).
 constexpr double kWidth = 0.3;
 
-void make_unsure(BatchEstimate& estimate) {
+void make_unsure(BatchEstimate& estimate, double width = kWidth) {
   if (estimate.basis == Basis::kCalibrated) return;
   estimate.basis = std::max(estimate.basis, Basis::kTransferred);
-  const Interval least = interval_of(kWidth);
+  const Interval least = interval_of(width);
   estimate.interval.low = std::min(estimate.interval.low, least.low);
   estimate.interval.high = std::max(estimate.interval.high, least.high);
 }
@@ -30,26 +29,33 @@ BatchEstimate generate_images(const Constants& constants, const ModelWork& work,
   pass.batch *= guided ? 2 : 1;
   const BatchEstimate denoise = batch_images(constants, work, pass, gpu);
   Seconds prompt, host;
+  Activity activity = denoise.power.activity * steps;
   for (std::size_t i = 0; i < pipeline.encoders.size(); ++i) {
     Job text = pass;
     text.sequence = static_cast<std::int64_t>(pipeline.encoder_tokens[i]);
     const BatchEstimate once = batch_eager(constants.eager, *pipeline.encoders[i], text, gpu);
     prompt += once.batch;
     host += once.host;
+    activity += once.power.activity;
   }
   Seconds pixels;
-  if (pipeline.decoder) pixels = batch_images(constants, *pipeline.decoder, job, gpu).batch * pipeline.frames;
+  if (pipeline.decoder) {
+    const BatchEstimate frame = batch_images(constants, *pipeline.decoder, job, gpu);
+    pixels = frame.batch * pipeline.frames;
+    activity += frame.power.activity * pipeline.frames;
+  }
 
   BatchEstimate estimate = denoise;
   estimate.batch = denoise.batch * steps + prompt + pixels;
   estimate.device = denoise.device * steps + prompt + pixels;
   estimate.host = denoise.host * steps + host;
+  estimate.power.activity = activity;
   estimate.parts = {};
   estimate.notes = {};  // notes of a single pass do not apply
   if (prompt > Seconds{}) estimate.parts.push_back({"text encoders", prompt});
   estimate.parts.push_back({"denoising steps", denoise.batch * steps});
   if (pixels > Seconds{}) estimate.parts.push_back({"decoding to pixels", pixels});
-  make_unsure(estimate);
+  make_unsure(estimate, constants.vision.denoising_width);
   return estimate;
 }
 
@@ -63,6 +69,7 @@ Result<BatchEstimate> batch_answers(const Constants& constants, const ModelWork&
   BatchEstimate estimate;
   estimate.device = estimate.batch = whole.prefill + whole.tpot * answer;
   estimate.bound = whole.bound;
+  estimate.power.activity = whole.power.activity;
   estimate.parts.push_back({"encoder and prompt", whole.prefill});
   estimate.parts.push_back({"output tokens", whole.tpot * answer});
   estimate.interval = whole.tpot_interval;

@@ -1,0 +1,35 @@
+// Power and carbon as users write them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace rightsize::market {
+
+// "500", "500W" or "20kW"; a number alone is in watts. Errors call the setting `name`.
+Result<Watts> read_power(std::string_view name, std::string_view text);
+
+// Carbon dioxide per kWh of electricity.
+struct Carbon {
+  double grams_per_kwh = 0;
+  std::string where = {}, source = {}, date = {};  // of a region's mean; empty: given by the user
+};
+
+// CPUs, memory, fans and network cards of a machine, for each of its GPUs: as OwnHardware assumes for eight.
+inline constexpr Watts kHostPower = watts(1500.0 / 8);
+
+// What the user said about it: one figure, or that of each plan's region.
+struct CarbonChoice {
+  std::optional<Carbon> everywhere = {};  // empty: by region
+
+  // Nothing if no figure of the region is on file.
+  std::optional<Carbon> in(std::string_view region) const;
+};
+// "380", a place of data/carbon.csv, or "region".
+Result<CarbonChoice> read_carbon(std::string_view text);
+
+}  // namespace rightsize::market

@@ -1,0 +1,188 @@
+// Power and energy, whatever the job: bounds, caps, and what a cap costs.
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "perf/perf.h"
+#include "presets/presets.h"
+
+namespace rightsize::perf {
+namespace {
+
+using model::Job;
+using model::JobKind;
+
+const Constants& power_constants() {
+  static const Constants kConstants = *load_constants("");
+  return kConstants;
+}
+const catalog::Catalog& power_catalog() {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
+}
+
+// A job of a random kind; its time under a cap, and its power.
+struct Measured {
+  Seconds time;  // of a unit of work
+  PowerEstimate power;
+};
+
+class RandomJobs {
+ public:
+  explicit RandomJobs(unsigned seed) : random_(seed) {}
+
+  template <class T>
+  const T& of(const std::vector<T>& values) {
+    return values[random_() % values.size()];
+  }
+  double between(double low, double high) {
+    return low * std::pow(high / low, std::uniform_real_distribution<>()(random_));
+  }
+
+  // GPUs with a published power.
+  GpuSpeed gpu() {
+    while (true) {
+      const catalog::Gpu& gpu = of(power_catalog().gpus);
+      const bool modelled = gpu.vendor == "NVIDIA" && gpu.half_rate() && gpu.tdp && gpu.memory >= gib(40);
+      if (modelled) return gpu_speed(power_constants(), gpu);
+    }
+  }
+
+  Result<Measured> run(const GpuSpeed& gpu) const {
+    const ModelWork& work = *work_;
+    if (job_.kind == JobKind::kTrain) {
+      RIGHTSIZE_TRY(const TrainEstimate e, estimate_training(power_constants(), work, job_, gpu, Cluster{}));
+      return Measured{e.step, e.power};
+    }
+    if (serves_batches(work)) {
+      RIGHTSIZE_TRY(const BatchEstimate e, estimate_batch(power_constants(), work, job_, gpu));
+      return Measured{e.batch, e.power};
+    }
+    RIGHTSIZE_TRY(const ServeEstimate e,
+                  estimate_serving(power_constants(), work, job_, gpu, Cluster{}, {.kv_tokens = 4e5, .rate = {}}));
+    return Measured{tokens(1) / e.output_per_gpu, e.power};
+  }
+
+  void draw() {
+    static const std::vector<ModelWork> kWorks = [] {
+      std::vector<ModelWork> works;
+      for (const char* name : {"llama-3.1-8b", "qwen3-30b-a3b", "resnet-50", "vit-l-16", "bert-large", "llama-3.2-1b"})
+        works.push_back(work_of(*model::find_model(name)));
+      return works;
+    }();
+    work_ = &of(kWorks);
+    job_ = {};
+    job_.batch = std::llround(between(1, 64));
+    job_.sequence = std::llround(between(128, 4096));
+    const bool train = random_() % 3 == 0;
+    job_.kind = train ? JobKind::kTrain : JobKind::kServe;
+    job_.precision = model::Precision::kBf16;
+    job_.stack =
+        train || !work_->decoder ? model::Stack::kHf : of<model::Stack>({model::Stack::kVllm, model::Stack::kHf});
+    if (train && work_->experts > 0) work_ = &kWorks.front();
+    job_.serve.isl = std::llround(between(64, 4096)), job_.serve.osl = std::llround(between(1, 1024));
+    job_.serve.concurrency = std::llround(between(1, 64));
+  }
+
+ private:
+  std::mt19937 random_;
+  const ModelWork* work_ = nullptr;
+  Job job_;
+};
+
+TEST(Power, IsBetweenIdleAndTheLimit) {
+  RandomJobs jobs(1);
+  int seen = 0;
+  for (int i = 0; i < 300; ++i) {
+    jobs.draw();
+    const GpuSpeed gpu = jobs.gpu();
+    const Result<Measured> run = jobs.run(gpu);
+    if (!run) continue;
+    ++seen;
+    const PowerEstimate& p = run->power;
+    EXPECT_GE(p.mean, gpu.power.idle);
+    EXPECT_LE(p.mean, gpu.power.limit);
+    EXPECT_LE(p.mean * p.high, gpu.power.limit * 1.000001);
+    EXPECT_GE(p.mean * p.low, gpu.power.idle * 0.999999);
+    EXPECT_LE(p.low, 1);
+    EXPECT_GE(p.high, 1);
+    EXPECT_GT(p.clock, 0);
+    EXPECT_LE(p.clock, 1);
+  }
+  EXPECT_GT(seen, 200);
+}
+
+TEST(Power, ALowerCapNeverSpeedsAnythingUp) {
+  RandomJobs jobs(2);
+  for (int i = 0; i < 120; ++i) {
+    jobs.draw();
+    GpuSpeed gpu = jobs.gpu();
+    Result<Measured> last = jobs.run(gpu);
+    if (!last) continue;
+    for (double share : {0.9, 0.75, 0.6, 0.45, 0.35}) {
+      gpu.power.cap = gpu.power.limit * share;
+      const Result<Measured> run = jobs.run(gpu);
+      ASSERT_TRUE(run);
+      EXPECT_GE(run->time, last->time * 0.9999);
+      EXPECT_LE(run->power.mean, gpu.power.cap * 1.000001);
+      EXPECT_LE(run->power.clock, last->power.clock + 1e-9);
+      last = run;
+    }
+  }
+}
+
+// A decode step with few requests reads memory, which has a clock of its own.
+TEST(Power, WorkBoundByMemoryKeepsItsSpeedUnderAModerateCap) {
+  const ModelWork work = work_of(*model::find_model("llama-3.1-8b"));
+  for (const char* name : {"h100-sxm", "h200-sxm", "b200-sxm", "a100-80gb-sxm"}) {
+    GpuSpeed gpu = gpu_speed(power_constants(), **power_catalog().find_gpu(name));
+    Job job;
+    job.kind = JobKind::kServe, job.stack = model::Stack::kVllm, job.precision = model::Precision::kBf16;
+    job.serve.isl = 200, job.serve.osl = 800, job.serve.concurrency = 4;
+    const ServeLoad load{.kv_tokens = 1e5, .rate = {}};
+    const auto run = [&] { return *estimate_serving(power_constants(), work, job, gpu, Cluster{}, load); };
+    const ServeEstimate free = run();
+    gpu.power.cap = free.power.mean * 0.85;
+    const ServeEstimate capped = run();
+    EXPECT_LT(capped.power.mean, free.power.mean) << name;
+    EXPECT_LT(capped.tpot, free.tpot * 1.03) << name;
+    // The same cut costs a prompt, which computes, far more.
+    job.serve.isl = 4000, job.serve.osl = 1, job.serve.concurrency = 16;
+    gpu.power.cap = {};
+    const ServeEstimate prompts = run();
+    gpu.power.cap = prompts.power.mean * 0.7;
+    EXPECT_GT(run().prefill, prompts.prefill * 1.05) << name;
+  }
+}
+
+// Energy of the A100 over its clocks (Perseus, ml-energy/zeus sosp24_data, GPT-3 175B forward, read 2026-11-17): watts
+// and time against those at the highest clock that its limit leaves.
+TEST(Power, TimeUnderACapFollowsPublishedClocks) {
+  struct Point {
+    double clock, time, energy;
+  };
+  constexpr Point kForward[] = {{1335, 0.05124, 23.166},
+                                {1200, 0.05606, 19.260},
+                                {1065, 0.06279, 17.534},
+                                {960, 0.06945, 17.855},
+                                {855, 0.07773, 18.239}};
+  GpuSpeed gpu = gpu_speed(power_constants(), **power_catalog().find_gpu("a100-80gb-sxm"));
+  const ModelWork work = work_of(*model::find_model("llama-3.1-8b"));
+  Job job;
+  job.kind = JobKind::kServe, job.stack = model::Stack::kVllm, job.precision = model::Precision::kBf16;
+  job.serve.isl = 4000, job.serve.osl = 1, job.serve.concurrency = 16;
+  const ServeLoad load{.kv_tokens = 2e5, .rate = {}};
+  const auto run = [&] { return *estimate_serving(power_constants(), work, job, gpu, Cluster{}, load); };
+  const ServeEstimate free = run();
+  const double first = kForward[0].energy / kForward[0].time;
+  for (const Point& point : kForward) {
+    const double share = point.energy / point.time / first;
+    if (share > 0.99) continue;
+    gpu.power.cap = free.power.mean * (share / gpu.power.held);
+    EXPECT_NEAR(run().prefill / free.prefill, point.time / kForward[0].time, 0.1 * point.time / kForward[0].time)
+        << point.clock;
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::perf
