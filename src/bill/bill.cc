@@ -32,6 +32,18 @@ bool mentions_gpu(std::string_view text) {
   return lower.find("gpu") != std::string::npos || lower.find("nvidia") != std::string::npos;
 }
 
+// Google Cloud bills the cores, the memory and the GPUs of a machine apart, each by its own time: the hours of the
+// machine are those of one of its GPUs.
+double machine_hours(const Charge& charge, const catalog::Machine& machine) {
+  if (charge.category != Category::kUsage) return 0;
+  if (!charge.provider.starts_with("Google")) return charge.hours;
+  const std::string lower = to_lower(charge.description);
+  if (mentions_gpu(lower)) return charge.hours / machine.gpus;
+  const bool part = lower.find(" core") != std::string::npos || lower.find(" ram") != std::string::npos ||
+                    lower.find("memory") != std::string::npos || lower.find("ssd") != std::string::npos;
+  return part ? 0 : charge.hours;
+}
+
 }  // namespace
 
 std::optional<UsdPerMachineSecond> MachineCost::rate() const {
@@ -60,6 +72,10 @@ const catalog::Machine* BillReader::find_machine(std::string_view type) const {
 BillReader::Known BillReader::machine_of(const Charge& charge) {
   std::string_view text = json_text(charge.price_details, "InstanceType");
   if (text.empty()) text = charge.instance_type;
+  // Azure's additional information; a system label of Google Cloud.
+  if (text.empty()) text = json_text(charge.sku_details, "ServiceType");
+  if (text.empty() && charge.provider.starts_with("Google"))
+    text = json_text(charge.tags, "compute.googleapis.com/machine_spec");
   const bool named = !text.empty();
   key_.assign(named ? text : charge.usage_type);
   if (!named) key_.append(" ").append(charge.description);
@@ -121,7 +137,8 @@ void BillReader::take(const Charge& charge) {
     MachineCost& cost = machines_[{known.machine, charge.pricing}];
     cost.machine = known.machine;
     cost.pricing = charge.pricing;
-    if (charge.category == Category::kUsage) cost.hours += charge.hours;
+    const double hours = machine_hours(charge, *known.machine);
+    cost.hours += hours;
     cost.costs.add(charge);
     if (!charge.resource_id.empty()) {
       if (MachineUse* use = slot(uses_, key_, charge.resource_id, kMostMachines)) {
@@ -131,7 +148,7 @@ void BillReader::take(const Charge& charge) {
           use->machine = known.machine;
         }
         MachineUse::Day& day = use->days[charge.day];
-        if (charge.category == Category::kUsage) day.hours += charge.hours;
+        day.hours += hours;
         day.effective += charge.effective;
       } else {
         ++left_out_;
@@ -199,9 +216,10 @@ Bill BillReader::finish() {
   return bill;
 }
 
-std::map<std::string, UsdPerMachineSecond> effective_prices(const Bill& bill) {
+std::map<std::string, UsdPerMachineSecond> effective_prices(const Bill& bill, bool with_spot) {
   std::map<std::string, std::pair<double, Money>> sums;  // hours, effective
   for (const MachineCost& cost : bill.machines) {
+    if (cost.pricing == Pricing::kSpot && !with_spot) continue;
     auto& [hours, effective] = sums[to_lower(cost.machine->instance)];
     hours += cost.hours;
     effective += cost.costs.effective;

@@ -114,7 +114,8 @@ class BillReader {
   Bill bill_;
 };
 
-// What an hour of each machine costs, over all terms; by instance type in lower case.
-std::map<std::string, UsdPerMachineSecond> effective_prices(const Bill& bill);
+// What an hour of each machine costs, over all terms; by instance type in lower case. Without spot: what a machine
+// costs that is not interrupted.
+std::map<std::string, UsdPerMachineSecond> effective_prices(const Bill& bill, bool with_spot = true);
 
 }  // namespace rightsize::bill

@@ -21,14 +21,21 @@ const catalog::Catalog& machines() {
   return kCatalog;
 }
 
+// Machines with GPUs that no other provider has under the same name.
+const std::vector<const catalog::Machine*>& distinct_machines() {
+  static const std::vector<const catalog::Machine*> kAll = [] {
+    std::map<std::string, int> named;
+    for (const catalog::Machine& machine : machines().machines) ++named[machine.instance];
+    std::vector<const catalog::Machine*> all;
+    for (const catalog::Machine& machine : machines().machines) {
+      if (machine.gpus > 0 && named[machine.instance] == 1) all.push_back(&machine);
+    }
+    return all;
+  }();
+  return kAll;
+}
 const catalog::Machine& some_machine() {
-  std::vector<const catalog::Machine*> all;
-  for (const catalog::Machine& machine : machines().machines) {
-    // One that no other provider has under the same name.
-    const auto same = std::ranges::count(machines().machines, machine.instance, &catalog::Machine::instance);
-    if (machine.gpus > 0 && same == 1) all.push_back(&machine);
-  }
-  return *all[*rc::gen::inRange<std::size_t>(0, all.size())];
+  return *distinct_machines()[*rc::gen::inRange<std::size_t>(0, distinct_machines().size())];
 }
 
 Bill bill_of(const std::string& csv, const std::string& tag = {}) {
@@ -182,7 +189,23 @@ TEST(Bill, VersionsAndProvidersNameTheMachineInDifferentColumns) {
   EXPECT_EQ(instance("x_UsageType", "USE1-BoxUsage:p5.48xlarge"), "p5.48xlarge");
   EXPECT_EQ(instance("ChargeDescription", "$98.32 per On Demand Linux p5.48xlarge Instance Hour"), "p5.48xlarge");
   EXPECT_EQ(instance("x_SkuInstanceType", "STANDARD_ND96ISR_H100_V5"), "Standard_ND96isr_H100_v5");
+  EXPECT_EQ(instance("x_SkuDetails", "{\"UsageType\":\"ComputeHR\",\"ServiceType\":\"Standard_ND96isr_H100_v5\"}"),
+            "Standard_ND96isr_H100_v5");
   EXPECT_EQ(instance("ChargeDescription", "NAT gateway data processed"), "none");
+}
+
+// Google bills cores, memory and GPUs in separate rows, each with separate hours.
+TEST(Bill, AMachineInPartsHasTheHoursOfOneGpu) {
+  const std::string label = ",\"{\"\"compute.googleapis.com/machine_spec\"\":\"\"a3-highgpu-8g\"\"}\"\n";
+  const Bill bill = bill_of(
+      "ProviderName,BilledCost,EffectiveCost,ChargeCategory,ServiceCategory,ConsumedQuantity,ConsumedUnit,"
+      "ChargeDescription,Tags\n"
+      "Google Cloud,10,10,Usage,Compute,2080,hour,A3 Instance Core running in Iowa" +
+      label + "Google Cloud,5,5,Usage,Compute,18720,hour,A3 Instance Ram running in Iowa" + label +
+      "Google Cloud,85,85,Usage,Compute,80,hour,Nvidia H100 80GB GPU running in Iowa" + label);
+  ASSERT_EQ(bill.machines.size(), 1U);
+  EXPECT_DOUBLE_EQ(bill.machines[0].hours, 10);
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(*bill.machines[0].rate()), 10);
 }
 
 TEST(Bill, MistakesAreSaid) {

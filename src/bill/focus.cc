@@ -19,8 +19,8 @@ constexpr std::size_t kMissing = std::string_view::npos;
 struct Columns {
   std::size_t billed, effective, list, category, pricing, start, consumed, consumed_unit, quantity, unit;
   std::size_t currency, provider, service_category, service, description, resource_id, resource_name, region;
-  std::size_t price_details, usage_type, instance_type, commitment_id, commitment_type, commitment_status, tags,
-      sub_account;
+  std::size_t price_details, sku_details, usage_type, instance_type, commitment_id, commitment_type, commitment_status,
+      tags, sub_account;
   std::size_t most = 0;  // no column after this one matters
 
   explicit Columns(const CsvColumns& all) {
@@ -51,7 +51,8 @@ struct Columns {
     resource_id = find({"ResourceId"});
     resource_name = find({"ResourceName"});
     region = find({"RegionId", "Region"});
-    price_details = find({"SkuPriceDetails", "x_SkuDetails"});
+    price_details = find({"SkuPriceDetails"});
+    sku_details = find({"x_SkuDetails"});
     usage_type = find({"x_UsageType", "SkuMeter", "x_SkuMeterName"});
     instance_type = find({"x_InstanceType", "x_SkuInstanceType"});
     commitment_id = find({"CommitmentDiscountId"});
@@ -165,6 +166,7 @@ class Reading {
     charge.resource_name = cell(c.resource_name);
     charge.region = cell(c.region);
     charge.price_details = cell(c.price_details);
+    charge.sku_details = cell(c.sku_details);
     charge.usage_type = cell(c.usage_type);
     charge.instance_type = cell(c.instance_type);
     charge.commitment_id = cell(c.commitment_id);

@@ -32,7 +32,7 @@ struct Charge {
   int day = 0;       // of the charge's beginning, since 1970-01-01
   double hours = 0;  // consumed, where the unit is a time
   std::string_view currency, provider, service_category, service, description, resource_id, resource_name, region;
-  std::string_view price_details, usage_type, instance_type;  // where the machine type may be
+  std::string_view price_details, sku_details, usage_type, instance_type;  // where the machine type may be
   std::string_view commitment_id, commitment_type, commitment_status, tags, sub_account;
 };
 

@@ -12,13 +12,13 @@
 namespace rightsize::manifests {
 namespace {
 
-constexpr std::string_view kTypeKeys[] = {"instance_type", "instance_types", "machine_type", "machine_types",
-                                          "vm_size",       "size",           "sku",          "sku_name",
-                                          "node_type",     "vm_type"};
+constexpr std::string_view kTypeKeys[] = {
+    "instance_type", "instance_types", "machine_type", "machine_types", "vm_size", "size",       "sku",
+    "sku_name",      "node_type",      "vm_type",      "shape",         "plan",    "flavor_name"};
 constexpr std::string_view kCountKeys[] = {
-    "desired_size",           "desired_capacity", "node_count", "initial_node_count", "instance_count",
-    "static_node_count",      "target_size",      "instances",  "num_nodes",          "target_capacity",
-    "initial_instance_count", "number_of_workers"};
+    "desired_size",           "desired_capacity",  "node_count",   "initial_node_count", "instance_count",
+    "static_node_count",      "target_size",       "instances",    "num_nodes",          "target_capacity",
+    "initial_instance_count", "number_of_workers", "replica_count"};
 constexpr std::string_view kMostKeys[] = {"max_size", "max_node_count", "max_count", "max_capacity", "max_workers"};
 constexpr std::string_view kLeastKeys[] = {"min_size", "min_node_count", "min_count", "min_capacity", "min_workers"};
 
@@ -137,6 +137,10 @@ class BlockReader {
     each_inner(*way.back(), [&](const std::string& name, const HclValue& inner) {
       GpuRequest below = base;
       if (way.size() > 1 || !inner.is_block || name.find("pool") != std::string::npos) below.part = part_of(base, name);
+      // Pools of a list have no key, but a name.
+      const HclValue* named = inner.find("name");
+      const bool listed = name.ends_with("pools") || name.ends_with("groups");
+      if (listed && !inner.is_block && named != nullptr && named->kind == Kind::kString) below.part = named->text;
       way.push_back(&inner);
       visit(way, below);
       way.pop_back();
@@ -256,9 +260,18 @@ class BlockReader {
     types.push_back("tpu-" + type->text);
   }
 
-  // guest_accelerator { type = "nvidia-l4", count = 1 }, as a block or an object.
+  // guest_accelerator { type = "nvidia-l4", count = 1 }, as a block or an object; accelerator_type and
+  // accelerator_count in the maps of modules.
   bool read_accelerators(const HclValue& here, GpuRequest& request) {
-    bool any = false;
+    bool any = read_flat_accelerator(here, request);
+    for (const char* name : {"guest_accelerator", "guest_accelerators", "accelerator_config"}) {
+      const HclValue* value = here.find(name);
+      if (value == nullptr || value->kind != Kind::kExpression) continue;
+      any = true;
+      request.line = value->line;
+      request.resource = "GPUs";
+      request.unresolved.push_back(fmt::format("{} = {}", name, value->text));
+    }
     each_inner(here, [&](const std::string& name, const HclValue& inner) {
       if (!is_any(name, {"guest_accelerator", "accelerator_config", "accelerators", "accelerator"})) return;
       const HclValue* type = inner.find("type");
@@ -279,6 +292,23 @@ class BlockReader {
       request.per_unit = count == nullptr ? std::optional(1.0) : number("count", *count, request);
     });
     return any;
+  }
+
+  bool read_flat_accelerator(const HclValue& here, GpuRequest& request) {
+    const HclValue *type = here.find("accelerator_type"), *count = here.find("accelerator_count");
+    if (type == nullptr || count == nullptr || request.kind.starts_with("google_tpu")) return false;
+    GpuRequest probe = request;
+    const std::optional<double> each = number("accelerator_count", *count, probe);
+    std::vector<std::string> gpus;
+    texts("accelerator_type", *type, gpus, probe.unresolved);
+    std::erase(gpus, "");
+    if (each == 0 || (gpus.empty() && probe.unresolved.empty())) return false;
+    request = std::move(probe);
+    request.line = type->line;
+    request.resource = gpus.empty() ? type->text : gpus.front();
+    request.gpus = std::move(gpus);
+    request.per_unit = each;
+    return true;
   }
 
   // From the block outwards; the nearest number wins. The resource's count or for_each multiplies it.

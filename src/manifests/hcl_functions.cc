@@ -15,11 +15,12 @@ namespace {
 using Kind = HclValue::Kind;
 using Maybe = std::optional<HclValue>;
 
+// What is known of it: node groups beside an unknown one still count.
 Maybe merged(const std::vector<Maybe>& objects) {
   HclValue all;
   all.kind = Kind::kObject;
   for (const Maybe& each : objects) {
-    if (!each || (each->kind != Kind::kObject && each->kind != Kind::kNull)) return std::nullopt;
+    if (!each || each->kind != Kind::kObject) continue;
     for (const auto& [name, value] : each->members) {
       const auto same = std::ranges::find(all.members, name, [](const auto& member) { return member.first; });
       if (same == all.members.end())
@@ -35,7 +36,7 @@ Maybe joined_lists(const std::vector<Maybe>& lists) {
   HclValue all;
   all.kind = Kind::kList;
   for (const Maybe& each : lists) {
-    if (!each || each->kind != Kind::kList) return std::nullopt;
+    if (!each || each->kind != Kind::kList) continue;
     all.items.insert(all.items.end(), each->items.begin(), each->items.end());
   }
   return all;
@@ -153,8 +154,9 @@ std::string text_of(const HclValue& value) {
 }
 
 Maybe hcl_call(const std::string& name, std::vector<Maybe> arguments, const Settle& settle) {
-  if (name == "merge") return merged(arguments);
-  if (name == "concat") return joined_lists(arguments);
+  const bool any = std::ranges::any_of(arguments, [](const Maybe& argument) { return argument.has_value(); });
+  if (name == "merge") return any ? merged(arguments) : std::nullopt;
+  if (name == "concat") return any ? joined_lists(arguments) : std::nullopt;
   if (name == "try") return first_of(arguments, false);
   if (name == "coalesce") return first_of(arguments, true);
   if (name == "lookup") return looked_up(arguments, settle);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "manifests/hcl_functions.h"
+#include "manifests/hcl_scope.h"
+
 namespace rightsize::manifests {
 namespace {
 
@@ -68,6 +71,46 @@ TEST(Hcl, TextThatNeverEndsIsAMistakeWithItsPlace) {
     EXPECT_EQ(root.error().place.file, "a.tf");
     EXPECT_EQ(root.error().place.line, 1) << text;
   }
+}
+
+// The value of an expression with some variables and locals, as text; "?" if files do not determine it.
+std::string value_of(const std::string& expression) {
+  const auto root =
+      parse_hcl("a.tf",
+                "variable \"n\" { default = 3 }\nvariable \"open\" {}\nlocals {\n  sizes = { a = 2, b = 5 }\n  list "
+                "= [\"x\", \"y\"]\n  self = local.self\n  grow = [local.grow, local.grow]\n  value = " +
+                    expression + "\n}\n");
+  if (!root) return "unreadable";
+  HclScope scope;
+  scope.add_file(*root, false);
+  HclValue local;
+  local.kind = HclValue::Kind::kExpression;
+  local.text = "local.value";
+  const auto found = scope.resolve(local);
+  if (!found) return "?";
+  if (found->kind == HclValue::Kind::kList) return "list of " + std::to_string(found->items.size());
+  return found->kind == HclValue::Kind::kObject ? "object of " + std::to_string(found->members.size())
+                                                : text_of(*found);
+}
+
+TEST(HclScope, EvaluatesWhatFilesDetermine) {
+  EXPECT_EQ(value_of("var.n * (2 + 1) - 1"), "8");
+  EXPECT_EQ(value_of("var.n > 2 ? \"big\" : \"small\""), "big");
+  EXPECT_EQ(value_of("\"a3-${local.list[1]}-${var.n}g\""), "a3-y-3g");
+  EXPECT_EQ(value_of("local.sizes[\"b\"]"), "5");
+  EXPECT_EQ(value_of("lookup(local.sizes, \"c\", 7)"), "7");
+  EXPECT_EQ(value_of("try(local.sizes.c, 4)"), "4");
+  EXPECT_EQ(value_of("max(1, var.n, 2)"), "3");
+  EXPECT_EQ(value_of("{ for k, v in local.sizes : \"p-${k}\" => v if v > 2 }"), "object of 1");
+  EXPECT_EQ(value_of("[for x in local.list : \"${x}!\"]"), "list of 2");
+  EXPECT_EQ(value_of("merge(local.sizes, { c = 1 }, var.open)"), "object of 3");
+  EXPECT_EQ(value_of("length(concat(local.list, [\"z\"]))"), "3");
+  // Other things stay unknown, whatever they refer to.
+  EXPECT_EQ(value_of("var.open"), "?");
+  EXPECT_EQ(value_of("var.open ? 1 : 2"), "?");
+  EXPECT_EQ(value_of("data.aws_ami.gpu.id"), "?");
+  EXPECT_EQ(value_of("local.self"), "?");
+  EXPECT_EQ(value_of("1 / 0"), "?");
 }
 
 }  // namespace

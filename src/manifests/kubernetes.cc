@@ -61,6 +61,7 @@ class ObjectWalk {
       Enclosing inner = where;
       if (value.find("size") != nullptr && is_group(value)) count_group(value, key.scalar, inner);
       if (key.scalar == "headGroupSpec") inner.base.part = "head";
+      if (read_chart_values(key.scalar, below, where.base)) continue;
       if (where.base.kind == "SparkApplication") count_spark(key.scalar, below, inner);
       if (where.base.kind == "LLMInferenceService") count_inference(value, key.scalar, inner);
       if (key.scalar == "workerSpec") count_stages(below, inner);
@@ -154,6 +155,21 @@ class ObjectWalk {
     const double pods = known ? std::max(*data / *local, *stages) : 0;
     inner.base.units =
         known && inner.base.units ? std::optional(*inner.base.units * std::max(0.0, pods - 1)) : std::nullopt;
+  }
+
+  // Values of a Helm chart: Argo CD's Application, Flux's HelmRelease, Rancher's HelmChart.
+  bool read_chart_values(std::string_view key, const YamlValue& below, const GpuRequest& base) {
+    if (!is_any(base.kind, {"Application", "ApplicationSet", "HelmRelease", "HelmChart", "HelmChartConfig"}))
+      return false;
+    if (!is_any(key, {"values", "valuesObject", "valuesContent"})) return false;
+    Found values;
+    if (is_mapping(&below)) values = read_values(doc_.within(below), base.kind, base.name);
+    if (is_scalar(&below)) values = read_helm_values(doc_.file(), doc_.text(&below), base.kind, base.name);
+    if (is_scalar(&below)) {
+      for (GpuRequest& request : values.requests) request.line = doc_.line_of(below);
+    }
+    append(std::move(values), found_);
+    return true;
   }
 
   // KServe makes a device claim from annotations of an LLMInferenceService.

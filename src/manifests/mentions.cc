@@ -44,6 +44,7 @@ bool is_machine_type(std::string_view token) {
   if (provider.empty()) return false;
   if (provider == "aws") return contains_any(token, {"large", ".metal"});
   if (provider == "gcp") return contains_any(token, {"gpu", "-standard-"});
+  if (provider != "azure") return true;
   return token.find('_', 9) != std::string_view::npos;  // Standard_NC4as_T4_v3
 }
 
@@ -91,10 +92,12 @@ KeyValue key_and_value(std::string_view text) {
   return {to_lower(bare(text.substr(0, split))), bare(text.substr(split + 1))};
 }
 
+// A whole number, or a part of one GPU; "1.17" is a version.
 bool is_count(std::string_view value) {
-  return !value.empty() && value.size() <= 5 && value != "0" && std::ranges::all_of(value, [](char c) {
-    return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
-  });
+  const bool digits =
+      std::ranges::all_of(value, [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.'; });
+  return !value.empty() && value.size() <= 5 && value != "0" && digits &&
+         (value.find('.') == std::string_view::npos || value.starts_with("0."));
 }
 bool is_open(std::string_view value) {
   return has_variable(value) ||
@@ -104,21 +107,36 @@ bool is_open(std::string_view value) {
 // Words beside "gpu" that make a key something else than a number or type of GPUs.
 bool is_other(std::string_view key) {
   return contains_any(
-      key,
-      {"mem",   "util",  "thresh", "enable",  "operator",  "driver",  "monitor",  "metric",    "image",     "port",
-       "idle",  "vers",  "log",    "cache",   "temp",      "power",   "plugin",   "export",    "layer",     "share",
-       "time",  "toler", "taint",  "present", "fraction_", "vendor",  "manufact", "disable",   "slow",      "cost",
-       "price", "doc",   "url",    "schedul", "visible",   "feature", "capab",    "dashboard", "name_label"});
+      key, {"mem",     "util",      "thresh", "enable", "operator", "driver",  "monitor",   "metric",  "image",
+            "port",    "idle",      "vers",   "log",    "cache",    "temp",    "power",     "plugin",  "export",
+            "layer",   "share",     "time",   "toler",  "taint",    "present", "fraction_", "vendor",  "manufact",
+            "disable", "slow",      "cost",   "price",  "doc",      "url",     "schedul",   "visible", "feature",
+            "capab",   "dashboard", "gpu_id", "gpuid",  "gpu-id",   "index"});
 }
+
+bool has_gpu_key(const std::string& content);
 
 bool asks_for_gpus(const std::string& content, bool batch) {
   if (names_machine(content)) return true;
-  if (batch) return contains_any(content, {"--gres=gpu", "--gres gpu", "--gpus"});
-  const auto [key, value] = key_and_value(content);
-  if (key.empty() || value.empty()) {
-    // accelerators:, gpu: and the like, with a list or a mapping below.
-    return false;
+  // Paths of patches and of single values: /limits/nvidia.com~1gpu, resources.limits.nvidia.com/gpu
+  if (contains_any(content, {"/nvidia.com~1gpu", ".nvidia.com/gpu", "/amd.com~1gpu", ".amd.com/gpu"})) return true;
+  if (!batch && content.find('{') != std::string::npos && content.find("{{") == std::string::npos &&
+      content.find("${") == std::string::npos) {
+    // {limits: {nvidia.com/gpu: 1, cpu: 2}}
+    for (std::size_t begin = 0; begin < content.size();) {
+      const std::size_t end = std::min(content.find_first_of("{},", begin), content.size());
+      if (has_gpu_key(std::string(trim(content.substr(begin, end - begin))))) return true;
+      begin = end + 1;
+    }
   }
+  if (batch) return contains_any(content, {"--gres=gpu", "--gres gpu", "--gpus"});
+  return has_gpu_key(content);
+}
+
+// "num_gpus: 4", "nvidia.com/gpu: 1", "acceleratorType = ..."
+bool has_gpu_key(const std::string& content) {
+  const auto [key, value] = key_and_value(content);
+  if (key.empty() || value.empty()) return false;
   const std::string resource = key.substr(key.rfind(' ') == std::string::npos ? 0 : key.rfind(' ') + 1);
   const std::size_t at =
       std::min({resource.find("nvidia.com/"), resource.find("amd.com/gpu"), resource.find("habana.ai/gaudi"),
@@ -148,7 +166,8 @@ bool is_script_name(std::string_view file) {
       [&](std::string_view end) { return file.ends_with(end); });
 }
 bool is_terraform_name(std::string_view file) {
-  return file.ends_with(".tf") || file.ends_with(".tofu") || file.ends_with(".tfvars");
+  return file.ends_with(".tf") || file.ends_with(".tofu") || file.ends_with(".tfvars") ||
+         file.ends_with("terragrunt.hcl");
 }
 
 // How many of what asks for GPUs.
@@ -235,6 +254,19 @@ std::string shown(const Line& line) {
   return line.content.size() <= 60 ? line.content : line.content.substr(0, 57) + "...";
 }
 
+// A line of a kustomization that changes objects of other files; null if none changed.
+const Line* kustomized(const std::string& file, const std::vector<Line>& lines, const std::vector<Line>& old_lines) {
+  const std::string name = file.substr(file.rfind('/') + 1);
+  if (name != "kustomization.yaml" && name != "kustomization.yml") return nullptr;
+  for (std::vector<const Line*> changed : {only_in(lines, old_lines), only_in(old_lines, lines)}) {
+    for (const Line* line : changed) {
+      const std::string key = key_and_value(line->content).key;
+      if (line->mention || is_any(key, {"count", "replicas", "value", "patch", "path", "patches"})) return line;
+    }
+  }
+  return nullptr;
+}
+
 int section_of(const std::vector<Line>& lines, int number) {
   int section = 0;
   for (const Line& line : lines) {
@@ -272,6 +304,13 @@ std::vector<std::string> unread_changes(const Texts& before, const Texts& after,
     const auto first = std::ranges::find_if(new_lines, &Line::mention),
                old_first = std::ranges::find_if(old_lines, &Line::mention);
     const bool mentions = first != new_lines.end() || old_first != old_lines.end();
+    if (const Line* line = kustomized(file, new_lines, old_lines)) {
+      notes.push_back(
+          fmt::format("{}:{}: \"{}\" changed; Kustomize is not rendered, so compare what 'kustomize build' "
+                      "writes",
+                      file, line->number, shown(*line)));
+      continue;
+    }
     if (!mentions) continue;
     const auto any_line = [](int, bool) { return true; };
     if (!origins.any(file, false, any_line)) {

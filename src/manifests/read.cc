@@ -20,10 +20,11 @@ bool ends_with_any(std::string_view path, Words endings) {
 
 // Files of tools that are not read; they are searched for mentions of GPUs.
 bool is_other_configuration(std::string_view path) {
-  return ends_with_any(path, {".hcl", ".nomad", ".bicep", ".toml", ".jsonnet", ".libsonnet", ".cue", ".gotmpl",
+  return !path.ends_with("terragrunt.hcl") &&
+         ends_with_any(path, {".hcl", ".nomad", ".bicep", ".toml", ".jsonnet", ".libsonnet", ".cue", ".gotmpl",
                               ".tftpl", ".jinja", ".cfg"});
 }
-bool is_terraform(std::string_view path) { return ends_with_any(path, {".tf", ".tofu", ".tfvars"}); }
+bool is_terraform(std::string_view path) { return ends_with_any(path, {".tf", ".tofu", ".tfvars", "terragrunt.hcl"}); }
 bool is_yaml(std::string_view path) { return ends_with_any(path, {".yaml", ".yml", ".json", ".tpl"}); }
 bool is_script(std::string_view path) {
   return ends_with_any(path, {".sh", ".sbatch", ".slurm", ".job", ".bash", ".j2", ".sub"});

@@ -147,6 +147,50 @@ const std::vector<Form>& forms() {
              w.copies, w.machine);
        },
        nodes},
+      {"partly.tf",
+       [](const Wish& w) {
+         return fmt::format(
+             "variable \"more\" {{}}\nmodule \"eks\" {{\n  source = \"x\"\n  eks_managed_node_groups = merge(var.more, "
+             "{{\n    "
+             "gpu = {{ instance_types = [\"{}\"], desired_size = {} }}\n  }})\n}}\n",
+             w.machine, w.copies);
+       },
+       nodes},
+      {"gke.tf",
+       [](const Wish& w) {
+         return fmt::format(
+             "module \"gke\" {{\n  source = \"terraform-google-modules/kubernetes-engine/google\"\n  node_pools = [\n  "
+             "  {{ name "
+             "= \"cpu\", machine_type = \"e2-medium\", accelerator_count = 0, accelerator_type = \"\" }},\n    {{ name "
+             "= "
+             "\"gpu\", machine_type = \"n1-standard-8\", node_count = {}, accelerator_count = {}, accelerator_type = "
+             "\"nvidia-tesla-t4\" }},\n  ]\n}}\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"oci.tf",
+       [](const Wish& w) {
+         return fmt::format("resource \"oci_core_instance\" \"g\" {{\n  count = {}\n  shape = \"BM.GPU.H100.{}\"\n}}\n",
+                            w.copies, w.gpus);
+       },
+       nodes},
+      {"vm.tf",
+       [](const Wish& w) {
+         return fmt::format(
+             "resource \"google_compute_instance\" \"v\" {{\n  machine_type = \"n1-standard-4\"\n  guest_accelerator = "
+             "[for t in [\"nvidia-tesla-t4\"] : {{ type = t, count = {} }}]\n  count = {}\n}}\n",
+             w.gpus, w.copies);
+       },
+       pods},
+      {"open.tf",
+       [](const Wish& w) {
+         return fmt::format(
+             "variable \"gpu\" {{}}\nresource \"google_compute_instance\" \"v\" {{\n  machine_type = "
+             "\"n1-standard-4\"\n  "
+             "guest_accelerator = var.gpu ? [{{ type = \"nvidia-l4\", count = {} }}] : null\n  count = {}\n}}\n",
+             w.gpus, w.copies);
+       },
+       nullptr},
       {"helm.tf",
        [](const Wish& w) {
          return fmt::format(
@@ -180,6 +224,60 @@ const std::vector<Form>& forms() {
              "cluster_name: c\navailable_node_types:\n  gpu:\n    min_workers: {}\n    max_workers: 60\n    "
              "node_config:\n      InstanceType: {}\n",
              w.copies, w.machine);
+       },
+       nodes},
+      {"flux.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: f}}\nspec:\n  values:\n    "
+             "replicaCount: {}\n    resources:\n      limits: {{nvidia.com/gpu: {}}}\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"argo.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: f}}\nspec:\n  source:\n    "
+             "helm:\n      "
+             "values: |\n        replicaCount: {}\n        resources:\n          limits:\n            nvidia.com/gpu: "
+             "{}\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"parameters.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: f}}\nspec:\n  source:\n    "
+             "helm:\n      "
+             "parameters:\n      - name: resources.limits.nvidia\\.com/gpu\n        value: \"{}\"\n",
+             w.gpus);
+       },
+       nullptr},
+      {"patch.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "- op: replace\n  path: /spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu\n  value: {}\n",
+             w.gpus);
+       },
+       nullptr},
+      {"base/kustomization.yaml",
+       [](const Wish& w) {
+         return fmt::format("resources: [deployment.yaml]\nreplicas:\n- name: chat\n  count: {}\n", w.copies);
+       },
+       nullptr},
+      {"live/terragrunt.hcl",
+       [](const Wish& w) {
+         return fmt::format("inputs = {{\n  instance_types = [\"{}\"]\n  desired_size   = {}\n}}\n", w.machine,
+                            w.copies);
+       },
+       nodes},
+      {"vertex.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "workerPoolSpecs:\n- machineSpec:\n    machineType: a2-highgpu-1g\n    acceleratorType: "
+             "NVIDIA_TESLA_A100\n    "
+             "acceleratorCount: 1\n  replicaCount: {}\n",
+             w.copies);
        },
        nodes},
       // Tools that nothing here reads.
@@ -258,10 +356,10 @@ TEST(Mentions, AreNumbersAndTypesOfGpus) {
         "accelerators: H100:8", "gpu_type: L40S", "- InstanceType: ml.g5.xlarge", "nvidia.com/gpu.product: NVIDIA-L4",
         "deviceClassName: gpu.nvidia.com", "gpu = var.gpus"})
     EXPECT_TRUE(mentioned(line)) << line;
-  for (const char* line :
-       {"# nvidia.com/gpu: 1", "- key: nvidia.com/gpu", "nvidia.com/gpu.present: \"true\"",
-        "gpu_memory_utilization: 0.9", "gpuOperator: {enabled: true}", "image: nvidia/cuda:12.4", "n_gpu_layers: 32",
-        "instanceType: m5.large", "gpu: 0", "name: gpu-pool", "DCGM_EXPORTER_PORT: 9400"})
+  for (const char* line : {"# nvidia.com/gpu: 1", "- key: nvidia.com/gpu", "nvidia.com/gpu.present: \"true\"",
+                           "gpu_memory_utilization: 0.9", "gpuOperator: {enabled: true}", "image: nvidia/cuda:12.4",
+                           "n_gpu_layers: 32", "instanceType: m5.large", "gpu: 0", "name: gpu-pool",
+                           "onnxruntime-gpu = \"1.17\"", "gpu_id: 3", "DCGM_EXPORTER_PORT: 9400"})
     EXPECT_FALSE(mentioned(line)) << line;
 }
 

@@ -174,8 +174,9 @@ class Terraform {
     Found inner;
     for (const ParsedFile& file : folder.sources) {
       for (const auto& [type, block] : file.root.members) {
-        if (type != "resource" && type != "module") continue;
-        const std::string kind = type == "module" ? "module" : block.labels.empty() ? "resource" : block.labels[0];
+        // Terragrunt gives the arguments of a module as `inputs`.
+        if (type != "resource" && type != "module" && type != "inputs") continue;
+        const std::string kind = type != "resource" ? type : block.labels.empty() ? "resource" : block.labels[0];
         const std::string name = block.labels.empty() ? "" : block.labels.back();
         const Folder* module = depth < kDeepestModule ? module_of(path, type, block) : nullptr;
         each_instance(block, scope, [&](HclValue settled, const std::string& key) {

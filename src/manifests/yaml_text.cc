@@ -71,7 +71,12 @@ std::string_view gpu_machine_provider(std::string_view type) {
     }
     if (starts_with_any(type, {"trn", "inf", "dl1", "dl2"})) return "aws";
   }
-  if (starts_with_any(type, {"a2-", "a3-", "a4-", "a4x-", "g2-", "g4-"})) return "gcp";
+  if (starts_with_any(type, {"a2-", "a3-", "a4-", "a4x-", "g2-standard-", "g4-standard-"})) return "gcp";
+  if (starts_with_any(type, {"VM.GPU", "BM.GPU"})) return "oci";
+  if (starts_with_any(type, {"g1-gpu-", "g2-gpu-"})) return "linode";
+  if (type.starts_with("gpu-") && type.find_first_of("0123456789") != std::string_view::npos &&
+      type.find("gb") != std::string_view::npos)
+    return "digitalocean";
   const bool azure =
       starts_with_any(to_lower(type.substr(0, 12)), {"standard_nc", "standard_nd", "standard_nv", "standard_ng"});
   return azure ? "azure" : "";

@@ -39,6 +39,8 @@ class YamlText {
 
   const std::string& file() const { return file_; }
   const YamlValue& root() const { return root_; }
+  // The same text with another root inside it.
+  YamlText within(const YamlValue& root) const { return {file_, root, text_}; }
   int line_of(const YamlValue& value) const { return static_cast<int>(value.line) + 1; }
 
   // The text of a scalar; empty for anything else.
@@ -59,8 +61,8 @@ inline bool is_scalar(const YamlValue* value) { return value != nullptr && value
 // The value behind several keys, one within the other; null if one is missing.
 const YamlValue* find_path(const YamlValue& value, std::initializer_list<std::string_view> keys);
 
-// Machines by the names of the big clouds, whether the catalogue has them or not: p5.48xlarge, a3-highgpu-8g,
-// Standard_ND96isr_H100_v5. The provider, or empty.
+// Machines by the names of clouds, whether the catalogue has them or not: p5.48xlarge, a3-highgpu-8g,
+// Standard_ND96isr_H100_v5, BM.GPU.H100.8. The provider, or empty.
 std::string_view gpu_machine_provider(std::string_view type);
 
 }  // namespace rightsize::manifests

@@ -58,7 +58,7 @@ Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catal
   server.resume = flags.resume;
   server.idle = flags.thresholds.idle;
   RIGHTSIZE_TRY(server.names, telemetry::parse_name_map(flags.names));
-  RIGHTSIZE_TRY(request.prices, read_own_prices(catalog, flags.prices));
+  RIGHTSIZE_TRY(request.prices, read_own_prices(catalog, flags.prices, "--price", true));
   RIGHTSIZE_TRY(request.where, read_places(flags, catalog));
   return request;
 }

@@ -24,9 +24,10 @@ std::string state_of(const std::vector<std::string>& files) {
 
 // What an hour of each machine on the bills cost.
 Checked<std::map<std::string, UsdPerMachineSecond>> billed_prices(const catalog::Catalog& catalog,
-                                                                  const std::vector<std::string>& files) {
+                                                                  const std::vector<std::string>& files,
+                                                                  bool with_spot) {
   RIGHTSIZE_TRY(const std::shared_ptr<const bill::Bill> bill, open_bill(catalog, files));
-  std::map<std::string, UsdPerMachineSecond> prices = bill::effective_prices(*bill);
+  std::map<std::string, UsdPerMachineSecond> prices = bill::effective_prices(*bill, with_spot);
   if (prices.empty()) {
     return fail(
         bad_input(fmt::format("--bill: none of the {} rows is for a machine with GPUs, by the hour", bill->rows))
@@ -63,11 +64,11 @@ void add_price_flag(FlagSet& command, PriceFlag& prices) {
 }
 
 Checked<market::OwnPrices> read_own_prices(const catalog::Catalog& catalog, const PriceFlag& prices,
-                                           const std::string& name) {
+                                           const std::string& name, bool with_spot) {
   RIGHTSIZE_TRY(market::OwnPrices own, market::parse_own_prices(prices, catalog, name));
   if (prices.bills.empty()) return own;
   if (own.empty()) own.flag = "--bill";
-  RIGHTSIZE_TRY(const auto billed, billed_prices(catalog, prices.bills));
+  RIGHTSIZE_TRY(const auto billed, billed_prices(catalog, prices.bills, with_spot));
   for (const catalog::Machine& machine : catalog.machines) {
     const auto rate = billed.find(to_lower(machine.instance));
     // A price that the user gave for the GPU of a machine is for the machine, too.

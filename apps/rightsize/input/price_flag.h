@@ -24,9 +24,10 @@ void add_price_flag(FlagSet& command, PriceFlag& prices);
 Checked<std::shared_ptr<const bill::Bill>> open_bill(const catalog::Catalog& catalog,
                                                      const std::vector<std::string>& files);
 
-// The user's prices; those of --price come before those of the bills.
+// The user's prices; those of --price come before those of the bills. `with_spot`: the price of machines that exist, on
+// whatever terms; otherwise of machines to rent on demand.
 Checked<market::OwnPrices> read_own_prices(const catalog::Catalog& catalog, const PriceFlag& prices,
-                                           const std::string& name = "--price");
+                                           const std::string& name = "--price", bool with_spot = false);
 
 // The same as texts for --price.
 Checked<std::vector<std::string>> price_texts(const catalog::Catalog& catalog, const PriceFlag& prices);
