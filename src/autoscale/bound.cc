@@ -127,7 +127,8 @@ double least_work(const sim::StepCost& cost, const sim::ContinuousConfig& engine
   // Prompts behind the weights of a step shorten its base; in passes of their own they shorten the pass.
   const double base = std::max(0.0, cost.decode(batch, 0) - cost.sequence * batch + (apart ? 0 : hidden));
   const double passes = 1 + prompt / static_cast<double>(engine.token_budget);
-  const double prompts = std::max(0.0, prompt * cost.prefill + (apart ? hidden * passes : 0));
+  const double prompts =
+      engine.cache_block > 0 ? 0 : std::max(0.0, prompt * cost.prefill + (apart ? hidden * passes : 0));
   const double later = output - 1;
   return prompts + later * (base / batch + cost.sequence) + cost.context * (later * prompt + later * (later - 1) / 2);
 }

@@ -8,7 +8,8 @@
 // (dynamic programming over whole replicas; level by level where there are many). Requests that may miss their limits
 // count at a price (Lagrange), so the bound holds whichever of them a scaler chooses.
 //
-// It holds for every policy with the same limits, whether it scales to zero or not. A longer start-up never lowers it.
+// With a prefix cache, prompts may cost nothing. It holds for every policy with the same limits, whether it scales to
+// zero or not. A longer start-up never lowers it.
 #pragma once
 
 #include <limits>

@@ -184,8 +184,8 @@ class Cluster final : public sim::RequestWatcher {
 
   void add_slot() {
     const ContinuousEngine* same = replicas_.empty() ? nullptr : replicas_.front().engine.get();
-    replicas_.push_back(
-        {std::make_unique<ContinuousEngine>(config_.cost, config_.engine, sim::Role::kWhole, totals_, same)});
+    replicas_.push_back({std::make_unique<ContinuousEngine>(config_.cost, config_.engine, sim::Role::kWhole, totals_,
+                                                            same, config_.prompts.get())});
     most_tokens_ = replicas_.back().engine->most_tokens();
     if (replicas_.size() <= capacity_) return;
     capacity_ *= 2;
@@ -198,6 +198,7 @@ class Cluster final : public sim::RequestWatcher {
     integrate(now_);
     --paid_;
     replicas_[slot].state = State::kGone;
+    if (config_.prompts) replicas_[slot].engine->abandon();  // the next one in its place has an empty cache
     order_.erase(std::find(order_.begin(), order_.end(), slot));
     update(slot);
   }

@@ -41,6 +41,7 @@ using Traffic = std::function<std::unique_ptr<sim::ArrivalStream>()>;
 struct ClusterConfig {
   sim::StepCost cost = {};
   sim::ContinuousConfig engine = {};
+  std::shared_ptr<const sim::Prompts> prompts = {};  // what they consist of, for the prefix cache of each replica
   SimTime startup = 0;
   Limits slo = {};
   std::size_t most_in_flight = 0;       // later requests are sent when there is room; 0: no limit

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/parse_units.h"
+#include "capacity/sessions.h"
 #include "memory/weight_bytes.h"
 #include "plan/read_parts.h"
 #include "presets/presets.h"
@@ -49,16 +50,23 @@ Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleI
     return autoscale::by_slots(rates, sim::to_sim_time(hours(1)), lengths, seed, horizon(all));
   }
   const std::string text = flags.trace.empty() ? flags.engine.arrivals : "trace:" + flags.trace;
-  RIGHTSIZE_TRY(const sim::ArrivalProcess process, sim::parse_arrivals(text));
+  sim::ArrivalProcess process;
+  if (!flags.engine.sessions.empty()) {
+    RIGHTSIZE_TRY(const sim::Sessions sessions, sim::parse_sessions(flags.engine.sessions));
+    process = capacity::session_traffic(sessions, {.requests = flags.engine.input.requests, .seed = seed});
+  } else {
+    RIGHTSIZE_TRY(process, sim::parse_arrivals(text));
+  }
   if (const sim::Trace* trace = sim::trace_of(process)) {
+    input.cluster.prompts = trace->prompts;
     if (!trace->has_tokens)
       return fail(Errors{bad_input(fmt::format("{}: no tokens in and out", trace->file))
                              .with_hint("columns are TIMESTAMP,ContextTokens,GeneratedTokens or t,size,output")});
     const double longest = lengths.longest;
     lengths = sim::mean_shape(process, lengths);
     lengths.longest = longest;
-    input.traffic_words =
-        fmt::format("{} requests of {}", format_count(static_cast<double>(trace->arrivals.size())), trace->file);
+    input.traffic_words = fmt::format("{} requests of {}", format_count(static_cast<double>(trace->arrivals.size())),
+                                      trace->file.empty() ? "sessions" : trace->file);
     return autoscale::replay(process, lengths, seed, sim::kNever);
   }
   const auto* day = std::get_if<sim::Diurnal>(&process);
@@ -156,7 +164,8 @@ Checked<BatchOffer> read_offer(const AutoscaleFlags& flags, const sim::RequestSh
 }
 
 bool has_traffic(const AutoscaleFlags& flags) {
-  return !flags.trace.empty() || !flags.rate_profile.empty() || !flags.engine.arrivals.empty();
+  return !flags.trace.empty() || !flags.rate_profile.empty() || !flags.engine.arrivals.empty() ||
+         !flags.engine.sessions.empty();
 }
 
 }  // namespace
@@ -172,9 +181,9 @@ Checked<AutoscaleInput> read_input(const AutoscaleFlags& flags) {
     input.offer.replica.gpus = stated;
     return input;
   }
-  if ((flags.trace.empty() ? 0 : 1) + (flags.rate_profile.empty() ? 0 : 1) + (flags.engine.arrivals.empty() ? 0 : 1) >
-      1)
-    return fail(bad_input("the traffic is given twice; use one of --trace, --arrivals and --rate-profile"));
+  const auto given = [](const std::string& text) { return text.empty() ? 0 : 1; };
+  if (given(flags.trace) + given(flags.rate_profile) + given(flags.engine.arrivals) + given(flags.engine.sessions) > 1)
+    return fail(bad_input("the traffic is given twice; use one of --trace, --arrivals, --sessions and --rate-profile"));
   RIGHTSIZE_TRY(input.cluster.slo, read_limits(flags));
   for (const std::string& text : flags.policies) {
     RIGHTSIZE_TRY(const autoscale::Policy policy, autoscale::parse_policy(text));
@@ -192,6 +201,12 @@ Checked<AutoscaleInput> read_input(const AutoscaleFlags& flags) {
   input.cluster.cost = input.offer.replica.step;
   input.cluster.engine = read.usual.engine;
   input.cluster.engine.max_sequences = read.max_batches.empty() ? capacity::kMostSequences : read.max_batches.back();
+  if (input.cluster.prompts) {
+    using model::Stack;
+    input.cluster.engine.cache_block = capacity::cache_block(flags.engine.stack == "sglang"   ? Stack::kSglang
+                                                             : flags.engine.stack == "trtllm" ? Stack::kTrtLlm
+                                                                                              : Stack::kVllm);
+  }
   input.cluster.most_in_flight = static_cast<std::size_t>(flags.most_in_flight.value_or(0));
   input.emit = flags.emit;
   input.name = !flags.name.empty() ? flags.name : flags.engine.model.empty() ? "model" : flags.engine.model;
@@ -208,6 +223,7 @@ void declare(FlagSet& command, AutoscaleFlags& f) {
   command.add("trace", f.trace)->meaning("recorded traffic (time, tokens in, tokens out)");
   command.add("arrivals", e.arrivals);
   command.add("rate-profile", f.rate_profile)->meaning("CSV with columns hour, rate (hours 0-23, or 0-167 for a week)");
+  command.add("sessions", e.sessions);
   command.add("isl", e.isl)->meaning("prompt tokens without a trace: 1024; 1024,fixed or 1k,p95=8k")->or_words("1024");
   command.add("osl", e.osl)->meaning("output tokens, written like --isl")->or_words("256");
   command.add("lengths", e.lengths);
