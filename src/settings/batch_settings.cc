@@ -71,8 +71,8 @@ constexpr Setting kRows[] = {
     section("KV cache"),
     size("sizes", "80GB", 1, 1e18, "cache sizes to compare").listed(),
     text("tier", "NAME=SIZE[@GB/s]",
-         "with --gpu: a tier below the memory of a replica's GPUs, and the speed at which it is read, e.g. host=500GB or "
-         "disk=2TB@6GB/s; may be repeated"),
+         "a tier below GPU memory, e.g. host=500GB or disk=2TB@6GB/s (size per replica, and its read speed); needs --gpu; "
+         "may be repeated"),
     count("block-tokens", "512", 1, 1e6, "tokens of a block of the trace").or_else("512"),
 
     section("What if"),

@@ -186,6 +186,18 @@ Checked<std::shared_ptr<const sim::Trace>> read_sessions(const BatchFlags& flags
   return capacity::session_traffic(sessions, wish);
 }
 
+// --trace as recorded, or at the rate of --arrivals.
+Checked<sim::ArrivalProcess> read_arrivals(const BatchFlags& flags) {
+  if (flags.trace.empty()) return sim::parse_arrivals(flags.arrivals);
+  RIGHTSIZE_TRY(const sim::ArrivalProcess trace, sim::parse_arrivals("trace:" + flags.trace));
+  if (flags.arrivals.empty()) return trace;
+  RIGHTSIZE_TRY(const sim::ArrivalProcess rate, sim::parse_arrivals(flags.arrivals));
+  const std::optional<RequestsPerSecond> recorded = sim::mean_rate(trace);
+  if (!std::holds_alternative<sim::Poisson>(rate) || !recorded)
+    return fail(Errors{bad_input("with --trace, --arrivals is a rate").with_hint("--arrivals 20/s, or leave it out")});
+  return sim::scaled(trace, *sim::mean_rate(rate) / *recorded);
+}
+
 // What repeats is found in the prefix cache of the engine.
 void set_prefix_cache(const BatchFlags& flags, capacity::Service& service) {
   const sim::Trace* trace = sim::trace_of(service.arrivals);
@@ -272,9 +284,10 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
     input.service.lengths = sim::mean_shape(trace, {});
     input.requests = trace->arrivals.size();
     input.continuous |= flags.policy.empty();
-  } else if (flags.arrivals.empty()) {
-    return fail(bad_input("no arrivals given")
-                    .with_hint("use --arrivals poisson:100, mmpp:..., diurnal:... or trace:FILE, or --sessions"));
+  } else if (flags.arrivals.empty() && flags.trace.empty()) {
+    return fail(
+        bad_input("no arrivals given")
+            .with_hint("use --arrivals poisson:100, mmpp:..., diurnal:... or trace:FILE, or --trace or --sessions"));
   }
   RIGHTSIZE_TRY(input.offers, read_offers(flags, input));
   const bool limits = !input.service.queue.never_acts() || !input.service.priorities.empty();
@@ -308,6 +321,7 @@ void declare(FlagSet& command, BatchFlags& f) {
   command.add("precision", f.precision)->meaning("number format of the weights")->or_words("as published, else bf16");
   command.add("kv-precision", f.kv_precision);
   command.add("arrivals", f.arrivals);
+  command.add("trace", f.trace)->meaning("recorded traffic, as recorded or at the rate of --arrivals");
   command.add("sessions", f.sessions);
   command.add("routing", f.routing);
   command.add("policy", f.policy);

@@ -45,7 +45,7 @@ struct BatchFlags {
   std::vector<std::string> service, step_time;
   PriceFlag price;
   std::string model, gpu, stack, precision, kv_precision, arrivals, policy, fleet, timeout_action, priorities, slo;
-  std::string lengths, isl, osl, sessions, routing, purchase = "on-demand", catalog;
+  std::string lengths, isl, osl, sessions, trace, routing, purchase = "on-demand", catalog;
   std::optional<std::string> slo_percentile;
   std::optional<double> max_load;
   std::optional<std::int64_t> kv_tokens;
