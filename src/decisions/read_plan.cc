@@ -45,7 +45,8 @@ class PlanReader {
     static constexpr std::pair<std::string_view, void (PlanReader::*)(const JsonValue&)> kReaders[] = {
         {"recommend", &PlanReader::read_recommend}, {"service", &PlanReader::read_service},
         {"fleet", &PlanReader::read_fleet},         {"batch", &PlanReader::read_batch},
-        {"window", &PlanReader::read_window},       {"mig", &PlanReader::read_mig}};
+        {"window", &PlanReader::read_window},       {"mig", &PlanReader::read_mig},
+        {"portfolio", &PlanReader::read_portfolio}};
     const auto* reader = std::find_if(std::begin(kReaders), std::end(kReaders),
                                       [&](const auto& each) { return each.first == decision_.command; });
     if (reader == std::end(kReaders))
@@ -60,7 +61,8 @@ class PlanReader {
   Errors refuse(const JsonValue& at, std::string message) {
     return bad_input(std::move(message))
         .at(document_.place(at))
-        .with_hint("--from takes the --format json output of recommend, service, fleet, batch, window or mig");
+        .with_hint(
+            "--from takes the --format json output of recommend, service, fleet, batch, window, mig or portfolio");
   }
   void note(const JsonValue& at, std::string message, std::string hint = {}) {
     errors_.push_back(bad_input(std::move(message)).at(document_.place(at)).with_hint(std::move(hint)));
@@ -307,6 +309,20 @@ class PlanReader {
     choice.words = fmt::format("{} GPUs in MIG slices", choice.gpus);
     decision_.what = "Workloads on MIG slices";
     read_cost(plan, "usd_per_month");
+  }
+
+  // One workload of a portfolio, with its share of the cost and the moves of all.
+  void read_portfolio(const JsonValue& root) {
+    const JsonValue* chosen = part(root, "workloads", "workload");
+    if (chosen == nullptr) return;
+    plan_["plan"] = copy_of(*chosen);
+    keep(root, {"usd_per_month", "lower_bound", "alone_usd_per_month", "moves"});
+    const JsonObject workload = object(*chosen);
+    const std::string takes = workload.get_string("takes").value_or("");
+    decision_.summary.choice.words =
+        fmt::format("{}{}{}", workload.get_string("where").value_or(""), takes.empty() ? "" : ": ", takes);
+    decision_.what = "Workload of a portfolio";
+    read_cost(workload, "usd_per_month");
   }
 
   const LocatedJson& document_;

@@ -1,4 +1,4 @@
-// Reads a decision from the JSON of recommend, service, fleet, batch, window or mig.
+// Reads a decision from the JSON of recommend, service, fleet, batch, window, mig or portfolio.
 //
 // Nothing is invented: a prediction without an interval stays without, and a plan without its request cannot be planned
 // again.

@@ -78,6 +78,17 @@ TEST(ReadPlan, ServicesAreNamed) {
   EXPECT_FALSE(read_plan("s.json", two, {1, "code"}));
 }
 
+TEST(ReadPlan, WorkloadsOfAPortfolioAreNamed) {
+  const std::string text = R"({"schema": "rightsize/portfolio/1", "usd_per_month": 900, "workloads": [
+    {"name": "chat", "where": "h100-eu", "takes": "2 GPUs", "usd_per_month": 600},
+    {"name": "tune", "where": "spot", "takes": "", "usd_per_month": 300}]})";
+  const auto chat = read_plan("p.json", text, {1, "chat"});
+  ASSERT_TRUE(chat);
+  EXPECT_EQ(in_usd(chat->cost->likely), 600);
+  EXPECT_EQ(chat->summary.choice.words, "h100-eu: 2 GPUs");
+  EXPECT_FALSE(read_plan("p.json", text, {}));
+}
+
 TEST(ReadPlan, DocumentsWithoutAPlanAreRefusedWithTheirPlace) {
   for (const char* text :
        {"{}", "[]", "{\"schema\": \"rightsize/memory/1\"}", "{\"schema\": \"other\"}", "{",

@@ -14,6 +14,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 Descent::Descent(const CostModel& costs) : costs_(costs), organisation_(costs.organisation()), best_cost_(kNever) {
   for (std::size_t p = 0; p < organisation_.pools.size(); ++p) uses_.push_back(costs.no_use(p));
   pool_costs_.assign(organisation_.pools.size(), 0);
+  cut_gpus_.assign(organisation_.pools.size(), 0);
+  changed_.assign(organisation_.pools.size(), 0);
   choice_.assign(organisation_.workloads.size(), -1);
   std::map<std::string, int> names;
   for (const Workload& w : organisation_.workloads) {
@@ -31,10 +33,27 @@ double Descent::pool_cost(std::size_t pool, const PoolUse& use) const {
 
 double Descent::cost_with(std::size_t pool, const Option& option) {
   PoolUse& use = uses_[pool];
+  if (option.needs.empty()) {  // without counting slices again
+    const Pool& p = organisation_.pools[pool];
+    int excess = 0;
+    double rented_hours = 0;
+    for (std::size_t b = 0; b < use.gpus.size(); ++b) {
+      const int rented = costs_.machines(pool, use.gpus[b] + cut_gpus_[pool] + option.gpus[b]) * p.gpus_per_machine;
+      if (p.quota) excess = std::max(excess, rented - *p.quota);
+      rented_hours += organisation_.blocks[b].hours * rented;
+    }
+    return rented_hours * p.usd_per_gpu_hour + penalty_ * excess;
+  }
   costs_.add(option, use);
   const double cost = pool_cost(pool, use);
   costs_.add(option, use, -1);
   return cost;
+}
+
+void Descent::update(std::size_t pool) {
+  cut_gpus_[pool] = costs_.cut_gpus(pool, uses_[pool]);
+  pool_costs_[pool] = pool_cost(pool, uses_[pool]);
+  changed_[pool] = 1;
 }
 
 void Descent::put(std::size_t workload, int option) {
@@ -45,7 +64,7 @@ void Descent::put(std::size_t workload, int option) {
   if (!chosen.in_pool()) return;
   const auto pool = static_cast<std::size_t>(chosen.pool);
   costs_.add(chosen, uses_[pool]);
-  pool_costs_[pool] = pool_cost(pool, uses_[pool]);
+  update(pool);
   if (groups_[workload] >= 0) ++group_counts_[static_cast<std::size_t>(groups_[workload])][pool];
 }
 
@@ -57,7 +76,7 @@ void Descent::take(std::size_t workload) {
   if (!chosen.in_pool()) return;
   const auto pool = static_cast<std::size_t>(chosen.pool);
   costs_.add(chosen, uses_[pool], -1);
-  pool_costs_[pool] = pool_cost(pool, uses_[pool]);
+  update(pool);
   if (groups_[workload] >= 0) --group_counts_[static_cast<std::size_t>(groups_[workload])][pool];
 }
 
@@ -122,22 +141,26 @@ void Descent::start_from(const Choice& choice) {
   note_best();
 }
 
-void Descent::improve() {
+void Descent::improve(bool near) {
   constexpr double kLeast = 1e-7;
   constexpr int kMostSweeps = 100;
   bool better = true;
   for (int sweep = 0; better && sweep < kMostSweeps; ++sweep) {
     better = false;
+    const std::vector<char> changed = std::exchange(changed_, std::vector<char>(changed_.size(), 0));
     for (std::size_t w = 0; w < choice_.size(); ++w) {
       const int now = choice_[w];
-      const Option& option = organisation_.workloads[w].options[static_cast<std::size_t>(now)];
+      const Option& option = costs_.option({w, now});
+      if (near && (!option.in_pool() || changed[static_cast<std::size_t>(option.pool)] == 0)) continue;
       const double before = option.in_pool() ? pool_costs_[static_cast<std::size_t>(option.pool)] : 0;
+      const bool was_changed = option.in_pool() && changed_[static_cast<std::size_t>(option.pool)] != 0;
       take(w);
       const double released =
           option.usd + before - (option.in_pool() ? pool_costs_[static_cast<std::size_t>(option.pool)] : 0);
       const Move move = cheapest(w);
       const bool moves = move.option >= 0 && move.option != now && move.cost < released - kLeast;
       put(w, moves ? move.option : now);
+      if (!moves && option.in_pool()) changed_[static_cast<std::size_t>(option.pool)] = was_changed ? 1 : 0;
       better = better || moves;
     }
   }
@@ -162,7 +185,8 @@ void Descent::perturb(int rounds, const std::function<bool()>& stop) {
       const Move move = cheapest(w);
       put(w, move.option >= 0 ? move.option : organisation_.workloads[w].now.value_or(0));
     }
-    improve();
+    constexpr int kFullEvery = 20;
+    improve(round % kFullEvery != 0);
   }
 }
 

@@ -19,8 +19,8 @@ class Descent {
   void build();
   // Starts from a choice.
   void start_from(const Choice& choice);
-  // Single moves until none helps.
-  void improve();
+  // Single moves until none helps; with `near`, only of workloads in pools that changed since.
+  void improve(bool near = false);
   // Removes some workloads that share pools, inserts them again and improves, `rounds` times or until `stop()`.
   void perturb(int rounds, const std::function<bool()>& stop);
 
@@ -36,6 +36,7 @@ class Descent {
   };
   double pool_cost(std::size_t pool, const PoolUse& use) const;
   double cost_with(std::size_t pool, const Option& option);
+  void update(std::size_t pool);
   void put(std::size_t workload, int option);
   void take(std::size_t workload);
   Move cheapest(std::size_t workload);
@@ -47,8 +48,10 @@ class Descent {
   const Organisation& organisation_;
   std::vector<PoolUse> uses_;
   std::vector<double> pool_costs_;  // with penalties
-  double penalty_ = 0;              // of a GPU above a quota
-  Choice choice_;                   // -1: not placed
+  std::vector<int> cut_gpus_;
+  std::vector<char> changed_;  // pools, since the last improve()
+  double penalty_ = 0;         // of a GPU above a quota
+  Choice choice_;              // -1: not placed
   int moved_ = 0;
   std::vector<std::vector<int>> group_counts_;  // by group of workloads that are apart, by pool
   std::vector<int> groups_;                     // of each workload; -1: none

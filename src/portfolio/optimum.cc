@@ -65,13 +65,17 @@ bool is_small(const Organisation& organisation) {
 // Bound and plans by relaxation: for organisations that are too large for the solver alone.
 void search_widely(const CostModel& costs, double gap, const Clock& clock, Descent& descent, Optimum& best) {
   constexpr double kLongestSlice = 5;
-  Relaxation relaxation(costs);
   const auto stop = [&] { return clock.stop(); };
+  const auto known = [&] { return best.found() ? best.usd : descent.penalized_cost(); };
+  const RatePrices rates = find_rate_prices(costs, known(), stop);
+  best.bound = std::max(best.bound, std::min(rates.bound, known()));
+  if (std::ranges::find(rates.choice, -1) == rates.choice.end()) descent.start_from(rates.choice), descent.improve();
+  if (!descent.best().empty()) take_better(costs, descent.best(), best);
+  Relaxation relaxation(costs, rates);
   double part = 0.3;  // of the time left for each of bound, combination and local search
   while (!clock.stop()) {
     const double until = clock.left() * (1 - part), before = relaxation.bound(), cost = best.usd;
-    relaxation.improve(best.found() ? best.usd : descent.penalized_cost(), gap,
-                       [&] { return stop() || clock.left() < until; });
+    relaxation.improve(known(), gap, [&] { return stop() || clock.left() < until; });
     best.bound = std::max(best.bound, relaxation.bound());
     if (best.found() && best.gap() <= gap) return;
     if (clock.stop()) return;
@@ -146,6 +150,50 @@ Result<std::vector<ShadowPrice>> shadow_prices(const CostModel& costs, const Opt
     changed.pools[p].quota = now.pools[p].quota;
   }
   return prices;
+}
+
+Result<std::vector<Purchase>> what_to_reserve(const CostModel& costs, const Optimum& optimum,
+                                              const SearchLimits& limits) {
+  const Clock clock(limits.seconds);
+  std::vector<Purchase> purchases;
+  Organisation changed = costs.organisation();
+  const bool offered = std::ranges::any_of(changed.pools, [](const Pool& pool) { return pool.offer_usd.has_value(); });
+  if (!offered || !optimum.proved()) return purchases;
+  const CostModel with(changed);
+  Optimum now = optimum;
+  const double least = 1e-4 * optimum.usd;  // a smaller saving is not worth a contract
+  while (!clock.stop()) {
+    Purchase best;
+    Optimum best_plan;
+    for (std::size_t p = 0; p < changed.pools.size(); ++p) {
+      Pool& pool = changed.pools[p];
+      if (!pool.offer_usd) continue;
+      // More GPUs than the pool rents now, in whole machines, are of use only if other workloads move there: one
+      // machine more shows whether that pays, and the next round continues from there.
+      int rented = 0;
+      const PoolUse use = with.uses(now.choice)[p];
+      for (int gpus : use.gpus)
+        rented = std::max(rented, with.machines(p, gpus + with.cut_gpus(p, use)) * pool.gpus_per_machine);
+      const Pool before = pool;
+      for (int n = 1; n <= rented + pool.gpus_per_machine && !clock.stop(); ++n) {
+        pool.reserved = before.reserved + n, pool.reserved_usd = before.reserved_usd + n * *pool.offer_usd;
+        RIGHTSIZE_TRY(const Optimum plan, find_optimum(with, {clock.left(), limits.gap}, now.choice));
+        if (plan.found() && now.usd - plan.usd > std::max(least, best.saves))
+          best = {p, n, now.usd - plan.usd}, best_plan = plan;
+      }
+      pool = before;
+    }
+    if (best.gpus == 0) break;
+    Pool& pool = changed.pools[best.pool];
+    pool.reserved += best.gpus, pool.reserved_usd += best.gpus * *pool.offer_usd;
+    const auto same = std::ranges::find(purchases, best.pool, &Purchase::pool);
+    if (same == purchases.end())
+      purchases.push_back(best);
+    else
+      same->gpus += best.gpus, same->saves += best.saves;
+    now = best_plan;
+  }
+  return purchases;
 }
 
 }  // namespace rightsize::portfolio

@@ -41,6 +41,18 @@ struct ShadowPrice {
 Result<std::vector<ShadowPrice>> shadow_prices(const CostModel& costs, const Optimum& optimum,
                                                const SearchLimits& limits);
 
+// GPUs to reserve at a pool's offer.
+struct Purchase {
+  std::size_t pool = 0;
+  int gpus = 0;
+  double saves = 0;  // dollars a month, after what they cost
+};
+
+// What to reserve at the pools' offers: the purchase that saves most, then the next one on top of it, until none saves.
+// Only for organisations whose optimum is proved; empty without offers.
+Result<std::vector<Purchase>> what_to_reserve(const CostModel& costs, const Optimum& optimum,
+                                              const SearchLimits& limits);
+
 // Each workload's dollars a month; they add up to the plan's cost. Workloads pay for the GPU-hours they use at what
 // these cost; idle reservations are shared in proportion to what each workload would cost alone. None pays more than
 // alone unless reservations or quotas make the whole cost more than that; then all pay the same factor more at most.

@@ -30,9 +30,10 @@ struct Pool {
   const catalog::Gpu* gpu = nullptr;
   double usd_per_gpu_hour = 0;  // on demand
   int gpus_per_machine = 1;
-  std::optional<int> quota;  // on-demand GPUs at a time
-  int reserved = 0;          // GPUs that are owned or committed
-  double reserved_usd = 0;   // what they cost a month, used or not
+  std::optional<int> quota;         // on-demand GPUs at a time
+  int reserved = 0;                 // GPUs that are owned or committed
+  double reserved_usd = 0;          // what they cost a month, used or not
+  std::optional<double> offer_usd;  // a month for each further GPU that could be reserved
   bool mig = false;
   std::optional<mig::Geometry> geometry;  // set if its GPUs may be partitioned
   std::string region;                     // empty: unknown

@@ -1,14 +1,16 @@
 #include "portfolio/pool_pricing.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace rightsize::portfolio {
 
-// Depth first over workloads, the most valuable first. Two bounds hold at a node whose set S is decided: every further
-// GPU above the reservation costs its rate (rates are linear, machines only add), and every further GPU beyond the
-// machines that S already pays for does. Both are convex in use, so that the costs of further workloads, each taken
-// alone, never exceed their cost together.
+// Depth first over workloads, the most valuable first. Three bounds hold at a node whose set S is decided. Every GPU
+// above the reservation costs at least its rate, or any part of it below the reservation is given up for: that is the
+// linear bound, for several parts. Every further GPU above the reservation costs its rate; and so does every further
+// GPU beyond the machines that S already pays for. The last two are convex in use, so that the costs of further
+// workloads, each taken alone, never exceed their cost together.
 struct PoolPricing::Search {
   struct Candidate {
     const Item* item;
@@ -22,7 +24,8 @@ struct PoolPricing::Search {
   std::vector<User> chosen = {};
   PoolUse use;
   std::vector<double> load;
-  double worth = 0;
+  double worth = 0, rate = 0;
+  double reserved_rate = 0;  // dollars of the reservation on demand
   std::set<std::string> apart = {};
 
   const Pool& pool() const { return pricing.costs_.organisation().pools[pricing.pool_]; }
@@ -40,8 +43,25 @@ struct PoolPricing::Search {
     return cost;
   }
 
+  // cost(use) >= part x rate x (use - reserved), whatever the part.
+  double linear_bound(std::size_t at) const {
+    constexpr std::array kParts = {1.0, 0.9, 0.75, 0.5, 0.25};
+    std::array<double, kParts.size()> sums;
+    for (std::size_t k = 0; k < kParts.size(); ++k) sums[k] = worth - kParts[k] * (rate - reserved_rate);
+    for (std::size_t g = at; g < groups.size(); ++g) {
+      for (std::size_t k = 0; k < kParts.size(); ++k) {
+        double most = 0;
+        for (const Candidate& c : groups[g]) most = std::max(most, c.value - kParts[k] * c.item->rate);
+        sums[k] += most;
+      }
+    }
+    return *std::ranges::min_element(sums);
+  }
+
   // An upper bound on the value of sets that extend the chosen one by workloads from `at` on.
   double bound(std::size_t at, double cost) const {
+    const double linear_part = linear_bound(at);
+    if (linear_part <= best.value + 1e-9) return linear_part;
     const std::size_t blocks = load.size();
     const int cut = pricing.costs_.cut_gpus(pricing.pool_, use);
     std::vector<double> reserved(blocks, pool().reserved), paid(blocks);
@@ -60,13 +80,14 @@ struct PoolPricing::Search {
       }
       above_reserved += most, above_paid += most_paid;
     }
-    return std::min(above_reserved, above_paid);
+    return std::min({linear_part, above_reserved, above_paid});
   }
 
   void add(const Candidate& c, int times) {
     pricing.costs_.add(*c.item->option, use, times);
     for (std::size_t b = 0; b < load.size(); ++b) load[b] += times * c.item->load[b];
     worth += times * c.value;
+    rate += times * c.item->rate;
   }
 
   void run(std::size_t at) {
@@ -108,16 +129,20 @@ PoolPricing::PoolPricing(const CostModel& costs, std::size_t pool) : costs_(cost
         slices += option.needs[k] * p.geometry->profile(p.geometry->plain_profiles()[k]).memory_slices;
       const double cut = slices == 0 ? 0 : slices / p.geometry->memory_slices();
       Item item{{w, static_cast<int>(i)}, &option, {}};
-      for (int gpus : option.gpus) item.load.push_back(gpus + cut);
+      for (int gpus : option.gpus) {
+        item.rate += rates_[item.load.size()] * (gpus + cut);
+        item.load.push_back(gpus + cut);
+      }
       items_.push_back(std::move(item));
     }
   }
 }
 
-PricedSet PoolPricing::best(const std::vector<double>& prices, int nodes) const {
+PricedSet PoolPricing::best(const std::vector<double>& prices, int work) const {
+  constexpr int kLeastNodes = 10;
   Search search{.pricing = *this,
                 .groups = {},
-                .nodes = nodes,
+                .nodes = kLeastNodes,
                 .use = costs_.no_use(pool_),
                 .load = std::vector<double>(rates_.size(), 0)};
   std::vector<double> surplus;  // of each group above what its GPUs cost on demand
@@ -125,8 +150,7 @@ PricedSet PoolPricing::best(const std::vector<double>& prices, int nodes) const 
     const Item& item = items_[i];
     const double value = prices[item.user.workload] - item.option->usd;
     if (value <= 0) continue;
-    double cost = 0;
-    for (std::size_t b = 0; b < rates_.size(); ++b) cost += rates_[b] * item.load[b];
+    const double cost = item.rate;
     const bool same = !search.groups.empty() && search.groups.back().front().item->user.workload == item.user.workload;
     if (!same) search.groups.emplace_back(), surplus.push_back(value - cost);
     search.groups.back().push_back({&item, value});
@@ -138,6 +162,8 @@ PricedSet PoolPricing::best(const std::vector<double>& prices, int nodes) const 
   std::vector<std::vector<Search::Candidate>> sorted;
   for (std::size_t g : order) sorted.push_back(std::move(search.groups[g]));
   search.groups = std::move(sorted);
+  for (double r : rates_) search.reserved_rate += r * search.pool().reserved;
+  if (!search.groups.empty()) search.nodes = std::max(kLeastNodes, work / static_cast<int>(search.groups.size()));
   search.run(0);
   search.best.bound = std::max(search.best.bound, search.best.value);
   return std::move(search.best);

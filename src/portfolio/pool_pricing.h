@@ -20,14 +20,15 @@ class PoolPricing {
   PoolPricing(const CostModel& costs, std::size_t pool);
 
   bool has_users() const { return !items_.empty(); }
-  // Branch and bound over at most `nodes` nodes; `prices` by workload.
-  PricedSet best(const std::vector<double>& prices, int nodes) const;
+  // Branch and bound in about `work` steps (nodes x workloads); `prices` by workload.
+  PricedSet best(const std::vector<double>& prices, int work) const;
 
  private:
   struct Item {
     User user;
     const Option* option = nullptr;
     std::vector<double> load;  // GPUs by block, slices as their least part of a GPU
+    double rate = 0;           // dollars of that load on demand
   };
   struct Search;
 

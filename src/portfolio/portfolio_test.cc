@@ -7,9 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "plan/plan.h"
+#include "plan/read_request.h"
 #include "portfolio/descent.h"
+#include "portfolio/moves.h"
 #include "portfolio/optimum.h"
 #include "portfolio/relaxation.h"
+#include "portfolio/work_options.h"
 
 namespace rightsize::portfolio {
 namespace {
@@ -148,10 +152,12 @@ TEST(Portfolio, TheRelaxationNeverExceedsTheOptimum) {
     const double truth = brute_force(organisation);
     if (!std::isfinite(truth)) continue;
     const CostModel costs(organisation);
-    Relaxation relaxation(costs);
+    const RatePrices rates = find_rate_prices(costs, truth, [] { return false; });
+    EXPECT_LE(rates.bound, truth + 0.01);
+    Relaxation relaxation(costs, rates);
     relaxation.improve(truth, 0, [] { return false; });
     EXPECT_LE(relaxation.bound(), truth + 0.01);
-    EXPECT_GE(relaxation.bound(), organisation.reserved_usd());
+    EXPECT_GE(relaxation.bound(), rates.bound);
   }
 }
 
@@ -194,6 +200,84 @@ TEST(Portfolio, TheFewestGpusHoldAllSlices) {
     EXPECT_LE(counter.fewest(many), 3 * counter.fewest(few));
     EXPECT_GE(counter.fewest(many), counter.fewest(few));
   }
+}
+
+TEST(Portfolio, ReservationsThatItRecommendsSaveWhatItSays) {
+  int bought = 0;
+  for (std::uint64_t seed = 600; seed < 615; ++seed) {
+    SCOPED_TRACE(seed);
+    Organisation organisation = random_organisation(seed, 4);
+    for (Pool& pool : organisation.pools) pool.offer_usd = 0.6 * 730 * pool.usd_per_gpu_hour;
+    const CostModel costs(organisation);
+    const Optimum optimum = *find_optimum(costs, {});
+    const Result<std::vector<Purchase>> purchases = what_to_reserve(costs, optimum, {});
+    ASSERT_TRUE(purchases);
+    Organisation more = organisation;
+    double saved = 0;
+    for (const Purchase& purchase : *purchases) {
+      Pool& pool = more.pools[purchase.pool];
+      pool.reserved += purchase.gpus, pool.reserved_usd += purchase.gpus * *pool.offer_usd;
+      saved += purchase.saves;
+      EXPECT_GT(purchase.saves, 0);
+      ++bought;
+    }
+    EXPECT_NEAR(optimum.usd - brute_force(more), saved, 0.01);
+  }
+  EXPECT_GT(bought, 3);
+}
+
+TEST(Portfolio, MovesNeverBreakAQuotaAndEndAtThePlan) {
+  int moved = 0;
+  for (std::uint64_t seed = 500; seed < 560; ++seed) {
+    SCOPED_TRACE(seed);
+    Organisation organisation = random_organisation(seed, 6);
+    Dice dice(seed);
+    for (Workload& w : organisation.workloads) w.now = dice.below(static_cast<int>(w.options.size()));
+    const CostModel costs(organisation);
+    const Optimum optimum = *find_optimum(costs, {});
+    Choice at;
+    for (const Workload& w : organisation.workloads) at.push_back(*w.now);
+    if (!costs.cost(at)) continue;  // over a quota already
+    const MovePath path = plan_moves(costs, optimum.choice);
+    double saved = 0;
+    const double before = *costs.cost(at);
+    for (const Move& move : path.moves) {
+      ASSERT_EQ(at[move.workload], move.from);
+      at[move.workload] = move.to;
+      ASSERT_TRUE(costs.cost(at)) << "a step breaks a quota";
+      saved += move.saves;
+      ++moved;
+    }
+    EXPECT_NEAR(before - *costs.cost(at), saved, 0.01);
+    EXPECT_EQ(at == optimum.choice, path.blocked.empty());
+  }
+  EXPECT_GT(moved, 100);
+}
+
+TEST(Portfolio, IsNeverWorseThanTheRecommendations) {
+  const market::PriceBook book(facts());
+  const perf::Constants constants = *perf::load_constants("");
+  const std::string pool =
+      "pools: [{name: a, gpu: h100-sxm, usd_per_gpu_hour: 2.5, gpus_per_machine: 8, reserved: 2, "
+      "reserved_usd_per_month: 3000}]\n";
+  const std::vector<std::vector<model::Setting>> work = {
+      {{"model", "llama-3.1-8b", {}}, {"rate", "5/s", {}}, {"isl", "500", {}}, {"osl", "100", {}}},
+      {{"model", "llama-3.1-8b", {}}, {"tokens", "100M", {}}, {"method", "lora", {}}},
+  };
+  std::string text = pool + "workloads:\n";
+  double recommended = 3000;
+  for (std::size_t w = 0; w < work.size(); ++w) {
+    text += fmt::format("  - name: w{}\n", w);
+    for (const model::Setting& setting : work[w]) text += fmt::format("    {}: {}\n", setting.name, setting.value);
+    const plan::Recommendation found = plan::recommend(*plan::read_request(work[w], facts()), book, constants);
+    recommended += in_usd(found.best()->cost);
+  }
+  Organisation organisation = *read_organisation("work.yaml", text, facts());
+  const Checked<> made = add_work_options(organisation, book, constants);
+  ASSERT_TRUE(made) << describe(made.error());
+  const Result<Optimum> optimum = find_optimum(CostModel(organisation), {});
+  ASSERT_TRUE(optimum);
+  EXPECT_LE(optimum->usd, recommended + 0.01);
 }
 
 TEST(Portfolio, MistakesInAFileHavePlacesAndSuggestions) {

@@ -153,6 +153,7 @@ class OrganisationReader {
         {"quota", yaml_field<&Pool::quota, parse_gpus<0>, Pool>},
         {"reserved", yaml_field<&Pool::reserved, parse_gpus<0>, Pool>},
         {"reserved_usd_per_month", yaml_field<&Pool::reserved_usd, parse_dollars, Pool>},
+        {"offer_usd_per_gpu_month", yaml_field<&Pool::offer_usd, parse_dollars, Pool>},
         {"mig", yaml_field<&Pool::mig, parse_flag, Pool>},
         {"region", yaml_field<&Pool::region, parse_word, Pool>},
     };

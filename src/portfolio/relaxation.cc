@@ -9,9 +9,7 @@
 namespace rightsize::portfolio {
 namespace {
 
-constexpr int kNodes = 400;            // of a pool's search, at each step
 constexpr std::size_t kMostSets = 60;  // kept for each pool, the latest ones
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // The cheapest option that is bought by itself; -1 if there is none.
 int bought(const Workload& w) {
@@ -25,19 +23,14 @@ int bought(const Workload& w) {
 
 }  // namespace
 
-Relaxation::Relaxation(const CostModel& costs)
-    : costs_(costs), organisation_(costs.organisation()), bound_(organisation_.reserved_usd()) {
+Relaxation::Relaxation(const CostModel& costs, const RatePrices& start)
+    : costs_(costs),
+      organisation_(costs.organisation()),
+      prices_(start.prices),
+      best_prices_(start.prices),
+      bound_(start.bound) {
   for (std::size_t p = 0; p < organisation_.pools.size(); ++p) pools_.emplace_back(costs, p);
   sets_.resize(pools_.size());
-  // A fair start: each workload at what its GPUs cost on demand, without rounding up to machines.
-  for (const Workload& w : organisation_.workloads) {
-    double least = kNever;
-    for (std::size_t i = 0; i < w.options.size(); ++i) {
-      if (w.allows(static_cast<int>(i))) least = std::min(least, costs.alone(w.options[i]));
-    }
-    prices_.push_back(least);
-  }
-  best_prices_ = prices_;
 }
 
 void Relaxation::keep(std::size_t pool, const std::vector<User>& users) {
@@ -47,12 +40,16 @@ void Relaxation::keep(std::size_t pool, const std::vector<User>& users) {
   sets.push_back(users);
 }
 
-Relaxation::Step Relaxation::evaluate(const std::vector<double>& prices) {
+Relaxation::Step Relaxation::evaluate(const std::vector<double>& prices, int work, const std::function<bool()>& stop) {
   Step step{std::accumulate(prices.begin(), prices.end(), organisation_.reserved_usd()),
             std::vector<int>(prices.size(), 0)};
   for (std::size_t p = 0; p < pools_.size(); ++p) {
     if (!pools_[p].has_users()) continue;
-    const PricedSet set = pools_[p].best(prices, kNodes);
+    if (stop()) {
+      step.bound = -std::numeric_limits<double>::infinity();
+      return step;
+    }
+    const PricedSet set = pools_[p].best(prices, work);
     step.bound -= set.bound;
     for (const User& user : set.users) ++step.covered[user.workload];
     keep(p, set.users);
@@ -70,11 +67,12 @@ Relaxation::Step Relaxation::evaluate(const std::vector<double>& prices) {
 
 void Relaxation::improve(double best_cost, double gap, const std::function<bool()>& stop) {
   constexpr double kLeastFactor = 1e-3;
-  constexpr int kPatience = 6;
+  constexpr int kPatience = 6, kQuickWork = 3'000, kCarefulWork = 60'000;
   double factor = 1;
   int since = 0;
   while (!stop() && factor > kLeastFactor && best_cost > bound_ * (1 + gap)) {
-    const Step step = evaluate(prices_);
+    const Step step = evaluate(prices_, kQuickWork, stop);
+    if (stop()) return;
     if (step.bound > bound_ + 1e-9) {
       since = step.bound > bound_ * (1 + 1e-5) ? 0 : since + 1;
       bound_ = std::min(step.bound, best_cost), best_prices_ = prices_;
@@ -84,11 +82,14 @@ void Relaxation::improve(double best_cost, double gap, const std::function<bool(
     if (since >= kPatience) factor /= 2, since = 0, prices_ = best_prices_;
     double norm = 0;
     for (int covered : step.covered) norm += (1 - covered) * (1 - covered);
-    if (norm == 0) return;  // every workload runs once: the bound is a plan's cost
+    if (norm == 0) break;  // every workload runs once: the bound is a plan's cost
     const double length = factor * std::max(1e-6 * best_cost, 1.02 * best_cost - step.bound) / norm;
     for (std::size_t w = 0; w < prices_.size(); ++w)
       prices_[w] = std::max(0.0, prices_[w] + length * (1 - step.covered[w]));
   }
+  // Steps use a quick bound of each pool; at the best prices a better one is worth its time.
+  if (best_cost > bound_ * (1 + gap))
+    bound_ = std::max(bound_, std::min(best_cost, evaluate(best_prices_, kCarefulWork, stop).bound));
 }
 
 Choice Relaxation::combine(const Choice& incumbent, double seconds) const {

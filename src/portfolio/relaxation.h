@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "portfolio/pool_pricing.h"
+#include "portfolio/rate_prices.h"
 
 namespace rightsize::portfolio {
 
 class Relaxation {
  public:
-  explicit Relaxation(const CostModel& costs);
+  Relaxation(const CostModel& costs, const RatePrices& start);
 
   double bound() const { return bound_; }
 
@@ -30,7 +31,8 @@ class Relaxation {
     double bound = 0;
     std::vector<int> covered;  // how often each workload runs
   };
-  Step evaluate(const std::vector<double>& prices);
+  // The bound is infinitely low if `stop()` ended it.
+  Step evaluate(const std::vector<double>& prices, int work, const std::function<bool()>& stop);
   void keep(std::size_t pool, const std::vector<User>& users);
 
   const CostModel& costs_;

@@ -98,19 +98,26 @@ class OptionMaker {
       w.options.push_back(std::move(option));
       return;
     }
-    // Work with an amount is done when it is done: once a month, in one block or in all of them.
-    const Found found = fewest(request, *p.gpu);
-    if (found.gpus == 0) return;
+    // Work with an amount runs once a month, in a block or in all of them, on few GPUs for long or on many.
     option.how = How::kQueue;
-    for (std::size_t b = 0; b < organisation_.blocks.size(); ++b) {
-      if (organisation_.blocks[b].hours < found.hours) continue;
-      option.gpus.assign(organisation_.blocks.size(), 0);
-      option.gpus[b] = found.gpus;
-      w.options.push_back(option);
+    const std::size_t blocks = organisation_.blocks.size();
+    for (const int gpus : {0, 1, 2, 4, 8, 16, 32}) {
+      if (gpus > p.reserved + p.quota.value_or(p.gpus_per_machine)) continue;
+      Request then = request;
+      if (gpus > 0) then.limits.gpus = gpus;
+      const Found found = fewest(then, *p.gpu);
+      for (std::size_t b = 0; found.gpus > 0 && b <= blocks; ++b) {
+        const bool all = b == blocks;
+        if (all ? blocks == 1 || organisation_.month_hours() < found.hours
+                : organisation_.blocks[b].hours < found.hours)
+          continue;
+        option.gpus.assign(blocks, all ? found.gpus : 0);
+        if (!all) option.gpus[b] = found.gpus;
+        if (std::ranges::none_of(
+                w.options, [&](const Option& other) { return other.pool == option.pool && other.gpus == option.gpus; }))
+          w.options.push_back(option);
+      }
     }
-    if (organisation_.blocks.size() == 1 || organisation_.month_hours() < found.hours) return;
-    option.gpus.assign(organisation_.blocks.size(), found.gpus);
-    w.options.push_back(option);
   }
 
   struct Found {
@@ -121,7 +128,9 @@ class OptionMaker {
   Found fewest(Request request, const catalog::Gpu& gpu) {
     request.filter = {.gpus = {gpu.name}, .community = true};
     request.top = 1;
-    const auto key = std::pair(fmt::format("{} {}", request.name, in_requests_per_s(request.work.rate)), gpu.name);
+    const auto key = std::pair(
+        fmt::format("{} {} {}", request.name, in_requests_per_s(request.work.rate), request.limits.gpus.value_or(0)),
+        gpu.name);
     if (const auto known = found_.find(key); known != found_.end()) return known->second;
     const plan::Recommendation found = plan::recommend(request, book_, constants_);
     Found& made = found_[key];

@@ -49,6 +49,7 @@ struct Cbc : LazyLibrary {
   RIGHTSIZE_SYMBOL(Cbc_, setMaximumSeconds);
   RIGHTSIZE_SYMBOL(Cbc_, setParameter);
   RIGHTSIZE_SYMBOL(Cbc_, solve);
+  RIGHTSIZE_SYMBOL(Cbc_, status);
 };
 
 struct Clp : LazyLibrary {
@@ -196,7 +197,10 @@ Result<Solution> solve(const Model& model, const SolverLimits& limits) {
   const auto began = std::chrono::steady_clock::now();
   cbc().solve(solver.get());
   const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  if (cbc().isProvenInfeasible(solver.get()) != 0) return Solution{Status::kInfeasible, 0, 0, {}, {}, false};
+  // CBC also reports a search that the time limit ended without an answer as infeasible.
+  const bool finished = taken < limits.seconds && cbc().status(solver.get()) == 0;
+  if (cbc().isProvenInfeasible(solver.get()) != 0 && finished)
+    return Solution{Status::kInfeasible, 0, 0, {}, {}, false};
   const bool proved = cbc().isProvenOptimal(solver.get()) != 0;
   Solution solution;
   solution.out_of_time = !proved && taken > limits.seconds;

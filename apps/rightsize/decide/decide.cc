@@ -124,7 +124,7 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_decide(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add("from", flags->from)
-      ->meaning("the plan: JSON of recommend, service, fleet, batch, window or mig, or - for standard input")
+      ->meaning("the plan: JSON of recommend, service, fleet, batch, window, mig or portfolio, or - for standard input")
       ->required();
   command.add("workload", flags->workload)->required();
   command.add("plan", flags->plan)->meaning("rank of the plan in the file; of a fleet, the number of the action");

@@ -1,4 +1,6 @@
 // rightsize portfolio: all workloads of an organisation in one plan.
+#include <algorithm>
+#include <chrono>
 #include <memory>
 
 #include "base/file.h"
@@ -32,13 +34,19 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
   if (Checked<> made = add_work_options(organisation, book, facts.constants); !made) return fail(made.error());
   const portfolio::CostModel costs(organisation);
   const portfolio::SearchLimits limits{in_seconds(flags.time_limit), 0};
+  const auto began = std::chrono::steady_clock::now();
   RIGHTSIZE_TRY(const portfolio::Optimum optimum, find_optimum(costs, limits));
   if (!optimum.found()) {
     RIGHTSIZE_TRY(const portfolio::Optimum relaxed, without_quotas(organisation, limits));
     return no_portfolio(costs, optimum, relaxed);
   }
-  RIGHTSIZE_TRY(std::vector<portfolio::ShadowPrice> prices, shadow_prices(costs, optimum, limits));
-  return Outcome{portfolio_report({costs, optimum, std::move(prices)})};
+  // Shadow prices get what is left of the time, and a little if nothing is.
+  const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  constexpr double kLeastSeconds = 2;
+  RIGHTSIZE_TRY(std::vector<portfolio::ShadowPrice> prices,
+                shadow_prices(costs, optimum, {std::max(kLeastSeconds, limits.seconds - spent), 0}));
+  RIGHTSIZE_TRY(std::vector<portfolio::Purchase> purchases, what_to_reserve(costs, optimum, limits));
+  return Outcome{portfolio_report({costs, optimum, std::move(prices), std::move(purchases)})};
 }
 
 }  // namespace

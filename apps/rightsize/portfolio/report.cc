@@ -123,6 +123,43 @@ const Fields<ShadowPrice> kShadowFields = {
     {"exact", "whether it is proved; else at least this much", &ShadowPrice::exact},
 };
 
+// A step of the way to the plan.
+struct MoveRow {
+  std::size_t step;
+  const Workload* workload;
+  const portfolio::Move* move;
+  std::string from, to;
+};
+const Fields<MoveRow> kMoveFields = {
+    {"step", "step", "position in the order", &MoveRow::step},
+    {"workload", "workload", "name of the workload", [](const MoveRow& r) { return r.workload->name; }},
+    {"from", "from", "where it runs before the step; the rollback moves it back", &MoveRow::from},
+    {"to", "to", "where it runs after the step", &MoveRow::to},
+    {"from_option", "position of the option before", [](const MoveRow& r) { return r.move->from; }},
+    {"to_option", "position of the option after", [](const MoveRow& r) { return r.move->to; }},
+    {"saves_usd_per_month", "saves", "saving from this step on; negative until later steps",
+     [](const MoveRow& r) { return cents(r.move->saves); }, dollars},
+    {"interrupts", "whether old and new do not fit side by side", [](const MoveRow& r) { return r.move->interrupts; }},
+    {"interim", "whether it only makes room and moves again", [](const MoveRow& r) { return r.move->interim; }},
+    {"risk", "risk", "what the step risks",
+     [](const MoveRow& r) {
+       return r.move->interrupts ? "stops in between" : r.move->interim ? "moves again" : "side by side";
+     },
+     report::kTableOnly},
+};
+
+struct PurchaseRow {
+  const Pool* pool;
+  const portfolio::Purchase* purchase;
+};
+const Fields<PurchaseRow> kPurchaseFields = {
+    {"pool", "pool", "name of the pool", [](const PurchaseRow& r) { return r.pool->name; }},
+    {"gpus", "GPUs", "further GPUs to reserve", [](const PurchaseRow& r) { return r.purchase->gpus; }},
+    {"usd_per_gpu_month", "$/GPU-month", "the offer", [](const PurchaseRow& r) { return *r.pool->offer_usd; }, dollars},
+    {"saves_usd_per_month", "saves", "saving after what they cost",
+     [](const PurchaseRow& r) { return cents(r.purchase->saves); }, dollars},
+};
+
 struct TeamRow {
   std::string name;
   double usd;
@@ -144,6 +181,9 @@ struct PortfolioView {
   std::vector<MachineRow> machines;
   std::vector<ShadowPrice> shadow_prices;
   std::vector<TeamRow> teams;
+  std::vector<MoveRow> moves;
+  std::vector<std::string> blocked;
+  std::vector<PurchaseRow> purchases;
 };
 const Fields<PortfolioView> kPortfolioFields = {
     {"usd_per_month", "cost of the plan; null: no plan",
@@ -163,6 +203,10 @@ const Fields<PortfolioView> kPortfolioFields = {
     {"machines", "pools in use, by block", kMachineFields, &PortfolioView::machines},
     {"shadow_prices", "what one more would save per month", kShadowFields, &PortfolioView::shadow_prices},
     {"teams?", "cost by team", kTeamFields, &PortfolioView::teams},
+    {"moves?", "the way from the options in use, in an order that never breaks a quota", kMoveFields,
+     &PortfolioView::moves},
+    {"reserve?", "what to reserve at the pools' offers", kPurchaseFields, &PortfolioView::purchases},
+    {"blocked?", "workloads that cannot move within the quotas", &PortfolioView::blocked},
 };
 const report::Document<PortfolioView> kPortfolioDocument("portfolio", "All workloads of an organisation in one plan",
                                                          kPortfolioFields);
@@ -210,6 +254,22 @@ std::vector<TeamRow> team_rows(const Organisation& organisation, const std::vect
   return rows;
 }
 
+// "h100-eu: 4 GPUs"
+std::string described(const Organisation& organisation, const Option& option) {
+  const std::string takes = needs_of(organisation, option);
+  return takes.empty() ? option.where : fmt::format("{}: {}", option.where, takes);
+}
+
+void add_moves(const PlannedPortfolio& planned, const portfolio::MovePath& path, PortfolioView& view) {
+  const Organisation& organisation = planned.organisation();
+  for (const portfolio::Move& move : path.moves) {
+    const auto option = [&](int at) { return described(organisation, planned.costs.option({move.workload, at})); };
+    view.moves.push_back(
+        {view.moves.size() + 1, &organisation.workloads[move.workload], &move, option(move.from), option(move.to)});
+  }
+  for (std::size_t w : path.blocked) view.blocked.push_back(organisation.workloads[w].name);
+}
+
 std::string how_good(const Optimum& optimum) {
   if (optimum.proved()) return "No plan of these options costs less.";
   return fmt::format("It costs at most {:.1f} % more than the cheapest possible plan{}.", 100 * optimum.gap(),
@@ -250,13 +310,17 @@ PortfolioView view_of(const PlannedPortfolio& planned) {
   view.machines = machine_rows(planned);
   view.shadow_prices = planned.shadow_prices;
   view.teams = team_rows(planned.organisation(), view.workloads);
+  for (const portfolio::Purchase& purchase : planned.purchases)
+    view.purchases.push_back({&planned.organisation().pools[purchase.pool], &purchase});
   return view;
 }
 
 }  // namespace
 
 report::Report portfolio_report(const PlannedPortfolio& planned) {
-  const PortfolioView view = view_of(planned);
+  PortfolioView view = view_of(planned);
+  const portfolio::MovePath path = plan_moves(planned.costs, planned.optimum.choice);
+  add_moves(planned, path, view);
   report::Report report;
   report.title = "Portfolio";
   report.document = kPortfolioDocument.of(view);
@@ -276,6 +340,15 @@ report::Report portfolio_report(const PlannedPortfolio& planned) {
     if (team.budget && team.usd > *team.budget)
       report.say(fmt::format("{} is {}/month over its budget.", team.name, dollars(team.usd - *team.budget)));
   }
+  if (!view.purchases.empty())
+    report.show("What to reserve", table_of(kPurchaseFields, view.purchases,
+                                            {"pool", "gpus", "usd_per_gpu_month", "saves_usd_per_month"}));
+  if (!view.moves.empty())
+    report.show("Moves, in this order",
+                table_of(kMoveFields, view.moves, {"step", "workload", "from", "to", "saves_usd_per_month", "risk"}));
+  if (!view.blocked.empty())
+    report.say(fmt::format("No order moves {} within the quotas: stop them first, or ask for quota.",
+                           fmt::join(view.blocked, ", ")));
   std::vector<ShadowPrice> worth = view.shadow_prices;
   std::erase_if(worth, [](const ShadowPrice& s) { return s.usd < 0.005; });
   if (!worth.empty())

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "portfolio/moves.h"
 #include "portfolio/optimum.h"
 #include "rightsize/command.h"
 
@@ -13,6 +14,7 @@ struct PlannedPortfolio {
   const portfolio::CostModel& costs;
   const portfolio::Optimum& optimum;
   std::vector<portfolio::ShadowPrice> shadow_prices;
+  std::vector<portfolio::Purchase> purchases = {};
 
   const portfolio::Organisation& organisation() const { return costs.organisation(); }
 };
