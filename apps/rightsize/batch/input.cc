@@ -294,7 +294,7 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
   if (input.continuous && limits)
     return fail(bad_input("--timeout, --max-queue and --priorities need --policy dynamic"));
   if (flags.sessions.empty()) {
-    RIGHTSIZE_TRY(input.service.arrivals, sim::parse_arrivals(flags.arrivals));
+    RIGHTSIZE_TRY(input.service.arrivals, read_arrivals(flags));
   }
   if (input.continuous) set_prefix_cache(flags, input.service);
   if (Result<> fleet = read_fleet(flags.fleet, input); !fleet) return fail(fleet.error());
