@@ -13,6 +13,9 @@ namespace {
 
 // vLLM's limit for offline batches on data-center GPUs.
 constexpr double kMostRunning = 1024;
+// More answers than this are not simulated one by one: with so many, the rest of the batch runs in steady state.
+constexpr double kSimulated = 4096;
+constexpr double kMostTokens = 1e9;
 
 // GPUs that one host has: racks that are one NVLink domain consist of hosts with four.
 int host_gpus(const perf::Cluster& cluster) { return cluster.node_gpus > 8 ? 4 : cluster.node_gpus; }
@@ -24,7 +27,7 @@ std::int32_t longest_answer(const AnswerLengths& answers, const std::vector<std:
   double length = table.back();
   if (table.size() > 1) length *= std::exp(sigma * (normal_quantile(of_all) - normal_quantile(in_table)));
   if (answers.most > 0) length = std::min(length, answers.most);
-  return static_cast<std::int32_t>(std::max(1.0, length));
+  return static_cast<std::int32_t>(std::clamp(length, 1.0, kMostTokens));
 }
 
 // The answers of one replica, in random order. All start at once.
@@ -106,20 +109,23 @@ Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJ
   sim::ContinuousServer server;
   server.replicas = {step};
   server.batching.max_sequences = static_cast<std::int64_t>(most);
-  const auto count = static_cast<std::size_t>(rollout.per_replica);
+  const auto count = static_cast<std::size_t>(std::min(kSimulated, rollout.per_replica));
   const auto run = [&](bool has_longest) {
     return sim::start_run(server, batch_of(job, count, has_longest), {}, 1)->to_the_end(count);
   };
   rollout.profile = run(true);
   if (rollout.profile.rejected > 0)
     return fail(bad_input("the KV cache does not hold the longest answer").with_hint("use a larger --rollout-tp"));
-  rollout.batch = from_ns(static_cast<double>(rollout.profile.elapsed));
-  rollout.typical = std::min(rollout.batch, from_ns(static_cast<double>(run(false).elapsed)));
-  server.batching.max_sequences =
-      static_cast<std::int64_t>(std::max(1.0, std::min(most, rollout.per_replica * (1 + ahead))));
   const sim::RequestShape shape{.size = job.isl, .output = job.answers.mean, .output_variation = job.answers.variation};
-  rollout.steady =
-      std::min(rollout.batch, seconds(rollout.per_replica / in_requests_per_s(sim::capacity(server, shape))));
+  const auto steady = [&](double running) {
+    server.batching.max_sequences = static_cast<std::int64_t>(std::clamp(running, 1.0, most));
+    return seconds(1 / in_requests_per_s(sim::capacity(server, shape)));
+  };
+  const Seconds rest = steady(most) * (rollout.per_replica - static_cast<double>(count));
+  rollout.batch = from_ns(static_cast<double>(rollout.profile.elapsed)) + rest;
+  server.batching.max_sequences = static_cast<std::int64_t>(most);
+  rollout.typical = std::min(rollout.batch, from_ns(static_cast<double>(run(false).elapsed)) + rest);
+  rollout.steady = std::min(rollout.batch, steady(rollout.per_replica * (1 + ahead)) * rollout.per_replica);
   return rollout;
 }
 

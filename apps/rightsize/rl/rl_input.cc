@@ -99,6 +99,12 @@ Result<> read_amounts(const JobFlags& given, const RlFlags& flags, rl::RlJob& jo
   RIGHTSIZE_TRY(job.prompts, read_one(flags.settings, "prompts", kUsualPrompts));
   const bool one = job.algorithm == rl::Algorithm::kPpo || job.algorithm == rl::Algorithm::kDistill;
   RIGHTSIZE_TRY(job.samples, read_one(flags.settings, "samples", one ? 1 : kUsualSamples));
+  constexpr double kMostAnswers = 1e8;
+  if (job.sequences() > kMostAnswers) {
+    return fail(bad_input(fmt::format("--prompts {} and --samples {} are more than 100 million answers per step",
+                                      format_count(job.prompts), format_count(job.samples)))
+                    .with_hint("--samples is the number of answers per prompt"));
+  }
   RIGHTSIZE_TRY(job.train_batch, read_one(flags.settings, "train-batch", job.sequences()));
   RIGHTSIZE_TRY(job.reference, read_one(flags.settings, "reference", true));
   RIGHTSIZE_TRY(job.async, read_one(flags.settings, "async", 0.0));
