@@ -6,12 +6,11 @@
 #include <fmt/format.h>
 
 #include "base/parse_units.h"
-#include "base/suggest.h"
 #include "base/text.h"
-#include "base/yaml.h"
-#include "presets/presets.h"
+#include "base/yaml_reader.h"
 #include "memory/memory.h"
 #include "mig/workloads.h"
+#include "presets/presets.h"
 
 namespace rightsize::mig {
 namespace {
@@ -22,15 +21,6 @@ Result<Ratio> parse_part(std::string_view text) {
   if (share && share->fraction() >= 0 && share->fraction() <= 100) return share;
   return fail(bad_input(fmt::format("'{}' is not a share", text)).with_hint("write 10% or 0.1"));
 }
-
-Result<bool> parse_flag(std::string_view text) {
-  const std::string word = to_lower(text);
-  if (word == "true" || word == "yes" || word == "on") return true;
-  if (word == "false" || word == "no" || word == "off") return false;
-  return fail(bad_input(fmt::format("'{}' is not true or false", text)));
-}
-
-Result<std::string> parse_word(std::string_view text) { return std::string(text); }
 
 Result<int> parse_replicas(std::string_view text) {
   constexpr std::int64_t kMost = 10'000;
@@ -51,53 +41,38 @@ bool is_good_name(std::string_view name) {
 class WorkloadReader {
  public:
   WorkloadReader(const YamlDocument& document, const catalog::Catalog& catalog, Ratio headroom)
-      : document_(document), catalog_(catalog), headroom_(headroom) {}
+      : reader_(document), document_(document), catalog_(catalog), headroom_(headroom) {}
 
   Checked<WorkloadFile> read() {
     const YamlValue& root = document_.root();
     if (root.kind != YamlValue::Kind::kMapping) {
       mistake(root, "the file must begin with 'workloads:'", "examples/mig/ has files to start from");
-      return fail(std::move(errors_));
+      return fail(reader_.take_errors());
     }
     // Defaults first, wherever they are in the file.
     if (const YamlValue* headroom = root.find("headroom")) take(*headroom, parse_part, headroom_);
     bool listed = false;
-    for_each_entry(document_, root, errors_, [&](const YamlValue& key, const YamlValue& value) {
+    for_each_entry(document_, root, reader_.errors(), [&](const YamlValue& key, const YamlValue& value) {
       if (key.scalar == "workloads")
         listed = true, read_list(value);
       else if (key.scalar == "gpus")
         read_gpus(value);
       else if (key.scalar != "headroom")
-        unknown(key, {"workloads", "gpus", "headroom"});
+        reader_.unknown_key(key, {"workloads", "gpus", "headroom"});
     });
     if (!listed) mistake(root, "the list 'workloads' is missing");
     check_whole();
-    if (!errors_.empty()) return fail(std::move(errors_));
+    if (!reader_.errors().empty()) return fail(reader_.take_errors());
     return std::move(file_);
   }
 
  private:
   void mistake(const YamlValue& at, std::string message, std::string hint = {}) {
-    errors_.push_back(bad_input(std::move(message)).with_hint(std::move(hint)).at(document_.place(at)));
+    reader_.mistake(at, std::move(message), std::move(hint));
   }
-  void unknown(const YamlValue& key, const std::vector<std::string>& known) {
-    errors_.push_back(bad_input(fmt::format("unknown key '{}'", key.scalar))
-                          .with_hint(did_you_mean(key.scalar, known))
-                          .with_hint(known.size() < 6 ? fmt::format("use {}", fmt::join(known, ", ")) : "")
-                          .at(document_.place(key)));
-  }
-
   template <class Parse, class Into>
   void take(const YamlValue& value, Parse parse, Into& into) {
-    if (value.kind != YamlValue::Kind::kScalar) {
-      return mistake(value, fmt::format("expected a single value, not {}", name_of(value.kind)));
-    }
-    auto parsed = parse(value.scalar);
-    if (parsed) {
-      into = *parsed;
-    } else {
-      errors_.push_back(std::move(parsed).error().at(document_.place(value)));
-    }
+    reader_.take(value, parse, into);
   }
   void read_gpus(const YamlValue& value) {
     if (value.kind != YamlValue::Kind::kList) return mistake(value, "'gpus' is a list of GPU names");
@@ -134,13 +109,13 @@ class WorkloadReader {
     const YamlValue* named = entry.find("name");
     if (named != nullptr) w.place = document_.place(*named);
     std::vector<model::Setting> settings;
-    const std::size_t before = errors_.size();
-    for_each_entry(document_, entry, errors_,
+    const std::size_t before = reader_.errors().size();
+    for_each_entry(document_, entry, reader_.errors(),
                    [&](const YamlValue& key, const YamlValue& value) { read_entry(key, value, w, settings); });
     check_name(entry, w);
-    if (errors_.size() == before) fill_memory(entry, w, settings);
-    if (errors_.size() == before) fill_load(entry, w);
-    if (errors_.size() == before) file_.workloads.push_back(std::move(w));
+    if (reader_.errors().size() == before) fill_memory(entry, w, settings);
+    if (reader_.errors().size() == before) fill_load(entry, w);
+    if (reader_.errors().size() == before) file_.workloads.push_back(std::move(w));
   }
 
   void read_entry(const YamlValue& key, const YamlValue& value, Workload& w, std::vector<model::Setting>& settings) {
@@ -175,7 +150,7 @@ class WorkloadReader {
       settings.push_back({name, text, document_.place(value)});
       return;
     }
-    unknown(key, known);
+    reader_.unknown_key(key, known);
   }
   template <auto kMember, auto kParse>
   static void into(WorkloadReader& reader, const YamlValue& value, Workload& w) {
@@ -199,9 +174,10 @@ class WorkloadReader {
     const bool given = entry.find("memory") != nullptr;
     if (given && !(w.memory > Bytes{})) return mistake(*entry.find("memory"), "memory must be greater than 0");
     if (!settings.empty() && w.model.empty()) {
-      errors_.push_back(bad_input(fmt::format("'{}' is a setting of a model, but 'model' is missing", settings[0].name))
-                            .with_hint("add 'model: NAME', or set only 'memory'")
-                            .at(settings[0].place));
+      reader_.errors().push_back(
+          bad_input(fmt::format("'{}' is a setting of a model, but 'model' is missing", settings[0].name))
+              .with_hint("add 'model: NAME', or set only 'memory'")
+              .at(settings[0].place));
       return;
     }
     if (given) return;  // a given figure overrides the model
@@ -234,10 +210,7 @@ class WorkloadReader {
     return true;
   }
   bool add_errors(Errors found, const YamlValue& at) {
-    for (Error& error : found) {
-      if (error.place.file.empty()) error.place = document_.place(at);
-      errors_.push_back(std::move(error));
-    }
+    reader_.add(std::move(found), at);
     return false;
   }
 
@@ -267,7 +240,7 @@ class WorkloadReader {
     }
     for (const Workload& w : file_.workloads) {
       if (w.affinity.empty() || !w.spread || w.replicas == 1) continue;
-      errors_.push_back(
+      reader_.errors().push_back(
           bad_input(fmt::format("'{}' has both 'spread' (replicas apart) and 'affinity: {}' (all on one GPU)", w.name,
                                 w.affinity))
               .with_hint("drop 'spread' or 'affinity'")
@@ -275,11 +248,11 @@ class WorkloadReader {
     }
   }
 
+  YamlReader reader_;
   const YamlDocument& document_;
   const catalog::Catalog& catalog_;
   Ratio headroom_;
   WorkloadFile file_;
-  Errors errors_;
   std::map<std::string, int> first_line_;
   std::map<std::string, Bytes> estimated_;  // by model and settings: files repeat themselves
 };
