@@ -120,7 +120,7 @@ void search_5000_settings(benchmark::State& state) {
       }
     }
   }
-  capacity::SearchResult found;
+  capacity::ConfigurationSearch found;
   for (auto _ : state) found = capacity::search(planner, all);
   state.counters["settings"] = static_cast<double>(all.size());
   state.counters["simulated"] = static_cast<double>(found.simulated);
