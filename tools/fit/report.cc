@@ -307,7 +307,8 @@ std::string measured_rows(const std::vector<Stage>& stages, const Measurements& 
                           const perf::Constants& constants) {
   std::map<std::string, Runs> stacks;
   for (const Stage& stage : stages) {
-    if (!stage.target.starts_with("stacks/")) continue;
+    // Power is not a stack, and generated images say little about the speed of other image models.
+    if (!stage.target.starts_with("stacks/") || stage.target == "stacks/power" || stage.name == "denoising") continue;
     for (const MeasuredRow* row : rows_of(stage, measurements, constants)) {
       const auto& run = std::get<perf::Measurement>(row->what);
       Runs& runs = stacks[stage.target.substr(stage.target.find('/') + 1)];

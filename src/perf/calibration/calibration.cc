@@ -175,23 +175,25 @@ Result<Predictions> predict(const Constants& constants, const Measurement& m, co
                  const Interval& interval, Bound bound) {
     if (measured) found.push_back({metric, *measured, predicted, interval, bound});
   };
-  // Power, and the energy of a unit of work whose time was measured too.
+  // Power, and the energy of a unit of work whose time was measured too; the errors of power and time are independent.
   const auto add_power = [&](const PowerEstimate& power, const std::optional<Seconds>& measured, Seconds predicted,
-                             Bound bound) {
+                             const Interval& time, Bound bound) {
     if (!with_power || !m.power || !power.known()) return;
-    const Interval interval{power.low, power.high};
-    add("power", *m.power * seconds(1) / gpu.power.limit, power.mean * seconds(1) / gpu.power.limit, interval, bound);
-    if (measured)
-      add("energy", *m.power * *measured / gpu.power.limit, power.mean * predicted / gpu.power.limit, interval, bound);
+    const auto joined = [](double x, double y) { return std::hypot(std::log(x), std::log(y)); };
+    add("power", *m.power * seconds(1) / gpu.power.limit, power.mean * seconds(1) / gpu.power.limit,
+        {power.low, power.high}, bound);
+    if (!measured) return;
+    add("energy", *m.power * *measured / gpu.power.limit, power.mean * predicted / gpu.power.limit,
+        {std::exp(-joined(power.low, time.low)), std::exp(joined(power.high, time.high))}, bound);
   };
   if (m.step) {
     RIGHTSIZE_TRY(TrainEstimate e, estimate_training(constants, m.work, m.job, gpu, m.cluster));
     add("step", m.step, e.step, e.interval, e.bound);
-    add_power(e.power, m.step, e.step, e.bound);
+    add_power(e.power, m.step, e.step, e.interval, e.bound);
   } else if (m.batch) {
     RIGHTSIZE_TRY(BatchEstimate e, estimate_batch(constants, m.work, m.job, gpu));
     add("batch", m.batch, e.batch, e.interval, e.bound);
-    add_power(e.power, m.batch, e.batch, e.bound);
+    add_power(e.power, m.batch, e.batch, e.interval, e.bound);
   } else {
     RIGHTSIZE_TRY(ServeEstimate e, estimate_serving(constants, m.work, m.job, gpu, m.cluster, m.load));
     add("ttft", m.ttft, e.ttft, e.ttft_interval, e.bound);
@@ -199,7 +201,7 @@ Result<Predictions> predict(const Constants& constants, const Measurement& m, co
     add("prefill", m.prefill, e.prefill, e.ttft_interval, e.bound);
     add("decode", m.decode, e.decode_step, e.tpot_interval, e.bound);
     if (m.output) add("output", m.output, tokens(1) / e.output_per_gpu, e.tpot_interval, e.bound);
-    add_power(e.power, m.output, tokens(1) / e.output_per_gpu, e.bound);
+    add_power(e.power, m.output, tokens(1) / e.output_per_gpu, e.tpot_interval, e.bound);
   }
   return found;
 }
