@@ -22,6 +22,15 @@ constexpr Published kPublished[] = {
     {R"({"_class_name": "WanTransformer3DModel", "num_layers": 30, "num_attention_heads": 12, "attention_head_dim": 128,
          "ffn_dim": 8960, "in_channels": 16, "out_channels": 16, "text_dim": 4096, "freq_dim": 256})",
      1'418'996'800},
+    {R"({"_class_name": "SD3Transformer2DModel", "num_layers": 38, "num_attention_heads": 38, "attention_head_dim": 64,
+         "caption_projection_dim": 2432, "joint_attention_dim": 4096, "pooled_projection_dim": 2048, "in_channels": 16,
+         "out_channels": 16, "patch_size": 2, "sample_size": 128, "qk_norm": "rms_norm"})",
+     8'056'627'520},
+    {R"({"_class_name": "SD3Transformer2DModel", "num_layers": 24, "num_attention_heads": 24, "attention_head_dim": 64,
+         "caption_projection_dim": 1536, "joint_attention_dim": 4096, "pooled_projection_dim": 2048, "in_channels": 16,
+         "out_channels": 16, "patch_size": 2, "sample_size": 128, "qk_norm": "rms_norm",
+         "dual_attention_layers": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]})",
+     2'243'171'520},
     {R"({"_class_name": "HunyuanVideoTransformer3DModel", "num_layers": 20, "num_single_layers": 40})", 12'821'012'544},
 };
 

@@ -131,7 +131,7 @@ TEST(Power, ALowerCapNeverSpeedsAnythingUp) {
   }
 }
 
-// A decode step with few requests reads memory, which has a clock of its own.
+// A decode step with few requests reads memory, whose clock a cap leaves alone.
 TEST(Power, WorkBoundByMemoryKeepsItsSpeedUnderAModerateCap) {
   const ModelWork work = work_of(*model::find_model("llama-3.1-8b"));
   for (const char* name : {"h100-sxm", "h200-sxm", "b200-sxm", "a100-80gb-sxm"}) {
