@@ -57,5 +57,37 @@ TEST(Sessions, ARepeatedPromptIsFoundButForItsLastBlock) {
   EXPECT_NEAR(*run.prefix_hit(), 576.0 / 592, 0.001);
 }
 
+// vLLM 0.15.1 on H100 with Llama 2 7B and Mixtral 8x7B (inference-sim/sim-to-real-accuracy-validation, read
+// 2026-11-16): clients that send the same prompts again, and the share of prompt tokens that the engine found in its
+// cache. The measured share includes each client's first request.
+struct PublishedHit {
+  double rate, isl, osl, users, systems, system, question, hit;
+};
+constexpr PublishedHit kPublishedHits[] = {
+    {5, 592, 247, 44, 11, 100, 466, 0.959},  {10, 592, 247, 44, 11, 100, 466, 0.966},
+    {6, 786, 251, 50, 10, 150, 600, 0.991},  {8, 575, 248, 45, 9, 100, 447, 0.965},
+    {20, 575, 248, 45, 9, 100, 447, 0.970},  {5, 589, 247, 44, 11, 100, 466, 0.964},
+    {10, 589, 247, 44, 11, 100, 466, 0.971}, {8, 571, 248, 45, 9, 100, 447, 0.972},
+    {20, 571, 248, 45, 9, 100, 447, 0.977},  {6, 782, 251, 50, 10, 150, 600, 0.975},
+};
+
+TEST(Sessions, HitsOfPublishedRunsAreWithinThreePoints) {
+  for (const PublishedHit& p : kPublishedHits) {
+    sim::Sessions sessions{.users = p.users,
+                           .turns = 1,
+                           .system = p.system,
+                           .system_prompts = p.systems,
+                           .turn_in = p.question,
+                           .turn_out = p.osl,
+                           .repeat = true};
+    const auto trace = session_traffic(sessions, {.rate = requests_per_s(p.rate), .isl = p.isl, .requests = 2'000});
+    sim::ContinuousServer server;
+    append_workers(session_replica(100'000), 1, server);
+    server.batching.cache_block = cache_block(model::Stack::kVllm);
+    const auto run = sim::start_run(server, trace, {}, 1)->to_the_end(trace->arrivals.size());
+    EXPECT_NEAR(*run.prefix_hit(), p.hit, 0.03) << p.isl << " tokens at " << p.rate << "/s";
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::capacity

@@ -26,6 +26,13 @@ struct Line {
 // Numbers above 2^53 are rounded, which leaves 53 bits of a hash.
 std::uint64_t block_of(double number) { return std::bit_cast<std::uint64_t>(number + 0.0); }
 
+// A hash written as text, "sha256:...": the 64 bits of FNV-1a.
+std::uint64_t block_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
 void read_line(JsonReader& json, Line& line) {
   line.at_ms = line.input = line.output = std::nan("");
   line.has_blocks = false;
@@ -37,7 +44,10 @@ void read_line(JsonReader& json, Line& line) {
     if (name == "output_length") return number(line.output);
     if (name != "hash_ids") return json.skip();
     line.has_blocks = json.each_item([&] {
-      if (const std::optional<double> id = json.read_number()) line.blocks.push_back(block_of(*id));
+      if (json.peek() == '"') {
+        if (std::string text; json.read_string(text)) line.blocks.push_back(block_of(text));
+      } else if (const std::optional<double> id = json.read_number())
+        line.blocks.push_back(block_of(*id));
     });
   });
   if (!object) json.refuse("a request is not a JSON object");

@@ -37,6 +37,14 @@ TEST(HashedTrace, ReadsMooncakesLines) {
   EXPECT_NE(seen->front().blocks[1], seen->back().blocks[1]);
 }
 
+TEST(HashedTrace, HashesMayBeText) {
+  const auto seen =
+      read("{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 20, \"hash_ids\": [\"a1\", \"b2\", \"a1\"]}");
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->front().blocks[0], seen->front().blocks[2]);
+  EXPECT_NE(seen->front().blocks[0], seen->front().blocks[1]);
+}
+
 TEST(HashedTrace, SaysWhatIsWrongWithARequest) {
   const auto message = [](std::string_view text) { return describe({read(text).error()}); };
   EXPECT_NE(message("{\"timestamp\": 1, \"input_length\": 5, \"output_length\": 2}").find("no hash_ids"),
