@@ -124,7 +124,7 @@ double least_work(const sim::StepCost& cost, const sim::ContinuousConfig& engine
       1.0, std::min({together, static_cast<double>(engine.max_sequences), static_cast<double>(engine.token_budget)}));
   const bool apart = engine.prompts_first || cost.prompts_first;
   const double hidden = std::min(0.0, cost.with_prompts);
-  // Prompts behind the weights of a step shorten its base; in passes of their own they shorten the pass.
+  // Prompts behind the weights of a step shorten its base; in separate passes they shorten the pass.
   const double base = std::max(0.0, cost.decode(batch, 0) - cost.sequence * batch + (apart ? 0 : hidden));
   const double passes = 1 + prompt / static_cast<double>(engine.token_budget);
   const double prompts =

@@ -13,7 +13,7 @@ struct SteadyReplica {
   double most = 1;                // sequences at once, limited by the engine and its cache
 
   SteadyReplica(const ClusterConfig& config, double mean_prompt, double mean_output);
-  double tpot(double running) const;  // nanoseconds with so many sequences, prompts included
+  double tpot(double running) const;  // nanoseconds with this many sequences, prompts included
   double rate(double running) const;  // requests per second
   // Sequences at this rate; `before`: about as many.
   double running_at(double rate, double before) const;

@@ -1,6 +1,8 @@
 // Which policy and which parameters: settings of every kind are compared, the best are simulated over all requests.
 #pragma once
 
+#include <limits>
+
 #include "autoscale/screen.h"
 
 namespace rightsize::autoscale {
@@ -26,7 +28,12 @@ struct PolicySearch {
 
 // Settings of every kind for this traffic, about two hundred. Plans of schedules are fitted to it: replicas by hour of
 // the day if it lasts longer than one.
-std::vector<Policy> settings_for(const ClusterConfig& config, const DemandSeries& demand);
+// `most_rate`: requests per second that a replica is known to take at most within the SLO.
+std::vector<Policy> settings_for(const ClusterConfig& config, const DemandSeries& demand,
+                                 double most_rate = std::numeric_limits<double>::infinity());
+
+// Requests per second in the busiest minute.
+double busiest_rate(const DemandSeries& demand);
 
 // Requests per second that a replica takes within the limit on TPOT.
 double rate_within(const ClusterConfig& config, const DemandSeries& demand);
