@@ -26,6 +26,18 @@ struct Items {
   Bytes engine_weights, engine_rest, cache_token;
 };
 
+// A bound from below: all GPUs together hold every weight, gradient and optimizer state at least once. Experts that are
+// spread over all GPUs have no copies whose states could be sharded further.
+Bytes least_states(const model::ModelShape& model, const model::Job& job) {
+  if (job.train.method != model::Method::kFull || job.train.optimizer != model::Optimizer::kAdamW ||
+      job.train.offload != model::Offload::kNone)
+    return {};
+  // AdamW in mixed precision: weights and gradients of 2 bytes, a master copy and two moments of 4; pure bf16: 2 each.
+  const double bytes_each = job.precision == model::Precision::kBf16 ? 8 : 16;
+  const Bytes weights = memory::model_weight_bytes(model, model::Precision::kBf16, {}, false);
+  return weights * (bytes_each / 2 / std::max(1, job.parallel.gpus));
+}
+
 Items items_of(const model::ModelShape& model, const RlJob& job, const catalog::Gpu& train,
                const catalog::Gpu& rollout) {
   Items items;
@@ -34,6 +46,13 @@ Items items_of(const model::ModelShape& model, const RlJob& job, const catalog::
   const memory::Parts& parts = items.update.parts;
   items.weights = parts[Part::kWeights], items.gradients = parts[Part::kGradients];
   items.optimizer = parts[Part::kOptimizer];
+  const Bytes missing = least_states(model, peak) - (items.weights + items.gradients + items.optimizer);
+  if (missing > Bytes{}) {
+    items.optimizer += missing;
+    const double more = (items.update.device + missing) / items.update.device;
+    items.update.device += missing;
+    items.update.low = items.update.low * more, items.update.high = items.update.high * more;
+  }
   if (job.reference && peak.train.method == model::Method::kFull) {  // without its adapters, a model is the reference
     items.reference = memory::model_weight_bytes(model, model::Precision::kBf16, peak.parallel, false);
     if (peak.parallel.zero >= 3) items.reference = items.reference / std::max(1, peak.parallel.data());
@@ -129,6 +148,8 @@ memory::Verdict worst(const std::vector<PhaseMemory>& phases) {
 
 }  // namespace
 
+Bytes least_memory(const model::ModelShape& model, const RlJob& job) { return least_states(model, peak_training(job)); }
+
 std::string_view name_of(Offload offload) {
   constexpr std::string_view kNames[] = {"engine", "reference", "optimizer", "weights"};
   return kNames[static_cast<std::size_t>(offload)];
@@ -144,7 +165,7 @@ RlMemory phase_memory(const model::ModelShape& model, const RlJob& job, const ca
                       const catalog::Gpu& rollout) {
   const Items items = items_of(model, job, train, rollout);
   RlMemory found;
-  // With GPUs of its own, the engine does not make room, and the trainer has nothing to wait for.
+  // On separate GPUs, the engine does not make room, and the trainer has nothing to wait for.
   const int most = job.layout.split ? static_cast<int>(Offload::kReference) + 1 : kOffloads;
   int used = 0;
   for (memory::Verdict wanted : {memory::Verdict::kFits, memory::Verdict::kTight}) {

@@ -37,6 +37,9 @@ struct RlMemory {
   const PhaseMemory& fullest() const;  // relative to the GPU's capacity
 };
 
+// A bound from below on the trainer's memory on one GPU: its share of weights, gradients and optimizer states.
+Bytes least_memory(const model::ModelShape& model, const RlJob& job);
+
 // Memory on the fullest GPU of each side.
 RlMemory phase_memory(const model::ModelShape& model, const RlJob& job, const catalog::Gpu& train,
                       const catalog::Gpu& rollout);

@@ -58,6 +58,22 @@ RC_GTEST_PROP(RlMemoryProperties, MoreGpusNeverNeedMoreMemory, ()) {
   }
 }
 
+// Experts that are spread over all GPUs are held once; their states cannot be sharded below that.
+TEST(RlMemoryProperties, AMixtureNeedsItsShareOfAllStates) {
+  RlJob job;
+  job.framework = Framework::kNemoRl;
+  job.layout = {false, 8, 8};
+  job.prompts = 64, job.samples = 8, job.isl = 500, job.answers = {500, 1, 2000}, job.train_batch = 512;
+  job.train.precision = model::Precision::kMixedBf16;
+  job.train.parallel.expert = 8;
+  job.rollout.parallel.tensor = 8;
+  settle(job);
+  const TestModel& m = test_model("qwen3-235b-a22b");
+  const RlMemory found = phase_memory(m.shape, job, test_gpu("b300-sxm"), test_gpu("b300-sxm"));
+  EXPECT_EQ(found.verdict, memory::Verdict::kNo);
+  EXPECT_GE(found.phases[2].need.device, bytes(m.work.parameters * 16 / 8));
+}
+
 TEST(RlMemoryProperties, ACriticNeedsMemory) {
   RlJob job;
   job.layout = {false, 8, 8};

@@ -105,7 +105,7 @@ std::string_view name_of(Limit limit);
 struct RlEstimate {
   Seconds step;
   std::vector<Phase> phases;                          // `exposed` sums to `step`
-  double tokens_per_gpu = 0;                          // prompt and answer tokens per second and GPU
+  double tokens_per_gpu = 0;                          // tokens of prompts and answers per second and GPU
   double train_idle = 0, rollout_idle = 0, idle = 0;  // shares of GPU time without work
   Seconds tail;            // generation that would be saved if all replicas finished together
   double replicas = 1;     // of the engine

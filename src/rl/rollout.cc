@@ -13,7 +13,7 @@ namespace {
 
 // vLLM's limit for offline batches on data-center GPUs.
 constexpr double kMostRunning = 1024;
-// More answers than this are not simulated one by one: with so many, the rest of the batch runs in steady state.
+// More answers than this are not simulated one by one: the rest of the batch runs in steady state.
 constexpr double kSimulated = 4096;
 constexpr double kMostTokens = 1e9;
 

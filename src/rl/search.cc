@@ -160,7 +160,7 @@ class Search {
     const auto key = std::tuple(p.tensor, p.pipeline, p.expert, p.zero, p.data() > 1);
     auto found_need = needs_.find(key);
     if (found_need == needs_.end()) found_need = needs_.try_emplace(key, request_.request.model, peak).first;
-    return found_need->second.high(1, p.data());
+    return std::max(found_need->second.high(1, p.data()), least_memory(request_.request.model, job));
   }
 
   std::vector<int> engine_sizes(const plan::MachineClass& machines, RlJob& job) const {

@@ -94,7 +94,7 @@ const Fields<RlPlanView> kPlanFields = {
      [](const RlPlanView& v) { return v.plan.step.step * v.plan.step.interval.high; }},
     {"phases", "the phases of a step", kPlanPhaseFields,
      [](const RlPlanView& v) { return std::cref(v.plan.step.phases); }},
-    {"tokens_per_second_per_gpu", "prompt and answer tokens of a step over its time and all GPUs",
+    {"tokens_per_second_per_gpu", "tokens of prompts and answers of a step over its time and all GPUs",
      [](const RlPlanView& v) { return v.plan.step.tokens_per_gpu; }},
     {"idle_share", "idle", "share of the GPU time without work",
      [](const RlPlanView& v) { return Ratio::fraction(v.plan.step.idle); }},

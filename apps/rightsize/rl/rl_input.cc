@@ -82,6 +82,11 @@ Result<JobFlags> engine_flags(const JobFlags& given, const RlFlags& rl, const rl
   RIGHTSIZE_TRY(const int tensor, read_one(rl.settings, "rollout-tp", 1));
   RIGHTSIZE_TRY(const int expert, read_one(rl.settings, "rollout-ep", 1));
   const int copy = std::max(tensor, expert);
+  if (copy > job.layout.rollout) {
+    return fail(bad_input(fmt::format("one copy of the engine needs {} GPUs, and there are {} for generation", copy,
+                                      job.layout.rollout))
+                    .with_hint("use a smaller --rollout-tp or more --gpus"));
+  }
   flags.settings["job"] = "serve";
   flags.settings["stack"] = "vllm";
   flags.settings["gpus"] = std::to_string(std::max(copy, job.layout.rollout / copy * copy));
@@ -159,10 +164,15 @@ Checked<RlInput> read_rl(const JobFlags& given, const RlFlags& flags) {
   RIGHTSIZE_TRY(job.layout, rl::parse_layout(layout == flags.settings.end() ? "colocated" : layout->second, gpus));
   if (Result<> amounts = read_amounts(given, flags, job); !amounts) return fail(amounts.error());
   if (job.async > 0 && !job.layout.split) {
-    return fail(bad_input("--async needs GPUs of its own for the engine")
+    return fail(bad_input("--async needs separate GPUs for the engine")
                     .with_hint("add --layout split=TRAINER:ROLLOUT, for example split=8:8"));
   }
   RIGHTSIZE_TRY(ModelAndJob trainer, read_job(trainer_flags(given, job)));
+  if (trainer.model.kind != model::ModelKind::kDecoder) {
+    return fail(bad_input(fmt::format("{} does not generate text token by token, which reinforcement learning needs",
+                                      trainer.model.name))
+                    .with_hint("'rightsize models' lists language models"));
+  }
   RIGHTSIZE_TRY(const JobFlags engine, engine_flags(given, flags, job));
   RIGHTSIZE_TRY(job.rollout, read_job(engine, trainer.model));
   job.train = trainer.job;

@@ -38,7 +38,7 @@ const Fields<RlEstimate> kStepFields = {
        return StepBounds{e.step * e.interval.low, e.step * e.interval.high};
      }},
     {"phases", "the phases of a step; their exposed times add up to it", kPhaseFields, &RlEstimate::phases},
-    {"tokens_per_second_per_gpu", "prompt and answer tokens of a step over its time and all GPUs",
+    {"tokens_per_second_per_gpu", "tokens of prompts and answers of a step over its time and all GPUs",
      &RlEstimate::tokens_per_gpu},
     {"idle_share", "share of the GPU time without work", &RlEstimate::idle},
     {"trainer_idle_share", "of the trainer's GPUs", &RlEstimate::train_idle},
