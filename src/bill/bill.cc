@@ -147,9 +147,11 @@ void BillReader::take(const Charge& charge) {
           use->name = charge.resource_name;
           use->machine = known.machine;
         }
-        MachineUse::Day& day = use->days[charge.day];
-        day.hours += hours;
-        day.effective += charge.effective;
+        for (int i = 0; i < charge.days; ++i) {
+          MachineUse::Day& day = use->days[charge.day + i];
+          day.hours += hours / charge.days;
+          day.effective += charge.effective.part(i, charge.days);
+        }
       } else {
         ++left_out_;
       }
@@ -161,7 +163,8 @@ void BillReader::take(const Charge& charge) {
   if (TeamCost* team = slot(teams_, key_, team_of(charge), kMostTeams)) {
     team->effective += charge.effective;
     if (known.gpu) team->gpu += charge.effective;
-    team->by_day[charge.day] += charge.effective;
+    // A month's storage is no peak on the first day.
+    for (int i = 0; i < charge.days; ++i) team->by_day[charge.day + i] += charge.effective.part(i, charge.days);
   }
 }
 

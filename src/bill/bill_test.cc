@@ -126,6 +126,27 @@ TEST(Money, ReadsEveryFormOfFocusNumbers) {
     EXPECT_EQ(read(wrong), "refused") << wrong;
 }
 
+RC_GTEST_PROP(Money, PartsAddUpToTheWhole, (std::int32_t amount)) {
+  Money whole, sum;
+  RC_ASSERT(Money::parse(money_text(amount), whole));
+  const int count = *rc::gen::inRange(1, 367);
+  for (int i = 0; i < count; ++i) sum += whole.part(i, count);
+  RC_ASSERT(sum == whole);
+}
+
+TEST(Bill, AChargeForAMonthIsSpreadOverItsDays) {
+  const Bill bill = bill_of(
+      "BilledCost,EffectiveCost,ChargePeriodStart,ChargePeriodEnd\n31,31,2026-10-01T00:00:00Z,2026-11-01T00:00:00Z\n"
+      "5,5,2026-10-01T00:00:00Z,2026-10-01T01:00:00Z\n7,7,2026-10-20T00:00:00Z,2026-10-21T00:00:00Z\n");
+  ASSERT_EQ(bill.teams.size(), 1U);
+  const auto& days = bill.teams[0].by_day;
+  EXPECT_EQ(days.size(), 31U);
+  EXPECT_EQ(days.begin()->second.text(), "6");
+  EXPECT_EQ(days.rbegin()->second.text(), "1");
+  // The data ends with the last charge that began.
+  EXPECT_EQ(format_date(Date{bill.last_day}), "2026-10-20");
+}
+
 RC_GTEST_PROP(Bill, TotalsAreExactToTheCentInAnyOrder, ()) {
   std::vector<Row> rows = some_rows();
   std::int64_t billed = 0, effective = 0;

@@ -8,6 +8,7 @@
 
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "base/usage_units.h"
 
 namespace rightsize::bill {
 namespace {
@@ -132,13 +133,13 @@ std::string budget_rules(const std::vector<Budget>& budgets) {
     const std::string owner = budget.team == "*" ? "" : fmt::format("{{owner=~\"{}(/.*)?\"}}", quoted);
     text += fmt::format(
         "      - alert: GpuSpendOverBudget\n"
-        "        expr: sum(rightsize_owner_usd{}) / scalar(rightsize_fleet_window_seconds) * 2629800 > {:.2f}\n"
+        "        expr: sum(rightsize_owner_usd{}) / scalar(rightsize_fleet_window_seconds) * {:.0f} > {:.2f}\n"
         "        for: 6h\n"
         "        labels:\n          severity: warning\n          team: '{}'\n"
         "        annotations:\n"
         "          summary: 'GPU spend of {} is at a rate of {{{{ $value | humanize }}}} USD per month, budget "
         "{:.0f}'\n",
-        owner, in_usd(budget.monthly), budget.team, budget.team == "*" ? "all teams" : budget.team,
+        owner, in_seconds(kMonth), in_usd(budget.monthly), budget.team, budget.team == "*" ? "all teams" : budget.team,
         in_usd(budget.monthly));
   }
   return text;

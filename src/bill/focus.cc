@@ -17,7 +17,7 @@ constexpr std::size_t kMissing = std::string_view::npos;
 
 // Where the columns are.
 struct Columns {
-  std::size_t billed, effective, list, category, pricing, start, consumed, consumed_unit, quantity, unit;
+  std::size_t billed, effective, list, category, pricing, start, end, consumed, consumed_unit, quantity, unit;
   std::size_t currency, provider, service_category, service, description, resource_id, resource_name, region;
   std::size_t price_details, sku_details, usage_type, instance_type, commitment_id, commitment_type, commitment_status,
       tags, sub_account;
@@ -39,6 +39,7 @@ struct Columns {
     category = find({"ChargeCategory", "ChargeType"});
     pricing = find({"PricingCategory"});
     start = find({"ChargePeriodStart"});
+    end = find({"ChargePeriodEnd"});
     consumed = find({"ConsumedQuantity"});
     consumed_unit = find({"ConsumedUnit"});
     quantity = find({"PricingQuantity"});
@@ -154,6 +155,10 @@ class Reading {
     charge.category = category_of(cell(c.category));
     charge.pricing = pricing_of(cell(c.pricing));
     charge.day = days_.of(cell(c.start));
+    // A period ends before its end: to midnight is one day.
+    const std::string_view end = cell(c.end);
+    const bool whole_days = end.size() < 16 || end.substr(11, 5) == "00:00";
+    charge.days = std::clamp(ends_.of(end) - charge.day + (whole_days ? 0 : 1), 1, 366);
     // Unused parts of commitments are priced by time, too, but nothing was consumed.
     charge.hours = time_of(cell(c.consumed), cell(c.consumed_unit));
     if (charge.hours == 0 && cell(c.consumed).empty()) charge.hours = time_of(cell(c.quantity), cell(c.unit));
@@ -192,7 +197,7 @@ class Reading {
   const std::function<void(const Charge&)>& take_;
   FocusOutcome outcome_;
   long first_refused_ = 0;
-  Days days_;
+  Days days_, ends_;
   std::string last_unit_;
   double hours_ = 0;
 };

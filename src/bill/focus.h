@@ -30,6 +30,7 @@ struct Charge {
   Category category = Category::kOther;
   Pricing pricing = Pricing::kOther;
   int day = 0;       // of the charge's beginning, since 1970-01-01
+  int days = 1;      // that the charge is for
   double hours = 0;  // consumed, where the unit is a time
   std::string_view currency, provider, service_category, service, description, resource_id, resource_name, region;
   std::string_view price_details, sku_details, usage_type, instance_type;  // where the machine type may be

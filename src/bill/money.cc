@@ -65,6 +65,14 @@ Money Money::of(double amount) {
   return made;
 }
 
+Money Money::part(int index, int count) const {
+  Money made;
+  // The quotient first: the amount times the index may not fit.
+  const Units each = units_ / count, rest = units_ % count;
+  made.units_ = each + (rest * (index + 1) / count - rest * index / count);
+  return made;
+}
+
 std::int64_t Money::cents() const {
   const Units half = units_ < 0 ? -(kUnitsPerCent / 2) : kUnitsPerCent / 2;
   return static_cast<std::int64_t>((units_ + half) / kUnitsPerCent);

@@ -24,6 +24,9 @@ class Money {
   friend Money operator-(Money a, Money b) { return a -= b; }
   auto operator<=>(const Money&) const = default;
 
+  // One of `count` nearly equal parts, from 0; together they are exactly the whole.
+  Money part(int index, int count) const;
+
   // Rounded half away from zero.
   std::int64_t cents() const;
   double amount() const;     // with a double's 15 digits

@@ -59,7 +59,8 @@ Found read_yaml(const std::string& file, const std::string& text) {
     } else if (const std::vector<ConfigBlock> blocks = blocks_of(one); !blocks.empty()) {
       append(read_blocks(blocks), found);
     } else if (!json && !file.ends_with(".tpl")) {
-      append(read_values(one, "Helm values", file.substr(file.rfind('/') + 1)), found);
+      const std::string name = file.substr(file.rfind('/') + 1);
+      append(read_values(one, name.find("values") != std::string::npos ? "Helm values" : "configuration", name), found);
     }
     ours = ours || found.requests.size() > before;
   }

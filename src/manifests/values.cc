@@ -44,7 +44,9 @@ class Values {
     base_.file = doc_.file();
     base_.kind = kind;
     base_.name = name;
-    base_.assumptions.emplace_back("read from the values, not from the rendered chart");
+    base_.assumptions.emplace_back(kind == "configuration"
+                                       ? "read by the names of its keys; the tool that uses the file is unknown"
+                                       : "read from the values, not from the rendered chart");
   }
 
   Found read() {
