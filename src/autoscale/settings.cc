@@ -68,7 +68,8 @@ class Settings {
     for (int i = 0; i < 8; ++i) exact = std::min(running_, replica_.running_at(rate_ * load, exact));
     return exact >= 10 ? std::round(exact) : std::max(0.5, std::round(2 * exact) / 2);
   }
-  std::set<int> bases() const { return {1, base_}; }
+  // The fewest replicas: one, what the quietest hour needs, and for bursts half and most of what the busiest minute needs.
+  std::set<int> bases() const { return {1, base_, std::max(1, most_ / 3), std::max(1, most_ / 2)}; }
 
   void pods() {
     for (const double share : {0.4, 0.5, 0.6, 0.7, 0.8, 0.87, 0.93, 1.0}) {
@@ -76,6 +77,7 @@ class Settings {
         for (const int min : bases()) {
           Policy p = make(Kind::kHpa);
           p.target = target(share), p.down = whole_seconds(down), p.min = min;
+          p.initial = std::max(min, *p.initial);
           made_.push_back(p);
           p.kind = Kind::kKeda, p.polling = whole_seconds(15);
           made_.push_back(p);
