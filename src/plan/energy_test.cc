@@ -1,0 +1,76 @@
+// Power, energy and carbon of plans: they add up, limits hold, and the objective finds the least.
+#include <gtest/gtest.h>
+
+#include "plan/candidates.h"
+#include "plan/read_request.h"
+
+namespace rightsize::plan {
+namespace {
+
+using EnergySettings = std::vector<std::pair<std::string, std::string>>;
+
+Recommendation energy_answer(EnergySettings settings, const EnergySettings& more = {}) {
+  static const perf::Constants kConstants = *perf::load_constants("");
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  static const market::PriceBook kBook(kCatalog);
+  settings.insert(settings.end(), more.begin(), more.end());
+  std::vector<model::Setting> list;
+  for (const auto& [name, value] : settings) list.push_back({name, value, {}});
+  Checked<Request> request = read_request(list, kCatalog);
+  EXPECT_TRUE(request) << describe(request.error());
+  request->plans_only = true;
+  return recommend(*request, kBook, kConstants);
+}
+
+const std::vector<EnergySettings>& works() {
+  static const std::vector<EnergySettings> kWorks = {
+      {{"model", "llama-3.2-1b"}, {"tokens", "2B"}, {"gpu", "h100-sxm,a100-80gb-sxm,l40s"}, {"top", "6"}},
+      {{"model", "llama-3.1-8b"},
+       {"rate", "3/s"},
+       {"isl", "500"},
+       {"osl", "200"},
+       {"gpu", "h100-sxm,l40s"},
+       {"top", "4"}},
+      {{"model", "llama-3.1-8b"},
+       {"items", "100k"},
+       {"isl", "500"},
+       {"osl", "200"},
+       {"gpu", "h100-sxm,l4"},
+       {"top", "4"}}};
+  return kWorks;
+}
+
+TEST(Energy, AddsUp) {
+  for (const EnergySettings& work : works()) {
+    const Recommendation found = energy_answer(work, {{"carbon", "250"}});
+    ASSERT_FALSE(found.plans.empty());
+    for (const Plan& p : found.plans) {
+      const double gpus = in_watts(p.gpu_power) * p.gpus;
+      EXPECT_GT(in_watts(p.power), gpus) << "hosts draw power too";
+      EXPECT_LT(in_watts(p.power), p.machines * p.offer.machine->gpus * (in_watts(*p.offer.gpu->tdp) + 200));
+      EXPECT_NEAR(p.energy_kwh(), in_watts(p.power) * in_hours(p.time.total()) / 1e3, 1e-9 * p.energy_kwh());
+      ASSERT_TRUE(p.carbon);
+      EXPECT_EQ(p.carbon->grams_per_kwh, 250);
+    }
+  }
+}
+
+TEST(Energy, APowerLimitHoldsForEveryPlan) {
+  for (const EnergySettings& work : works()) {
+    const Recommendation free = energy_answer(work);
+    ASSERT_FALSE(free.plans.empty());
+    const Watts limit = free.plans.front().power * 1.01;
+    const Recommendation found = energy_answer(work, {{"max-power", std::to_string(in_watts(limit))}});
+    ASSERT_FALSE(found.plans.empty());
+    for (const Plan& p : found.plans) EXPECT_LE(p.power, limit);
+  }
+}
+
+TEST(Energy, TheObjectiveFindsTheLeast) {
+  const Recommendation cheap = energy_answer(works()[0]), least = energy_answer(works()[0], {{"objective", "energy"}});
+  ASSERT_FALSE(least.plans.empty());
+  for (const Plan& p : cheap.plans) EXPECT_LE(least.plans.front().energy_kwh(), p.energy_kwh() * 1.021);
+}
+
+}  // namespace
+}  // namespace rightsize::plan
