@@ -120,7 +120,12 @@ void set_load(Projection& there, const Summary& summary, double busy_now) {
     const double growth = there.speed.busy_high / busy_now;
     there.load_p95 = seen->p95 * growth;
     there.load_peak = seen->max * growth;
-    there.keeps_up = there.speed.busy_high < 1 && *there.load_p95 <= Projection::kFull;
+    // A request takes its length over one minus the load (fleet/running.h).
+    const auto is_slow = [&](double now, double load) {
+      return load >= 1 || growth * (1 - std::min(now, 0.99)) / (1 - load) > Projection::kMostSlowdown;
+    };
+    there.keeps_up = there.speed.busy_high < 1 && *there.load_p95 <= Projection::kFull &&
+                     !is_slow(seen->p95, *there.load_p95) && !is_slow(seen->max, *there.load_peak);
     return;
   }
 }

@@ -52,8 +52,8 @@ struct Projection {
   // Work that arrives at its own pace: the busiest readings on the other GPU at the slow end of the interval; 1 is
   // full.
   std::optional<double> load_p95, load_peak;
-  bool keeps_up = true;  // p95 below kFull
-  static constexpr double kFull = 0.85;
+  bool keeps_up = true;  // p95 below kFull, and latency at p95 and at the peak within kMostSlowdown
+  static constexpr double kFull = 0.85, kMostSlowdown = 3;
   std::optional<market::GpuQuote> price;  // the user's own, else the cheapest on-demand offer, if any
   std::optional<double> cost;             // of the same work, relative to the observed GPU
 };

@@ -50,7 +50,7 @@ TEST(Downsize, GrowthFollowsTheUseOfTime) {
   EXPECT_GT(below_bound, 5);
   EXPECT_TRUE(projected_growth(row(a, "GPU-busy"), speeds()).empty());  // it would only be slower
   trickling.use.metrics[static_cast<std::size_t>(Metric::kTensorActive)].reset();
-  EXPECT_TRUE(projected_growth(trickling, speeds()).empty());  // unknown, so the bound stays
+  EXPECT_FALSE(projected_growth(trickling, speeds()).empty());  // what 'profile' shows for the same counters
 }
 
 // For any fleet, the ledger and the owners add up, and no dollar is saved twice.

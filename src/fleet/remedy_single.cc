@@ -128,9 +128,10 @@ std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std
   std::optional<Remedy> slow;
   for (const Replacement& other : others->second) {
     if (running.memory_peak * memory_factor > other.gpu->capacity() * input.thresholds.memory_headroom) continue;
-    const std::optional<RelativeLoad> place =
-        place_on(*gpu.price.gpu, *other.gpu, traffic_factor, input.speeds, projected);
+    std::optional<RelativeLoad> place = place_on(*gpu.price.gpu, *other.gpu, traffic_factor, input.speeds, projected);
     if (!place) continue;
+    // Without a counter of bandwidth, the projection of the busy time is all that is known.
+    if (!gpu.use.metric(Metric::kDramActive) && projected.contains(other.gpu->name)) place->traffic = place->growth;
     const Forecast forecast = forecast_on(*place, gpu, running);
     if (forecast.load_p95 > input.thresholds.target_activity) continue;
     if (forecast.too_small.likely > input.thresholds.most_overload) continue;

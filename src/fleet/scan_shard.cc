@@ -195,12 +195,36 @@ class ShardScan {
   Answered<> discover(Metric metric, const MetricSource& source) {
     const std::string series = selector(source.name, frame_.options.matchers, shard_);
     RIGHTSIZE_TRY(const std::vector<VectorRow> counts, ask_window(over_time("count_over_time", series, window())));
+    RIGHTSIZE_CHECK(check_identity(counts));
     for (const VectorRow& row : counts) series_.add(metric, row, shard_.label);
     if (counts.empty()) return {};
     const bool all_known =
         std::ranges::all_of(series_.gpus, [](const auto& gpu) { return gpu.second.interval > Seconds{}; });
     if (is_activity(metric) || !all_known) RIGHTSIZE_CHECK(find_intervals(series, counts));
     return find_impossible(metric, source, series, counts);
+  }
+
+  // Series of one GPU that differ in an unknown label and have too many readings to have followed one another.
+  Answered<> check_identity(const std::vector<VectorRow>& counts) const {
+    constexpr double kOverlap = 1.2;
+    double most = 0;
+    for (const VectorRow& row : counts) most = std::max(most, row.value);
+    std::map<std::string, std::vector<std::pair<telemetry::Labels, double>>> known;
+    for (const VectorRow& row : counts) {
+      const Device device = telemetry::device_of(row.labels, frame_.options.names);
+      if (!device.uuid.empty()) continue;
+      const telemetry::Labels labels = telemetry::distinguishing_labels(device, frame_.options.names);
+      auto& others = known[whole_key(device) + part_name(device)];
+      for (const auto& [other, readings] : others) {
+        const std::vector<std::string> names = telemetry::differing(labels, other);
+        if (names.empty() || readings + row.value <= kOverlap * most) continue;
+        telemetry::IdentityConflict conflict{.device = device.key(), .series = 2};
+        for (const std::string& name : names) conflict.labels[name] = {labels.at(name), other.at(name)};
+        return tl::make_unexpected(QueryError{conflict.error(), false});
+      }
+      others.emplace_back(labels, row.value);
+    }
+    return {};
   }
 
   // From the number of readings in ten minutes, in the slowest quarter of the time. Series of a few minutes count for

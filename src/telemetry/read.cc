@@ -273,7 +273,14 @@ Result<ReadSummary> read_samples(std::string_view name, ByteSource& source, Samp
   if (intake.problem()) return fail(*intake.problem());
   if (summary.samples > 0) return summary;
   if (!summary.reasons.empty()) return fail(summary.reasons.front());
-  return fail(bad_input(fmt::format("'{}' ({}) has no samples", name, name_of(summary.format))));
+  Error none = bad_input(fmt::format("'{}' ({}) has no samples", name, name_of(summary.format)));
+  if (summary.format == SampleFormat::kExposition) {
+    none.hints.emplace_back(
+        "it has no GPU metric that we know (requests of pods alone do not show how GPUs are used): add "
+        "dcgm-exporter's, "
+        "or name yours with --name gpu_util=MY_METRIC*0.01");
+  }
+  return fail(std::move(none));
 }
 
 }  // namespace rightsize::telemetry

@@ -91,7 +91,8 @@ const Fields<Projection> kProjectionFields = {
      "runs "
      "as fast as it can",
      &Projection::load_p95, percent},
-    {"keeps_up", "whether that is below 0.85", &Projection::keeps_up},
+    {"keeps_up", "whether that is below 0.85, and latency at p95 and at the peak at most triples",
+     &Projection::keeps_up},
     {"fits", "the memory in use fits", &Projection::fits},
     {"usd_per_gpu_hour", "$/GPU-h", "price; null: none known",
      [](const Projection& p) { return p.price ? std::optional(p.price->rate) : std::nullopt; }},
