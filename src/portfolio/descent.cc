@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "base/long_work.h"
+
 namespace rightsize::portfolio {
 
 namespace {
@@ -187,6 +189,7 @@ void Descent::perturb(int rounds, const std::function<bool()>& stop) {
     }
     constexpr int kFullEvery = 20;
     improve(round % kFullEvery != 0);
+    LongWork::step();
   }
 }
 

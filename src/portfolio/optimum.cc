@@ -32,8 +32,11 @@ void take_better(const CostModel& costs, const Choice& choice, Optimum& best) {
 
 // The solver cannot be interrupted, so it runs in slices of a few seconds, each from the best plan so far.
 Result<> solve_exactly(const CostModel& costs, const SearchLimits& limits, const Clock& clock, Optimum& best) {
-  constexpr double kFirstSlice = 2, kLongestSlice = 8, kSlack = 1e-6;
+  constexpr double kFirstSlice = 2, kLongestSlice = 5, kSlack = 1e-6;
+  if (clock.stop()) return {};
   const PlanModel model(costs);
+  constexpr std::size_t kMostColumns = 15'000;  // beyond, the solver exceeds its time limit by minutes
+  if (model.model().columns().size() > kMostColumns) return {};
   const double constant = costs.organisation().reserved_usd();
   for (double slice = kFirstSlice; !clock.stop(); slice = std::min(2 * slice, kLongestSlice)) {
     solve::SolverLimits allowed{.nodes = 10'000'000,

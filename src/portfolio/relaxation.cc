@@ -9,7 +9,7 @@
 namespace rightsize::portfolio {
 namespace {
 
-constexpr std::size_t kMostSets = 60;  // kept for each pool, the latest ones
+constexpr std::size_t kMostSets = 20;  // kept for each pool, the latest ones
 
 // The cheapest option that is bought by itself; -1 if there is none.
 int bought(const Workload& w) {

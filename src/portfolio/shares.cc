@@ -19,8 +19,8 @@ double part_of_cut(const CostModel& costs, const Option& option, const PoolUse& 
   return all > 0 ? own / all : 0;
 }
 
-// Lowers shares above their limits and raises the others in proportion to their room. The limits add up to at least
-// the sum of the shares.
+// Lowers shares above their limits and raises the others in proportion to what is left below theirs. The limits add up
+// to at least the sum of the shares.
 void cap(std::vector<double>& shares, const std::vector<double>& limits) {
   double over = 0, room = 0;
   for (std::size_t w = 0; w < shares.size(); ++w) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/long_work.h"
 #include "portfolio/work_options.h"
 #include "rightsize/input/facts.h"
 #include "rightsize/portfolio/report.h"
@@ -34,6 +35,7 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
   if (Checked<> made = add_work_options(organisation, book, facts.constants); !made) return fail(made.error());
   const portfolio::CostModel costs(organisation);
   const portfolio::SearchLimits limits{in_seconds(flags.time_limit), 0};
+  const LongWork counted("plans compared", 0);  // Ctrl-C ends the search and shows the best plan so far
   const auto began = std::chrono::steady_clock::now();
   RIGHTSIZE_TRY(const portfolio::Optimum optimum, find_optimum(costs, limits));
   if (!optimum.found()) {
