@@ -66,17 +66,26 @@ class Settings {
   double target(double load) const {
     double exact = running_ * load;
     for (int i = 0; i < 8; ++i) exact = std::min(running_, replica_.running_at(rate_ * load, exact));
+    return rounded(exact);
+  }
+  // From few sequences to as many as the limit on TPOT allows, in equal ratios: bursts want few or a high floor and
+  // many.
+  double between(double share) const {
+    return rounded(target(kLowLoad) * std::pow(running_ / target(kLowLoad), share));
+  }
+  static double rounded(double exact) {
     return exact >= 10 ? std::round(exact) : std::max(0.5, std::round(2 * exact) / 2);
   }
-  // The fewest replicas: one, what the quietest hour needs, and for bursts half and most of what the busiest minute needs.
+  // The fewest replicas: one, what the quietest hour needs, and for bursts half and most of what the busiest minute
+  // needs.
   std::set<int> bases() const { return {1, base_, std::max(1, most_ / 3), std::max(1, most_ / 2)}; }
 
   void pods() {
-    for (const double share : {0.4, 0.5, 0.6, 0.7, 0.8, 0.87, 0.93, 1.0}) {
+    for (const double share : {0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0}) {
       for (const std::int64_t down : {60, 300}) {
         for (const int min : bases()) {
           Policy p = make(Kind::kHpa);
-          p.target = target(share), p.down = whole_seconds(down), p.min = min;
+          p.target = between(share), p.down = whole_seconds(down), p.min = min;
           p.initial = std::max(min, *p.initial);
           made_.push_back(p);
           p.kind = Kind::kKeda, p.polling = whole_seconds(15);
@@ -85,7 +94,7 @@ class Settings {
         if (!idle_) continue;
         Policy zero = make(Kind::kKeda);
         zero.initial.reset();
-        zero.target = target(share), zero.down = whole_seconds(down), zero.polling = whole_seconds(15), zero.min = 0;
+        zero.target = between(share), zero.down = whole_seconds(down), zero.polling = whole_seconds(15), zero.min = 0;
         made_.push_back(zero);
       }
     }
@@ -169,7 +178,7 @@ class Settings {
   bool lasts_days() const { return static_cast<SimTime>(demand_.slots.size()) * demand_.width > whole_seconds(86400); }
 
   static constexpr std::ptrdiff_t kIdleMinutes = 10;
-  static constexpr double kFirstUse = 0.8;
+  static constexpr double kFirstUse = 0.8, kLowLoad = 0.4;
   const DemandSeries& demand_;
   SimTime startup_;
   SteadyReplica replica_;
