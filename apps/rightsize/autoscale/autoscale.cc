@@ -18,7 +18,7 @@ std::size_t best_of(const std::vector<SimulatedPolicy>& policies, const autoscal
   return best;
 }
 
-// The oldest replica dies in the middle of the busiest five minutes.
+// The oldest replica dies during the busiest five minutes.
 FailureRun fail_one(const AutoscaleInput& input, const SimulatedPolicy& policy) {
   const auto& slots = policy.run.slots;
   const auto busiest =
