@@ -63,7 +63,12 @@ std::string scalar(const std::string& value) {
 // The values, the meaning and the default.
 std::string explanation(std::string_view name) {
   const settings::Setting& row = settings::get(name);
-  const std::string values = settings::placeholder(row);
+  std::string values = settings::placeholder(row);
+  constexpr std::size_t kLongest = 60;
+  if (values.size() > kLongest) {  // so that it can be wrapped
+    for (std::size_t at = values.find('|'); at != std::string::npos; at = values.find('|', at + 3))
+      values.replace(at, 1, " | ");
+  }
   const std::string_view preset = row.preset_words.empty() ? row.preset : row.preset_words;
   const std::string meaning = plan::meaning_of(name) + (preset.empty() ? "" : fmt::format(" (default {})", preset));
   return values == "N" || values == "X" ? meaning : values + ": " + meaning;

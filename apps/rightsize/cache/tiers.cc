@@ -22,9 +22,9 @@ using capacity::TierOutcome;
 
 constexpr double kGb = 1e9;
 
-// Dollars per GB-month. Host memory: what 96 GB more cost between AWS c7i.4xlarge and r7i.4xlarge in us-east-1 (0.3444
-// USD/h, list prices of 2026-11). Local disk: 1,875 GB between r6i.2xlarge and i4i.2xlarge (0.182 USD/h). Remote: block
-// storage (--storage-price of recommend).
+// Dollars per GB-month, where the machine does not already include the tier. Judgement rather than a price list: about
+// what clouds charge for more memory (differences between instance types of one size), for local disks, and for block
+// storage (the default of --storage-price). break_even_usd_per_gb_month shows what the answer depends on.
 struct TierPrice {
   const char* name;
   double usd_per_gb_month;
@@ -37,7 +37,8 @@ std::optional<double> price_of(const std::string& name) {
   return std::nullopt;
 }
 
-// Reads of a replica from storage, where the user gives none: one local NVMe drive, and half a 100 Gbit/s network.
+// Reads of a replica from storage, where the user gives none. Assumed: one local NVMe drive, and half of a 100 Gbit/s
+// network. --tier disk=2TB@6GB/s sets them.
 constexpr BytesPerSecond kDiskRead = gb_per_s(6), kRemoteRead = gb_per_s(6);
 
 // Memory and disk of a machine per GPU: the median over the catalogue's machines with this GPU.
