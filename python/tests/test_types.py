@@ -50,7 +50,7 @@ class Types(unittest.TestCase):
 
     def test_stubs_carry_choices_and_ranges(self):
         text = (PACKAGE / 'commands.pyi').read_text()
-        self.assertIn("job: Literal['train', 'serve'] | None = ...,", text)
+        self.assertIn("job: Literal['train', 'serve', 'rl'] | None = ...,", text)
         self.assertIn('concurrency: int | float | str | None = ...,  # 1 to 1e+06', text)
 
     @unittest.skipUnless(shutil.which('mypy'), "mypy is not installed: 'tools/setup test' installs it")

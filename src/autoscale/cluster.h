@@ -1,6 +1,7 @@
 // Replicas that come and go: one policy on one stream of requests.
 //
-//   ClusterConfig config{.cost = step, .engine = limits, .startup = to_sim_time(seconds(110)), .slo = {...}};
+//   ClusterConfig config;                          // step times, limits of the engine, SLO
+//   config.startup = sim::to_sim_time(seconds(110));
 //   ScalingRun run = simulate(config, traffic, *parse_policy("hpa:target=12,max=20"));
 //
 // Each replica is the simulator's served engine (sim/continuous_engine.h), the same as in `rightsize batch`. A request

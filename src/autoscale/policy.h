@@ -1,7 +1,6 @@
 // How the number of replicas is decided: a policy and its parameters, as users write them.
 //
 //   Result<Policy> policy = parse_policy("hpa:target=12,min=2,max=20,down=5m");
-//   std::unique_ptr<Scaler> scaler = make_scaler(*policy);       // scaler.h
 //
 // The keys that a policy takes are rows of one table (policy.cc); reading, printing and JSON follow from it.
 #pragma once

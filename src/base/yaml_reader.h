@@ -1,9 +1,9 @@
 // Reads mappings of a YAML file key by key and collects every mistake with its place.
 //
 //   YamlReader reader(document);
-//   const YamlKeys<Pool> keys = {{"name", yaml_field<&Pool::name, parse_word>}, ...};
-//   reader.read(entry, keys, pool);           // unknown and repeated keys become errors with suggestions
-//   if (!reader.errors().empty()) return fail(reader.take_errors());
+//   reader.read(entry, keys, pool);  // unknown and repeated keys become errors with suggestions
+//
+// `keys` maps names to setters, such as yaml_field<&Pool::name, parse_word>.
 #pragma once
 
 #include <functional>

@@ -161,7 +161,7 @@ Result<std::vector<std::string>> match_regions(std::string_view words, const std
     }
     if (chosen.size() == before) {
       const std::string_view world = part_of_world(word);
-      if (!world.empty())
+      if (!world.empty() && suggest(word, std::vector<std::string>(known.begin(), known.end())).empty())
         return fail(bad_input(fmt::format("no price in region '{}'", word))
                         .with_hint(fmt::format("did you mean '{}'? It covers every region there", world)));
       return fail(unknown("region", word, known)

@@ -1,9 +1,8 @@
 // An organisation: pools of GPUs, and workloads with the ways to run each.
 //
 //   Checked<Organisation> organisation = read_organisation(path, text, catalog);
-//   Checked<Outcome> plan = find_optimum(*organisation, {});            // optimum.h
 //
-// docs/portfolio.md describes the file and what a plan costs. Dollars are plain numbers here, per month: they are the
+// optimum.h finds the cheapest plan. docs/portfolio.md describes the file and what a plan costs. Dollars are plain numbers here, per month: they are the
 // solver's costs.
 #pragma once
 

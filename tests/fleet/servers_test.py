@@ -19,7 +19,7 @@ EXPECTED = {'idle': 'idle', 'idle-held': 'idle-held', 'busy': 'compute-bound', '
 
 
 def analyse(program, *args):
-    done = subprocess.run([program, 'fleet', '--price', 'h100-sxm=2.5', '--format', 'json', *args], capture_output=True,
+    done = subprocess.run([program, 'fleet', '--price', 'h100-sxm=2.5', '--min-age', '6h', '--format', 'json', *args], capture_output=True,
                           text=True)
     assert done.returncode == 0, done.stderr + done.stdout[-2000:]
     return json.loads(done.stdout)

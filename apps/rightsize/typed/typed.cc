@@ -411,7 +411,7 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   Typed typed{std::move(words)};
   std::vector<std::string>& all = typed.words;
   put_command_first(all);
-  if (all.size() > 1 && all.front() == "rightsize") all.erase(all.begin());
+  if (all.size() > 1 && all.front() == "rightsize" && !all[1].starts_with('-')) all.erase(all.begin());
   if (all.empty()) return typed;
   const std::string question = fmt::format("{}", fmt::join(all, " "));
   if (!answer_question(all).empty())

@@ -11,7 +11,7 @@ import { Table } from '../../parts/table';
 import { Demand, Replicas, Waiting } from './pictures';
 import { cheapest, DEFAULTS, hourRows, nameOf, questionOf, type Policy, type State } from './question';
 
-const TIMES: Scale = { step: () => 0.1, show: (value) => `${number(value)} × mean`, read: (text) => { const value = Number.parseFloat(text); return value > 0 ? value : undefined; }, like: 'a number, like 2.2' };
+const TIMES: Scale = { step: () => 0.1, show: (value) => `${number(value)} × mean`, read: (text) => { const value = Number.parseFloat(text); return value > 0 ? value : undefined; }, like: 'a number, like 1.8' };
 
 function Answer(props: { answer: Schemas['Autoscale'] }) {
   const { answer } = props;
@@ -58,7 +58,7 @@ export function AutoscalePage() {
             <Combobox label="Model" value={state.model} choices={modelChoices} onChange={(model) => { change({ model }, true); }} />
             <Combobox label="GPU" value={state.gpu} choices={gpuChoices} onChange={(gpu) => { change({ gpu }, true); }} />
             <Slider label="Mean requests" value={Number(state.rate)} least={0.5} most={50} scale={RATE} onSlide={slide('rate')} />
-            <Slider label="Busiest time" value={Number(state.peak)} least={1.1} most={4} scale={TIMES} onSlide={slide('peak')} />
+            <Slider label="Busiest time" value={Number(state.peak)} least={1.1} most={2} scale={TIMES} onSlide={slide('peak')} />
             <Slider label="TTFT limit" value={Number(state.ttft)} least={0.1} most={60} scale={TIME} onSlide={slide('ttft')} />
             <Slider label="TPOT limit" value={Number(state.tpot)} least={0.01} most={0.5} scale={TIME} onSlide={slide('tpot')} />
             <Slider label="Start of a replica" value={Number(state.startup)} least={1} most={1800} scale={TIME} onSlide={slide('startup')} />

@@ -10,7 +10,7 @@ describe('autoscale', () => {
   it('asks for three policies with the targets of the sliders', () => {
     const state = { ...DEFAULTS, target: '7', threshold: '9', fixed: '3' };
     expect(policiesOf(state).map((each) => each.split(',')[0])).toEqual(['fixed:replicas=3', 'hpa:target=7', 'keda:threshold=9']);
-    expect(questionOf(state)).toMatchObject({ arrivals: 'diurnal:6,2.2', slo: 'ttft=2s,tpot=100ms', startup: '110s' });
+    expect(questionOf(state)).toMatchObject({ arrivals: 'diurnal:6,1.8', slo: 'ttft=2s,tpot=100ms', startup: '110s' });
   });
   it('names the cheapest policy only among those that meet the SLO', () => {
     expect(cheapest([policy('hpa', 5, false), policy('keda', 9, true), policy('fixed', 12, true)])?.name).toBe('keda');

@@ -5,7 +5,7 @@ export const DEFAULTS = {
   model: 'llama-3.1-8b',
   gpu: 'l40s',
   rate: '6', // mean requests/s of the day
-  peak: '2.2', // the busiest time against the mean
+  peak: '1.8', // the busiest time against the mean; at most twice
   ttft: '2', // seconds
   tpot: '0.1',
   startup: '110', // seconds

@@ -63,7 +63,7 @@ function Curve(props: { answer: Schemas['Cache']; size: number; onSize: (gb: num
         Plot.dot([{ knee, hit: answer.knee.hit_rate }], { x: 'knee', y: 'hit', r: 6, fill: 'var(--good)', stroke: 'var(--panel)' }),
         Plot.text([{ knee, hit: answer.knee.hit_rate }], { x: 'knee', y: 'hit', dy: -12, text: () => `knee: ${SIZE.show(knee)}`, fill: 'var(--good)', stroke: 'var(--panel)', strokeWidth: 4 }),
         Plot.ruleX([size], { stroke: 'var(--bad)', strokeDasharray: '5 3', strokeWidth: 1.6 }),
-        Plot.text([size], { x: (v: number) => v, frameAnchor: 'top', dx: 6, dy: 10, textAnchor: 'start', text: () => `⇔ ${SIZE.show(size)} (drag to change)`, fill: 'var(--bad)', stroke: 'var(--panel)', strokeWidth: 4 }),
+        Plot.text([size], { x: (v: number) => v, frameAnchor: 'top', dx: -6, dy: 10, textAnchor: 'end', text: () => `⇔ ${SIZE.show(size)} (drag to change)`, fill: 'var(--bad)', stroke: 'var(--panel)', strokeWidth: 4 }),
       ],
     };
   }, [rows, size, knee]);
