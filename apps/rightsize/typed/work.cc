@@ -182,10 +182,10 @@ class WorkWriter {
   // --samples 1.28M --epochs 90: the data set, 90 times.
   void put_epochs() {
     if (given("--epochs").empty() || !has("--dataset-samples")) return;
-    for (const char* what : {"samples", "tokens"}) {
-      for (std::string& word : out_.words) {
-        if (word.starts_with(fmt::format("--{}=", what))) word = "--dataset-" + word.substr(2);
-      }
+    for (std::string& word : out_.words) {
+      if (!word.starts_with("--samples=")) continue;
+      word = "--dataset-" + word.substr(2);
+      out_.renamed.emplace_back("--samples with --epochs is --dataset-samples");
     }
   }
 
@@ -327,7 +327,7 @@ class WorkWriter {
 
   void put_training(const SaidAmount& said) {
     const bool tokens = said.thing == Thing::kToken, epochs = !given("--epochs").empty();
-    const std::string flag = fmt::format("--{}{}", epochs ? "dataset-" : "", tokens ? "tokens" : "samples");
+    const std::string flag = fmt::format("--{}{}", epochs && !tokens ? "dataset-" : "", tokens ? "tokens" : "samples");
     put_work(said, flag, said.amount.count);
     if (!tokens && !said.amount.per) said_as(said, fmt::format("{} {}", flag, whole(said.amount.count)));
   }
