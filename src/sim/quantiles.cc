@@ -40,7 +40,8 @@ StatisticValues Intervals::half_widths() const {
 void LatencyStatistics::close_run() {
   const double mean = static_cast<double>(open_sum_) / static_cast<double>(open_.count());
   runs_.push_back({mean, std::exchange(open_, {})});
-  sum_ += open_sum_;
+  closed_ += static_cast<double>(open_sum_);
+  sum_ += static_cast<std::uint64_t>(open_sum_);
   open_sum_ = 0;
   if (runs_.size() < kMostRuns) return;
   for (std::size_t i = 0; i < kMostRuns / 2; ++i) {
@@ -54,9 +55,8 @@ void LatencyStatistics::close_run() {
 }
 
 StatisticValues LatencyStatistics::values() const {
-  const double number = static_cast<double>(std::max<std::uint64_t>(count(), 1));
   const auto q = all_.quantiles(kQuantiles);
-  return {static_cast<double>(sum()) / number, q[0], q[1], q[2], q[3]};
+  return {mean(), q[0], q[1], q[2], q[3]};
 }
 
 Intervals LatencyStatistics::intervals() const {
@@ -71,8 +71,8 @@ Intervals LatencyStatistics::intervals() const {
     const auto shares = run.histogram.shares_above(quantiles);
     for (std::size_t k = 0; k < beyond.size(); ++k) beyond[k].push_back(shares[k]);
   }
-  const double number = static_cast<double>(count()), mean = static_cast<double>(sum()) / number;
-  found.low[0] = mean - half_width(means), found.high[0] = mean + half_width(means);
+  const double number = static_cast<double>(count());
+  found.low[0] = mean() - half_width(means), found.high[0] = mean() + half_width(means);
   for (std::size_t k = 0; k < beyond.size(); ++k) {
     const double q = kQuantiles[k];
     // At least as wide as for independent requests, because a few runs may agree by chance.

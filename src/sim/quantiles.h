@@ -1,6 +1,7 @@
 // Streaming statistics in constant memory: quantiles from a log-bucket histogram, confidence intervals by batch means.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -49,7 +50,11 @@ class LatencyStatistics {
   }
 
   std::uint64_t count() const { return all_.count(); }
-  std::int64_t sum() const { return sum_ + open_sum_; }
+  // Modulo 2^64: differences of two sums are right even after hours of waiting for many requests.
+  std::int64_t sum() const { return static_cast<std::int64_t>(sum_ + static_cast<std::uint64_t>(open_sum_)); }
+  double mean() const {
+    return (closed_ + static_cast<double>(open_sum_)) / static_cast<double>(std::max<std::uint64_t>(count(), 1));
+  }
 
   // Nanoseconds, the open run included.
   StatisticValues values() const;
@@ -69,7 +74,9 @@ class LatencyStatistics {
 
   LatencyHistogram all_;
   RunHistogram open_;  // the current run
-  std::int64_t sum_ = 0, open_sum_ = 0;
+  std::int64_t open_sum_ = 0;
+  std::uint64_t sum_ = 0;  // of closed runs, modulo 2^64
+  double closed_ = 0;      // the same without overflow, for means
   std::uint64_t run_length_;
   std::vector<Run> runs_;
 };

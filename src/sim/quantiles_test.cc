@@ -56,5 +56,16 @@ TEST(LatencyStatistics, AShortRunHasNoInterval) {
   EXPECT_EQ(statistics.count(), 500u);
 }
 
+// Twelve hours of waiting for a million requests are more nanoseconds than 64 bits hold.
+TEST(LatencyStatistics, TheMeanOfLongWaitsDoesNotOverflow) {
+  LatencyStatistics statistics;
+  constexpr std::int64_t kWait = 12LL * 3600 * 1'000'000'000;
+  for (int i = 0; i < 1'000'000; ++i) {
+    statistics.add(kWait);
+    statistics.checkpoint();
+  }
+  EXPECT_NEAR(statistics.values()[0], static_cast<double>(kWait), 1e-6 * static_cast<double>(kWait));
+}
+
 }  // namespace
 }  // namespace rightsize::sim

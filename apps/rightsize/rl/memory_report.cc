@@ -92,7 +92,10 @@ std::string verdict_sentence(const RlMemoryView& v) {
   const std::string need = fmt::format("{} of {} in the phase {} on {}", format_bytes(fullest.need.device),
                                        format_bytes(fullest.fit.capacity), rl::name_of(fullest.kind),
                                        fullest.on_rollout ? v.rollout_gpu.name : v.gpu.name);
-  if (v.memory.verdict == memory::Verdict::kNo) return fmt::format("does not fit: it needs {}.", need);
+  if (v.memory.verdict == memory::Verdict::kNo) {
+    return fmt::format("does not fit{}: it needs {}.",
+                       v.memory.offloads.empty() ? "" : ", even with these parts in host memory", need);
+  }
   return fmt::format("{}: the fullest phase needs {}.",
                      v.memory.verdict == memory::Verdict::kTight ? "fits, but tightly" : "fits", need);
 }

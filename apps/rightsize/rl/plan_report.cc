@@ -202,6 +202,30 @@ std::string headline(const RlPlansView& v) {
       format_duration(first.step.step * first.step.interval.high));
 }
 
+// How clear the choice is, and what costs less but has no benchmark.
+std::string verdict_line(const RlPlansView& v) {
+  const RlPlan& first = v.found.plans.front();
+  const std::string& gpu = first.priced.offer->gpu->name;
+  if (first.priced.is_extrapolated())
+    return fmt::format("Extrapolation: no benchmark for {}; even its high end costs less than the others.", gpu);
+  std::vector<std::string> near, cheaper;
+  for (const RlPlan& plan : v.found.plans) {
+    const std::string text =
+        fmt::format("{} x {} ({})", plan.job.layout.gpus(), plan.priced.offer->gpu->name, format_usd(plan.priced.cost));
+    if (plan.priced.cost < first.priced.cost && plan.priced.is_extrapolated()) cheaper.push_back(text);
+    if (&plan != &first && plan.priced.cost >= first.priced.cost && plan.priced.cost <= first.priced.cost * 1.05)
+      near.push_back(text);
+  }
+  std::string line = near.empty() ? "No other plan is within 5 %."
+                                  : fmt::format("Close call: within 5 % is {}.", fmt::join(near, ", "));
+  if (!cheaper.empty()) line += fmt::format(" Cheaper, but without a benchmark: {}.", fmt::join(cheaper, ", "));
+  if (first.priced.price->age) {
+    line += fmt::format(" The price is {:.0f} days old ({} source{}).", in_days(*first.priced.price->age),
+                        first.priced.price->sources, first.priced.price->sources == 1 ? "" : "s");
+  }
+  return line;
+}
+
 report::Report plans_report(const RlPlansView& v) {
   report::Report report;
   report.title = "Reinforcement learning";
@@ -214,6 +238,7 @@ report::Report plans_report(const RlPlansView& v) {
     return report;
   }
   report.say(headline(v));
+  report.say(verdict_line(v));
   const RlPlanView first{v.request, v.found.plans.front(), 1};
   std::string notes = fmt::format("Idle share of the GPUs: {}.", format_percent(Ratio::fraction(first.plan.step.idle)));
   if (!first.plan.memory.offloads.empty())
