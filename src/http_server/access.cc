@@ -58,4 +58,18 @@ std::optional<Refusal> check_token(const AccessRules& access, const Request& req
   return Refusal{401, given.empty() ? "no token" : "wrong token"};
 }
 
+void TokenGuesses::count(const std::string& peer, Clock::time_point now) {
+  if (by_peer_.size() >= kMostPeers)
+    std::erase_if(by_peer_, [&](const auto& each) { return now - each.second.begun >= kPeriod; });
+  if (by_peer_.size() >= kMostPeers && !by_peer_.contains(peer)) by_peer_.clear();
+  Period& period = by_peer_[peer];
+  if (period.wrong == 0 || now - period.begun >= kPeriod) period = {now, 0};
+  ++period.wrong;
+}
+
+bool TokenGuesses::must_wait(const std::string& peer, Clock::time_point now) const {
+  const auto found = by_peer_.find(peer);
+  return found != by_peer_.end() && found->second.wrong >= kMost && now - found->second.begun < kPeriod;
+}
+
 }  // namespace rightsize::http_server

@@ -68,6 +68,20 @@ TEST(AccessRules, OnlyTheWholeTokenOpens) {
   EXPECT_FALSE(check_token({"", true}, from("localhost")));
 }
 
+TEST(TokenGuesses, AClientHasToWaitAfterManyWrongTokens) {
+  TokenGuesses guesses;
+  const TokenGuesses::Clock::time_point start{};
+  for (int i = 0; i < TokenGuesses::kMost; ++i) {
+    EXPECT_FALSE(guesses.must_wait("10.0.0.1", start)) << i;
+    guesses.count("10.0.0.1", start + std::chrono::milliseconds(i));
+  }
+  EXPECT_TRUE(guesses.must_wait("10.0.0.1", start + std::chrono::seconds(59)));
+  EXPECT_FALSE(guesses.must_wait("10.0.0.2", start)) << "another client";
+  EXPECT_FALSE(guesses.must_wait("10.0.0.1", start + TokenGuesses::kPeriod));
+  guesses.count("10.0.0.1", start + TokenGuesses::kPeriod);
+  EXPECT_FALSE(guesses.must_wait("10.0.0.1", start + TokenGuesses::kPeriod)) << "the count starts again";
+}
+
 TEST(RefusalLog, WritesALineAndCountsAFlood) {
   std::vector<std::string> lines;
   RefusalLog log([&](const std::string& line) { lines.push_back(line); });

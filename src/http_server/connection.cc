@@ -40,8 +40,9 @@ constexpr std::string_view kSecurityHeaders =
     "Permissions-Policy: camera=(), microphone=(), geolocation=(), payment=(), usb=()\r\n";
 
 // Nothing if the client simply disconnected.
-std::optional<Refusal> refusal_for(const error_code& failed) {
-  if (failed == http::error::body_limit) return Refusal{413, "the body is too large"};
+std::optional<Refusal> refusal_for(const error_code& failed, std::size_t largest_body) {
+  if (failed == http::error::body_limit)
+    return Refusal{413, fmt::format("the body is larger than {} MiB", largest_body >> 20)};
   if (failed == http::error::header_limit) return Refusal{431, "the header is too large"};
   if (failed == http::error::end_of_stream || failed == http::error::partial_message) return std::nullopt;
   if (failed.category() == make_error_code(http::error::bad_method).category())
@@ -124,7 +125,7 @@ class ClientConnection final : public Connection, public std::enable_shared_from
   }
 
   void on_bad_request(const error_code& failed) {
-    const auto refused = refusal_for(failed);
+    const auto refused = refusal_for(failed, state_.options.limits.body);
     if (!refused) return close();
     state_.refuse(peer_, parser_->is_header_done() ? std::string(parser_->get().target()) : "request", *refused,
                   "unreadable");
@@ -177,13 +178,18 @@ class ClientConnection final : public Connection, public std::enable_shared_from
     if (auto refused = check_origin(state_.access, request_, route == nullptr || route->open)) return refused;
     if (route == nullptr) return path_known ? Refusal{405, "method not allowed"} : Refusal{404, "not found"};
     route_ = route;
-    return route_->open ? std::nullopt : check_token(state_.access, request_);
+    if (route_->open) return std::nullopt;
+    if (state_.guesses.must_wait(peer_)) return Refusal{429, "too many wrong tokens; try again in a minute"};
+    auto refused = check_token(state_.access, request_);
+    if (refused && !request_.authorization.empty()) state_.guesses.count(peer_);
+    return refused;
   }
 
   void refuse(const Refusal& refused, std::string_view kind) {
     state_.refuse(peer_, request_.method + " " + target_, refused, kind);
     Response response = error_response(refused.status, refused.reason);
     if (refused.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+    if (refused.status == 429) response.headers.emplace_back("Retry-After", "60");
     if (refused.status == 503) response.headers.emplace_back("Retry-After", "1");
     respond(std::move(response));
   }

@@ -37,6 +37,7 @@ struct Server::State {
   ServerStatistics statistics;
   RefusalLog log;
   AccessRules access;
+  TokenGuesses guesses;
   ConnectionList connections;  // before the network, whose handlers hold connections
   boost::asio::io_context network{1};
   std::optional<boost::asio::ip::tcp::acceptor> acceptor;

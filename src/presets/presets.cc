@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/confine.h"
 #include "base/embedded.h"
 #include "base/file.h"
 #include "base/json_reader.h"
@@ -141,8 +142,10 @@ std::optional<std::string> as_path(std::string_view text) {
   if (text.find("://") != std::string_view::npos) return std::nullopt;
   std::error_code ignored;
   const std::filesystem::path path(text);
-  if (std::filesystem::is_directory(path, ignored)) return (path / "config.json").string();
-  if (text == "-" || std::filesystem::exists(path, ignored)) return std::string(text);
+  // A server must not reveal which files exist: one it may not read is a path only if it looks like one.
+  const bool readable = may_read(std::string(text));
+  if (readable && std::filesystem::is_directory(path, ignored)) return (path / "config.json").string();
+  if (text == "-" || (readable && std::filesystem::exists(path, ignored))) return std::string(text);
   const bool looks_like_path = text.ends_with(".json") || text.find('/') != std::string_view::npos;
   return looks_like_path && !is_hub_id(text) ? std::optional(std::string(text)) : std::nullopt;
 }

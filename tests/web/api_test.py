@@ -85,12 +85,58 @@ def check_documents(server):
     code, said = command('fleet', '--from', 'data/examples/fleet.json.gz', '--timeline')
     text = server.ask('/api/fleet', {'timeline': True})[2]
     check(timeless(json.loads(text)) == timeless(json.loads(said)), 'the example fleet differs from the command')
+    yaml = open(os.path.join(ROOT, 'examples/portfolio/team.yaml')).read()
+    said = command('portfolio', 'examples/portfolio/team.yaml')[1]
+    check(json.loads(server.ask('/api/portfolio', {'organisation': yaml})[2]) == json.loads(said), 'portfolio of a pasted organisation differs')
+    said = command('service', '--from', 'examples/service/metrics.txt.gz')[1]
+    check(timeless(json.loads(server.ask('/api/service')[2])) == timeless(json.loads(said)), 'the example service differs from the command')
     telemetry = open(os.path.join(ROOT, 'examples/fleet/cluster.json')).read()
     said = command('fleet', '--from', 'examples/fleet/cluster.json', '--price', '2.49')[1]
     text = server.ask('/api/fleet', {'telemetry': telemetry, 'price': '2.49'})[2]
     check(json.loads(text)['totals'] == json.loads(said)['totals'], 'pasted telemetry differs from --from')
     status, headers, text = server.ask('/api/gpus?format=csv&gpu=h100')
     check(status == 200 and headers['Content-Type'].startswith('text/csv') and 'attachment' in headers['Content-Disposition'], 'CSV is a file')
+
+
+def check_uploads(server):
+    """A file sent in parts is the same as one sent at once; a part cannot be lost or added twice."""
+    packed = gzip.compress(open(os.path.join(ROOT, 'examples/fleet/cluster.json'), 'rb').read())
+    raw = {'Content-Type': 'application/octet-stream'}
+    part = len(packed) // 3
+    id, at = '', 0
+    while at < len(packed):
+        status, _, text = server.ask(f'/api/uploads?id={id}&at={at}', packed[at:at + part], headers=raw)
+        check(status == 200, f'a part of an upload: {status} {text}')
+        id, at = json.loads(text)['id'], json.loads(text)['bytes']
+        check(server.ask(f'/api/uploads?id={id}&at=1', b'again', headers=raw)[0] == 409, 'a part is added twice')
+    said = command('fleet', '--from', 'examples/fleet/cluster.json')[1]
+    status, _, text = server.ask('/api/fleet', {'telemetry': f'upload:{id}'})
+    check(status == 200 and timeless(json.loads(text))['totals'] == json.loads(said)['totals'], f'a fleet sent in parts: {status} {text[:200]}')
+    for other in ('0', '../' + id, '/etc/passwd', ''):
+        status, _, text = server.ask('/api/fleet', {'telemetry': f'upload:{other}'})
+        check(status == 400 and 'root:' not in text, f'an unknown upload {other!r}: {status} {text[:200]}')
+    check(server.ask('/api/uploads?id=unknown', b'x', headers=raw)[0] == 404, 'an unknown upload')
+    check(server.ask('/api/uploads', b'x', headers={'Content-Type': 'text/plain'})[0] == 415, 'a form is not an upload')
+
+
+def check_decisions(folder):
+    """A plan is decided by POST only, the decision is in the ledger, and no response names its path."""
+    ledger = os.path.join(folder, 'team.db')
+    with running(PROGRAM, '--ledger', ledger) as server:
+        found = server.ask('/api/recommend', {'model': 'llama-3.2-1b', 'tokens': '1M', 'plans-only': True, 'top': 3})[2]
+        check(server.ask('/api/decide?workload=x')[0] == 405, 'a link cannot decide')
+        status, _, text = server.ask('/api/decide', {'document': found, 'workload': 'tuner', 'by': 'ann', 'plan': 2, 'dry-run': True})
+        check(status == 200 and not os.path.exists(ledger), f'a dry run writes nothing: {status} {text[:200]}')
+        status, _, text = server.ask('/api/decide', {'document': found, 'workload': 'tuner', 'by': 'ann', 'plan': 2})
+        check(status == 200 and ledger not in text, f'decided: {status} {text[:300]}')
+        listed = json.loads(server.ask('/api/decisions?what=list')[2])['decisions']
+        check([each['workload'] for each in listed] == ['tuner'] and listed[0]['gpu'] == json.loads(found)['plans'][1]['gpu'], f'the second plan was decided: {listed}')
+        status, _, text = server.ask('/api/verify?decision=D1')
+        check(status == 200 and all(each['samples'] == 0 for each in json.loads(text)['verification']['metrics']), f'nothing is measured yet: {text[:300]}')
+        for path, body in [('/api/decide', {'document': found, 'workload': 'x', 'ledger': '/tmp/x.db'}), ('/api/verify', {'decision': 'D1', 'prometheus': 'http://x'}),
+                           ('/api/verify', {'decision': 'D1', 'profile': '/etc/passwd'}), ('/api/verify', {'decision': 'D9'})]:
+            status, _, text = server.ask(path, body)
+            check(status == 400 and ledger not in text, f'{path} {body.keys()}: {status} {text[:200]}')
 
 
 def check_refusals(server):
@@ -115,6 +161,11 @@ def check_refusals(server):
     link = {'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document'}
     for view in ('/', '/recommend?model=llama-3.1-8b', '/fleet', '/prices?gpu=l4'):
         check(server.ask(view, headers=link)[0] == 200, f'a link from another site opens {view}')
+    status, _, text = server.ask('/recomend', headers=link)
+    check(status == 404 and '<title>rightsize</title>' in text, f'a mistyped address shows the page: {status}')
+    check(server.ask('/recomend')[2].startswith('{'), 'programs get JSON')
+    folders = [server.ask('/api/models', {'model': name})[2].replace(name, '') for name in ('/etc', '/nonexistent')]
+    check(folders[0] == folders[1], f'folders that exist are answered differently: {folders}')
     check(server.ask('/api/gpus', headers=link)[0] == 403, 'a link from another site to the API')
     check(server.ask('/api/gpus', headers={'Sec-Fetch-Site': 'cross-site'})[0] == 403, 'a page of another site')
     check(server.ask('/', headers=link | {'Sec-Fetch-Dest': 'iframe'})[0] == 403, 'a frame in another site')
@@ -128,7 +179,7 @@ def check_page(server):
     check(status == 200 and '<title>rightsize</title>' in text, 'the page')
     check("script-src 'self'" in headers['Content-Security-Policy'] and headers['X-Content-Type-Options'] == 'nosniff', 'security headers')
     check('http://' not in text and 'https://' not in text, 'the page loads nothing from other hosts')
-    for view in ('/recommend', '/fleet', '/batching', '/autoscale', '/cache', '/mig', '/prices', '/live', '/decisions'):
+    for view in ('/recommend', '/fleet', '/service', '/batching', '/autoscale', '/cache', '/rl', '/mig', '/portfolio', '/window', '/commit', '/energy', '/prices', '/live', '/decisions'):
         check(server.ask(view)[2] == text, f'{view} opens the page')
     for path in ('/', '/api/openapi.json', '/api/gpus', '/api/recommend?model=llama-3.1-8b&tokens=1B&plans-only=true'):
         plain = server.ask(path)
@@ -276,6 +327,10 @@ def check_token_and_tls(folder):
         check(server.ask('/api/gpus')[0] == 401 and server.ask('/metrics')[0] == 401, 'the rest needs the token')
         check(server.ask('/api/gpus', headers={'Authorization': 'Bearer 0123456789abcdef0123'})[0] == 200, 'with the token')
         check('401' in server.log, 'a missing token is logged')
+        guesses = [server.ask('/api/gpus', headers={'Authorization': f'Bearer 0123456789abcdef{i:04}'})[0] for i in range(30)]
+        check(guesses[:20] == [401] * 20 and set(guesses[20:]) == {429}, f'guesses are throttled: {guesses}')
+        check(server.ask('/api/gpus', headers={'Authorization': 'Bearer 0123456789abcdef0123'})[0] == 429, 'also the right one')
+        check(server.ask('/healthz')[0] == 200, 'health stays open')
     for short in ('x', ' ', '0123456789abcde'):
         refused = subprocess.run([PROGRAM, 'serve', '--listen', '0.0.0.0:0'], capture_output=True, text=True, timeout=20,
                                  env={**os.environ, 'RIGHTSIZE_TOKEN': short})
@@ -326,18 +381,20 @@ with running(PROGRAM) as server:
     check(json.loads(server.ask('/api/openapi.json')[2]) == published, '/api/openapi.json')
     check_same_as_commands(server)
     check_documents(server)
+    check_uploads(server)
     check_refusals(server)
     check_page(server)
     check_jobs(server)
     check_absurd_numbers(server)
     check_abandoned_work(server)
     server.stop()
-    for line in ('the path climbs out', 'the body is too large', 'Host header', 'another site'):
+    for line in ('the path climbs out', 'the body is larger than 8 MiB', 'Host header', 'another site'):
         check(line in server.log, f'refusals are logged: {line!r} not in {server.log[-1500:]}')
 check_live()
 check_silent_prometheus()
 with tempfile.TemporaryDirectory() as folder:
     check_token_and_tls(folder)
+    check_decisions(folder)
     check_calibration_while_running(folder)
     check_stopping(folder)
 print('\n'.join(failures) or f'{len(CASES)} requests answered as the commands answer them; refusals, searches, tokens, TLS and stopping in order')

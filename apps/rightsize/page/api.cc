@@ -17,6 +17,7 @@ using http_server::Response;
 using http_server::Route;
 
 constexpr std::size_t kCacheBytes = 64U << 20;
+constexpr std::uint64_t kUploadBytes = 512U << 20;
 // Prices and the user's catalogue may change while the server runs.
 constexpr std::chrono::seconds kCacheTime{300};
 
@@ -30,35 +31,60 @@ Checked<ApiRequest> parse(const Endpoint& endpoint, const Request& request) {
   return parse_api_request(endpoint, request.query, request.body);
 }
 
+bool uses_ledger(const std::string& command) {
+  return command == "decisions" || command == "verify" || command == "decide";
+}
+
 std::string last_segment(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
 PageApi::PageApi(FleetSource fleet, LiveGpus& live, ScratchFolder& scratch)
-    : fleet_(std::move(fleet)), live_(live), scratch_(scratch), cache_(kCacheBytes, kCacheTime) {}
+    : fleet_(std::move(fleet)),
+      live_(live),
+      scratch_(scratch),
+      uploads_(scratch.path(), kUploadBytes),
+      cache_(kCacheBytes, kCacheTime) {}
 
 std::vector<std::string> PageApi::extra_arguments(const ApiRequest& request) const {
-  if (request.endpoint->name == "decisions" && !fleet_.ledger.empty()) return {"--ledger=" + fleet_.ledger};
-  const bool default_fleet = request.endpoint->name == "fleet" && !request.documents.contains("telemetry");
-  return default_fleet ? fleet_.arguments : std::vector<std::string>{};
+  const std::string& name = request.endpoint->name;
+  if (uses_ledger(name)) {
+    std::vector<std::string> all;
+    if (!fleet_.ledger.empty()) all.push_back("--ledger=" + fleet_.ledger);
+    if (name == "verify") all.emplace_back("--dry-run");
+    return all;
+  }
+  if (name == "fleet" && !request.documents.contains("telemetry")) return fleet_.arguments;
+  if (name == "service" && !request.documents.contains("metrics"))
+    return fleet_.is_server ? fleet_.arguments : std::vector<std::string>{"--from=" + fleet_.service_example};
+  return {};
+}
+
+Response PageApi::run(const ApiRequest& request) {
+  return run_command(request, {scratch_,
+                               &uploads_,
+                               extra_arguments(request),
+                               {{decisions::Ledger::url(fleet_.ledger), "the ledger"},
+                                {fleet_.service_example, "the example service"}}});
 }
 
 // A server that does not respond must not hold up the rest.
 http_server::Lane PageApi::lane_of(const Endpoint& endpoint) const {
-  const bool external = (endpoint.name == "fleet" && fleet_.is_server) ||
-                        (endpoint.name == "decisions" && store::is_server(decisions::Ledger::url(fleet_.ledger)));
+  const bool external = ((endpoint.name == "fleet" || endpoint.name == "service") && fleet_.is_server) ||
+                        (uses_ledger(endpoint.name) && store::is_server(decisions::Ledger::url(fleet_.ledger)));
   return external ? http_server::Lane::kExternal : endpoint.lane;
 }
 
 Response PageApi::respond(const ApiRequest& request, const Cancellation& work) {
   const CancelScope scope(work);
-  const auto run = [&] { return run_command(request, extra_arguments(request), scratch_); };
-  return request.endpoint->cached ? cache_.find_or_compute(request.cache_key(), run) : run();
+  if (!request.endpoint->cached) return run(request);
+  return cache_.find_or_compute(request.cache_key(), [&] { return run(request); });
 }
 
 void PageApi::add_command_routes(std::vector<Route>& routes) {
   for (const Endpoint& endpoint : endpoints()) {
     for (const char* method : {"GET", "POST"}) {
+      if (endpoint.changes && method == std::string_view("GET")) continue;
       Route route{method, "/api/" + endpoint.name};
       route.lane = lane_of(endpoint);
       route.immediate = [this, &endpoint](const Request& request) -> std::optional<Response> {
@@ -83,8 +109,7 @@ void PageApi::add_job_routes(std::vector<Route>& routes) {
     if (endpoint == nullptr) return http_server::error_response(404, "no such command");
     const Checked<ApiRequest> parsed = parse(*endpoint, request);
     if (!parsed) return describe_errors(parsed.error());
-    return jobs_.start(endpoint->name,
-                       [this, parsed = *parsed] { return run_command(parsed, extra_arguments(parsed), scratch_); });
+    return jobs_.start(endpoint->name, [this, parsed = *parsed] { return run(parsed); });
   };
   routes.push_back(std::move(start));
 
@@ -106,6 +131,7 @@ Response PageApi::about() const {
   std::error_code ignored;
   const Json document = {{"version", RIGHTSIZE_VERSION},
                          {"ledger", store::is_server(ledger) || std::filesystem::exists(ledger, ignored)},
+                         {"replay", live_.is_replay()},
                          {"fleet", {{"source", fleet_.shown}, {"example", fleet_.is_example}}}};
   return http_server::json_response(200, document);
 }
@@ -138,6 +164,9 @@ void PageApi::add_own_routes(std::vector<Route>& routes) {
       return http_server::text_response(200, *text, "application/json; charset=utf-8");
     });
   }
+  Route upload{"POST", "/api/uploads"};
+  upload.work = [this](const Request& request) { return uploads_.append(request); };
+  routes.push_back(std::move(upload));
   add("/*", true, find_page);
   Route live{"GET", "/api/live"};
   live.stream = [this](const Request&, std::shared_ptr<http_server::EventStream> stream) {

@@ -9,6 +9,7 @@
 #include "rightsize/page/live.h"
 #include "rightsize/page/response_cache.h"
 #include "rightsize/page/run_command.h"
+#include "rightsize/page/uploads.h"
 
 namespace rightsize::app {
 
@@ -18,7 +19,8 @@ struct FleetSource {
   std::string ledger;                  // empty: the default one
   std::string shown;                   // "cluster.json", "the example fleet"
   bool is_example = false;
-  bool is_server = false;  // Prometheus
+  bool is_server = false;            // Prometheus
+  std::string service_example = {};  // metrics of services to show if there is no server
 };
 
 class PageApi {
@@ -32,6 +34,7 @@ class PageApi {
 
  private:
   std::vector<std::string> extra_arguments(const ApiRequest& request) const;
+  http_server::Response run(const ApiRequest& request);
   http_server::Lane lane_of(const Endpoint& endpoint) const;
   http_server::Response respond(const ApiRequest& request, const Cancellation& work);
   void add_command_routes(std::vector<http_server::Route>& routes);
@@ -43,6 +46,7 @@ class PageApi {
   const FleetSource fleet_;
   LiveGpus& live_;
   ScratchFolder& scratch_;
+  Uploads uploads_;
   ResponseCache cache_;
   JobQueue jobs_;
   http_server::ServerStatistics* statistics_ = nullptr;

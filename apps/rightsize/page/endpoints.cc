@@ -13,6 +13,15 @@ constexpr SentDocument kConfig = {"model_config", "--model", "config.json",
 
 constexpr auto kLight = http_server::Lane::kLight;
 
+// Where metrics come from, and how to reach it.
+std::vector<std::string> metrics_source(std::vector<std::string> more) {
+  more.insert(more.end(),
+              {"from",   "prometheus", "match",         "end",    "shard",    "parallel", "resume",      "timeout",
+               "tries",  "user",       "password-file", "cert",   "key",      "ca",       "header",      "retry-wait",
+               "org-id", "insecure",   "jobs",          "window", "progress", "bill",     "bearer-file", "files"});
+  return more;
+}
+
 std::vector<Endpoint> table() {
   return {
       {"recommend",
@@ -24,7 +33,8 @@ std::vector<Endpoint> table() {
       {"batch", "Latency of a batching server, and the cheapest setting that meets its SLOs", {"service"}, {kConfig}},
       {"autoscale",
        "What scaling policies cost under a traffic profile, and how many requests miss their SLO",
-       {"emit"},
+       {"emit", "prometheus", "match", "end", "window", "service", "timeout", "tries", "retry-wait", "user", "cert",
+        "key", "ca", "insecure", "org-id", "header", "progress"},
        {kConfig, {"rate_profile", "--rate-profile", "rates.csv", "requests per second by hour, as CSV"}}},
       {"cache",
        "The hit rate of a KV cache by its size, for traffic that repeats itself",
@@ -56,11 +66,33 @@ std::vector<Endpoint> table() {
        {{"usage", "--usage", "usage.csv", "GPUs in use over time: CSV with a column gpus, or gpu_hours by hour"}}},
       {"fleet",
        "What a fleet's GPUs cost, how much is wasted and by which team, and the actions that save most",
-       {"from",     "prometheus", "match",       "end",      "shard",         "parallel", "resume", "timeout",
-        "tries",    "retry-wait", "bearer-file", "user",     "password-file", "cert",     "key",    "ca",
-        "insecure", "org-id",     "header",      "progress", "jobs",          "window"},
+       metrics_source({}),
        {{"telemetry", "--from", "telemetry",
          "GPU metrics to use instead of the server's fleet, in any format that --from reads"}}},
+      {"service",
+       "Running LLM services from their own metrics: traffic, latency, cost, and what would cost less",
+       metrics_source({}),
+       {{"metrics", "--from", "metrics", "metrics of the engines, in any format that --from reads"}}},
+      {"portfolio",
+       "All workloads of an organisation in one plan: what runs where, and what one more GPU is worth",
+       {"organisation"},
+       {{"organisation", "", "organisation.yaml",
+         "pools, reservations and workloads, as the YAML of docs/portfolio.md"}}},
+      {"verify",
+       "A decision's predictions against the measurements in the ledger",
+       metrics_source({"calibrate", "dry-run", "ledger", "wait", "measured", "oom", "profile", "query", "step"}),
+       {},
+       kLight,
+       {},
+       false},
+      {"decide",
+       "Record a plan as a decision in the server's ledger",
+       {"from", "ledger", "wait"},
+       {{"document", "--from", "plan.json", "the document that has the plan, as its command returned it"}},
+       kLight,
+       {},
+       false,
+       true},
   };
 }
 

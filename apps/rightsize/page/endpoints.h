@@ -12,7 +12,8 @@
 
 namespace rightsize::app {
 
-// Text that a client sends where a command line would name a file.
+// Text that a client sends where a command line would name a file. "upload:ID" stands for a file sent before
+// (page/uploads.h).
 struct SentDocument {
   const char* name;  // in the request: "model_config"
   const char* flag;  // the flag that takes its path: "--model"; empty: an argument
@@ -28,6 +29,7 @@ struct Endpoint {
   http_server::Lane lane = http_server::Lane::kHeavy;
   std::vector<std::string> answers = {};  // the documents it responds with, by their schema; empty: that of its name
   bool cached = true;
+  bool changes = false;  // it writes something, so only POST may call it
   // The command's flags that it offers, by name without dashes.
   std::map<std::string, FlagInfo> flags = {};
 };

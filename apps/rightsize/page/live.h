@@ -25,6 +25,7 @@ class LiveGpus {
   LiveGpus& operator=(const LiveGpus&) = delete;
 
   void watch(std::shared_ptr<http_server::EventStream> stream);
+  bool is_replay() const { return !replay_.empty(); }
 
  private:
   void run();

@@ -32,11 +32,12 @@ int status_of(const Error& error) {
 // The documents of a request as files, removed at the end. Clients know them by name, not by path.
 class DocumentFiles {
  public:
-  DocumentFiles(const ApiRequest& request, ScratchFolder& scratch) : scratch_(scratch) {
+  DocumentFiles(const ApiRequest& request, const CommandContext& context)
+      : scratch_(context.scratch), names_(context.hidden) {
     for (const SentDocument& document : request.endpoint->documents) {
       const auto given = request.documents.find(document.name);
       if (given == request.documents.end()) continue;
-      Result<std::string> path = scratch.write(document.file, given->second);
+      Result<std::string> path = path_of(given->second, document.file, context.uploads);
       if (!path) {
         failed = path.error();
         return;
@@ -46,7 +47,7 @@ class DocumentFiles {
     }
   }
   ~DocumentFiles() {
-    for (const auto& [path, name] : names_) scratch_.remove(path);
+    for (const std::string& path : written_) scratch_.remove(path);
   }
   DocumentFiles(const DocumentFiles&) = delete;
   DocumentFiles& operator=(const DocumentFiles&) = delete;
@@ -62,7 +63,20 @@ class DocumentFiles {
   std::optional<Error> failed;
 
  private:
+  Result<std::string> path_of(const std::string& text, const char* name, const Uploads* uploads) {
+    constexpr std::string_view kUpload = "upload:";
+    if (text.starts_with(kUpload)) {
+      const auto path = uploads == nullptr ? std::nullopt : uploads->find(text.substr(kUpload.size()));
+      if (!path) return fail(bad_input("the file is no longer on the server; send it again"));
+      return *path;
+    }
+    Result<std::string> path = scratch_.write(name, text);
+    if (path) written_.push_back(*path);
+    return path;
+  }
+
   ScratchFolder& scratch_;
+  std::vector<std::string> written_;
   std::vector<std::pair<std::string, std::string>> names_;  // by path
 };
 
@@ -104,12 +118,12 @@ http_server::Response describe_errors(const Errors& errors) {
   return http_server::json_response(status_of(errors.front()), document);
 }
 
-http_server::Response run_command(const ApiRequest& request, const std::vector<std::string>& extra,
-                                  ScratchFolder& scratch) {
-  DocumentFiles files(request, scratch);
+http_server::Response run_command(const ApiRequest& request, const CommandContext& context) {
+  DocumentFiles files(request, context);
   if (files.failed) return describe_errors({*files.failed});
   std::vector<std::string> arguments = files.arguments;
-  for (const auto& more : {extra, request.arguments()}) arguments.insert(arguments.end(), more.begin(), more.end());
+  for (const auto& more : {context.extra, request.arguments()})
+    arguments.insert(arguments.end(), more.begin(), more.end());
   Checked<Outcome> outcome = call(request.endpoint->name, arguments);
   if (!outcome) {
     for (Error& error : outcome.error()) {

@@ -7,6 +7,7 @@
 
 #include "http_server/message.h"
 #include "rightsize/page/api_request.h"
+#include "rightsize/page/uploads.h"
 
 namespace rightsize::app {
 
@@ -29,10 +30,16 @@ class ScratchFolder {
   std::atomic<std::uint64_t> next_{0};
 };
 
-// Adds `extra` to the arguments of the request. Responds 200 with the command's report in the requested format, also if
+struct CommandContext {
+  ScratchFolder& scratch;
+  const Uploads* uploads = nullptr;
+  std::vector<std::string> extra = {};                           // more arguments
+  std::vector<std::pair<std::string, std::string>> hidden = {};  // paths of this machine, and what clients see instead
+};
+
+// Responds 200 with the command's report in the requested format, also if
 // there is no feasible answer (the header Rightsize-Exit-Code is then 2), and 400 for mistakes in the request.
-http_server::Response run_command(const ApiRequest& request, const std::vector<std::string>& extra,
-                                  ScratchFolder& scratch);
+http_server::Response run_command(const ApiRequest& request, const CommandContext& context);
 
 // {"error": the first message, "errors": [{message, hints, line, column}], "text": as a terminal shows them}.
 http_server::Response describe_errors(const Errors& errors);

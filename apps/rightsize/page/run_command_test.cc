@@ -24,7 +24,7 @@ std::string ask(const char* endpoint, const Query& query, const std::string& bod
   ScratchFolder scratch;
   const auto asked = parse_api_request(*find_endpoint(endpoint), query, body);
   EXPECT_TRUE(asked) << describe(asked.error());
-  return *run_command(*asked, {}, scratch).body;
+  return *run_command(*asked, {scratch}).body;
 }
 
 // What the command itself would print, by its own way from words to text.

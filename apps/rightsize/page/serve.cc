@@ -48,6 +48,8 @@ Result<std::string> read_token(const Flags& flags) {
 Result<FleetSource> fleet_source(const Flags& flags, ScratchFolder& scratch) {
   FleetSource source;
   source.ledger = flags.ledger;
+  RIGHTSIZE_TRY(source.service_example,
+                scratch.write("service.txt.gz", std::string(embedded_file("examples/service.txt.gz"))));
   for (const std::string& price : flags.prices) source.arguments.push_back("--price=" + price);
   if (!flags.prometheus.empty()) {
     source.arguments.push_back("--prometheus=" + flags.prometheus);

@@ -11,8 +11,9 @@ namespace rightsize::app {
 namespace {
 
 // Paths that the page routes itself, so that links to them open it.
-constexpr std::array<std::string_view, 10> kViews = {"/",      "/recommend", "/fleet",  "/batching", "/autoscale",
-                                                     "/cache", "/mig",       "/prices", "/live",     "/decisions"};
+constexpr std::array<std::string_view, 16> kViews = {
+    "/",    "/recommend", "/fleet",  "/service", "/batching", "/autoscale", "/cache", "/rl",
+    "/mig", "/portfolio", "/window", "/commit",  "/energy",   "/prices",    "/live",  "/decisions"};
 
 const char* type_of(std::string_view path) {
   static const std::map<std::string_view, const char*> kTypes = {
@@ -65,7 +66,15 @@ const std::map<std::string_view, Ready>& all_ready() {
 
 std::optional<http_server::Response> find_page(const http_server::Request& request) {
   const bool is_view = std::find(kViews.begin(), kViews.end(), request.path) != kViews.end();
-  const auto found = all_ready().find(is_view ? "/index.html" : request.path);
+  auto found = all_ready().find(is_view ? "/index.html" : request.path);
+  if (found == all_ready().end() && request.fetch_dest == "document" && !request.path.starts_with("/api/")) {
+    // A mistyped address: the page says so and offers its menu.
+    found = all_ready().find("/index.html");
+    if (found == all_ready().end()) return std::nullopt;
+    http_server::Response missing = found->second.plain;
+    missing.status = 404;
+    return missing;
+  }
   if (found == all_ready().end()) return std::nullopt;
   const Ready& ready = found->second;
   if (request.if_none_match.find(ready.tag) != std::string::npos) return ready.unchanged;

@@ -30,7 +30,7 @@ export function questionOf(state: State): AskFor<'autoscale'> {
     slo: `ttft=${durationFlag(Number(state.ttft))},tpot=${durationFlag(Number(state.tpot))}`,
     startup: `${state.startup}s`,
     policy: policiesOf(state),
-  } as AskFor<'autoscale'>;
+  } as unknown as AskFor<'autoscale'>;
 }
 
 export const NAMES: Record<string, string> = { fixed: 'Fixed', hpa: 'HPA', keda: 'KEDA' };
