@@ -1,6 +1,7 @@
 // The stages in order: judge, ledger, owners, actions.
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -21,6 +22,10 @@ FleetTotals make_totals(const std::vector<GpuRow>& gpus) {
     totals.gpu_time += gpu.gpu_time;
     totals.idle += gpu.gpu_time * std::min(1.0, gpu.use.idle_share);
     totals.measured = totals.measured || gpu.use.activity().has_value();
+    if (const std::optional<Joules> energy = gpu.energy()) {
+      totals.energy = totals.energy.value_or(Joules{}) + *energy;
+      totals.powered += gpu.gpu_time;
+    }
     if (!gpu.spend) continue;
     ++totals.priced;
     totals.spend += *gpu.spend;
@@ -133,8 +138,9 @@ std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus) {
 std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerKey& key) {
   std::map<std::string, GroupLine> lines;
   for (const GpuRow& gpu : gpus) {
-    std::vector<Tenancy> tenancies = gpu.use.tenancies;
-    if (tenancies.empty()) tenancies.push_back({{}, gpu.use.covered, gpu.use.covered * gpu.use.idle_share});
+    const Tenancy whole{{}, gpu.use.covered, gpu.use.covered * gpu.use.idle_share};
+    const std::span<const Tenancy> tenancies =
+        gpu.use.tenancies.empty() ? std::span(&whole, 1) : std::span(gpu.use.tenancies);
     Seconds all, idle;
     for (const Tenancy& t : tenancies) {
       all += t.time;
@@ -160,6 +166,8 @@ std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerK
       line.idle = line.idle.value_or(GpuTime{}) + gpu.gpu_time * (resting / all);
       line.spend += gpu.spend.value_or(Usd{}) * (t.time / all);
       line.waste += gpu.spend.value_or(Usd{}) * waste;
+      if (const std::optional<Joules> energy = gpu.energy())
+        line.energy = line.energy.value_or(Joules{}) + *energy * (t.time / all);
     }
   }
   std::vector<GroupLine> owners;
@@ -181,6 +189,7 @@ FleetAnalysis analyse(std::vector<GpuUse> gpus, const FleetAssumptions& assumpti
   analysis.ledger = make_ledger(analysis.gpus);                 // where the dollars went
   analysis.owners = make_owners(analysis.gpus);                 // and who spent them
   analysis.totals = make_totals(analysis.gpus);
+  analysis.caps = find_caps(analysis.gpus, assumptions);       // what power caps would save
   ActionPlan plan = plan_actions(analysis.gpus, assumptions);  // what to do, no dollar twice
   analysis.actions = std::move(plan.actions);
   analysis.unplanned = find_unplanned(analysis.gpus, analysis.actions);  // and what that leaves

@@ -64,8 +64,9 @@ struct GpuRow {
   double waste_share() const { return 1 - share_of(Category::kUseful) - share_of(Category::kUnknown); }
   void set_cost();  // gpu_time and spend, from `use` and `price`
   std::optional<Usd> waste() const;
-  UsdPerSecond spend_rate() const;  // with this presence; 0 without a price
-  const Owner& owner() const;       // with the most time
+  UsdPerSecond spend_rate() const;       // with this presence; 0 without a price
+  std::optional<Joules> energy() const;  // mean power over the GPU's time; a MIG instance: its share of the GPU's
+  const Owner& owner() const;            // with the most time
   Bytes memory_capacity() const;
   Bytes memory_peak() const;  // 0 when unknown
 };
@@ -89,6 +90,7 @@ struct GroupLine {
   GpuTime unsuccessful = {};         // of jobs that failed, timed out, were cancelled or preempted
   Usd spend = {}, waste = {};
   bool priced = true;
+  std::optional<Joules> energy = {};  // of the GPUs alone; not set: no power was reported
 };
 
 // Why GPU-hours of jobs had no result, or less than possible.
@@ -214,10 +216,23 @@ struct FleetTotals {
   Seconds window;
   bool measured = false;  // some GPU reported activity; otherwise waste is not 0 but unknown
   std::size_t remedies = 0;
-  double share_read = 1;  // of the GPUs or files; the caller sets it
+  double share_read = 1;         // of the GPUs or files; the caller sets it
+  std::optional<Joules> energy;  // of GPUs that reported power,
+  GpuTime powered;               // and their time
 
   double waste_share() const { return share_of_spend(waste); }
   double share_of_spend(Usd part) const { return spend > Usd{} ? part / spend : 0; }
+};
+
+// A power cap on the GPUs of one kind and verdict.
+struct CapLine {
+  diagnose::Verdict verdict = diagnose::Verdict::kUnknown;
+  std::string gpu;
+  std::size_t gpus = 0;
+  Watts drawn;      // mean of a GPU while active
+  Watts cap;        // of each GPU
+  double time = 1;  // of the work under the cap, relative to today
+  Watts saved;      // of all of them, mean over the window
 };
 
 struct FleetAnalysis {
@@ -227,6 +242,7 @@ struct FleetAnalysis {
   std::vector<GroupLine> owners;     // the most waste first
   std::optional<JobLedger> jobs;     // if a scheduler's accounting was read
   std::vector<FleetAction> actions;  // the most dollars first
+  std::vector<CapLine> caps;         // the most energy first; empty if no GPU reported power
   std::vector<UnplannedWaste>
       unplanned;                   // the most dollars first; at least 5 % of all waste and 10 % of the owner's cost
   std::vector<std::string> notes;  // caveats
@@ -236,6 +252,7 @@ struct FleetAssumptions {
   const DevicePrices& prices;
   const perf::SpeedTable& speeds;  // of the same catalogue, with the user's own measurements
   Thresholds thresholds = {};
+  std::optional<Watts> power_cap = {};  // of every GPU; not set: the best for each kind and verdict
 };
 
 FleetAnalysis analyse(std::vector<GpuUse> gpus, const FleetAssumptions& assumptions);
@@ -246,6 +263,8 @@ std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const DevicePrices& prices);
 void settle_partitioned(std::vector<GpuRow>& gpus);
 void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& thresholds);
 std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus);
+// Without a given cap: those that save the most energy and make work at most 5 % slower.
+std::vector<CapLine> find_caps(const std::vector<GpuRow>& gpus, const FleetAssumptions& assumptions);
 ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const FleetAssumptions& assumptions);
 
 // What limited a GPU in each period of the window, by the same rules as for the whole. Metrics without a curve, such as

@@ -170,6 +170,12 @@ UsdPerSecond GpuRow::spend_rate() const {
   return price.rate ? *price.rate * gpus(price.share) * presence : UsdPerSecond{};
 }
 
+std::optional<Joules> GpuRow::energy() const {
+  const std::optional<MetricUse>& power = use.metric(Metric::kPower);
+  if (!power) return std::nullopt;
+  return watts(power->mean) * (gpu_time / gpus(1));
+}
+
 const Owner& GpuRow::owner() const {
   static const Owner kNone;
   return use.tenancies.empty() ? kNone : use.tenancies.front().owner;

@@ -90,24 +90,6 @@ void describe_requests(const ServiceReading& r, Description& d) {
   d.output_tokens = r.counter(Signal::kOutputTokens).value_or(d.osl.mean.value_or(0) * total);
 }
 
-SloVerdict verdict_of(const ServiceReading& r, const capacity::Slo& slo) {
-  SloVerdict verdict{slo, {}, {}, false};
-  Signal source{};
-  const Histogram* histogram = slo.quantity == capacity::Quantity::kTpot   ? tpot_of(r, source)
-                               : slo.quantity == capacity::Quantity::kTtft ? r.histogram(Signal::kTtft)
-                                                                           : r.histogram(Signal::kLatency);
-  if (histogram == nullptr) return verdict;
-  verdict.over = histogram->share_over(in_seconds(slo.limit));
-  if (slo.at == capacity::Statistic::kMean) {
-    verdict.kept = histogram->mean() <= in_seconds(slo.limit), verdict.sure = true;
-    return verdict;
-  }
-  const double allowed = capacity::share_beyond(slo.at);
-  verdict.kept = verdict.over->value <= allowed;
-  verdict.sure = verdict.over->high <= allowed || verdict.over->low > allowed;
-  return verdict;
-}
-
 void describe_slos(const ServiceReading& r, const std::vector<capacity::Slo>& slos, Description& d) {
   bool unknown = slos.empty(), broken = false;
   for (const capacity::Slo& slo : slos) {
@@ -148,12 +130,42 @@ void describe_gpus(const ServiceReading& r, const catalog::Catalog& catalog, con
   d.gpus = d.replicas * d.gpus_per_replica;
   if (!(seconds > 0)) return;
   d.gpu_hours = seconds / kHour;
+  double powered = 0, energy = 0;
+  for (const GpuReading& kind : r.gpus) powered += kind.powered_seconds, energy += kind.joules;
+  if (powered > 0) d.gpu_power = watts(energy / powered);
   if (!priced) return;
   d.spend = spend;
   d.month = spend * (kMonth / rightsize::seconds(r.seconds()));
 }
 
 }  // namespace
+
+SloVerdict verdict_of(const ServiceReading& r, const capacity::Slo& slo) {
+  SloVerdict verdict{slo, {}, {}, false};
+  Signal source{};
+  const Histogram* histogram = slo.quantity == capacity::Quantity::kTpot   ? tpot_of(r, source)
+                               : slo.quantity == capacity::Quantity::kTtft ? r.histogram(Signal::kTtft)
+                                                                           : r.histogram(Signal::kLatency);
+  if (histogram == nullptr) return verdict;
+  verdict.over = histogram->share_over(in_seconds(slo.limit));
+  if (slo.at == capacity::Statistic::kMean) {
+    verdict.kept = histogram->mean() <= in_seconds(slo.limit), verdict.sure = true;
+    return verdict;
+  }
+  const double allowed = capacity::share_beyond(slo.at);
+  verdict.kept = verdict.over->value <= allowed;
+  verdict.sure = verdict.over->high <= allowed || verdict.over->low > allowed;
+  return verdict;
+}
+
+std::optional<Joules> Description::energy() const {
+  return gpu_power && gpu_hours ? std::optional(*gpu_power * hours(*gpu_hours)) : std::nullopt;
+}
+
+std::optional<Joules> Description::energy_per_token() const {
+  const std::optional<Joules> all = energy();
+  return all && output_tokens > 0 ? std::optional(*all * (1 / output_tokens)) : std::nullopt;
+}
 
 Description describe(const ServiceReading& reading, const std::vector<capacity::Slo>& slos,
                      const catalog::Catalog& catalog, const market::PriceBook& book, const KnownGpus& known) {

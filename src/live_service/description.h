@@ -24,6 +24,8 @@ struct SloVerdict {
   bool sure = false;             // true over the whole range of `over`
 };
 
+SloVerdict verdict_of(const ServiceReading& reading, const capacity::Slo& slo);
+
 struct Description {
   double requests_per_second = 0;
   double peak_hour = 0;         // requests per second in the busiest clock hour
@@ -45,8 +47,13 @@ struct Description {
   int replicas = 0, gpus = 0;       // at the end of the window
   std::optional<double> gpu_hours;  // over the window
   std::optional<market::GpuQuote> price;
-  std::optional<Usd> spend;  // over the window
-  std::optional<Usd> month;  // the same for 730 hours
+  std::optional<Usd> spend;        // over the window
+  std::optional<Usd> month;        // the same for 730 hours
+  std::optional<Watts> gpu_power;  // mean of a GPU over the window; not set: not reported
+
+  // Of all GPUs over the window; those without a reading draw as much as the others.
+  std::optional<Joules> energy() const;
+  std::optional<Joules> energy_per_token() const;  // per output token
   std::vector<std::string> notes;
 };
 

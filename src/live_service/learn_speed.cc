@@ -109,6 +109,12 @@ Result<LearnedSpeed> learn_speed(const ServiceReading& r, const Description& d, 
                 perf::predict(learned.constants, mean, perf::gpu_speed(learned.constants, *d.gpu)));
   learned.prior_tpot = before[0].predicted, learned.prior_interval = before[0].interval;
   learned.corrected_tpot = after[0].predicted, learned.corrected_interval = after[0].interval;
+  const Result<perf::ServeEstimate> at_load = perf::estimate_serving(
+      learned.constants, work, mean.job, perf::gpu_speed(learned.constants, *d.gpu), mean.cluster, mean.load);
+  if (at_load && at_load->power.known()) {
+    learned.gpu_power = at_load->power.mean;
+    learned.energy_per_token = at_load->power.mean / at_load->output_per_gpu * tokens(1);
+  }
   return learned;
 }
 

@@ -17,6 +17,9 @@ struct LearnedSpeed {
   perf::Interval prior_interval, corrected_interval;
   perf::Calibration factors;
   int rows = 0;  // measurements used
+  // Estimates for the mean load while requests run; not set: the GPU's power limit is unknown.
+  std::optional<Watts> gpu_power;
+  std::optional<Joules> energy_per_token;  // of all GPUs of a replica, per output token
 
   double factor() const { return corrected_tpot / prior_tpot; }
 };

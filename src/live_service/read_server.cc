@@ -41,7 +41,7 @@ std::string pod_label(const std::vector<std::string>& labels) {
 void take_gpus(const std::vector<fleet::GpuUse>& gpus, ServiceReading& service) {
   const std::set<std::string> pods(service.replicas.begin(), service.replicas.end());
   struct Tally {
-    double seconds = 0;
+    double seconds = 0, powered = 0, joules = 0;
     std::map<std::string, std::set<std::string>> by_pod;
   };
   std::map<std::string, Tally> kinds;
@@ -51,6 +51,11 @@ void take_gpus(const std::vector<fleet::GpuUse>& gpus, ServiceReading& service) 
       if (!service.space.empty() && !tenancy.owner.team.empty() && tenancy.owner.team != service.space) continue;
       Tally& kind = kinds[gpu.device.name];
       kind.seconds += in_seconds(tenancy.time);
+      // The power of a partitioned GPU cannot be divided among its instances.
+      if (const auto& power = gpu.metric(fleet::Metric::kPower); power && gpu.device.mig_id.empty()) {
+        kind.powered += in_seconds(tenancy.time);
+        kind.joules += power->mean * in_seconds(tenancy.time);
+      }
       kind.by_pod[tenancy.owner.instance].insert(gpu.device.key());
     }
   }
@@ -58,7 +63,7 @@ void take_gpus(const std::vector<fleet::GpuUse>& gpus, ServiceReading& service) 
     std::vector<std::size_t> each;
     for (const auto& [pod, uuids] : kind.by_pod) each.push_back(uuids.size());
     std::nth_element(each.begin(), each.begin() + static_cast<std::ptrdiff_t>(each.size() / 2), each.end());
-    service.gpus.push_back({name, kind.seconds, static_cast<double>(each[each.size() / 2])});
+    service.gpus.push_back({name, kind.seconds, static_cast<double>(each[each.size() / 2]), kind.powered, kind.joules});
   }
   std::sort(service.gpus.begin(), service.gpus.end(),
             [](const GpuReading& a, const GpuReading& b) { return a.gpu_seconds > b.gpu_seconds; });

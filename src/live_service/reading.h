@@ -39,9 +39,11 @@ struct HourReading {
 
 // GPUs of one type that a service used.
 struct GpuReading {
-  std::string name;        // as the driver reports it: "NVIDIA H200"
-  double gpu_seconds = 0;  // see fleet/use.h
-  double per_replica = 1;  // median number of GPUs per replica
+  std::string name;            // as the driver reports it: "NVIDIA H200"
+  double gpu_seconds = 0;      // see fleet/use.h
+  double per_replica = 1;      // median number of GPUs per replica
+  double powered_seconds = 0;  // of GPUs that reported power,
+  double joules = 0;           // and their energy
 };
 
 // The hourly means and their histograms; if two provide the same mean, the first one that is published counts.

@@ -44,6 +44,23 @@ TEST(PeakTraffic, IsTheBusiestHourWithTheMeasuredMeans) {
   EXPECT_NEAR(peak->osl, 100, 100 * 0.05);
 }
 
+// GPUs whose power is not reported count with the mean of the others.
+RC_GTEST_PROP(Description, EnergyIsPowerTimesGpuHours, ()) {
+  ServiceReading r = a_day();
+  double known = 0, joules = 0, all = 0;
+  for (int i = *rc::gen::inRange(1, 4); i > 0; --i) {
+    const double seconds = *rc::gen::inRange(1, 86400), power = *rc::gen::inRange(60, 1000);
+    const bool reported = *rc::gen::arbitrary<bool>() || i == 1;
+    r.gpus.push_back({"NVIDIA H100 80GB HBM3", seconds, 1, reported ? seconds : 0, reported ? power * seconds : 0});
+    all += seconds;
+    if (reported) known += seconds, joules += power * seconds;
+  }
+  const Description d = described(r);
+  RC_ASSERT(d.energy().has_value());
+  RC_ASSERT(std::abs(in_joules(*d.energy()) - joules / known * all) < 1e-6 * joules + 1e-3 * all);
+  RC_ASSERT(std::abs(in_joules(*d.energy_per_token()) * d.output_tokens - in_joules(*d.energy())) < 1);
+}
+
 TEST(PeakTraffic, ABurstInAnotherHourIsPlayedToo) {
   ServiceReading r = a_day();
   for (std::size_t m = 305; m < 310; ++m) r.finished[m] = 400;

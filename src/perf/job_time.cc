@@ -8,7 +8,7 @@ namespace {
 Result<JobTime> training_time(const Constants& constants, const ModelWork& work, const model::Job& job,
                               const GpuSpeed& speed, const Cluster& cluster) {
   RIGHTSIZE_TRY(const TrainEstimate e, estimate_training(constants, work, job, speed, cluster));
-  return JobTime{e.step, seconds(1 / e.samples_per_second_per_gpu)};
+  return JobTime{e.step, seconds(1 / e.samples_per_second_per_gpu), e.power};
 }
 
 }  // namespace
@@ -21,12 +21,12 @@ Result<JobTime> job_time(const Constants& constants, const model::ModelShape& mo
   if (job.kind == model::JobKind::kTrain) return training_time(constants, work, job, speed, cluster);
   if (serves_batches(work)) {
     RIGHTSIZE_TRY(const BatchEstimate e, estimate_batch(constants, work, job, speed));
-    return JobTime{e.batch, seconds(1 / e.samples_per_second)};
+    return JobTime{e.batch, seconds(1 / e.samples_per_second), e.power};
   }
   ServeLoad load;  // a cache for all of it: the question is speed
   load.kv_tokens = static_cast<double>((job.serve.isl + job.serve.osl) * job.serve.concurrency);
   RIGHTSIZE_TRY(const ServeEstimate e, estimate_serving(constants, work, job, speed, cluster, load));
-  return JobTime{e.tpot, seconds(1 / in_tokens_per_s(e.output_per_gpu))};
+  return JobTime{e.tpot, seconds(1 / in_tokens_per_s(e.output_per_gpu)), e.power};
 }
 
 Result<Slowdown> job_slowdown(const Constants& constants, const model::ModelShape& model, const model::Job& job,

@@ -7,8 +7,9 @@
 namespace rightsize::perf {
 
 struct JobTime {
-  Seconds step;  // an optimizer step, one token of every running request (TPOT), or a batch
-  Seconds unit;  // GPU time per trained sequence or image, generated token, or sample
+  Seconds step;         // an optimizer step, one token of every running request (TPOT), or a batch
+  Seconds unit;         // GPU time per trained sequence or image, generated token, or sample
+  PowerEstimate power;  // of each GPU meanwhile
 };
 
 // Assumes full concurrency, whether or not it fits in memory. Fails if the job cannot run, or if the estimate does not

@@ -28,6 +28,7 @@ using Named = std::vector<std::pair<std::string_view, Value>>;
 // A confidence is a judgement, so it is shown without decimals.
 std::string whole_percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 std::string hours(GpuTime time) { return format_number(in_gpu_hours(time)); }
+std::string kwh(Joules energy) { return format_number(in_joules(energy) / 3.6e6); }
 std::string duration_text(Seconds time) { return format_duration(time); }
 std::optional<std::string> not_empty(const std::string& text) { return when(!text.empty(), text); }
 
@@ -99,6 +100,7 @@ const Fields<GroupLine> kAmountFields = {
      [](const GroupLine& line) { return when(line.priced, line.spend); }, dollars},
     {"waste_usd?", "wasted", "of it wasted", [](const GroupLine& line) { return when(line.jobs == 0, line.waste); },
      dollars},
+    {"energy_kwh?", "kWh", "energy of its GPUs, measured", &GroupLine::energy, kwh},
     {"waste_share", "share", "wasted share of the cost",
      [](const GroupLine& line) { return line.spend > Usd{} ? line.waste / line.spend : 0; }, percent, kTableOnly},
 };
@@ -147,6 +149,11 @@ const Fields<FleetTotals> kTotalsFields = {
     {"remedies_considered", "remedies found", &FleetTotals::remedies},
     {"window_seconds", "from the first reading to the last", &FleetTotals::window},
     {"share_read", "share of the GPUs or files that could be read", &FleetTotals::share_read},
+    {"energy_kwh?", "energy of the GPUs that reported power, without hosts", &FleetTotals::energy},
+    {"gpu_power_watts?", "mean power of such a GPU",
+     [](const FleetTotals& t) {
+       return t.energy ? std::optional(*t.energy / (t.powered / rightsize::gpus(1))) : std::nullopt;
+     }},
 };
 
 const Fields<fleet::UnplannedWaste> kUnplannedFields = {
@@ -207,6 +214,11 @@ std::vector<TimelineView> timelines(const FleetResult& result) {
   return views;
 }
 
+std::optional<double> kwh_of(const FleetResult& r) {
+  const std::optional<Joules>& energy = r.analysis.totals.energy;
+  return energy ? std::optional(in_joules(*energy) / 3.6e6) : std::nullopt;
+}
+
 const Fields<FleetResult> kFleetFields = {
     {"totals", "the whole fleet", kTotalsFields, [](const FleetResult& r) { return std::cref(r.analysis.totals); }},
     {"ledger", "where the time and money went; adds up to the totals", kLedgerFields,
@@ -224,6 +236,16 @@ const Fields<FleetResult> kFleetFields = {
     {"labels?", "by each label of --by", kGroupFields, &FleetResult::labels_asked},
     {"actions", "what to do, the largest saving first; savings add up", kActionFields,
      [](const FleetResult& r) { return std::span(r.analysis.actions); }},
+    {"power_caps?", "what power caps would save; null: no GPU reported power", kCapFields,
+     [](const FleetResult& r) { return std::span(r.analysis.caps); }},
+    {"energy_usd?", "price of the measured energy, with --kwh-price",
+     [](const FleetResult& r) {
+       return r.kwh_price && kwh_of(r) ? std::optional(*r.kwh_price * *kwh_of(r)) : std::nullopt;
+     }},
+    {"co2_kg?", "carbon dioxide of the measured energy, with --carbon",
+     [](const FleetResult& r) {
+       return r.carbon && kwh_of(r) ? std::optional(r.carbon->grams_per_kwh * *kwh_of(r) / 1e3) : std::nullopt;
+     }},
     {"without_action", "waste that no action removes", kUnplannedFields,
      [](const FleetResult& r) { return std::span(r.analysis.unplanned); }},
     {"gpus", "every GPU and MIG instance", kGpuRowFields,
@@ -278,6 +300,19 @@ const Fields<FleetAction> kActionFields = {
     {"gpus", "IDs of its GPUs", &FleetAction::gpu_ids},
     {"moves", "which workload goes where", kMoveFields, &FleetAction::moves},
     {"instead_of", "other remedies for the same GPUs that save less", &FleetAction::instead_of},
+};
+
+const Fields<fleet::CapLine> kCapFields = {
+    {"verdict", "verdict", "what limits the GPUs", &fleet::CapLine::verdict},
+    {"gpu", "GPU", "the GPU", &fleet::CapLine::gpu},
+    {"gpus", "GPUs", "GPUs with this verdict", &fleet::CapLine::gpus},
+    {"gpu_power_watts", "draws", "mean power of a GPU while active", &fleet::CapLine::drawn},
+    {"cap_watts", "cap", "power cap of each GPU", &fleet::CapLine::cap},
+    {"time_factor", "slower", "time of the work under the cap, relative to today", &fleet::CapLine::time,
+     [](double time) { return percent(time - 1); }},
+    {"saved_kwh_per_month", "kWh/month", "energy saved",
+     [](const fleet::CapLine& c) { return in_joules(c.saved * kMonth) / 3.6e6; },
+     [](double saved) { return format_number(saved); }},
 };
 
 const Fields<fleet::WaitLine> kWaitFields = {
@@ -337,6 +372,7 @@ const Fields<GpuRow> kGpuRowFields = {
     {"price_source", "the offer", [](const GpuRow& g) { return g.price.source; }},
     {"spend_usd", "spent", "cost of the window", &GpuRow::spend, dollars},
     {"waste_usd", "wasted", "of it wasted", &GpuRow::waste, dollars},
+    {"energy_kwh?", "kWh", "measured energy; a MIG instance: its share of the GPU's", &GpuRow::energy, kwh},
 };
 
 std::string time_text(TimePoint time) {

@@ -36,6 +36,7 @@ struct FleetRequest {
   market::OwnPrices prices;
   market::OfferFilter where;  // providers and regions of alternatives
   bool show_progress = false;
+  std::optional<Watts> power_cap = {};  // what it would do to every GPU
 
   // The time in files that counts; not set: all of it.
   std::optional<fleet::TimeSpan> cut() const {

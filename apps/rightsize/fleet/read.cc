@@ -171,7 +171,7 @@ Checked<FleetResult> run_fleet(const FleetRequest& request, const Facts& facts) 
   const fleet::DevicePrices prices(facts.catalog, request.prices, request.where);
   const perf::SpeedTable speeds(facts.catalog, facts.constants);
   const double share_read = result.analysis.totals.share_read;
-  result.analysis = fleet::analyse(std::move(telemetry.gpus), {prices, speeds, request.thresholds});
+  result.analysis = fleet::analyse(std::move(telemetry.gpus), {prices, speeds, request.thresholds, request.power_cap});
   result.analysis.totals.share_read = share_read;
   result.thresholds = request.thresholds;
   add_notes(result.analysis.notes);

@@ -7,6 +7,7 @@
 
 #include "fleet/fleet.h"
 #include "fleet/promql.h"
+#include "market/energy.h"
 #include "rightsize/fleet/billing.h"
 #include "rightsize/fleet/input.h"
 #include "rightsize/input/speed_input.h"
@@ -26,6 +27,8 @@ struct FleetResult {
   bool with_timelines = false;  // --timeline
   std::string emitted;          // the file of --emit
   FleetBilling billing;         // with --bill or --team-budget
+  std::optional<Usd> kwh_price;
+  std::optional<market::Carbon> carbon;
 };
 
 // Fails if nothing could be read.

@@ -184,6 +184,25 @@ std::string headline(const FleetAnalysis& a) {
   return text;
 }
 
+// Measured energy, and what power caps would do to it.
+void add_energy(report::Report& report, const FleetResult& result) {
+  const fleet::FleetTotals& t = result.analysis.totals;
+  if (!t.energy || !(t.powered > GpuTime{})) return;
+  const double kwh = in_joules(*t.energy) / 3.6e6;
+  std::string text = fmt::format("The GPUs used {} kWh, {} each on average", format_number(kwh),
+                                 format_power(*t.energy / (t.powered / gpus(1))));
+  if (result.kwh_price)
+    text += fmt::format("; {} at {} per kWh", dollars(*result.kwh_price * kwh), format_usd(*result.kwh_price));
+  if (result.carbon) text += fmt::format("; {} kg of CO2", format_number(kwh * result.carbon->grams_per_kwh / 1e3));
+  report.say(text + ".");
+  if (result.analysis.caps.empty()) return;
+  report.blocks.emplace_back(
+      titled("Power caps",
+             table_of(kCapFields, result.analysis.caps,
+                      {"verdict", "gpu", "gpus", "gpu_power_watts", "cap_watts", "time_factor", "saved_kwh_per_month"}),
+             0));
+}
+
 // How good the plan is, in dollars.
 std::string savings_note(const fleet::FleetTotals& t) {
   if (t.remedies == 0) return "";
@@ -250,6 +269,7 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   report.blocks.emplace_back(ledger_table(a));
   report.blocks.emplace_back(a.totals.measured ? owners_table("Who wastes it", "owner", a.owners, top)
                                                : spending_table(a.owners, top));
+  add_energy(report, result);
   for (const auto& [label, lines] : result.labels_asked) {
     report.blocks.emplace_back(owners_table("By " + label, label, lines, top));
   }

@@ -19,6 +19,7 @@ extern const report::Fields<fleet::LedgerLine> kLedgerFields;
 extern const report::Fields<fleet::FleetAction> kActionFields;
 extern const report::Fields<fleet::GroupLine> kGroupFields;
 extern const report::Fields<fleet::WaitLine> kWaitFields;
+extern const report::Fields<fleet::CapLine> kCapFields;
 extern const report::Fields<fleet::JobIssueLine> kJobIssueFields;
 extern const report::Fields<fleet::GpuRow> kGpuRowFields;
 

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/format.h"
+#include "diagnose/power_cap.h"
 #include "market/offers.h"
 #include "report/fields.h"
 
@@ -114,9 +115,16 @@ const Fields<Projection> kProjectionFields = {
 struct GpuView {
   const GpuProfile& gpu;
   std::vector<Projection> projections;
-  std::optional<UsdPerSecond> price;  // of this GPU or MIG instance
+  std::optional<UsdPerSecond> price;            // of this GPU or MIG instance
+  std::optional<diagnose::CapEffect> cap = {};  // the power cap with the least energy
 
   const Diagnosis& found() const { return gpu.diagnosis; }
+};
+
+const Fields<diagnose::CapEffect> kCapEffectFields = {
+    {"cap_watts", "the cap", &diagnose::CapEffect::cap},
+    {"time_factor", "time of the work, relative to today", &diagnose::CapEffect::time},
+    {"energy_factor", "energy of the work, relative to today", &diagnose::CapEffect::energy},
 };
 
 using NamedStatistics = std::vector<std::pair<std::string_view, MetricStatistics>>;
@@ -127,6 +135,12 @@ NamedStatistics named(const diagnose::Summary& summary) {
     if (summary.metrics[i]) all.emplace_back(telemetry::name_of(static_cast<Metric>(i)), *summary.metrics[i]);
   }
   return all;
+}
+
+std::optional<Watts> mean_power(const GpuView& view) {
+  const diagnose::Summary& whole = view.gpu.whole;
+  if (!whole.energy || !(whole.duration > Seconds{})) return std::nullopt;
+  return *whole.energy / whole.duration;
 }
 
 const Fields<GpuView> kGpuFields = {
@@ -154,6 +168,10 @@ const Fields<GpuView> kGpuFields = {
     {"shares", "where the time goes", kShareFields, [](const GpuView& v) { return v.found().shares; }},
     {"roofline", "position on the roofline", kRooflineFields, [](const GpuView& v) { return v.found().roofline; }},
     {"joules", "energy", [](const GpuView& v) { return v.gpu.whole.energy; }},
+    {"energy_kwh?", "the same in kWh", [](const GpuView& v) { return v.gpu.whole.energy; }},
+    {"mean_power_watts?", "energy over the observed time", mean_power},
+    {"power_cap?", "the cap that saves the most energy and makes the work at most 5 % slower", kCapEffectFields,
+     &GpuView::cap},
     {"power_capped", "share of samples at the power limit", [](const GpuView& v) { return v.gpu.whole.power_capped; }},
     {"thermally_capped", "share of samples limited by heat",
      [](const GpuView& v) { return v.gpu.whole.thermally_capped; }},
@@ -183,9 +201,17 @@ struct Correction {
   std::vector<std::pair<std::string_view, Seconds>> elsewhere;
 };
 
+// Measured and estimated power of a known job. With a measured step, also the energy of a unit of work.
+struct KnownPower {
+  Watts drawn, estimated;
+  std::optional<Joules> per_unit;
+  Joules estimated_per_unit;
+};
+
 struct KnownView {
   std::string job;
   std::optional<Correction> correction;
+  std::optional<KnownPower> power;
 };
 
 const Fields<Correction> kCorrectionFields = {
@@ -195,9 +221,18 @@ const Fields<Correction> kCorrectionFields = {
     {"step_seconds_elsewhere", "time of a step on other GPUs", &Correction::elsewhere},
 };
 
+const Fields<KnownPower> kKnownPowerFields = {
+    {"power_watts", "measured power of a GPU, without start-up and pauses", &KnownPower::drawn},
+    {"estimated_power_watts", "its estimate", &KnownPower::estimated},
+    {"joules_per_unit?", "measured energy of a trained sequence or image, an output token or a sample",
+     &KnownPower::per_unit},
+    {"estimated_joules_per_unit", "its estimate", &KnownPower::estimated_per_unit},
+};
+
 const Fields<KnownView> kKnownFields = {
     {"job", "the job", &KnownView::job},
     {kCorrectionFields, &KnownView::correction},
+    {kKnownPowerFields, &KnownView::power},
 };
 
 struct ProfileView {
@@ -336,7 +371,7 @@ std::string first_screen(const GpuView& view) {
 }
 
 void describe_gpu(report::Report& out, const GpuView& view) {
-  const auto& [gpu, projections, price] = view;
+  const auto& [gpu, projections, price, cap] = view;
   const Diagnosis& found = gpu.diagnosis;
   auto list = [&](const char* title, const std::vector<std::string>& lines) {
     if (!lines.empty()) out.say(fmt::format("{}\n  {}", title, fmt::join(lines, "\n  ")));
@@ -357,11 +392,18 @@ void describe_gpu(report::Report& out, const GpuView& view) {
     phases.most_shown = 12;
     out.show("Phases", std::move(phases));
   }
-  if (gpu.whole.energy && gpu.whole.duration > Seconds{}) {
-    out.say(fmt::format("{} samples over {}: {} kJ, {} on average.",
-                        format_count(static_cast<double>(gpu.whole.samples)), format_duration(gpu.whole.duration),
-                        format_number(in_joules(*gpu.whole.energy) / 1e3),
-                        format_power(*gpu.whole.energy / gpu.whole.duration)));
+  if (const std::optional<Watts> mean = mean_power(view)) {
+    const double joules = in_joules(*gpu.whole.energy);
+    std::string text =
+        fmt::format("{} samples over {}: {}, {} on average.", format_count(static_cast<double>(gpu.whole.samples)),
+                    format_duration(gpu.whole.duration),
+                    joules < 3.6e6 ? format_number(joules / 1e3) + " kJ" : format_number(joules / 3.6e6) + " kWh",
+                    format_power(*mean));
+    if (view.cap) {
+      text += fmt::format(" A power cap of {} would save {} of the energy and make the work {} slower.",
+                          format_power(view.cap->cap), percent(1 - view.cap->energy), percent(view.cap->time - 1));
+    }
+    out.say(std::move(text));
   }
   if (projections.empty()) return;
   std::vector<const Projection*> fitting;
@@ -381,7 +423,7 @@ KnownView describe_known(report::Report& out, const KnownWork& known, const GpuV
   const Result<perf::JobTime> estimated = perf::job_time(*job.constants, job.model, job.job, *view.gpu.gpu);
   std::string text = fmt::format("Speeds on other GPUs are estimates for this job: {}.", known.described);
   if (!estimated) text += fmt::format(" There is no estimate: {}.", estimated.error().message);
-  KnownView described{known.described, {}};
+  KnownView described{known.described, {}, {}};
   if (estimated && known.step) {
     Correction correction{*known.step, estimated->step, {}};
     text += fmt::format(
@@ -392,6 +434,19 @@ KnownView describe_known(report::Report& out, const KnownWork& known, const GpuV
     for (const Projection& p : view.projections)
       correction.elsewhere.emplace_back(p.gpu->name, *known.step / p.speed.likely);
     described.correction = std::move(correction);
+  }
+  const std::optional<double> drawn = view.gpu.steady.mean(Metric::kPower);
+  if (estimated && drawn && estimated->power.known()) {
+    const Watts power = estimated->power.mean;
+    KnownPower known_power{watts(*drawn), power, {}, power * estimated->unit};
+    text += fmt::format(" It draws {}; the estimate is {}", format_power(watts(*drawn)), format_power(power));
+    if (known.step) {
+      known_power.per_unit = watts(*drawn) * (estimated->unit * (*known.step / estimated->step));
+      text += fmt::format(": {} J per unit of work, estimated {} J", format_number(in_joules(*known_power.per_unit)),
+                          format_number(in_joules(known_power.estimated_per_unit)));
+    }
+    text += ".";
+    described.power = known_power;
   }
   out.say(std::move(text));
   return described;
@@ -413,6 +468,17 @@ void describe_source(report::Report& out, const ProfileSource& source) {
   out.say(fmt::format("{}", fmt::join(lines, "\n")));
 }
 
+// A MIG instance has no power limit of its own.
+std::optional<diagnose::CapEffect> cap_of(const GpuProfile& gpu, const perf::SpeedTable& speeds) {
+  constexpr double kMostTime = 1.05;
+  const perf::SustainedRates* rates = speeds.find(*gpu.gpu);
+  if (rates == nullptr || !gpu.device.mig_id.empty()) return std::nullopt;
+  const auto work = diagnose::powered_work(gpu.steady, gpu.diagnosis.shares, rates->power);
+  if (!work) return std::nullopt;
+  const diagnose::WeightedWork only{*work, joules(1)};
+  return diagnose::best_cap({&only, 1}, kMostTime);
+}
+
 }  // namespace
 
 report::Report profile_report(const std::vector<GpuProfile>& gpus, const ProfileSource& source,
@@ -427,6 +493,7 @@ report::Report profile_report(const std::vector<GpuProfile>& gpus, const Profile
           {&gpu.steady, &gpu.diagnosis, gpu.gpu, known != nullptr ? &known->job : nullptr}, speeds, &prices);
       if (const auto quote = prices.gpu(*gpu.gpu, catalog::Purchase::kOnDemand))
         view.price = quote->rate * rightsize::gpus(diagnose::mig_share(gpu.device, gpu.gpu, prices.catalog()));
+      view.cap = cap_of(gpu, speeds);
     }
     describe_gpu(out, view);
     if (known != nullptr && gpu.gpu != nullptr) profile.known = describe_known(out, *known, view);

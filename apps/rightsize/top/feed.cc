@@ -16,6 +16,15 @@ namespace {
 constexpr Seconds kWindow = seconds(30);  // that the verdict is based on
 constexpr std::size_t kMostRecent = 600;  // samples per GPU
 
+void add_energy(TopGpu& gpu, const telemetry::Sample& sample) {
+  const std::optional<double> power = sample.get(telemetry::Metric::kPower);
+  if (!power || gpu.recent.empty()) return;
+  const Seconds since = sample.time - gpu.recent.back().time;
+  if (!(since > Seconds{}) || since > kWindow) return;
+  gpu.energy += watts(*power) * since;
+  gpu.powered += since;
+}
+
 // The recent samples of every GPU. The sampler's thread adds them, the screen reads them.
 class Recent final : public telemetry::SampleSink {
  public:
@@ -30,7 +39,9 @@ class Recent final : public telemetry::SampleSink {
   }
   void add(int device, const telemetry::Sample& sample) override {
     const std::lock_guard lock(mutex_);
-    auto& recent = gpus_[static_cast<std::size_t>(device)].recent;
+    TopGpu& gpu = gpus_[static_cast<std::size_t>(device)];
+    auto& recent = gpu.recent;
+    add_energy(gpu, sample);
     recent.push_back(sample);
     while (recent.size() > kMostRecent || recent.back().time - recent.front().time > kWindow) recent.pop_front();
   }

@@ -78,8 +78,15 @@ const char* colour_of(diagnose::Verdict verdict) {
   }
 }
 
+std::string energy_text(Joules energy) {
+  const double kwh = in_joules(energy) / 3.6e6;
+  return kwh < 0.01 ? fmt::format("{} kJ", format_number(in_joules(energy) / 1e3)) : format_number(kwh) + " kWh";
+}
+
 ScreenLine headline(const TopScreen& screen) {
   UsdPerSecond spent, lost;
+  Watts drawn;
+  Joules energy;
   double whole = 0;
   bool priced = false;
   for (const TopGpu& gpu : screen.gpus) {
@@ -88,6 +95,9 @@ ScreenLine headline(const TopScreen& screen) {
     lost += price * gpu.diagnosis.wasted;
     whole += gpu.device.mig_id.empty() ? 1 : gpu.share;
     priced = priced || gpu.price;
+    // Every instance of a GPU reports the power of the whole GPU.
+    drawn += gpu.mean_power().value_or(Watts{}) * gpu.share;
+    energy += gpu.energy * gpu.share;
   }
   const auto count = static_cast<std::size_t>(std::ceil(whole - 0.01));
   const auto instances = std::count_if(screen.gpus.begin(), screen.gpus.end(),
@@ -99,6 +109,7 @@ ScreenLine headline(const TopScreen& screen) {
     line.add(fmt::format("  {}/h, ", format_usd_per_hour(spent)));
     line.add(fmt::format("{} of it wasted", format_usd_per_hour(lost)), lost > 0.2 * spent ? "31" : "");
   }
+  if (energy > Joules{}) line.add(fmt::format("  {}, {}", format_power(drawn), energy_text(energy)));
   return line;
 }
 
@@ -300,6 +311,9 @@ const Fields<TopGpu> kTopGpuFields = {
     {"confidence", "0 to 1", [](const TopGpu& g) { return g.diagnosis.confidence; }},
     {"wasted", "share of the time without useful work", [](const TopGpu& g) { return g.diagnosis.wasted; }},
     {"usd_per_hour", "price of this GPU or MIG instance; null: none known", &TopGpu::price},
+    {"mean_power_watts?", "mean power since the first reading", &TopGpu::mean_power},
+    {"energy_kwh?", "energy since the first reading",
+     [](const TopGpu& g) { return report::when(g.powered > Seconds{}, g.energy); }},
     {"now", "the latest value of each metric", values_now},
     {"processes", "processes on the GPU", kProcessFields, &TopGpu::processes},
 };

@@ -22,6 +22,12 @@ struct TopGpu {
   double share = 1;  // of a whole GPU; less for a MIG instance
   std::optional<UsdPerSecond> price;
   std::vector<telemetry::GpuProcess> processes;
+  Joules energy;    // since the first reading: power times the time since the last one,
+  Seconds powered;  // and the time that counts
+
+  std::optional<Watts> mean_power() const {
+    return powered > Seconds{} ? std::optional(energy / powered) : std::nullopt;
+  }
 };
 
 struct TopScreen {

@@ -59,6 +59,7 @@ SustainedRates sustained_rates(const Constants& constants, const Gpu& gpu) {
   rates.memory = speed.bandwidth * half.bandwidth;
   rates.launch = half.latency;
   rates.host_link = host_link_rate(gpu);
+  rates.power = speed.power;
   return rates;
 }
 

@@ -24,6 +24,7 @@ struct SustainedRates {
   BytesPerSecond memory;                    // streaming weights in thin products
   Seconds launch;                           // GPU time to start a kernel
   std::optional<BytesPerSecond> host_link;  // PCIe, one direction; empty if unknown
+  GpuPower power;
 };
 
 SustainedRates sustained_rates(const Constants& constants, const catalog::Gpu& gpu);
