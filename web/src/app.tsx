@@ -152,7 +152,7 @@ export function App() {
       />
       <main class="main" id="main" tabIndex={-1}>
         <TokenForm />
-        {Show ? <ErrorBoundary key={path}><Show /></ErrorBoundary> : <p class="empty">Page not found.</p>}
+        {Show ? <ErrorBoundary key={path}><Show /></ErrorBoundary> : <p class="empty" data-testid="not-found">There is no page at <code>{path}</code>. Choose one from the menu.</p>}
       </main>
     </div>
   );

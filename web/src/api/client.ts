@@ -28,6 +28,13 @@ export class Refused extends Error {
   }
 }
 
+/** The server cannot be reached; it may be restarting. */
+export class Away extends Error {
+  constructor() {
+    super('The server does not respond. The page tries again every few seconds.');
+  }
+}
+
 const KEPT = 'rightsize-token';
 export const setToken = (token: string) => {
   sessionStorage.setItem(KEPT, token);
@@ -39,7 +46,10 @@ function headers(more: Record<string, string> = {}): Record<string, string> {
 }
 
 async function request(path: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(path, init);
+  const response = await fetch(path, init).catch((failed: unknown) => {
+    // fetch() reports every network failure as a TypeError.
+    throw failed instanceof TypeError ? new Away() : failed;
+  });
   if (response.ok) return response;
   const problem = (await response.json().catch(() => ({}))) as Partial<Schemas['Problem']>;
   if (response.status === 401) dispatchEvent(new Event('token-needed'));
@@ -54,6 +64,38 @@ function post(path: string, body: unknown, signal?: AbortSignal, priority: Reque
     body: JSON.stringify(body),
     signal: signal ?? null,
   });
+}
+
+const PART = 4 * 2 ** 20;
+
+/** Sends a file in parts, compressed on the way; returns the text that stands for it in a request. */
+export async function upload(file: Blob, signal: AbortSignal, progress: (share: number) => void): Promise<string> {
+  let sent = 0;
+  const counted = new TransformStream<Uint8Array, Uint8Array>({ transform: (chunk, out) => { sent += chunk.length; out.enqueue(chunk); } });
+  const start = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  const packed = start[0] === 0x1f && start[1] === 0x8b;
+  const bytes = file.stream().pipeThrough(counted);
+  const reader = (packed ? bytes : bytes.pipeThrough(new CompressionStream('gzip') as unknown as TransformStream<Uint8Array, Uint8Array>)).getReader();
+  let id = '';
+  let at = 0;
+  let waiting: Uint8Array[] = [];
+  let size = 0;
+  const send = async () => {
+    const response = await request(`/api/uploads?id=${id}&at=${String(at)}`, { method: 'POST', headers: headers({ 'Content-Type': 'application/octet-stream' }), body: new Blob(waiting), signal });
+    ({ id, bytes: at } = (await response.json()) as { id: string; bytes: number });
+    waiting = [];
+    size = 0;
+    progress(file.size > 0 ? sent / file.size : 1);
+  };
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (value) {
+      waiting.push(value);
+      size += value.length;
+    }
+    if (size >= PART || (done && (size > 0 || id === ''))) await send();
+    if (done) return `upload:${id}`;
+  }
 }
 
 /** Runs a command; the answer is its --format json document. */

@@ -1,6 +1,6 @@
 // Requests while the input changes: the newest one wins.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { ask, type AnswerOf, type AskFor, type Command } from '../api/client';
+import { ask, Away, Refused, type AnswerOf, type AskFor, type Command } from '../api/client';
 import { Ahead } from './ahead';
 import { Newest } from './newest';
 
@@ -14,6 +14,10 @@ export interface Answer<T> {
 
 const NOTHING = { value: undefined, failed: undefined, busy: false, milliseconds: 0 };
 
+/** How soon a question is repeated if the server is away or busy. */
+const RETRY = 2500;
+const isTemporary = (failed: unknown) => failed instanceof Away || (failed instanceof Refused && failed.status === 503);
+
 /**
  * The answer to `what`, requested again whenever it changes; null requests nothing. The previous answer stays while waiting.
  * `moving`: the question follows a slider, and intermediate answers are shown too.
@@ -22,24 +26,29 @@ export function useAnswer<C extends Command>(command: C, what: AskFor<C> | null,
   const [answer, setAnswer] = useState<Answer<AnswerOf<C>>>(NOTHING);
   const key = what === null ? null : JSON.stringify(what);
   const newest = useRef<Newest<AnswerOf<C>>>();
+  const timer = useRef<number>();
   newest.current ??= new Newest(
     (question, signal) => ask(command, JSON.parse(question) as AskFor<C>, signal),
     {
       asked: () => { setAnswer((old) => (old.busy ? old : { ...old, busy: true })); },
       answered: (value, _, last, since) => { setAnswer({ value, failed: undefined, busy: !last, milliseconds: performance.now() - since }); },
-      failed: (failed) => { setAnswer((old) => ({ ...old, failed, busy: false })); },
+      failed: (failed, question) => {
+        setAnswer((old) => ({ ...old, failed, busy: false }));
+        if (isTemporary(failed)) timer.current = setTimeout(() => { newest.current?.next(question); }, RETRY) as unknown as number;
+      },
     },
     moving,
   );
   // Before the next paint, because a frame is a fifth of the time that feels instant.
   useLayoutEffect(() => {
+    clearTimeout(timer.current);
     if (key !== null) newest.current?.next(key);
     else {
       newest.current?.stop();
       setAnswer(NOTHING);
     }
   }, [key]);
-  useEffect(() => () => { newest.current?.stop(); }, []);
+  useEffect(() => () => { clearTimeout(timer.current); newest.current?.stop(); }, []);
   return answer;
 }
 

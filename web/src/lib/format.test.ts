@@ -50,3 +50,9 @@ describe('numbers', () => {
     expect(plural(2, 'GPU')).toBe('2 GPUs');
   });
 });
+
+describe('axes', () => {
+  it('write the sign before the dollar, as everywhere', () => {
+    expect([-25, -1500, -2e6, 25].map(shortMoney)).toEqual(['-$25', '-$1.5k', '-$2M', '$25']);
+  });
+});

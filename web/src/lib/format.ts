@@ -30,9 +30,10 @@ export function moneyRange(low: number | null | undefined, high: number | null |
 /** For axes: $20k rather than $20,000. */
 export function shortMoney(usd: number): string {
   const size = Math.abs(usd);
-  if (size >= 1e6) return `$${trim((usd / 1e6).toFixed(1))}M`;
-  if (size >= 1000) return `$${trim((usd / 1000).toFixed(1))}k`;
-  return `$${number(usd)}`;
+  const sign = usd < 0 ? '-' : '';
+  if (size >= 1e6) return `${sign}$${trim((size / 1e6).toFixed(1))}M`;
+  if (size >= 1000) return `${sign}$${trim((size / 1000).toFixed(1))}k`;
+  return `${sign}$${number(size)}`;
 }
 
 const PARTS: [number, string][] = [

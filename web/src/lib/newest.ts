@@ -11,7 +11,7 @@ export class Newest<A> {
 
   constructor(
     private readonly ask: (question: string, signal: AbortSignal) => Promise<A>,
-    private readonly told: { asked: () => void; answered: (answer: A, question: string, last: boolean, since: number) => void; failed: (why: unknown) => void },
+    private readonly told: { asked: () => void; answered: (answer: A, question: string, last: boolean, since: number) => void; failed: (why: unknown, question: string) => void },
     /** Whether a running request may finish when a newer one arrives. */
     private readonly patient: boolean,
     private readonly now: () => number = () => performance.now(),
@@ -45,7 +45,7 @@ export class Newest<A> {
     };
     this.ask(question, mine.control.signal).then(
       (answer) => { over((last) => { this.told.answered(answer, question, last, mine.since); }); },
-      (why: unknown) => { over((last) => { if (last) this.told.failed(why); }); },
+      (why: unknown) => { over((last) => { if (last) this.told.failed(why, question); }); },
     );
   }
 }

@@ -4,6 +4,7 @@ import { aboutFlag, explained, inPageWords } from './words';
 describe('words', () => {
   it('name the field of the page instead of the flag', () => {
     expect(inPageWords('give yours with --price', { price: '“Your price”' })).toBe('give yours with “Your price”');
+    expect(inPageWords('no --deadline: 8 GPUs', { deadline: 'Deadline' })).toBe('no deadline: 8 GPUs');
     expect(inPageWords('--optimizer adamw-8bit')).toBe('--optimizer adamw-8bit');
   });
   it('identify the flag of a message', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { roomForLabels } from './axes';
+import { placeLabels, roomForLabels } from './axes';
 
 describe('space for labels after bars', () => {
   it('keeps every label inside and the bars as long as possible', () => {
@@ -16,5 +16,25 @@ describe('space for labels after bars', () => {
   it('does not shorten the longest bar for a long label after a short one', () => {
     const bars = [{ value: 10, label: '10 M' }, { value: 1, label: '1 M, the price is old' }];
     expect(roomForLabels(bars, 300)).toBeLessThan(40);
+  });
+});
+
+describe('labels', () => {
+  it('do not cover each other and stay inside, for any dots with room', () => {
+    let seed = 7;
+    const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+    for (let round = 0; round < 300; ++round) {
+      const labels = Array.from({ length: 5 }, () => ({ x: 40 + random() * 520, y: 30 + random() * 240, text: 'lowest energy'.slice(0, 5 + Math.floor(random() * 8)) }));
+      const boxes = placeLabels(labels, labels, 600, 300).map((at, i) => {
+        const label = labels[i] ?? { x: 0, y: 0, text: '' };
+        const wide = 6.4 * label.text.length;
+        const left = label.x + at.dx - (at.anchor === 'start' ? 0 : at.anchor === 'end' ? wide : wide / 2);
+        return [left, label.y + at.dy - 7, left + wide, label.y + at.dy + 7] as const;
+      });
+      boxes.forEach((a, i) => {
+        expect(a[0] >= 0 && a[2] <= 600 && a[1] >= 0 && a[3] <= 300).toBe(true);
+        for (const b of boxes.slice(i + 1)) expect(a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1]).toBe(false);
+      });
+    }
   });
 });

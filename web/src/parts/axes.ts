@@ -34,3 +34,33 @@ export function roomForLabels(bars: { value: number; label: string }[], width: n
   const lengths = bars.map((bar) => (width - 12 - LETTER * bar.label.length) / (bar.value / longest));
   return width - Math.max(20, Math.min(width - 12, ...lengths));
 }
+
+export interface Placed {
+  dx: number;
+  dy: number;
+  anchor: 'start' | 'middle' | 'end';
+}
+
+const OFFSETS: Placed[] = [0, -15, 15, -30, 30, -45, 45].flatMap((dy) => [{ dx: 11, dy, anchor: 'start' as const }, { dx: -11, dy, anchor: 'end' as const }, ...(dy === 0 ? [] : [{ dx: 0, dy, anchor: 'middle' as const }])]);
+
+/** Where to write labels beside dots (pixels), so that they cover neither each other nor other dots, and stay inside. */
+export function placeLabels(labels: { x: number; y: number; text: string }[], dots: { x: number; y: number }[], width: number, height: number): Placed[] {
+  const boxes: [number, number, number, number][] = [];
+  const boxOf = (label: (typeof labels)[number], at: Placed): [number, number, number, number] => {
+    const wide = 6.4 * label.text.length;
+    const left = label.x + at.dx - (at.anchor === 'start' ? 0 : at.anchor === 'end' ? wide : wide / 2);
+    return [left, label.y + at.dy - 7, left + wide, label.y + at.dy + 7];
+  };
+  return labels.map((label) => {
+    const cost = (at: Placed) => {
+      const [x1, y1, x2, y2] = boxOf(label, at);
+      const outside = x1 < 0 || x2 > width || y1 < 0 || y2 > height ? 100 : 0;
+      const covered = boxes.filter(([a1, b1, a2, b2]) => x1 < a2 && x2 > a1 && y1 < b2 && y2 > b1).length;
+      const hidden = dots.filter((dot) => dot.x > x1 - 5 && dot.x < x2 + 5 && dot.y > y1 - 3 && dot.y < y2 + 3).length;
+      return outside + 10 * covered + 3 * hidden + Math.abs(at.dy) / 30;
+    };
+    const best = OFFSETS.reduce((a, b) => (cost(b) < cost(a) ? b : a));
+    boxes.push(boxOf(label, best));
+    return best;
+  });
+}

@@ -10,6 +10,10 @@ import { useTheme } from './theme';
 export interface ChartProps {
   title: string;
   note?: string;
+  /** How to use it on the page; not part of saved pictures. */
+  hint?: string;
+  /** Without a frame of its own, inside another card. */
+  inner?: boolean;
   name: string;
   rows: Row[];
   draw: (width: number) => Plot.PlotOptions;
@@ -100,11 +104,11 @@ export function Chart(props: ChartProps) {
   }, [width, theme, props.rows, props.draw]);
 
   return (
-    <section class="card" aria-label={props.title}>
+    <section class={props.inner ? 'inner' : 'card'} aria-label={props.title}>
       <div class="card-head">
         <div>
           <h2>{props.title}</h2>
-          {props.note && <p>{props.note}</p>}
+          {(props.note ?? props.hint) && <p>{props.note} {props.hint && <span class="screen-only">{props.hint}</span>}</p>}
         </div>
         <div class="chart-tools">
           <button type="button" class="ghost" aria-pressed={table} title="The numbers as a table" onClick={() => { setTable(!table); }}>

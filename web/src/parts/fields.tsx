@@ -253,12 +253,19 @@ export function matching(choices: Choice[], typed: string): Choice[] {
 }
 
 /** Type to search, arrow keys to move, Enter to select. */
-export function Combobox(props: { label: string; value: string; choices: Choice[]; hint?: string; onChange: (value: string) => void }) {
+/** `free`: other names are allowed, too, and the server decides whether it knows them. */
+export function Combobox(props: { label: string; value: string; choices: Choice[]; hint?: string; free?: boolean; onChange: (value: string) => void }) {
   const [typed, setTyped] = useState<string | null>(null);
   const [at, setAt] = useState(0);
   const list = useId();
   const active = useRef<HTMLLIElement>(null);
-  const shown = useMemo(() => (typed === null ? [] : matching(props.choices, typed)), [props.choices, typed]);
+  const shown = useMemo(() => {
+    if (typed === null) return [];
+    const found = matching(props.choices, typed);
+    const name = typed.trim();
+    const known = name === '' || found.some((choice) => choice.value === name.toLowerCase());
+    return props.free && !known ? [...found, { value: name, note: 'use this name', words: '' }] : found;
+  }, [props.choices, typed]);
   useEffect(() => {
     active.current?.scrollIntoView({ block: 'nearest' });
   }, [at]);

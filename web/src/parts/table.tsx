@@ -3,6 +3,9 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Named } from './basics';
 
+/** Rows that one press of "Show more" adds. */
+const MORE = 200;
+
 export interface Column<R> {
   title: string;
   cell: (row: R) => ComponentChildren;
@@ -17,21 +20,25 @@ export interface Column<R> {
   spacious?: boolean;
 }
 
-export function Table<R>(props: { label: string; columns: Column<R>[]; rows: R[]; keyOf: (row: R) => string; picked?: string | undefined; onPick?: (row: R) => void; most?: number }) {
+export function Table<R>(props: { label: string; columns: Column<R>[]; rows: R[]; keyOf: (row: R) => string; picked?: string | undefined; onPick?: (row: R) => void; most?: number; /** The text of a row for the search field; without it there is none. */ find?: (row: R) => string }) {
   const [order, setOrder] = useState<{ by: number; down: boolean } | null>(null);
-  const [all, setAll] = useState(false);
+  const [more, setMore] = useState(0);
+  const [wanted, setWanted] = useState('');
+  const found = useMemo(() => {
+    const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+    return props.find && words.length > 0 ? props.rows.filter((row) => { const text = props.find?.(row).toLowerCase() ?? ''; return words.every((word) => text.includes(word)); }) : props.rows;
+  }, [props.rows, wanted]);
   const sorted = useMemo(() => {
     const sort = order && props.columns[order.by]?.sort;
-    if (!sort) return props.rows;
+    if (!sort) return found;
     const compare = (a: R, b: R) => {
       const [x, y] = [sort(a), sort(b)];
       return (x < y ? -1 : x > y ? 1 : 0) * (order.down ? -1 : 1);
     };
-    return [...props.rows].sort(compare);
-  }, [props.rows, props.columns, order]);
-  const most = props.most ?? 200;
-  const shown = all ? sorted : sorted.slice(0, most);
-  return (
+    return [...found].sort(compare);
+  }, [found, props.columns, order]);
+  const shown = sorted.slice(0, (props.most ?? MORE) + more);
+  const table = (
     <div class="scroll" tabIndex={0} role="region" aria-label={props.label}>
       <table>
         <thead>
@@ -73,10 +80,20 @@ export function Table<R>(props: { label: string; columns: Column<R>[]; rows: R[]
         </tbody>
       </table>
       {sorted.length > shown.length && (
-        <button type="button" class="button small" style={{ margin: '8px 10px' }} onClick={() => { setAll(true); }}>
-          Show all {sorted.length}
+        <button type="button" class="button small" style={{ margin: '8px 10px' }} onClick={() => { setMore(more + MORE); }}>
+          {sorted.length - shown.length > MORE ? `Show ${String(MORE)} more of ${sorted.length.toLocaleString('en-US')}` : `Show all ${String(sorted.length)}`}
         </button>
       )}
     </div>
+  );
+  if (!props.find) return table;
+  return (
+    <>
+      <div class="table-search">
+        <input type="search" aria-label={`Search: ${props.label}`} placeholder="Search" value={wanted} onInput={(event) => { setWanted(event.currentTarget.value); setMore(0); }} />
+        <span class="quiet" role="status">{wanted === '' ? '' : `${found.length.toLocaleString('en-US')} of ${props.rows.length.toLocaleString('en-US')}`}</span>
+      </div>
+      {table}
+    </>
   );
 }

@@ -4,42 +4,59 @@ import { showServer, type AskFor } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
-import { duration, money, number, percent } from '../../lib/format';
+import { duration, money, number, percent, plural, sentence } from '../../lib/format';
 import { save } from '../../lib/save';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
 import { Table } from '../../parts/table';
 import { SavingsByDecision } from './pictures';
-import { joined, type Decision, type Detail, type Savings } from './shapes';
+import { joined, totalSaved, type Decision, type Detail, type Savings } from './shapes';
 
 const DEFAULTS = { id: '', team: '' };
 const STATUS: Record<string, Tone> = { 'in-force': 'good', 'rolling-out': 'accent', 'rolled-back': 'bad', superseded: 'plain', decided: 'plain' };
+const NAMES: Record<string, string> = { ttft_seconds: 'TTFT', tpot_seconds: 'TPOT', usd_per_hour: 'price per hour', memory_bytes: 'memory per GPU', tokens_per_second: 'tokens per second', hours: 'duration in hours' };
+const metricName = (metric: string) => NAMES[metric] ?? metric.replace(/_(seconds|bytes)$/, '').replace(/_/g, ' ');
 const VERDICT: Record<string, Tone> = { kept: 'good', broken: 'bad' };
 
-/** The predictions of a decision, each with its interval and limit. */
+/** What was predicted of a decision, next to what was measured since. */
 function Picked(props: { id: string }) {
   const answer = useAnswer('decisions', useMemo(() => ({ what: ['show', props.id] }) as unknown as AskFor<'decisions'>, [props.id]));
+  const verified = useAnswer('verify', useMemo(() => ({ decision: props.id }), [props.id]));
   const decision = (answer.value as { decisions?: Detail[] } | undefined)?.decisions?.[0];
-  if (!decision) return <Busy />;
-  const shown = (metric: string, value: number | null) => (value === null ? '–' : metric.endsWith('_seconds') ? duration(value) : metric.endsWith('_bytes') ? `${number(value / 2 ** 30)} GiB` : metric.startsWith('usd') ? money(value) : metric === 'utilization' ? percent(value) : number(value));
+  if (answer.failed !== undefined) return <Card label="Error"><Problem failed={answer.failed} /></Card>;
+  if (!decision || decision.id !== props.id) return <Busy />;
+  const verification = verified.value?.verification;
+  const measured = new Map((verification?.metrics ?? []).map((each) => [each.metric, each]));
+  const broken = (verification?.metrics ?? []).filter((each) => each.verdict === 'broken');
+  const shown = (metric: string, value: number | null | undefined) => (value === null || value === undefined ? '–' : metric.endsWith('_seconds') ? duration(value) : metric.endsWith('_bytes') ? `${number(value / 2 ** 30)} GiB` : metric.startsWith('usd') ? money(value) : metric === 'utilization' ? percent(value) : number(value));
   return (
     <Card title={`${decision.id}: ${decision.workload}`} note={decision.what ?? ''}>
       <div class="stack">
         {decision.why && <p class="note">{decision.why}</p>}
+        {broken.map((each) => (
+          <p class="note bad" key={each.metric}>
+            {sentence(metricName(each.metric)).slice(0, -1)}: {shown(each.metric, each.measured)}, outside the predicted range of {shown(each.metric, each.predicted.low)} to {shown(each.metric, each.predicted.high)}.
+          </p>
+        ))}
         <Table
-          label="Predictions"
+          label="Predicted and measured"
           rows={decision.predictions ?? []}
           keyOf={(row) => row.metric}
           columns={[
-            { title: 'Predicted', cell: (row) => row.metric.replace(/_/g, ' ') },
-            { title: 'Low', number: true, cell: (row) => shown(row.metric, row.low) },
-            { title: 'Likely', number: true, cell: (row) => <strong>{shown(row.metric, row.likely)}</strong> },
-            { title: 'High', number: true, cell: (row) => shown(row.metric, row.high) },
-            { title: 'Limit', number: true, cell: (row) => shown(row.metric, row.limit) },
+            { title: 'What', cell: (row) => metricName(row.metric) },
+            { title: 'Predicted', number: true, cell: (row) => <>{shown(row.metric, row.likely)}{row.low !== null && <small>{shown(row.metric, row.low)} to {shown(row.metric, row.high)}</small>}</> },
+            { title: 'Measured', number: true, cell: (row) => {
+              const real = measured.get(row.metric);
+              if (!real || real.measured === null || real.measured === undefined) return <span class="quiet">{verified.busy ? '…' : 'not measured'}</span>;
+              return <><strong>{shown(row.metric, real.measured)}</strong><small>{real.low !== null && real.low !== undefined ? `${shown(row.metric, real.low)} to ${shown(row.metric, real.high)}, ` : ''}{plural(real.samples, 'sample')}</small></>;
+            } },
+            { title: 'Verdict', cell: (row) => { const verdict = measured.get(row.metric)?.verdict; return verdict ? <Badge tone={VERDICT[verdict] ?? 'plain'}>{verdict}</Badge> : '–'; } },
+            { title: 'Limit', number: true, roomy: true, cell: (row) => shown(row.metric, row.limit) },
           ]}
         />
-        {decision.way_back && (
+        {typeof verification?.measured_usd === 'number' && <p>Measured cost: <strong>{money(verification.measured_usd)}/{decision.per}</strong> <span class="quiet">({verification.cost_method})</span>{typeof verification.saved_usd === 'number' ? verification.saved_usd < 0 ? `; ${money(-verification.saved_usd)} more than before` : `; saves ${money(verification.saved_usd)}/${decision.per}` : ''}{typeof verification.predicted_saving_usd === 'number' ? `, predicted saving ${money(verification.predicted_saving_usd)}` : ''}.</p>}
+        {decision.rollback && (
           <p class="quiet">
-            Way back: <code>{decision.way_back}</code>
+            Rollback: <code>{decision.rollback}</code>
           </p>
         )}
       </div>
@@ -63,8 +80,8 @@ export function DecisionsPage() {
   const savings = useAnswer('decisions', useMemo(() => (kept ? ({ what: 'savings' } as AskFor<'decisions'>) : null), [kept]));
   const rows = useMemo(() => joined((list.value as { decisions?: Decision[] } | undefined)?.decisions ?? [], savings.value as Savings | undefined), [list.value, savings.value]);
   const shown = state.team === '' ? rows : rows.filter((row) => row.team === state.team);
-  const teams = [...new Set(rows.map((row) => row.team))];
-  const total = (savings.value as Savings | undefined)?.measured_usd;
+  const teams = [...new Set(rows.flatMap((row) => row.team || []))];
+  const total = totalSaved(shown);
   return (
     <>
       <PageHead title="Decisions" what="Recorded decisions with their expected and measured savings">
@@ -74,7 +91,7 @@ export function DecisionsPage() {
       {kept === false && (
         <Card label="No ledger">
           <p class="empty">
-            No decision is kept yet. <code>rightsize decide</code> keeps one; <code>rightsize serve --ledger FILE</code> shows those of a team.
+            No decision is recorded yet. “Decide” on the Recommend page records one; <code>rightsize serve --ledger FILE</code> shows those of a team.
           </p>
         </Card>
       )}
@@ -84,15 +101,15 @@ export function DecisionsPage() {
         <div class="stack">
           <section class="card hero" aria-label="Summary">
             <p class="hero-line" data-testid="answer">
-              {total === undefined ? `${number(rows.length)} decisions` : `${money(total)} saved so far by ${number(rows.length)} decisions`}
+              {state.team !== '' && `${state.team}: `}{total === undefined ? plural(shown.length, 'decision') : total < 0 ? `${money(-total)} more spent so far by ${plural(shown.length, 'decision')}` : `${money(total)} saved so far by ${plural(shown.length, 'decision')}`}
             </p>
             <div style={{ marginTop: '12px' }}>
               <Stats
                 items={[
-                  { name: 'In force', value: number(rows.filter((row) => row.status === 'in-force').length) },
-                  { name: 'Rolling out', value: number(rows.filter((row) => row.status === 'rolling-out').length) },
-                  { name: 'Savings confirmed', value: number(rows.filter((row) => row.verdict === 'kept').length), note: 'by measurement' },
-                  { name: 'Not confirmed', value: number(rows.filter((row) => row.verdict === 'broken').length) },
+                  { name: 'In force', value: number(shown.filter((row) => row.status === 'in-force').length) },
+                  { name: 'Rolling out', value: number(shown.filter((row) => row.status === 'rolling-out').length) },
+                  { name: 'Savings confirmed', value: number(shown.filter((row) => row.verdict === 'kept').length), note: 'by measurement' },
+                  { name: 'Not confirmed', value: number(shown.filter((row) => row.verdict === 'broken').length) },
                 ]}
               />
             </div>
@@ -106,16 +123,16 @@ export function DecisionsPage() {
             </div>
           )}
           {shown.some((row) => row.measured_usd !== null) && <SavingsByDecision rows={shown} />}
-          <Card title="Kept decisions" note="Click one for its predictions." bare>
+          <Card title="Decisions" note="Click one for its predictions and measurements." bare>
             <Table
-              label="Kept decisions"
+              label="Decisions"
               rows={shown}
               keyOf={(row) => row.id}
               picked={state.id}
               onPick={(row) => { change({ id: state.id === row.id ? '' : row.id }, true); }}
               columns={[
                 { title: 'Workload', cell: (row) => `${row.id} ${row.workload}`, sort: (row) => row.workload },
-                { title: 'Team', cell: (row) => row.team, sort: (row) => row.team },
+                { title: 'Team', cell: (row) => row.team || '–', sort: (row) => row.team ?? '' },
                 { title: 'Decided', cell: (row) => row.decided_at.slice(0, 10), sort: (row) => row.decided_at },
                 { title: 'Choice', wide: true, cell: (row) => <span class="quiet">{row.choice}</span> },
                 { title: 'Status', cell: (row) => <Badge tone={STATUS[row.status] ?? 'plain'}>{row.status}</Badge>, sort: (row) => row.status },

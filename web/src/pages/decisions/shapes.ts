@@ -3,7 +3,7 @@
 export interface Decision {
   id: string;
   workload: string;
-  team: string;
+  team: string | null;
   by: string;
   decided_at: string;
   status: string;
@@ -17,7 +17,7 @@ export interface Decision {
 export interface Detail extends Decision {
   why?: string;
   what?: string;
-  way_back?: string;
+  rollback?: string;
   predictions?: { metric: string; low: number | null; likely: number | null; high: number | null; limit: number | null }[];
 }
 
@@ -33,4 +33,10 @@ export type Row = Decision & { verdict: string | null; measured_usd: number | nu
 export function joined(decisions: Decision[], savings: Savings | undefined): Row[] {
   const known = new Map((savings?.decisions ?? []).map((each) => [each.id, each]));
   return decisions.map((decision) => ({ ...decision, verdict: known.get(decision.id)?.verdict ?? null, measured_usd: known.get(decision.id)?.measured_usd ?? null }));
+}
+
+/** The savings measured so far; undefined if nothing was measured. */
+export function totalSaved(rows: Row[]): number | undefined {
+  const known = rows.flatMap((row) => row.measured_usd ?? []);
+  return known.length === 0 ? undefined : known.reduce((sum, usd) => sum + usd, 0);
 }

@@ -1,8 +1,9 @@
 import type { Plan, Schemas } from '../../api/client';
 import { duration, money, moneyRange, number, percent, sentence } from '../../lib/format';
 import { boundShown, inPageWords, stackName, TERMS } from '../../lib/words';
-import { Badge, Stats, type StatProps } from '../../parts/basics';
-import { caveatsOf, closeCall, workOf } from './compare';
+import type { ComponentChildren } from 'preact';
+import { Badge, Busy, Stats, type StatProps } from '../../parts/basics';
+import { caveatsOf, closeCall, gpusOf, signedPercent, workOf, worthATest } from './compare';
 import { FIELD_NAMES } from './question';
 
 /** "4 × MI300X at runpod" */
@@ -32,8 +33,9 @@ function stats(plan: Plan, serving: boolean): StatProps[] {
     { name: 'Machines', value: number(plan.instances), note: plan.region === 'any' ? plan.instance : `${plan.instance}, ${plan.region}` },
     { name: 'Per hour', value: money(plan.usd_per_hour), note: `${money(plan.usd_per_hour / plan.gpus)}/GPU-h` },
     { name: 'Bound by', value: boundShown(plan.bound), note: plan.mfu ? `MFU ${percent(plan.mfu)}` : undefined, help: plan.mfu ? TERMS['MFU'] : undefined },
+    ...(plan.energy_kwh ? [{ name: 'Energy', value: `${number(plan.energy_kwh)} kWh`, note: serving ? 'per month' : undefined }] : []),
     { name: 'GPU memory', value: plan.memory_bytes && plan.capacity_bytes ? percent(plan.memory_bytes / plan.capacity_bytes) : '–', note: 'of each GPU' },
-    { name: 'Settings', value: plan.precision ?? '–', note: [stackName(plan.stack ?? ''), ...settings(plan, serving)].filter(Boolean).join(', ') },
+    { name: 'Settings', value: plan.precision ?? '–', note: [stackName(plan.stack ?? ''), ...settingsOf(plan, serving)].filter(Boolean).join(', ') },
   ];
   if (serving) {
     return [
@@ -52,7 +54,7 @@ function stats(plan: Plan, serving: boolean): StatProps[] {
   ];
 }
 
-function settings(plan: Plan, serving: boolean): string[] {
+export function settingsOf(plan: Plan, serving: boolean): string[] {
   const parts = serving ? (plan.max_sequences ? [`at most ${number(plan.max_sequences)} sequences`] : []) : [`batch ${String(plan.micro_batch ?? 1)}`];
   if ((plan.tp ?? 1) > 1) parts.push(`TP ${String(plan.tp)}`);
   if ((plan.pp ?? 1) > 1) parts.push(`PP ${String(plan.pp)}`);
@@ -62,14 +64,39 @@ function settings(plan: Plan, serving: boolean): string[] {
   return parts;
 }
 
-export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | undefined; serving: boolean; milliseconds: number; full: Schemas['Recommend'] | undefined }) {
+/** If nothing meets the limits: the cheapest plan that one change makes possible. */
+function Nearest({ full }: { full: Schemas['Recommend'] }) {
+  const nearest = [...(full.changes ?? [])].sort((a, b) => a.plan.usd_total - b.plan.usd_total)[0];
+  const serving = full.request?.['job'] === 'serve';
+  if (!nearest) return <p class="hero-sub">None of the usual changes helps; “Why not others” lists the reasons.</p>;
+  return (
+    <p class="note" data-testid="nearest">
+      <Badge tone="accent">Nearest</Badge> {headline(nearest.plan, serving)}, with a change: {inPageWords(nearest.what, FIELD_NAMES)}.
+    </p>
+  );
+}
+
+interface Props {
+  found: Schemas['Recommend'];
+  plan: Plan | undefined;
+  labels: string[];
+  serving: boolean;
+  milliseconds: number;
+  full: Schemas['Recommend'] | undefined;
+  example: boolean;
+  busy: boolean;
+  tools: ComponentChildren;
+}
+
+export function AnswerCard(props: Props) {
   const { found, plan, serving, full } = props;
   const basis = BASIS[plan?.basis ?? ''];
   // The confidence applies to the first plan.
   const isFirst = plan === found.plans?.[0];
   const chance = isFirst ? full?.confidence : undefined;
   const close = isFirst && full ? closeCall(full, serving) : undefined;
-  const beside = [...(close ? [sentence(close)] : []), ...(isFirst ? (full?.terms ?? []).map((each) => inPageWords(each, FIELD_NAMES)) : [])];
+  const first = found.plans?.[0];
+  const beside = [...(close ? [sentence(close)] : []), ...(isFirst && full ? [worthATest(full) ?? ''].filter(Boolean) : []), ...(isFirst ? (full?.terms ?? []).map((each) => inPageWords(each, FIELD_NAMES)) : [])];
   const caveats = caveatsOf(found, plan);
   return (
     <section class="card hero" aria-label="The recommendation">
@@ -78,17 +105,20 @@ export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | un
           {headline(plan, serving)}
         </p>
       )}
+      {props.busy && <div class="replanning"><Busy what="Re-planning…" /></div>}
       <p class="hero-line" data-testid="answer">
         {plan ? headline(plan, serving) : 'Nothing meets your limits'}
       </p>
       <p class="hero-sub">
-        {found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} considered, re-planned in ${duration(props.milliseconds / 1000, 2)}.` : 'See below what would make a plan feasible.'}
+        {props.example && <Badge tone="accent">Example</Badge>} {found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} considered, re-planned in ${duration(props.milliseconds / 1000, 2)}.` : ''}
       </p>
+      {!plan && (full ? <Nearest full={full} /> : <Busy what="Looking for the nearest plan…" />)}
       <p style={{ marginTop: '8px', display: 'flex', gap: '6px', flexWrap: 'wrap', alignItems: 'center' }}>
         {basis && <Badge tone={basis[0]}>{basis[1]}</Badge>}
         {typeof chance === 'number' && <Badge tone={chance > 0.7 ? 'good' : 'warn'} title="Confidence: speeds and prices are drawn 2,000 times within their intervals; this is the share of draws in which this GPU stays the cheapest">confidence {chance > 0.99 ? 'over 99 %' : percent(chance)} that {plan?.gpu} is cheapest</Badge>}
         {plan?.price_age_days !== undefined && !plan.held_back && <Badge tone={plan.price_age_days > 120 ? 'warn' : 'plain'}>price {number(plan.price_age_days)} days old</Badge>}
-        {!isFirst && plan && <Badge tone={plan.held_back ? 'warn' : 'accent'}>plan {plan.rank}{plan.held_back ? `, not first: ${plan.held_back}` : ', not the cheapest'}</Badge>}
+        {!isFirst && plan && first && <Badge tone={plan.held_back ? 'warn' : 'accent'}>{plan.held_back ? `plan ${String(plan.rank)}, not first: ${plan.held_back}` : `not the recommendation (${gpusOf(first)}): ${signedPercent(plan.usd_total / first.usd_total - 1)}`}</Badge>}
+        {props.labels.filter((label) => isFirst ? label !== 'recommended' : true).map((label) => <Badge key={label}>{label}</Badge>)}
       </p>
       {beside.length > 0 && (
         <div class="note" style={{ marginTop: '8px' }}>
@@ -109,6 +139,7 @@ export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | un
           <Stats items={stats(plan, serving)} />
         </div>
       )}
+      {plan && <div class="actions screen-only" style={{ marginTop: '10px' }}>{props.tools}</div>}
     </section>
   );
 }

@@ -1,4 +1,4 @@
-// Comparisons of plans: the effect of a change, close calls, the best trade-offs.
+// Comparisons of plans: keys and labels, the effect of a change, close calls.
 import type { Plan, Schemas } from '../../api/client';
 import { duration, money, number } from '../../lib/format';
 
@@ -17,34 +17,89 @@ export function signedPercent(share: number): string {
 
 const same = (a: Plan, b: Plan) => a.gpu === b.gpu && a.gpus === b.gpus && a.instance === b.instance && a.provider === b.provider && a.purchase === b.purchase && a.region === b.region;
 
+/** Other regions or sizes of the same machines are no alternative. */
+const alike = (a: Plan, b: Plan) => a.gpu === b.gpu && a.gpus === b.gpus && a.provider === b.provider && a.purchase === b.purchase;
+
+/** A plan that can be selected, with its name in the address: "3" is the third of the ranking, "p3" the third of the front. */
+export interface Choice {
+  key: string;
+  plan: Plan;
+}
+
+/** The ranked plans, then those of the front that are not among them. */
+export function choicesOf(found: Found | undefined): Choice[] {
+  const plans = found?.plans ?? [];
+  const front = (found?.pareto ?? []).map((plan, i) => ({ key: `p${String(i + 1)}`, plan })).filter(({ plan }) => !plans.some((each) => same(each, plan)));
+  return [...plans.map((plan, i) => ({ key: String(i + 1), plan })), ...front];
+}
+
 /** How much more than the first plan a close call may cost. */
 const CLOSE = 0.05;
 
+/** Not ranked behind for a doubtful price, and with a benchmark behind its speed. */
+export const isSound = (plan: Plan) => !plan.held_back && plan.basis !== 'specification';
+
 /**
- * If the first plan is not clearly the best: the plan to consider instead, and why. It is the fastest within 5 % of the cost or,
- * if the GPU is best in less than half of the cases, the next GPU.
+ * If the first plan is not clearly the best, the plan to consider instead: the fastest within 5 % of the cost or, if the GPU is
+ * best in less than half of the cases, the next GPU.
  */
-export function closeCall(found: Found, serving: boolean): string | undefined {
-  const [first, ...others] = found.plans ?? [];
+export function closeRival(found: Found, serving: boolean): Plan | undefined {
+  const first = found.plans?.[0];
   if (!first) return undefined;
   const time = (plan: Plan) => timeOf(plan, serving);
-  const rivals = [...others.filter((plan) => !plan.held_back), ...(found.pareto ?? [])].filter((plan) => !same(plan, first) && plan.usd_total >= first.usd_total);
+  const rivals = choicesOf(found).map(({ plan }) => plan).filter((plan) => !plan.held_back && !alike(plan, first) && plan.usd_total >= first.usd_total);
   const near = rivals.filter((plan) => plan.usd_total <= first.usd_total * (1 + CLOSE));
   const unsure = typeof found.confidence === 'number' && found.confidence < 0.5;
-  const rival = near.sort((a, b) => time(a) - time(b) || a.usd_total - b.usd_total)[0] ?? (unsure ? rivals.filter((plan) => plan.gpu !== first.gpu).sort((a, b) => a.usd_total - b.usd_total)[0] : undefined);
-  if (!rival) return undefined;
+  return near.sort((a, b) => time(a) - time(b) || a.usd_total - b.usd_total)[0] ?? (unsure ? rivals.filter((plan) => plan.gpu !== first.gpu).sort((a, b) => a.usd_total - b.usd_total)[0] : undefined);
+}
+
+export function closeCall(found: Found, serving: boolean): string | undefined {
+  const first = found.plans?.[0];
+  const rival = closeRival(found, serving);
+  if (!first || !rival) return undefined;
   const more = rival.usd_total - first.usd_total;
-  const gain = time(first) / time(rival);
+  const gain = timeOf(first, serving) / timeOf(rival, serving);
   const name = rival.provider === first.provider ? gpusOf(rival) : `${gpusOf(rival)} at ${rival.provider}`;
-  if (gain > 1.05) return `close call: ${name} for ${money(more)} more ${serving ? `has a TTFT of ${duration(time(rival))} instead of ${duration(time(first))}` : gain > 1.9 && gain < 2.1 ? 'is twice as fast' : `is ${number(gain, 2)} times as fast`}`;
+  if (gain > 1.05) return `close call: ${name} for ${money(more)} more ${serving ? `has a TTFT of ${duration(timeOf(rival, serving))} instead of ${duration(timeOf(first, serving))}` : gain > 1.9 && gain < 2.1 ? 'is twice as fast' : `is ${number(gain, 2)} times as fast`}`;
   return more < 0.0005 * first.usd_total ? `close call: ${name} costs the same` : `close call: ${name} costs only ${money(more)} more`;
+}
+
+/** A cheaper plan that is not first because no benchmark confirms its speed, and what a test would cost. */
+export function worthATest(found: Found): string | undefined {
+  const test = found.experiment as { plan?: Plan; saving_share?: number; test_usd?: number; test_seconds?: number } | null | undefined;
+  if (!test?.plan || !test.saving_share) return undefined;
+  return `Worth a test: ${gpusOf(test.plan)} at ${test.plan.provider} could save ${number(100 * test.saving_share, 2)} % (${money(test.plan.usd_total)}) but has no benchmark. A test of ${duration(test.test_seconds)} costs about ${money(test.test_usd)}.`;
+}
+
+/** The energy of a job in kWh, or the power of a service in watts: the smaller, the better. */
+export const energyOf = (plan: Plan) => (plan.energy_kwh ?? plan.power_watts ?? undefined);
+
+/** Labels of special plans by key: recommended, cheapest, close call, fastest, lowest energy. */
+export function labelsOf(found: Found | undefined, serving: boolean): Map<string, string[]> {
+  const labels = new Map<string, string[]>();
+  const all = choicesOf(found);
+  const add = (choice: Choice | undefined, label: string) => { if (choice) labels.set(choice.key, [...(labels.get(choice.key) ?? []), label]); };
+  const least = (of: (plan: Plan) => number | undefined, among = all) => among.filter(({ plan }) => (of(plan) ?? 0) > 0).sort((a, b) => (of(a.plan) ?? 0) - (of(b.plan) ?? 0))[0];
+  if (!found || all.length === 0) return labels;
+  add(all[0], 'recommended');
+  const sound = all.filter(({ plan }) => isSound(plan));
+  const untested = least((plan) => plan.usd_total);
+  const cheapest = least((plan) => plan.usd_total, sound) ?? untested;
+  if (untested && cheapest && untested !== cheapest && untested.plan.usd_total < 0.99 * cheapest.plan.usd_total) add(untested, untested.plan.held_back ? 'cheapest, price in doubt' : 'cheapest, no benchmark');
+  add(cheapest, 'cheapest');
+  const rival = closeRival(found, serving);
+  add(all.find(({ plan }) => plan === rival), 'close call');
+  add(least((plan) => timeOf(plan, serving)), 'fastest');
+  add(least(energyOf), 'lowest energy');
+  return labels;
 }
 
 /** Caveats of this plan; those of the answer are about the first plan. */
 export function caveatsOf(found: Found, plan: Plan | undefined): string[] {
   const first = found.plans?.[0];
   if (!plan || !first || same(plan, first)) return (found.caveats ?? []).map(String);
-  return plan.basis === 'specification' ? [`no ${plan.gpu} benchmark: the speed comes from the data sheet`] : [];
+  const own = (plan.caveats ?? []).map(String);
+  return own.length > 0 ? own : plan.basis === 'specification' ? [`no ${plan.gpu} benchmark: the speed comes from the data sheet`] : [];
 }
 
 /** The effect of another deadline: "7 d → 3 d 12 h: same plan; changes below 14 h 11 min (4 × mi300x, +1 %)". */

@@ -16,7 +16,7 @@ function useModels(): Choice[] {
   useEffect(() => {
     ask('models', {}).then(
       (answer) => {
-        setModels((answer.models ?? []).map((each) => ({ value: each.name ?? '', note: `${magnitude(each.parameters ?? 0)} · ${each.family ?? ''}`, words: `${each.name ?? ''} ${each.family ?? ''}`.toLowerCase() })));
+        setModels((answer.models ?? []).map((each) => ({ value: each.name ?? '', note: `${magnitude(each.parameters ?? 0)} · ${each.family ?? ''}`, words: `${each.name ?? ''} ${each.family ?? ''} ${each.source ?? ''}`.toLowerCase() })));
       },
       () => undefined,
     );
@@ -143,8 +143,8 @@ export function Controls(props: Props) {
   const hint = useMemo(() => models.find((each) => each.value === state.model)?.note, [models, state.model]);
   return (
     <section class="card fields" aria-label="The question">
-      <Segmented label="Kind of work" value={state.job} choices={[['train', 'Train'], ['serve', 'Serve']]} onChange={(job) => { change({ job, plan: '1', tab: 'memory' }, true); }} />
-      {!pasting && <Combobox label="Model" value={state.model} choices={models} {...(hint ? { hint } : {})} onChange={(model) => { change({ model, config: '' }, true); }} />}
+      <Segmented label="Kind of work" value={state.job} choices={[['train', 'Train'], ['serve', 'Serve']]} onChange={(job) => { change({ job, plan: '1', vs: '', tab: 'memory' }, true); }} />
+      {!pasting && <Combobox free label="Model" value={state.model} choices={models} {...(hint ? { hint } : {})} onChange={(model) => { change({ model, config: '' }, true); }} />}
       {pasting && (
         <Field label="config.json" hint="Paste a Hugging Face configuration. It stays on this machine.">
           {(id) => <textarea id={id} value={draft ?? state.config} spellcheck={false} placeholder={'{"model_type": "llama", …'} onInput={(event) => { setDraft(event.currentTarget.value); }} onChange={(event) => { setDraft(null); change({ config: event.currentTarget.value }, true); }} />}

@@ -60,21 +60,24 @@ function Memory({ state, plan }: { state: State; plan: Plan }) {
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
       const need = parts.reduce((sum, part) => sum + part.gib, 0);
-      const names = (entry: (typeof sizes)[number]) => entry.names.slice(0, width > 700 ? 4 : 2).join(', ') + (entry.names.length > (width > 700 ? 4 : 2) ? ` +${String(entry.names.length - (width > 700 ? 4 : 2))}` : '');
+      type Size = (typeof sizes)[number];
+      const rowOf = (size: Size) => `${number(size.gib)} GiB`;
+      const most = width > 700 ? 3 : width > 480 ? 2 : 1;
+      const label = (size: Size | undefined) => (size ? `${size.verdict === 'no' ? '✗' : size.verdict === 'tight' ? '≈' : '✓'} ${size.names.slice(0, most).join(', ')}${size.names.length > most ? ` +${String(size.names.length - most)}` : ''}` : '');
       const colour: Record<string, string> = { fits: 'var(--good)', tight: 'var(--warn)', no: 'var(--line-strong)' };
       return {
-        height: 22 * (sizes.length + 1) + 54,
-        marginTop: 40,
-        marginLeft: 64,
-        marginRight: 16,
-        x: { label: 'GiB of one GPU →', labelOffset: 32, grid: true, domain: [0, Math.max(need, ...sizes.map((size) => size.gib)) * 1.02], axis: 'top' },
-        y: { label: null, domain: ['this job', ...sizes.map((size) => `${number(size.gib)} GiB`)], tickSize: 0 },
+        height: 22 * (sizes.length + 1) + 46,
+        marginTop: 36,
+        marginLeft: 58,
+        marginRight: Math.min(280, Math.max(120, width * 0.36)),
+        x: { label: 'GiB of one GPU →', labelOffset: 30, grid: true, nice: false, domain: [0, Math.max(need, ...sizes.map((size) => size.gib)) * 1.02], ticks: width < 560 ? 3 : 6, axis: 'top' },
+        y: { label: null, domain: ['this job', ...sizes.map(rowOf)], tickSize: 0 },
         color: { domain: parts.map((part) => part.part), range: PART_COLOURS },
         marks: [
-          Plot.barX(parts, Plot.stackX({ y: () => 'this job', x: 'gib', fill: 'part', insetTop: 2, insetBottom: 2, order: null })),
-          Plot.barX(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 'gib', fill: (size: (typeof sizes)[number]) => colour[size.verdict] ?? 'var(--line-strong)', fillOpacity: 0.28, insetTop: 5, insetBottom: 5, rx: 2 }),
+          Plot.barX(sizes, { y: rowOf, x: 'gib', fill: (size: Size) => colour[size.verdict] ?? 'var(--line-strong)', fillOpacity: (size: Size) => (size.verdict === 'no' ? 0.5 : 0.7), insetTop: 6, insetBottom: 6, rx: 2 }),
           Plot.ruleX([need], { stroke: 'var(--ink)', strokeDasharray: '3 3' }),
-          Plot.text(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 0, text: (size: (typeof sizes)[number]) => `${size.verdict === 'no' ? '✗' : size.verdict === 'tight' ? '≈' : '✓'} ${names(size)}`, textAnchor: 'start', dx: 6, fill: 'var(--ink)', stroke: 'var(--panel)', strokeWidth: 3, strokeOpacity: 0.6 }),
+          Plot.barX(parts, Plot.stackX({ y: () => 'this job', x: 'gib', fill: 'part', insetTop: 2, insetBottom: 2, order: null })),
+          Plot.text(['this job', ...sizes.map(rowOf)], { y: (row: string) => row, frameAnchor: 'right', textAnchor: 'start', dx: 10, text: (row: string) => (row === 'this job' ? `${number(need)} GiB` : label(sizes.find((size) => rowOf(size) === row))), fill: 'var(--ink)' }),
           Plot.tip(parts, Plot.pointerX(Plot.stackX({ y: () => 'this job', x: 'gib', title: (part: (typeof parts)[number]) => `${part.part}: ${number(part.gib)} GiB`, fill: 'var(--panel)', stroke: 'var(--line-strong)', order: null }))),
         ],
       };
@@ -90,6 +93,7 @@ function Memory({ state, plan }: { state: State; plan: Plan }) {
       title="Memory against each GPU’s capacity"
       note={`${gib(per.device_bytes)} on each GPU as ${amd ? 'amd-smi' : 'nvidia-smi'} shows it (80 % between ${gib(per.low_bytes)} and ${gib(per.high_bytes)}), ${isServing(state) ? 'as the engine reserves it' : amd ? 'counted, not measured on AMD' : 'by a model validated on an H200'}. ✓ fits, ≈ tight, ✗ not at this plan’s settings; smaller GPUs may fit with others.`}
       name="memory"
+      inner
       rows={parts}
       draw={draw}
       legend={parts.map((part, i) => [`${part.part} ${number(part.gib)} GiB`, PART_COLOURS[i % PART_COLOURS.length] ?? 'gray'])}
@@ -139,7 +143,7 @@ function Roofline({ state, plan }: { state: State; plan: Plan }) {
   if (answer.failed !== undefined) return <Problem failed={answer.failed} fields={FIELD_NAMES} />;
   if (!answer.value) return <Busy />;
   if (ops.length === 0) return <p class="empty">No roofline for this job.</p>;
-  return <Chart title={`Operations under the roofline of ${plan.gpu}`} note="The area of a dot is its time. Left of the dashed line memory is the limit, right of it compute." name="roofline" rows={ops.map((op) => ({ ...op }))} draw={draw} legend={[['compute-bound', 'var(--c1)'], ['memory-bound', 'var(--c2)']]} />;
+  return <Chart inner title={`Operations under the roofline of ${plan.gpu}`} note="The area of a dot is its time. Left of the dashed line memory is the limit, right of it compute." name="roofline" rows={ops.map((op) => ({ ...op }))} draw={draw} legend={[['compute-bound', 'var(--c1)'], ['memory-bound', 'var(--c2)']]} />;
 }
 
 function Why({ plan }: { plan: Plan }) {
@@ -188,7 +192,7 @@ function Changes({ found, change, plan }: Props) {
             cell: (row) => {
               const next = changeFromFlags(row.flags);
               return next ? (
-                <button type="button" class="button small" onClick={() => { change({ ...next, plan: '1' }, true); }}>
+                <button type="button" class="button small" onClick={() => { change({ ...next, plan: '1', vs: '' }, true); }}>
                   Apply
                 </button>
               ) : (
@@ -273,13 +277,13 @@ export function Details(props: Props) {
   const { state, change, plan } = props;
   const tab = (TABS.find(([name]) => name === state.tab)?.[0] ?? 'memory') as Tab;
   return (
-    <section class="card" aria-label="About this plan">
-      <Tabs label="About this plan" value={plan ? tab : 'rejected'} choices={plan ? TABS : TABS.filter(([name]) => name === 'rejected' || name === 'changes')} onChange={(next) => { change({ tab: next }); }}>
+    <section class="card about" aria-label="About this plan">
+      <Tabs label="About this plan" value={plan || tab === 'rejected' ? tab : 'changes'} choices={plan ? TABS : TABS.filter(([name]) => name === 'rejected' || name === 'changes')} onChange={(next) => { change({ tab: next }); }}>
         {plan && tab === 'memory' && <Memory state={state} plan={plan} />}
         {plan && tab === 'roofline' && <Roofline state={state} plan={plan} />}
         {plan && tab === 'why' && <Why plan={plan} />}
-        {tab === 'changes' && <Changes {...props} />}
-        {(tab === 'rejected' || (!plan && tab !== 'changes')) && <Rejected {...props} />}
+        {(tab === 'changes' || (!plan && tab !== 'rejected')) && <Changes {...props} />}
+        {tab === 'rejected' && <Rejected {...props} />}
         {plan && tab === 'run' && <RunIt {...props} plan={plan} />}
       </Tabs>
     </section>

@@ -2,33 +2,43 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import type { Plan, Schemas } from '../../api/client';
 import { askForFile, Refused } from '../../api/client';
-import { useAddress } from '../../lib/address';
+import { readAddress, useAddress, writeAddress } from '../../lib/address';
 import { useAhead, useAnswer, useSettled } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
 import { save } from '../../lib/save';
 import { Busy, Card, CopyLink, CopyText, Export, PageHead, Problem } from '../../parts/basics';
-import { AnswerCard } from './answer';
+import { AnswerCard, headline, machinesOf } from './answer';
 import { useOtherClouds } from './clouds';
 import { Controls } from './controls';
 import { Details } from './details';
+import { SideBySide } from './beside';
+import { choicesOf, gpusOf, labelsOf } from './compare';
+import { DecideForm } from './decide';
 import { CostAgainstTime, WorkPerDollar } from './pictures';
 import { PlansTable, planRows } from './plans';
+import { Scenarios } from './scenarios';
 import { commandLine, DEFAULTS, FIELD_NAMES, problemsOf, question, quickQuestion, refusedFields, type State } from './question';
 
 type Recommend = Schemas['Recommend'];
 
 const NONE: Plan[] = [];
+/** Parts of the state that do not change the question. */
+const VIEW = { plan: '1', vs: '', tab: '', tool: '' };
+
+/** The question of a first visit. */
+const EXAMPLE = JSON.stringify({ ...DEFAULTS, ...VIEW });
 
 export function Recommendation() {
   const [state, change] = useAddress(DEFAULTS);
   const [pending, setPending] = useState(false);
+  const [open, setOpen] = useState<'decide' | 'scenarios' | null>(null);
   // While the input is invalid, the last valid question keeps its answer, greyed.
   const problems = problemsOf(state);
   const askable = useRef<State>();
   if (Object.keys(problems).length === 0) askable.current = state;
   const asking = askable.current;
   // Two requests: only plans while a slider moves, and all details when it rests.
-  const key = JSON.stringify({ ...asking, plan: '', tab: '', tool: '' });
+  const key = JSON.stringify({ ...asking, ...VIEW });
   const quickAsk = useMemo(() => (asking ? quickQuestion(asking) : null), [key]);
   const fullAsk = useMemo(() => (asking ? question(asking) : null), [key]);
   const quick = useAnswer('recommend', quickAsk, true);
@@ -45,28 +55,32 @@ export function Recommendation() {
   const plans = (before ?? found)?.plans ?? NONE;
   const others = useOtherClouds(asking, full.value?.plans ?? NONE, fullIsCurrent);
   const first = found?.plans?.[0];
-  const picked: Plan | undefined = before ? first : (plans[Number(state.plan) - 1] ?? plans[0]);
+  const shown = before ?? found;
+  const choices = useMemo(() => choicesOf(shown), [shown]);
+  const labels = useMemo(() => labelsOf(shown, serving), [shown, serving]);
+  const choice = choices.find((each) => each.key === state.plan) ?? choices[0];
+  const picked: Plan | undefined = before ? first : choice?.plan;
+  const other = choices.find((each) => each.key === state.vs && each !== choice);
   // Charts draw the limits of the question as it was when the answer came, so that they are drawn once per answer.
   const answered = useMemo(() => ({ ...state, job }), [found]);
   // Most answers arrive within 150 ms; while a slow one is computed, the old one is greyed.
   const slow = useSettled(quick.busy, 150) && quick.busy;
   const outdated = pending || slow || Object.keys(problems).length > 0 || quick.failed !== undefined || job !== state.job;
   const wrong = { ...(quick.failed instanceof Refused ? refusedFields(quick.failed.messages) : {}), ...problems };
-  const pick = useCallback((rank: number) => { change({ plan: String(rank) }, true); }, [change]);
+  const pick = useCallback((plan: string) => { change({ plan }, true); }, [change]);
   // Rendered once per answer, not at every move of a slider, to keep the slider responsive.
-  const shown = before ?? found;
   const pictures = useMemo(
     () =>
       shown && plans.length > 0 && (
         <>
           <div class={`columns wide-left ${before ? 'stale' : ''}`}>
-            <CostAgainstTime found={shown} serving={serving} state={answered} picked={picked} onPick={pick} />
+            <CostAgainstTime found={shown} serving={serving} state={answered} picked={choice?.key} onPick={pick} />
             <WorkPerDollar plans={plans} others={others} serving={serving} picked={picked} onPick={pick} />
           </div>
-          <div class={before ? 'stale' : ''}><PlansTable plans={plans} serving={serving} picked={picked} onPick={pick} /></div>
+          <div class={`ranked ${before ? 'stale' : ''}`}><PlansTable plans={plans} serving={serving} picked={choice?.key} onPick={pick} /></div>
         </>
       ),
-    [shown, before, plans, others, serving, answered, picked, pick],
+    [shown, before, plans, others, serving, answered, picked, choice?.key, pick],
   );
 
   const file = (format: 'html' | 'csv' | 'md') => {
@@ -76,7 +90,8 @@ export function Recommendation() {
     <>
       <PageHead title="Recommend" what="The cheapest GPUs for a workload: how many, which provider, terms and settings">
         <CopyLink />
-        {fullAsk && <CopyText text={commandLine(fullAsk)} what="Copy the command" />}
+        <button type="button" class="button" aria-expanded={open === 'scenarios'} onClick={() => { setOpen(open === 'scenarios' ? null : 'scenarios'); }}>Scenarios</button>
+        {fullAsk && <CopyText text={commandLine(fullAsk)} what="Copy the command" small={false} />}
         <Export
           items={[
             ['Report (HTML)', () => { file('html'); }],
@@ -91,6 +106,14 @@ export function Recommendation() {
           <Controls state={state} change={change} first={first} found={found} wrong={wrong} onPending={setPending} onLikely={likely} />
         </div>
         <div class="stack">
+          {open === 'scenarios' && (
+            <Scenarios
+              now={{ address: writeAddress({ ...state, ...VIEW, tab: DEFAULTS.tab, tool: DEFAULTS.tool }, DEFAULTS), answer: first ? headline(first, serving) : 'Nothing meets the limits', usd: first?.usd_total }}
+              suggested={`${serving ? 'Serve' : 'Train'} ${state.config === '' ? state.model : 'own model'}`}
+              onOpen={(address) => { change(readAddress(address, DEFAULTS), true); }}
+              onClose={() => { setOpen(null); }}
+            />
+          )}
           {quick.failed !== undefined && (
             <Card label="Error">
               <Problem failed={quick.failed} fields={FIELD_NAMES} />
@@ -107,7 +130,28 @@ export function Recommendation() {
           {found && fullAsk && (
             <div class={`stack ${outdated ? 'stale' : ''}`}>
               {Object.keys(problems).length > 0 && <p class="note warn">This is still the answer to the previous question.</p>}
-              <AnswerCard found={found} plan={picked} serving={serving} milliseconds={quick.milliseconds} full={fullIsCurrent ? full.value : undefined} />
+              <AnswerCard found={found} plan={picked} serving={serving} milliseconds={quick.milliseconds} full={fullIsCurrent ? full.value : undefined}
+                labels={choice && !before ? (labels.get(choice.key) ?? []) : []}
+                example={key === EXAMPLE}
+                busy={slow}
+                tools={
+                  <>
+                    <button type="button" class="button small" disabled={!fullIsCurrent} onClick={() => { setOpen(open === 'decide' ? null : 'decide'); }}>Decide…</button>
+                    {choices.length > 1 && (
+                      <label class="inline-select">
+                        Compare with{' '}
+                        <select value={other?.key ?? ''} onChange={(event) => { change({ vs: event.currentTarget.value }, true); }}>
+                          <option value="">–</option>
+                          {choices.filter((each) => each !== choice).map((each) => <option key={each.key} value={each.key}>{[...(labels.get(each.key) ?? []), machinesOf(each.plan)].join(': ')}</option>)}
+                        </select>
+                      </label>
+                    )}
+                    {choice && choice !== choices[0] && <button type="button" class="button small" onClick={() => { pick('1'); }}>Back to {first ? gpusOf(first) : 'the first'}</button>}
+                  </>
+                }
+              />
+              {open === 'decide' && full.value && fullIsCurrent && picked && <DecideForm key={choice?.key} found={full.value} plan={picked} serving={serving} onClose={() => { setOpen(null); }} />}
+              {choice && other && <SideBySide first={choice} second={other} serving={serving} onClose={() => { change({ vs: '' }, true); }} />}
               {pictures}
               <Details state={{ ...state, job }} change={change} found={fullIsCurrent ? full.value : undefined} plan={picked} ask={fullAsk} />
             </div>

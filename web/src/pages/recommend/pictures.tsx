@@ -1,12 +1,12 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { Plan, Schemas } from '../../api/client';
-import { duration, money, number, shortMoney } from '../../lib/format';
+import { duration, money, number, sentence, shortMoney } from '../../lib/format';
 import { staircase } from '../../lib/staircase';
-import { axisX, axisY, MONEY_TICKS, roomForLabels, TIME_TICKS, within } from '../../parts/axes';
+import { axisX, axisY, MONEY_TICKS, placeLabels, roomForLabels, TIME_TICKS, within } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import { machinesOf } from './answer';
-import { timeOf, workPerDollar } from './compare';
+import { choicesOf, labelsOf, timeOf, workPerDollar, type Choice } from './compare';
 import { planRows } from './plans';
 import type { State } from './question';
 
@@ -14,63 +14,78 @@ interface Props {
   found: Schemas['Recommend'];
   serving: boolean;
   state: State;
-  picked: Plan | undefined;
-  onPick: (rank: number) => void;
+  picked: string | undefined; // key of a choice
+  onPick: (key: string) => void;
+}
+
+interface Dot extends Choice {
+  time: number;
+  usd: number;
+  labels: string[];
 }
 
 export function CostAgainstTime({ found, serving, state, picked, onPick }: Props) {
-  const rows = useMemo(() => planRows(found.plans ?? []), [found]);
+  const dots = useMemo<Dot[]>(() => {
+    const labels = labelsOf(found, serving);
+    return choicesOf(found).map((choice) => ({ ...choice, time: timeOf(choice.plan, serving), usd: choice.plan.usd_total, labels: labels.get(choice.key) ?? [] })).filter((dot) => dot.time > 0);
+  }, [found, serving]);
+  const rows = useMemo(() => planRows(dots.map((dot) => dot.plan)), [dots]);
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
-      const at = (plan: Plan) => timeOf(plan, serving);
-      const plans = (found.plans ?? []).filter((plan) => at(plan) > 0);
-      const tradeOffs = (found.pareto ?? []).filter((plan) => at(plan) > 0);
-      const all = [...plans, ...tradeOffs];
       // Computed from the plans drawn here: the program's front includes plans that this chart does not show.
-      const front = staircase([...plans.filter((plan) => !plan.held_back), ...tradeOffs], at, (plan) => plan.usd_total);
+      const front = staircase(dots.filter((dot) => !dot.plan.held_back), (dot) => dot.time, (dot) => dot.usd);
       const limit = serving ? Number(state.ttft) : Number(state.deadline);
-      const times = [...all.map(at), ...(limit < 40 * Math.max(...all.map(at)) ? [limit] : [])];
-      const costs = all.map((plan) => plan.usd_total);
-      const x: [number, number] = [Math.min(...times) / 1.25, Math.max(...times) * 1.25];
-      const y: [number, number] = [Math.min(...costs) / 1.3, Math.max(...costs) * 1.3];
-      const title = (plan: Plan) => `${machinesOf(plan)}\n${plan.instance}, ${plan.region}\n${serving ? `${money(plan.usd_total)}/month, TTFT ${duration(plan.ttft_seconds)}` : `${money(plan.usd_total)}, ${duration(at(plan))}`}${plan.held_back ? `\nranked last: ${plan.held_back}` : ''}`;
+      const longest = Math.max(...dots.map((dot) => dot.time));
+      const times = [...dots.map((dot) => dot.time), ...(limit < 40 * longest ? [limit] : [])];
+      const costs = dots.map((dot) => dot.usd);
+      const x: [number, number] = [Math.min(...times) / 1.35, Math.max(...times) * 1.35];
+      const y: [number, number] = [Math.min(...costs) / 1.35, Math.max(...costs) * 1.3];
+      const title = ({ plan, labels }: Dot) => `${labels.length > 0 ? `${sentence(labels.join(', '))}\n` : ''}${machinesOf(plan)}\n${plan.instance}, ${plan.region}\n${serving ? `${money(plan.usd_total)}/month, TTFT ${duration(plan.ttft_seconds)}` : `${money(plan.usd_total)}, ${duration(timeOf(plan, serving))}`}${plan.energy_kwh ? `, ${number(plan.energy_kwh)} kWh` : ''}${plan.held_back ? `\nranked last: ${plan.held_back}` : ''}`;
+      const fill = (dot: Dot) => (dot.key.startsWith('p') ? 'var(--panel)' : 'var(--c1)');
+      const height = 320;
+      const [left, bottom, top, end] = [50, 36, 20, 20];
+      const pixel = (dot: Dot) => ({ x: left + ((width - left - end) * Math.log(dot.time / x[0])) / Math.log(x[1] / x[0]), y: top + ((height - top - bottom) * Math.log(y[1] / dot.usd)) / Math.log(y[1] / y[0]) });
+      const labelled = dots.filter((dot) => dot.labels.length > 0);
+      const places = placeLabels(labelled.map((dot) => ({ ...pixel(dot), text: dot.labels.join(', ') })), dots.map(pixel), width, height - bottom);
       return {
-        height: 300,
-        marginLeft: 50,
-        marginBottom: 36,
+        height,
+        marginLeft: left,
+        marginBottom: bottom,
+        marginTop: top,
+        marginRight: end,
         x: { type: 'log', domain: x },
         y: { type: 'log', domain: y },
         marks: [
           axisX({ ticks: within(TIME_TICKS, x, width > 520 ? 7 : 4), format: duration, label: serving ? 'TTFT, log scale →' : 'time to finish, log scale →' }),
           ...axisY({ ticks: within(MONEY_TICKS, y, 7), format: shortMoney, label: serving ? '↑ $/month, log scale' : '↑ total cost, log scale' }),
           ...(limit >= x[0] && limit <= x[1] ? [Plot.ruleX([limit], { stroke: 'var(--bad)', strokeDasharray: '4 3' }), Plot.text([limit], { x: (v: number) => v, frameAnchor: 'top', dy: 8, dx: -4, textAnchor: 'end', text: () => (serving ? 'limit' : 'deadline'), fill: 'var(--bad)', stroke: 'var(--panel)', strokeWidth: 4 })] : []),
-          Plot.line(front, { x: at, y: 'usd_total', stroke: 'var(--line-strong)', curve: 'step-after' }),
-          Plot.dot(front, { x: at, y: 'usd_total', r: 3, fill: 'var(--line-strong)' }),
-          Plot.dot(plans, { x: at, y: 'usd_total', r: 5, fill: 'var(--c1)', fillOpacity: (plan: Plan) => (plan.held_back ? 0.2 : 0.8), stroke: 'var(--panel)' }),
-          Plot.text(plans.slice(0, 1), { x: at, y: 'usd_total', text: (plan: Plan) => plan.gpu, dy: 18, fill: 'var(--ink-2)', stroke: 'var(--panel)', strokeWidth: 3 }),
-          ...(picked ? [Plot.dot([picked], { x: at, y: 'usd_total', r: 8, stroke: 'var(--c2)', strokeWidth: 2 })] : []),
-          Plot.tip(plans, Plot.pointer({ x: at, y: 'usd_total', title, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
+          Plot.line(front, { x: 'time', y: 'usd', stroke: 'var(--line-strong)', curve: 'step-after' }),
+          Plot.dot(dots, { x: 'time', y: 'usd', r: 4.5, fill, fillOpacity: (dot: Dot) => (dot.plan.held_back ? 0.25 : 1), stroke: 'var(--c1)', strokeOpacity: (dot: Dot) => (dot.plan.held_back ? 0.4 : 1), strokeWidth: 1.4 }),
+          Plot.dot(dots.filter((dot) => dot.key === picked), { x: 'time', y: 'usd', r: 8.5, stroke: 'var(--c2)', strokeWidth: 2 }),
+          ...labelled.map((dot, i) => Plot.text([dot], { x: 'time', y: 'usd', text: () => dot.labels.join(', '), textAnchor: places[i]?.anchor ?? 'start', dx: places[i]?.dx ?? 0, dy: places[i]?.dy ?? 0, fill: 'var(--ink)', stroke: 'var(--panel)', strokeWidth: 4 })),
+          Plot.tip(dots, Plot.pointer({ x: 'time', y: 'usd', title, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
         ],
       };
     },
-    [found, serving, state.ttft, state.deadline, picked],
+    [dots, serving, state.ttft, state.deadline, picked],
   );
   return (
     <Chart
       title={serving ? 'Cost against TTFT' : 'Cost against time'}
-      note="Each dot is a plan, the grey line shows the best trade-offs. Click a dot for details."
+      note="Filled dots are ranked plans, hollow ones further trade-offs; the line connects the best."
+      hint="Click a dot to select it."
       name="cost-against-time"
       rows={rows}
       draw={draw}
       onPick={(value) => {
-        onPick((value as Plan).rank);
+        onPick((value as Dot).key);
       }}
     />
   );
 }
 
 /** Work per dollar: the best plan of each provider. */
-export function WorkPerDollar(props: { plans: Plan[]; others: Plan[]; serving: boolean; picked: Plan | undefined; onPick: (rank: number) => void }) {
+export function WorkPerDollar(props: { plans: Plan[]; others: Plan[]; serving: boolean; picked: Plan | undefined; onPick: (key: string) => void }) {
   const value = (plan: Plan) => workPerDollar(plan, props.serving);
   const best = useMemo(() => {
     const kept = new Map<string, Plan>();
@@ -107,7 +122,8 @@ export function WorkPerDollar(props: { plans: Plan[]; others: Plan[]; serving: b
       rows={rows}
       draw={draw}
       onPick={(value) => {
-        if (props.plans.includes(value as Plan)) props.onPick((value as Plan).rank);
+        const at = props.plans.indexOf(value as Plan);
+        if (at >= 0) props.onPick(String(at + 1));
       }}
     />
   );

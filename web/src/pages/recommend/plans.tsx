@@ -22,6 +22,7 @@ export function planRows(plans: Plan[]): Row[] {
     usd_total: plan.usd_total,
     low_usd: plan.low,
     high_usd: plan.high,
+    energy_kwh: plan.energy_kwh,
     ttft_seconds: plan.ttft_seconds,
     tpot_seconds: plan.tpot_seconds,
     precision: plan.precision,
@@ -31,11 +32,11 @@ export function planRows(plans: Plan[]): Row[] {
   }));
 }
 
-export function PlansTable(props: { plans: Plan[]; serving: boolean; picked: Plan | undefined; onPick: (rank: number) => void }) {
+export function PlansTable(props: { plans: Plan[]; serving: boolean; picked: string | undefined; onPick: (key: string) => void }) {
   const columns = useMemo(() => columnsFor(props.serving, props.plans), [props.serving, props.plans]);
   return (
-    <Card title="Ranked plans" note="The best of each provider, GPU and terms. Click one for details." bare>
-      <Table label="Ranked plans" columns={columns} rows={props.plans} keyOf={(plan) => String(plan.rank)} picked={String(props.picked?.rank ?? 1)} onPick={(plan) => { props.onPick(plan.rank); }} />
+    <Card title="Ranked plans" note="The best of each provider, GPU and terms." bare>
+      <Table label="Ranked plans" columns={columns} rows={props.plans} keyOf={(plan) => String(props.plans.indexOf(plan) + 1)} picked={props.picked ?? '1'} onPick={(plan) => { props.onPick(String(props.plans.indexOf(plan) + 1)); }} />
     </Card>
   );
 }

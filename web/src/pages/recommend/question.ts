@@ -32,7 +32,8 @@ export const DEFAULTS = {
   price: '', // "h100-sxm=2.1": the value of the slider
   community: '',
   // view
-  plan: '1',
+  plan: '1', // key of a choice (compare.ts)
+  vs: '', // the plan to compare it with
   tab: 'memory',
   tool: 'skypilot',
 };
