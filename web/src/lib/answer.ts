@@ -1,7 +1,8 @@
 // Requests while the input changes: the newest one wins.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { ask, Away, Refused, type AnswerOf, type AskFor, type Command } from '../api/client';
+import { ask, Away, Refused, search, type AnswerOf, type AskFor, type Command } from '../api/client';
 import { Ahead } from './ahead';
+import { number } from './format';
 import { Newest } from './newest';
 
 export interface Answer<T> {
@@ -70,4 +71,29 @@ export function useSettled<T>(value: T, milliseconds: number): T {
     return () => { clearTimeout(timer); };
   }, [value, milliseconds]);
   return settled;
+}
+
+export interface Searching<T> {
+  value: T | undefined;
+  failed: unknown;
+  seconds: number | null; // since the search started; null: no search is running
+  far?: string; // "120 of 672 settings"
+}
+
+/** A long search with progress that can be cancelled. `key`: the question as JSON; a new one cancels the old one, null asks nothing. */
+export function useSearch<C extends Command>(command: C, key: string | null): Searching<AnswerOf<C>> & { cancel: () => void } {
+  const [state, setState] = useState<Searching<AnswerOf<C>>>({ value: undefined, failed: undefined, seconds: null });
+  const control = useRef<AbortController>();
+  useEffect(() => {
+    if (key === null) return undefined;
+    const mine = new AbortController();
+    control.current = mine;
+    setState((old) => ({ ...old, seconds: 0 }));
+    search(command, JSON.parse(key) as AskFor<C>, mine.signal, (job) => { if (!mine.signal.aborted) setState((old) => ({ ...old, seconds: job.seconds ?? 0, far: job.total ? `${number(job.done ?? 0)} of ${number(job.total)} ${job.what ?? ''}` : '' })); }).then(
+      (value) => { if (!mine.signal.aborted) setState({ value, failed: undefined, seconds: null }); },
+      (failed: unknown) => { if (control.current === mine) setState((old) => ({ ...old, failed: mine.signal.aborted ? undefined : failed, seconds: null })); },
+    );
+    return () => { mine.abort(); };
+  }, [key]);
+  return { ...state, cancel: () => { control.current?.abort(); setState((old) => ({ ...old, seconds: null })); } };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { duration, durationFlag, magnitude, money, moneyRange, number, percent, plural, shortMoney, unitOf } from './format';
+import { duration, durationFlag, magnitude, money, moneyRange, number, percent, plural, shortMoney, unitOf, middleCut } from './format';
 
 describe('numbers', () => {
   it('keep three digits and separate thousands', () => {
@@ -48,6 +48,17 @@ describe('numbers', () => {
     expect(magnitude(8.03e9)).toBe('8.03 B');
     expect(plural(1, 'GPU')).toBe('1 GPU');
     expect(plural(2, 'GPU')).toBe('2 GPUs');
+  });
+});
+
+describe('long names', () => {
+  it('keep both ends and never exceed their room', () => {
+    const name = 'ip-10-11-212-47.eu-central-1.compute.internal/7';
+    for (let most = 2; most < 60; ++most) {
+      const cut = middleCut(name, most);
+      expect(cut.length).toBe(Math.min(most, name.length));
+      if (most > 4) expect([cut.slice(0, 2), cut.slice(-2)]).toEqual(['ip', '/7']);
+    }
   });
 });
 

@@ -102,6 +102,13 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${number(count)} ${count === 1 ? one : many}`;
 }
 
+/** Long names keep both ends, which tell hosts and teams apart: "ip-10-0-…7-21". */
+export function middleCut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = Math.floor((most - 1) / 2);
+  return `${text.slice(0, most - 1 - end)}…${end > 0 ? text.slice(-end) : ''}`;
+}
+
 /** "there is no driver" -> "There is no driver." */
 export function sentence(text: string): string {
   return text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;

@@ -1,8 +1,8 @@
 // Latency against load, the cheapest settings that meet the SLOs, and the cost of a tighter SLO.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ask, askForFile, search, type BatchPlan, type Schemas } from '../../api/client';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { ask, askForFile, type BatchPlan, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
-import { useAnswer, useSettled } from '../../lib/answer';
+import { useAnswer, useSearch, useSettled } from '../../lib/answer';
 import { duration, magnitude, money, number, percent } from '../../lib/format';
 import { save } from '../../lib/save';
 import { Badge, Card, CopyLink, CopyText, Export, PageHead, Problem, Stats } from '../../parts/basics';
@@ -12,31 +12,6 @@ import { Frontier, LatencyAgainstLoad } from './pictures';
 import { answersAtOnce, atRate, chosenPlan, DEFAULTS, missed, nearestPlan, loadsOf, searchFor, tradeOffs, type Load, type State } from './question';
 
 type Batch = Schemas['Batch'];
-
-interface Searching {
-  value: Batch | undefined;
-  failed: unknown;
-  seconds: number | null; // since the search started; null: no search is running
-  far?: string; // "120 of 672 settings"
-}
-
-/** A search with progress that can be cancelled; a new one cancels the old one. */
-function useSearch(key: string | null): Searching & { cancel: () => void } {
-  const [state, setState] = useState<Searching>({ value: undefined, failed: undefined, seconds: null });
-  const control = useRef<AbortController>();
-  useEffect(() => {
-    if (key === null) return undefined;
-    const mine = new AbortController();
-    control.current = mine;
-    setState((old) => ({ ...old, seconds: 0 }));
-    search('batch', JSON.parse(key) as ReturnType<typeof searchFor>, mine.signal, (job) => { if (!mine.signal.aborted) setState((old) => ({ ...old, seconds: job.seconds ?? 0, far: job.total ? `${number(job.done ?? 0)} of ${number(job.total)} ${job.what ?? ''}` : '' })); }).then(
-      (value) => { if (!mine.signal.aborted) setState({ value, failed: undefined, seconds: null }); },
-      (failed: unknown) => { if (control.current === mine) setState((old) => ({ ...old, failed: mine.signal.aborted ? undefined : failed, seconds: null })); },
-    );
-    return () => { mine.abort(); };
-  }, [key]);
-  return { ...state, cancel: () => { control.current?.abort(); setState((old) => ({ ...old, seconds: null })); } };
-}
 
 const SHARES = [0.15, 0.35, 0.55, 0.7, 0.8, 0.88, 0.94, 1, 1.06];
 
@@ -99,7 +74,7 @@ export function BatchingPage() {
   const atOnce = answersAtOnce((models.value?.models ?? []).find((each) => each.name === state.model)?.family);
   const settled = useSettled(JSON.stringify({ ...state, at: '0' }), 350);
   const key = useMemo(() => (models.value ? JSON.stringify(searchFor(JSON.parse(settled) as State, atOnce)) : null), [settled, atOnce, models.value]);
-  const found = useSearch(key);
+  const found = useSearch('batch', key);
   const frontier = found.value ? tradeOffs(found.value) : [];
   const plan = found.value ? chosenPlan(found.value, Number(state.at)) : undefined;
   const nearest = found.value ? nearestPlan(found.value) : undefined;

@@ -2,7 +2,10 @@
 import { useState } from 'preact/hooks';
 import { money, percent, plural } from '../../lib/format';
 import { Badge, Card, CopyText, type Tone } from '../../parts/basics';
-import { ownerShown, verdictShown, type Action, type Fleet, type Unplanned } from './shapes';
+import { actionKey, ownerShown, savingOf, verdictShown, type Action, type Fleet, type Unplanned } from './shapes';
+
+/** Actions that are listed. */
+const MOST = 30;
 
 const KIND: Record<string, Tone> = { stop: 'bad', consolidate: 'accent', mig: 'accent', downsize: 'warn', batch: 'accent', quantize: 'accent', commit: 'good' };
 
@@ -62,37 +65,39 @@ function Steps(props: { action: Action }) {
   );
 }
 
-export function Actions(props: { fleet: Fleet; actions: Action[]; unplanned: Unplanned[]; chosen: Set<number>; onChoose: (chosen: Set<number>) => void }) {
-  const [open, setOpen] = useState<number | null>(null);
-  const saved = props.fleet.actions.reduce((sum, action, i) => sum + (props.chosen.has(i) ? action.saving_usd_per_month : 0), 0);
-  const toggle = (i: number) => {
-    const next = new Set(props.chosen);
-    if (!next.delete(i)) next.add(i);
-    props.onChoose(next);
+export function Actions(props: { fleet: Fleet; actions: Action[]; unplanned: Unplanned[]; off: Set<string>; onOff: (off: Set<string>) => void }) {
+  const [open, setOpen] = useState<string | null>(null);
+  const toggle = (key: string) => {
+    const next = new Set(props.off);
+    if (!next.delete(key)) next.add(key);
+    props.onOff(next);
   };
   return (
     <Card title="What saves most" note="Choose actions; their savings do not overlap." bare>
-      <BeforeAfter before={props.fleet.totals.usd_per_month} saved={saved} />
+      <BeforeAfter before={props.fleet.totals.usd_per_month} saved={savingOf(props.fleet.actions, props.off)} />
       <ul>
-        {props.fleet.actions.map((action, i) =>
-          props.actions.includes(action) ? (
-            <li key={action.what} style={{ borderTop: '1px solid var(--line)', padding: '8px 14px' }}>
+        {props.actions.slice(0, MOST).map((action) => {
+          const key = actionKey(action);
+          return (
+            <li key={key} style={{ borderTop: '1px solid var(--line)', padding: '8px 14px' }}>
               <div style={{ display: 'flex', gap: '4px 10px', alignItems: 'baseline', flexWrap: 'wrap' }}>
-                <input type="checkbox" checked={props.chosen.has(i)} aria-label={`Count: ${action.what}`} onChange={() => { toggle(i); }} />
+                <input type="checkbox" checked={action.counted && !props.off.has(key)} disabled={!action.counted} aria-label={`Count: ${action.what}`} onChange={() => { toggle(key); }} />
                 <Badge tone={KIND[action.kind] ?? 'plain'}>{action.kind}</Badge>
-                <button type="button" class="row-link" style={{ flex: '1 1 180px', fontWeight: 500, whiteSpace: 'normal' }} aria-expanded={open === i} onClick={() => { setOpen(open === i ? null : i); }}>
+                <button type="button" class="row-link" style={{ flex: '1 1 180px', fontWeight: 500, whiteSpace: 'normal' }} aria-expanded={open === key} onClick={() => { setOpen(open === key ? null : key); }}>
                   {action.what}
                 </button>
+                {!action.counted && <Badge tone="warn">not counted: check it first</Badge>}
                 <span class="quiet">{percent(action.confidence)} sure</span>
                 <strong class="number">{money(action.saving_usd_per_month)}/month</strong>
               </div>
-              {open === i && <Steps action={action} />}
+              {open === key && <Steps action={action} />}
             </li>
-          ) : null,
-        )}
+          );
+        })}
       </ul>
+      {props.actions.length > MOST && <p class="quiet" style={{ padding: '8px 14px' }}>{plural(props.actions.length - MOST, 'smaller action')}, counted above, save {money(props.actions.slice(MOST).reduce((sum, action) => sum + (action.counted ? action.saving_usd_per_month : 0), 0))}/month; choose a team to see them.</p>}
       {props.actions.length === 0 && props.unplanned.length === 0 && <p class="empty">No action found.</p>}
-      {props.unplanned.map((waste) => (
+      {props.unplanned.slice(0, MOST).map((waste) => (
         <p class="note warn" style={{ margin: '8px 14px 12px' }} key={waste.owner} data-testid="unplanned">
           No action found for <strong>{ownerShown(waste.owner)}</strong>, which wastes {money(waste.waste_usd_per_month)}/month on {plural(waste.gpus, 'GPU')} ({verdictShown(waste.verdict)}): {waste.next}. <a href="/batching">Size it on the Batching page</a>
         </p>

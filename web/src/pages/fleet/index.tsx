@@ -1,34 +1,39 @@
 // The cost of the fleet, the waste of each team, and the actions that save most.
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import { askForFile, showServer, type AskFor } from '../../api/client';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { askForFile, showServer, upload, type AskFor, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
-import { useAnswer } from '../../lib/answer';
+import { useAnswer, useSearch } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
-import { duration, gib, money, number, percent, plural } from '../../lib/format';
+import { duration, gib, middleCut, money, number, percent, plural } from '../../lib/format';
 import { save } from '../../lib/save';
 import { inPageWords } from '../../lib/words';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
-import { TextField } from '../../parts/fields';
+import { Combobox, SelectField, TextField } from '../../parts/fields';
 import { Table } from '../../parts/table';
 import { Actions } from './actions';
 import { HeatMap, SpendTreemap, VerdictsOverTime, WasteByTeam } from './pictures';
-import { ownerShown, placeOf, teamOf, teamsOf, totalsOf, verdictShown, type Action, type Fleet, type Gpu } from './shapes';
+import { actionKey, endOf, ownerShown, placeOf, savingOf, teamOf, teamsOf, totalsOf, verdictShown, type Action, type Fleet, type Gpu } from './shapes';
 
-const DEFAULTS = { team: '', price: '', gpu: '', off: '', heat: 'activity' };
+const DEFAULTS = { team: '', price: '', gpu: '', off: '', heat: 'activity', range: '', file: '', upload: '' };
+/** Teams that get a button; the others are found by typing. */
+const MOST_TEAMS = 10;
+const HOUR = 3_600_000;
 
 const VERDICT: Record<string, Tone> = { idle: 'bad', 'idle-held': 'bad', underused: 'warn', bursty: 'warn', 'input-bound': 'warn', 'launch-bound': 'warn', 'transfer-bound': 'warn', 'compute-bound': 'good', 'memory-bound': 'good' };
 
-function useSource(): { source: string; example: boolean } {
-  const [source, setSource] = useState({ source: '', example: false });
+function useSource(): Schemas['Server']['fleet'] {
+  const [source, setSource] = useState<Schemas['Server']['fleet']>({ source: '', example: false });
   useEffect(() => {
     showServer().then((server) => { setSource(server.fleet); }, () => undefined);
   }, []);
   return source;
 }
 
-function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Action[] }) {
+function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Action[]; off: Set<string> }) {
   const { fleet, team } = props;
-  const totals = team === '' ? fleet.totals : totalsOf(props.gpus, props.actions);
+  const totals = team === '' ? fleet.totals : totalsOf(props.gpus);
+  const saving = savingOf(props.actions, props.off);
+  const chosen = props.actions.filter((action) => action.counted && !props.off.has(actionKey(action))).length;
   // The monthly cost of a team: its share of the fleet's cost in the window.
   const monthly = team === '' ? fleet.totals.usd_per_month : fleet.totals.spend_usd > 0 ? (fleet.totals.usd_per_month * totals.spend_usd) / fleet.totals.spend_usd : 0;
   const worst = teamsOf(fleet.gpus)[0];
@@ -39,7 +44,7 @@ function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Acti
         {money(totals.waste_usd)} of {money(totals.spend_usd)} is wasted ({percent(totals.waste_share)}){team === '' && worst ? `; ${worst.name} wastes most` : ''}
       </p>
       <p class="hero-sub">
-        {plural(totals.gpus, 'GPU')} over {duration(fleet.totals.window_seconds)}. {props.actions.length === 0 ? 'No action was found.' : `${plural(props.actions.length, 'action')} would save ${money(totals.savings_usd_per_month)} of ${money(monthly)}/month.`}
+        {plural(totals.gpus, 'GPU')} over {duration(fleet.totals.window_seconds)}. {props.actions.length === 0 ? 'No action was found.' : `${chosen === props.actions.length ? plural(chosen, 'action') : `${number(chosen)} of ${plural(props.actions.length, 'action')}`} would save ${money(saving)} of ${money(monthly)}/month.`}
       </p>
       <div style={{ marginTop: '12px' }}>
         <Stats
@@ -48,7 +53,7 @@ function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Acti
             { name: 'Wasted', value: money(totals.waste_usd), note: `${percent(totals.waste_share)} of it, ${money(monthly * totals.waste_share)}/month` },
             { name: 'Idle', value: `${number(totals.idle_gpu_hours)} h`, note: `${percent(totals.gpu_hours > 0 ? totals.idle_gpu_hours / totals.gpu_hours : 0)} of GPU-hours` },
             { name: 'Per month at this rate', value: money(monthly) },
-            { name: 'Actions save', value: money(totals.savings_usd_per_month), note: 'per month' },
+            { name: 'Actions save', value: money(saving), note: 'per month, those ticked below' },
           ]}
         />
       </div>
@@ -71,6 +76,7 @@ function GpuTable(props: { gpus: Gpu[]; picked: string; onPick: (id: string) => 
         label="GPUs"
         rows={props.gpus}
         most={15}
+        find={(gpu) => `${placeOf(gpu)} ${gpu.name} ${gpu.owner} ${gpu.verdict}`}
         keyOf={(gpu) => gpu.id}
         picked={props.picked}
         onPick={(gpu) => { props.onPick(gpu.id); }}
@@ -88,24 +94,52 @@ function GpuTable(props: { gpus: Gpu[]; picked: string; onPick: (id: string) => 
   );
 }
 
+/** Sends a file of readings; its progress, and what went wrong. */
+function useUpload(done: (file: string, id: string) => void) {
+  const [state, setState] = useState<{ name: string; share: number; failed?: unknown } | null>(null);
+  const control = useRef<AbortController>();
+  const send = (file: File) => {
+    control.current?.abort();
+    const mine = new AbortController();
+    control.current = mine;
+    setState({ name: file.name, share: 0 });
+    upload(file, mine.signal, (share) => { if (!mine.signal.aborted) setState({ name: file.name, share }); }).then(
+      (id) => { if (!mine.signal.aborted) { setState(null); done(file.name, id); } },
+      (failed: unknown) => { if (!mine.signal.aborted) setState({ name: file.name, share: 0, failed }); },
+    );
+  };
+  return { state, send, cancel: () => { control.current?.abort(); setState(null); } };
+}
+
 export function FleetPage() {
   const [state, change] = useAddress(DEFAULTS);
-  const [telemetry, setTelemetry] = useState<{ name: string; text: string } | null>(null);
   const source = useSource();
-  const asked = useMemo<AskFor<'fleet'>>(() => ({ timeline: true, ...(state.price === '' ? {} : { price: [state.price] }), ...(telemetry ? { telemetry: telemetry.text } : {}) }), [state.price, telemetry]);
-  const answer = useAnswer('fleet', asked);
-  const fleet = answer.value;
+  const sending = useUpload((file, id) => { change({ file, upload: id, team: '', gpu: '', off: '', range: '' }, true); });
+  const asked = useMemo<AskFor<'fleet'>>(() => ({ timeline: true, ...(state.price === '' ? {} : { price: [state.price] }), ...(state.upload === '' ? {} : { telemetry: state.upload }) }), [state.price, state.upload]);
+  // Large files take longer than a request may.
+  const direct = useAnswer('fleet', state.upload === '' ? asked : null);
+  const searched = useSearch('fleet', state.upload === '' ? null : JSON.stringify(asked));
+  const answer = state.upload === '' ? direct : { ...searched, busy: searched.seconds !== null };
+  // If the next question fails, the answer before it stays, with the name of its source.
+  const last = useRef<{ fleet: Fleet; name: string }>();
+  const name = state.upload !== '' ? `Readings of ${state.file}` : source.example ? 'An example fleet: start the server with --from or --prometheus to see your own' : `Readings of ${source.source}`;
+  if (answer.value && answer.failed === undefined && !answer.busy) last.current = { fleet: answer.value, name };
+  const fleet = last.current?.fleet;
   const gpus = useMemo(() => (fleet?.gpus ?? []).filter((gpu) => state.team === '' || teamOf(gpu.owner) === state.team), [fleet, state.team]);
   const actions = useMemo(() => (fleet?.actions ?? []).filter((action) => state.team === '' || teamOf(action.owner) === state.team), [fleet, state.team]);
-  const off = new Set(state.off.split(',').filter(Boolean).map(Number));
-  const chosen = new Set((fleet?.actions ?? []).map((_, i) => i).filter((i) => !off.has(i)));
+  const teams = useMemo(() => teamsOf(fleet?.gpus ?? []), [fleet]);
+  const off = useMemo(() => new Set(state.off.split(',').filter(Boolean)), [state.off]);
+  const hours = Number(state.range);
+  const since = useMemo(() => (fleet && hours > 0 ? endOf(fleet) - hours * HOUR : 0), [fleet, hours]);
+  const days = (fleet?.totals.window_seconds ?? 0) / 86400;
+  const buttons = [...teams.slice(0, MOST_TEAMS), ...teams.slice(MOST_TEAMS).filter((team) => team.name === state.team)];
   const pickTeam = (team: string) => { change({ team: state.team === team ? '' : team }, true); };
   const report = (format: 'html' | 'md' | 'csv') => {
     void askForFile('fleet', { ...asked, timeline: false }, format).then((blob) => { save(`rightsize-fleet.${format}`, blob, blob.type); });
   };
   return (
     <>
-      <PageHead title="Fleet" what={telemetry ? `Readings of ${telemetry.name}` : source.example ? 'An example fleet: start the server with --from or --prometheus to see your own' : `Readings of ${source.source}`}>
+      <PageHead title="Fleet" what={last.current?.name ?? name}>
         <label class="button">
           Open readings…
           <input
@@ -113,47 +147,68 @@ export function FleetPage() {
             class="hidden-visually"
             onChange={(event) => {
               const file = event.currentTarget.files?.[0];
-              if (file) void file.text().then((text) => { setTelemetry({ name: file.name, text }); change({ team: '', gpu: '', off: '' }, true); });
+              if (file) sending.send(file);
+              event.currentTarget.value = '';
             }}
           />
         </label>
+        {state.upload !== '' && <button type="button" class="button" onClick={() => { change({ file: '', upload: '', team: '', gpu: '', off: '' }, true); }}>Close {state.file}</button>}
         <CopyLink />
         <Export items={[['Report (HTML)', () => { report('html'); }], ['Report (Markdown)', () => { report('md'); }], ['Tables (CSV)', () => { report('csv'); }], ['GPUs (CSV)', () => { save('rightsize-gpus.csv', toCsv(gpus.map((gpu) => ({ gpu: placeOf(gpu), model: gpu.name, owner: gpu.owner, verdict: gpu.verdict, spend_usd: gpu.spend_usd, waste_usd: gpu.waste_usd }))), 'text/csv'); }]]} />
       </PageHead>
+      {sending.state && (
+        <Card label="Upload">
+          {sending.state.failed !== undefined ? (
+            <>
+              <p class="note bad" role="alert">{sending.state.name} was not sent{fleet ? '; the page still shows the readings before' : ''}.</p>
+              <Problem failed={sending.state.failed} />
+            </>
+          ) : (
+            <div class="actions">
+              <progress max={1} value={sending.state.share} aria-label={`Sending ${sending.state.name}`} />
+              <span role="status">Sending {sending.state.name}: {percent(sending.state.share)}</span>
+              <button type="button" class="button small" onClick={sending.cancel}>Cancel</button>
+            </div>
+          )}
+        </Card>
+      )}
+      {state.upload !== '' && searched.seconds !== null && searched.seconds > 0.5 && <Card label="Working"><Busy what={`Reading ${state.file}, ${searched.seconds.toFixed(0)} s`} /></Card>}
       {answer.failed !== undefined && (
         <Card label="Error">
-          <Problem failed={answer.failed} />
+          <Problem failed={answer.failed} fields={{ price: '“Your price”' }} />
+          {fleet && <p class="quiet">The page still shows: {last.current?.name}.</p>}
         </Card>
       )}
       {!fleet && answer.failed === undefined && <Busy what="Reading the fleet…" />}
       {fleet && (
-        <div class={`stack ${answer.busy ? 'stale' : ''}`}>
-          <Summary fleet={fleet} team={state.team} gpus={gpus} actions={actions} />
+        <div class={`stack ${answer.busy || answer.failed !== undefined ? 'stale' : ''}`}>
+          <Summary fleet={fleet} team={state.team} gpus={gpus} actions={actions} off={off} />
           <div class="actions">
-            <span class="quiet">Show</span>
             <div class="checks" role="group" aria-label="Team">
               <button type="button" aria-pressed={state.team === ''} onClick={() => { change({ team: '' }, true); }}>
                 every team
               </button>
-              {teamsOf(fleet.gpus).map((team) => (
-                <button type="button" key={team.name} aria-pressed={state.team === team.name} onClick={() => { pickTeam(team.name); }}>
-                  {team.name}
+              {buttons.map((team) => (
+                <button type="button" key={team.name} aria-pressed={state.team === team.name} title={team.name} onClick={() => { pickTeam(team.name); }}>
+                  {middleCut(team.name, 24)}
                 </button>
               ))}
             </div>
-            <div style={{ marginLeft: 'auto', width: '220px' }}>
-              <TextField label="Your price" value={state.price} placeholder="2.49, or h100-sxm=2.10" onChange={(price) => { change({ price }, true); }} />
+            <div class="beside-fields">
+              {teams.length > MOST_TEAMS && <Combobox label={`Find one of ${number(teams.length)} teams`} value={state.team} choices={teams.map((team) => ({ value: team.name, note: `${money(team.waste)} wasted`, words: team.name.toLowerCase() }))} onChange={(team) => { change({ team }, true); }} />}
+              {days > 1.5 && <SelectField label="Charts show" value={state.range} choices={[['', `all ${duration(fleet.totals.window_seconds)}`], ...([1, 3, 7, 14].filter((each) => each < days).map((each): [string, string] => [String(24 * each), each === 1 ? 'the last day' : `the last ${String(each)} days`]))]} onChange={(range) => { change({ range }, true); }} />}
+              <TextField label="Your price" value={state.price} placeholder="h100-sxm=2.10" hint="One number would apply to every GPU." onChange={(price) => { change({ price }, true); }} />
             </div>
           </div>
           <div class="columns wide-left">
             <SpendTreemap gpus={gpus} onPick={(team, gpu) => { change(state.team === '' ? { team } : { gpu }, true); }} />
             <div class="stack">
               <WasteByTeam gpus={fleet.gpus} team={state.team} onPick={pickTeam} />
-              <VerdictsOverTime fleet={fleet} gpus={gpus} />
+              <VerdictsOverTime fleet={fleet} gpus={gpus} since={since} />
             </div>
           </div>
-          <Actions fleet={fleet} actions={actions} unplanned={(fleet.without_action ?? []).filter((waste) => state.team === '' || teamOf(waste.owner) === state.team)} chosen={chosen} onChoose={(next) => { change({ off: fleet.actions.map((_, i) => i).filter((i) => !next.has(i)).join(',') }); }} />
-          <HeatMap fleet={fleet} gpus={gpus} by={state.heat === 'verdict' ? 'verdict' : 'activity'} onBy={(heat) => { change({ heat }); }} />
+          <Actions fleet={fleet} actions={actions} unplanned={(fleet.without_action ?? []).filter((waste) => state.team === '' || teamOf(waste.owner) === state.team)} off={off} onOff={(next) => { change({ off: [...next].join(',') }); }} />
+          <HeatMap fleet={fleet} gpus={gpus} since={since} by={state.heat === 'verdict' ? 'verdict' : 'activity'} onBy={(heat) => { change({ heat }); }} />
           <GpuTable gpus={gpus} picked={state.gpu} onPick={(gpu) => { change({ gpu: state.gpu === gpu ? '' : gpu }); }} />
           {fleet.notes.length > 0 && (
             <Card title="Notes on these numbers">

@@ -1,9 +1,9 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
-import { money, number, percent, plural, shortMoney } from '../../lib/format';
+import { middleCut, money, number, percent, plural, shortMoney } from '../../lib/format';
 import { Segmented } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
-import { cellsOf, ownerShown, periodsOf, placeOf, teamsOf, tilesOf, verdictCounts, VERDICTS, verdictShown, type Cell, type Fleet, type Gpu, type Period, type Team, type Tile } from './shapes';
+import { cellsOf, ownerShown, periodsOf, placeOf, teamsOf, tilesOf, topTeams, verdictCounts, VERDICTS, verdictShown, type Cell, type Fleet, type Gpu, type Period, type Team, type Tile } from './shapes';
 
 const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
 
@@ -16,7 +16,7 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
       const wide = (tile: Tile) => tile.x2 - tile.x1;
       const tall = (tile: Tile) => tile.y2 - tile.y1;
       const share = (tile: Tile) => (tile.spend > 0 ? tile.waste / tile.spend : 0);
-      const cut = (text: string, room: number, each = 6.6) => (text.length * each <= room ? text : room < 24 ? '' : `${text.slice(0, Math.max(1, Math.floor(room / each) - 1))}…`);
+      const cut = (text: string, room: number, each = 6.6) => (room < 24 ? '' : middleCut(text, Math.floor(room / each)));
       const firstThatFits = (texts: string[], room: number, each = 6.6) => texts.find((text) => text.length * each <= room) ?? cut(texts[texts.length - 1] ?? '', room, each);
       return {
         height,
@@ -25,7 +25,7 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
         y: { axis: null, domain: [0, height], range: [0, height] },
         marks: [
           Plot.rect(tiles.teams, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--sunken)', stroke: 'var(--line)', rx: 4 }),
-          Plot.text(tiles.teams, { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 10, text: (t: Tile) => firstThatFits([`${t.team}  ${money(t.waste)} wasted`, `${t.team}  ${shortMoney(t.waste)}`, t.team], wide(t) - 8, 7.2), textAnchor: 'start', fontWeight: 620, fill: 'var(--ink)' }),
+          Plot.text(tiles.teams.filter((t) => tall(t) > 15), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 10, text: (t: Tile) => firstThatFits([`${t.team}  ${money(t.waste)} wasted`, `${t.team}  ${shortMoney(t.waste)}`, t.team], wide(t) - 8, 7.2), textAnchor: 'start', fontWeight: 620, fill: 'var(--ink)' }),
           Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--good)', fillOpacity: (t: Tile) => 0.26 * (1 - share(t)) }),
           Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--bad)', fillOpacity: (t: Tile) => share(t) * 0.6 }),
           Plot.rect(tiles.pods, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', stroke: 'var(--panel)', strokeWidth: 1.5, fill: 'none' }),
@@ -40,7 +40,8 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
   return (
     <Chart
       title="Spend and waste by team, pod and GPU"
-      note="Area is cost; the red share is waste. Click a team to zoom in."
+      note="Area is cost; the red share is waste."
+      hint="Click a team to zoom in."
       name="fleet-spend"
       rows={rows}
       draw={draw}
@@ -54,19 +55,20 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
 }
 
 export function WasteByTeam(props: { gpus: Gpu[]; team: string; onPick: (team: string) => void }) {
-  const teams = useMemo(() => teamsOf(props.gpus), [props.gpus]);
-  const rows = useMemo(() => teams.map((team) => ({ team: team.name, gpus: team.gpus, spend_usd: team.spend, waste_usd: team.waste })), [teams]);
+  const all = useMemo(() => teamsOf(props.gpus), [props.gpus]);
+  const teams = useMemo(() => topTeams(all, 10), [all]);
+  const rows = useMemo(() => all.map((team) => ({ team: team.name, gpus: team.gpus, spend_usd: team.spend, waste_usd: team.waste })), [all]);
   const draw = useCallback(
     (width: number): Plot.PlotOptions => ({
       height: Math.max(140, 34 * teams.length + 34),
-      marginLeft: 84,
-      marginRight: 92,
+      marginLeft: Math.min(130, Math.max(60, 16 + 6.6 * Math.max(...teams.map((team) => Math.min(17, team.name.length))))),
+      marginRight: 96,
       x: { label: null, grid: true, ticks: width < 400 ? 2 : 4, tickFormat: (v: number) => money(v).replace('.00', '') },
-      y: { label: null, domain: teams.map((team) => team.name), tickSize: 0 },
+      y: { label: null, domain: teams.map((team) => team.name), tickSize: 0, tickFormat: (name: string) => middleCut(name, 17) },
       marks: [
         Plot.barX(teams, { y: 'name', x: 'spend', fill: 'var(--good)', fillOpacity: 0.24, insetTop: 6, insetBottom: 6, rx: 2 }),
         Plot.barX(teams, { y: 'name', x: 'waste', fill: 'var(--bad)', fillOpacity: (team: Team) => (props.team === '' || props.team === team.name ? 0.78 : 0.3), insetTop: 6, insetBottom: 6, rx: 2 }),
-        Plot.text(teams, { y: 'name', x: 'spend', dx: 6, textAnchor: 'start', text: (team: Team) => `${money(team.waste)} (${percent(team.waste / team.spend)})`, fill: 'var(--ink-2)' }),
+        Plot.text(teams, { y: 'name', x: 'spend', dx: 6, textAnchor: 'start', text: (team: Team) => `${money(team.waste)} (${percent(team.spend > 0 ? team.waste / team.spend : 0)})`, fill: 'var(--ink-2)' }),
         Plot.tip(teams, Plot.pointerY({ y: 'name', x: 'waste', title: (team: Team) => `${team.name}: ${number(team.gpus)} GPUs\n${money(team.waste)} wasted of ${money(team.spend)}`, ...TIP })),
       ],
     }),
@@ -80,7 +82,7 @@ export function WasteByTeam(props: { gpus: Gpu[]; team: string; onPick: (team: s
       rows={rows}
       draw={draw}
       onPick={(value) => {
-        props.onPick((value as Team).name);
+        if (!(value as Team).others) props.onPick((value as Team).name);
       }}
     />
   );
@@ -100,18 +102,15 @@ const colourOf = (verdict: string) => VERDICT_COLOURS[verdict] ?? 'gray';
 const MOST_ROWS = 96;
 
 /** GPUs over time, coloured by activity or by verdict. */
-export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 'verdict'; onBy: (by: 'activity' | 'verdict') => void }) {
+export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 'verdict'; since: number; onBy: (by: 'activity' | 'verdict') => void }) {
   const { by } = props;
   const shown = useMemo(() => {
     if (props.gpus.length <= MOST_ROWS) return props.gpus;
     const worst = new Set([...props.gpus].sort((a, b) => (b.waste_usd ?? 0) - (a.waste_usd ?? 0)).slice(0, MOST_ROWS));
     return props.gpus.filter((gpu) => worst.has(gpu));
   }, [props.gpus]);
-  const cells = useMemo(() => {
-    const names = new Set(shown.map(placeOf));
-    return cellsOf(props.fleet, 84).filter((cell) => names.has(cell.gpu));
-  }, [props.fleet, shown]);
-  const periods = useMemo(() => periodsOf(props.fleet, shown), [props.fleet, shown]);
+  const cells = useMemo(() => cellsOf(props.fleet, shown, 84, props.since), [props.fleet, shown, props.since]);
+  const periods = useMemo(() => periodsOf(props.fleet, shown, props.since), [props.fleet, shown, props.since]);
   const rows = useMemo(() => (by === 'activity' ? cells.map((cell) => ({ gpu: cell.gpu, from: cell.from.toISOString(), activity: cell.activity })) : periods.map((period) => ({ gpu: period.gpu, from: period.from.toISOString(), verdict: period.verdict }))), [by, cells, periods]);
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
@@ -130,12 +129,12 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
             ];
       return {
         height: Math.max(120, 13 * names.length + 34),
-        marginLeft: width < 560 ? 82 : 104,
+        marginLeft: width < 560 ? 92 : Math.min(190, Math.max(80, 14 + 6.4 * Math.max(...names.map((name) => Math.min(26, name.length))))),
         marginTop: 22,
         marginBottom: 8,
         marginRight: 34,
         x: { type: 'utc', label: null, axis: 'top', ...times(width), tickSize: 0 },
-        y: { label: null, domain: names, tickSize: 0 },
+        y: { label: null, domain: names, tickSize: 0, tickFormat: (name: string) => middleCut(name, width < 560 ? 12 : 26) },
         marks,
       };
     },
@@ -152,8 +151,8 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
   );
 }
 
-export function VerdictsOverTime(props: { fleet: Fleet; gpus: Gpu[] }) {
-  const counts = useMemo(() => verdictCounts(periodsOf(props.fleet, props.gpus)), [props.fleet, props.gpus]);
+export function VerdictsOverTime(props: { fleet: Fleet; gpus: Gpu[]; since: number }) {
+  const counts = useMemo(() => verdictCounts(periodsOf(props.fleet, props.gpus, props.since)), [props.fleet, props.gpus, props.since]);
   const used = useMemo(() => VERDICTS.filter((verdict) => counts.some((each) => each.verdict === verdict)), [counts]);
   const draw = useCallback(
     (width: number): Plot.PlotOptions => ({

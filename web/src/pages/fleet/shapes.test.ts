@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cellsOf, periodsOf, teamsOf, tilesOf, totalsOf, verdictCounts, type Fleet, type Gpu } from './shapes';
+import { actionKey, cellsOf, cutBefore, endOf, periodsOf, savingOf, teamsOf, tilesOf, topTeams, totalsOf, verdictCounts, type Action, type Fleet, type Gpu } from './shapes';
 
 const gpu = (id: string, owner: string, spend: number, waste: number) => ({ id, owner, host: 'n1', index: 0, spend_usd: spend, waste_usd: waste }) as unknown as Gpu;
 const GPUS = [gpu('a', 'x/one', 100, 10), gpu('b', 'x/two', 50, 50), gpu('c', 'y/one', 30, 30), gpu('d', '(unowned)', 20, 20)];
@@ -12,9 +12,35 @@ describe('teams', () => {
 
 describe('totals', () => {
   it('of a selection are sums over its GPUs', () => {
-    const totals = totalsOf(GPUS.filter((each) => each.owner.startsWith('x/')), []);
+    const totals = totalsOf(GPUS.filter((each) => each.owner.startsWith('x/')));
     expect([totals.gpus, totals.spend_usd, totals.waste_usd, totals.waste_share]).toEqual([2, 150, 60, 0.4]);
-    expect(totalsOf([], []).waste_share).toBe(0);
+    expect(totalsOf([]).waste_share).toBe(0);
+  });
+});
+
+describe('many teams', () => {
+  it('are the top and the rest, which add up to all', () => {
+    const teams = Array.from({ length: 120 }, (_, i) => ({ name: `t${String(i)}`, spend: 10 + i, waste: 200 - i, gpus: 1 + (i % 7) }));
+    for (const most of [1, 10, 118, 119, 120, 500]) {
+      const top = topTeams(teams, most);
+      expect(top.length).toBeLessThanOrEqual(Math.max(most + 1, 1));
+      for (const of of ['spend', 'waste', 'gpus'] as const) expect(top.reduce((sum, team) => sum + team[of], 0)).toBe(teams.reduce((sum, team) => sum + team[of], 0));
+      expect(top.slice(0, Math.min(most, 119))).toEqual(teams.slice(0, Math.min(most, 119)));
+    }
+  });
+});
+
+describe('actions', () => {
+  const action = (kind: string, owner: string, gpus: string[], usd: number, counted = true) => ({ kind, owner, gpus, saving_usd_per_month: usd, counted }) as unknown as Action;
+  it('keep their name in any order, at any price', () => {
+    const all = [action('stop', 'a/x', ['1', '2'], 10), action('stop', 'a/x', ['3'], 10), action('downsize', 'a/x', ['1', '2'], 10), action('stop', 'b/x', ['1', '2'], 10)];
+    expect(new Set(all.map(actionKey)).size).toBe(all.length);
+    expect(actionKey(action('stop', 'a/x', ['2', '1'], 99))).toBe(actionKey(action('stop', 'a/x', ['1', '2'], 10)));
+  });
+  it('save what is ticked and counted', () => {
+    const all = [action('stop', 'a', ['1'], 10), action('stop', 'b', ['2'], 20), action('mig', 'c', ['3'], 40, false)];
+    expect(savingOf(all, new Set())).toBe(30);
+    expect(savingOf(all, new Set([actionKey(all[0] ?? action('', '', [], 0))]))).toBe(20);
   });
 });
 
@@ -43,11 +69,20 @@ const FLEET = {
 
 describe('time', () => {
   it('is aggregated if there are too many steps; missing values stay missing', () => {
-    const cells = cellsOf(FLEET, 2);
+    const cells = cellsOf(FLEET, GPUS, 2);
     expect(cells).toHaveLength(4);
     expect(cells[0]?.activity).toBeCloseTo(0.5);
     expect(cells[1]?.activity).toBe(0);
-    expect(cellsOf(FLEET, 10)[2]?.activity).toBeNull();
+    expect(cellsOf(FLEET, GPUS, 10)[2]?.activity).toBeNull();
+  });
+  it('can be cut to its end, on whole steps of the verdicts', () => {
+    const line = FLEET.timelines?.[1];
+    if (!line) throw new Error('no timeline');
+    const end = endOf(FLEET);
+    expect(new Date(end).toISOString()).toBe('2026-11-08T04:00:00.000Z');
+    expect(cutBefore(line, end - 3_600_000)).toMatchObject({ start: '2026-11-08T03:00:00.000Z', activity: [0.5], verdicts: ['idle'] });
+    expect(cutBefore(line, 0)).toBe(line);
+    expect(periodsOf(FLEET, GPUS, end - 3_600_000).every((period) => period.from.getTime() >= end - 3_600_000)).toBe(true);
   });
   it('counts GPUs by verdict, and none if no GPU reported', () => {
     const periods = periodsOf(FLEET, GPUS);

@@ -23,7 +23,7 @@ export function verdictShown(verdict: string): string {
 }
 
 /** Cost and waste of these GPUs, in the format of a fleet's totals. */
-export function totalsOf(gpus: Gpu[], actions: Action[]) {
+export function totalsOf(gpus: Gpu[]) {
   const sum = (of: (gpu: Gpu) => number | null) => gpus.reduce((total, gpu) => total + (of(gpu) ?? 0), 0);
   const spend = sum((gpu) => gpu.spend_usd);
   const waste = sum((gpu) => gpu.waste_usd);
@@ -34,15 +34,25 @@ export function totalsOf(gpus: Gpu[], actions: Action[]) {
     waste_usd: waste,
     waste_share: spend > 0 ? waste / spend : 0,
     idle_gpu_hours: sum((gpu) => (gpu.gpu_hours ?? 0) * (gpu.idle_share ?? 0)),
-    savings_usd_per_month: actions.reduce((total, action) => total + action.saving_usd_per_month, 0),
   };
 }
+
+/** Names an action in the address: the same action keeps its name when prices and savings change. */
+export function actionKey(action: Pick<Action, 'kind' | 'owner' | 'gpus'>): string {
+  let hash = 0x811c9dc5; // FNV-1a
+  for (const char of [action.kind, action.owner, ...[...action.gpus].sort()].join('|')) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  return hash.toString(36);
+}
+
+/** What the ticked actions save per month. */
+export const savingOf = (actions: Action[], off: Set<string>) => actions.reduce((sum, action) => sum + (action.counted && !off.has(actionKey(action)) ? action.saving_usd_per_month : 0), 0);
 
 export interface Team {
   name: string;
   spend: number;
   waste: number;
   gpus: number;
+  others?: boolean; // several teams as one
 }
 
 /** Teams by dollars wasted, in descending order. */
@@ -57,6 +67,14 @@ export function teamsOf(gpus: Gpu[]): Team[] {
     teams.set(name, team);
   }
   return [...teams.values()].sort((a, b) => b.waste - a.waste);
+}
+
+/** The teams that waste most, and the others as one. */
+export function topTeams(teams: Team[], most: number): Team[] {
+  if (teams.length <= most + 1) return teams;
+  const rest = teams.slice(most);
+  const sum = (of: (team: Team) => number) => rest.reduce((total, team) => total + of(team), 0);
+  return [...teams.slice(0, most), { name: `${String(rest.length)} other teams`, spend: sum((team) => team.spend), waste: sum((team) => team.waste), gpus: sum((team) => team.gpus), others: true }];
 }
 
 export interface Tile {
@@ -81,10 +99,13 @@ interface Branch {
 
 function branches(gpus: Gpu[], size: (gpu: Gpu) => number): Branch {
   const root: Branch = { name: '', children: [] };
+  const known = new Map<string, Branch>();
   const child = (parent: Branch, name: string) => {
-    let found = parent.children?.find((each) => each.name === name);
+    const key = `${parent.name}\n${name}`;
+    let found = known.get(key);
     if (!found) {
       found = { name, children: [] };
+      known.set(key, found);
       parent.children?.push(found);
     }
     return found;
@@ -95,6 +116,8 @@ function branches(gpus: Gpu[], size: (gpu: Gpu) => number): Branch {
   }
   return root;
 }
+
+const MOST_TILES = 1500;
 
 /** Rectangles of GPUs inside pods inside teams; the area is `size`. */
 export function tilesOf(gpus: Gpu[], width: number, height: number, size: (gpu: Gpu) => number): { gpus: Tile[]; pods: Tile[]; teams: Tile[] } {
@@ -109,7 +132,9 @@ export function tilesOf(gpus: Gpu[], width: number, height: number, size: (gpu: 
     return { x1: node.x0, y1: node.y0, x2: node.x1, y2: node.y1, team: teamOf(owner), owner, gpu: node.data.gpu, spend: sum((gpu) => gpu.spend_usd), waste: sum((gpu) => gpu.waste_usd), gpus: inside.length };
   };
   const at = (depth: number) => laid.descendants().filter((node) => node.depth === depth).map(tile);
-  return { gpus: at(3), pods: at(2), teams: at(1) };
+  const pods = at(2);
+  // Thousands of GPUs would be smaller than a pixel, and slow.
+  return { gpus: gpus.length > MOST_TILES ? pods : at(3), pods, teams: at(1) };
 }
 
 export interface Cell {
@@ -120,9 +145,9 @@ export interface Cell {
 }
 
 /** Activity of each GPU over time, in at most `columns` steps. */
-export function cellsOf(fleet: Fleet, columns: number): Cell[] {
-  const names = new Map(fleet.gpus.map((gpu) => [gpu.id, placeOf(gpu)]));
-  return (fleet.timelines ?? []).flatMap((line) => {
+export function cellsOf(fleet: Fleet, gpus: Gpu[], columns: number, since = 0): Cell[] {
+  const names = new Map(gpus.map((gpu) => [gpu.id, placeOf(gpu)]));
+  return (fleet.timelines ?? []).filter((line) => names.has(line.id)).map((line) => cutBefore(line, since)).flatMap((line) => {
     const together = Math.max(1, Math.ceil(line.activity.length / columns));
     const start = new Date(line.start).getTime();
     const cells: Cell[] = [];
@@ -137,6 +162,22 @@ export function cellsOf(fleet: Fleet, columns: number): Cell[] {
     }
     return cells;
   });
+}
+
+type Timeline = NonNullable<Fleet['timelines']>[number];
+
+/** The part of a timeline after a time (milliseconds), on whole steps of its verdicts. */
+export function cutBefore(line: Timeline, since: number): Timeline {
+  const start = new Date(line.start).getTime();
+  const gone = Math.min(line.verdicts.length, Math.max(0, Math.floor((since - start) / (line.verdict_seconds * 1000))));
+  if (gone === 0) return line;
+  const steps = Math.round((gone * line.verdict_seconds) / line.step_seconds);
+  return { ...line, start: new Date(start + gone * line.verdict_seconds * 1000).toISOString(), activity: line.activity.slice(steps), verdicts: line.verdicts.slice(gone) };
+}
+
+/** The end of the readings, in milliseconds. */
+export function endOf(fleet: Fleet): number {
+  return Math.max(0, ...(fleet.timelines ?? []).slice(0, 1000).map((line) => new Date(line.start).getTime() + line.activity.length * line.step_seconds * 1000));
 }
 
 export function placeOf(gpu: Gpu): string {
@@ -154,9 +195,10 @@ export interface Period {
 }
 
 /** The verdict of each GPU in each period, usually a day. */
-export function periodsOf(fleet: Fleet, gpus: Gpu[]): Period[] {
+export function periodsOf(fleet: Fleet, gpus: Gpu[], since = 0): Period[] {
   const names = new Map(gpus.map((gpu) => [gpu.id, placeOf(gpu)]));
-  return (fleet.timelines ?? []).flatMap((line) => {
+  return (fleet.timelines ?? []).flatMap((whole) => {
+    const line = cutBefore(whole, since);
     const gpu = names.get(line.id);
     if (gpu === undefined) return [];
     const start = new Date(line.start).getTime();
