@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
-import { middleCut, money, number, percent, plural, shortMoney } from '../../lib/format';
+import { middleCut, money, number, percent, plural, sentence, shortMoney } from '../../lib/format';
 import { Segmented } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { cellsOf, ownerShown, periodsOf, placeOf, teamsOf, tilesOf, topTeams, verdictCounts, VERDICTS, verdictShown, type Cell, type Fleet, type Gpu, type Period, type Team, type Tile } from './shapes';
@@ -26,12 +26,12 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
         marks: [
           Plot.rect(tiles.teams, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--sunken)', stroke: 'var(--line)', rx: 4 }),
           Plot.text(tiles.teams.filter((t) => tall(t) > 15), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 10, text: (t: Tile) => firstThatFits([`${t.team}  ${money(t.waste)} wasted`, `${t.team}  ${shortMoney(t.waste)}`, t.team], wide(t) - 8, 7.2), textAnchor: 'start', fontWeight: 620, fill: 'var(--ink)' }),
-          Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--good)', fillOpacity: (t: Tile) => 0.26 * (1 - share(t)) }),
-          Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--bad)', fillOpacity: (t: Tile) => share(t) * 0.6 }),
+          Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', insetTop: tiles.pods.length === 0 ? 18 : 0, fill: 'var(--good)', fillOpacity: (t: Tile) => 0.26 * (1 - share(t)) }),
+          Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', insetTop: tiles.pods.length === 0 ? 18 : 0, fill: 'var(--bad)', fillOpacity: (t: Tile) => share(t) * 0.6 }),
           Plot.rect(tiles.pods, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', stroke: 'var(--panel)', strokeWidth: 1.5, fill: 'none' }),
           Plot.text(tiles.pods.filter((t) => tall(t) > 16), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 12, text: (t: Tile) => cut(ownerShown(t.owner).slice(t.owner.indexOf('/') + 1), wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
           Plot.text(tiles.pods.filter((t) => tall(t) > 34), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 27, text: (t: Tile) => firstThatFits([`${percent(share(t))} of ${money(t.spend)}`, `${percent(share(t))} of ${shortMoney(t.spend)}`, percent(share(t))], wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
-          Plot.tip(tiles.gpus, Plot.pointer({ x: (t: Tile) => (t.x1 + t.x2) / 2, y: (t: Tile) => (t.y1 + t.y2) / 2, title: (t: Tile) => `${ownerShown(t.owner)}\n${t.gpu ? `${placeOf(t.gpu)} ${t.gpu.name}: ${verdictShown(t.gpu.verdict)}` : ''}\n${money(t.waste)} wasted of ${money(t.spend)}`, ...TIP })),
+          Plot.tip(tiles.gpus, Plot.pointer({ x: (t: Tile) => (t.x1 + t.x2) / 2, y: (t: Tile) => (t.y1 + t.y2) / 2, title: (t: Tile) => `${ownerShown(t.owner)}${t.gpu ? '' : `: ${number(t.gpus)} GPUs`}\n${t.gpu ? `${placeOf(t.gpu)} ${t.gpu.name}: ${verdictShown(t.gpu.verdict)}` : ''}\n${money(t.waste)} wasted of ${money(t.spend)}`, ...TIP })),
         ],
       };
     },
@@ -48,7 +48,7 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
       legend={[['useful', 'color-mix(in srgb, var(--good) 30%, transparent)'], ['half wasted', 'color-mix(in srgb, var(--bad) 34%, transparent)'], ['all wasted', 'color-mix(in srgb, var(--bad) 66%, transparent)']]}
       onPick={(value) => {
         const tile = value as Tile;
-        props.onPick(tile.team, tile.gpu?.id ?? '');
+        if (!tile.others) props.onPick(tile.team, tile.gpu?.id ?? '');
       }}
     />
   );
@@ -56,7 +56,7 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
 
 export function WasteByTeam(props: { gpus: Gpu[]; team: string; onPick: (team: string) => void }) {
   const all = useMemo(() => teamsOf(props.gpus), [props.gpus]);
-  const teams = useMemo(() => topTeams(all, 10), [all]);
+  const [teams, rest] = useMemo(() => { const top = topTeams(all, 10); return [top.filter((team) => !team.others), top.find((team) => team.others)]; }, [all]);
   const rows = useMemo(() => all.map((team) => ({ team: team.name, gpus: team.gpus, spend_usd: team.spend, waste_usd: team.waste })), [all]);
   const draw = useCallback(
     (width: number): Plot.PlotOptions => ({
@@ -77,12 +77,12 @@ export function WasteByTeam(props: { gpus: Gpu[]; team: string; onPick: (team: s
   return (
     <Chart
       title="Which team wastes most"
-      note="Waste (red) within the cost of each team’s GPUs"
+      note={`Waste (red) within the cost of each team’s GPUs.${rest ? ` ${sentence(rest.name).slice(0, -1)} waste ${money(rest.waste)} of ${money(rest.spend)}.` : ''}`}
       name="waste-by-team"
       rows={rows}
       draw={draw}
       onPick={(value) => {
-        if (!(value as Team).others) props.onPick((value as Team).name);
+        props.onPick((value as Team).name);
       }}
     />
   );

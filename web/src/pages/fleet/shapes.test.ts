@@ -45,6 +45,13 @@ describe('actions', () => {
 });
 
 describe('the treemap', () => {
+  it('of a large fleet shows teams, and every dollar once', () => {
+    const many = Array.from({ length: 10000 }, (_, i) => gpu(`g${String(i)}`, `team-${String(i % 120)}/pod-${String(i % 777)}`, 1 + (i % 5), i % 3));
+    const tiles = tilesOf(many, 800, 500, (each) => each.spend_usd ?? 0);
+    expect(tiles.teams.length).toBeLessThanOrEqual(31);
+    const sum = (of: (tile: { spend: number; waste: number; gpus: number }) => number) => tiles.teams.reduce((total, tile) => total + of(tile), 0);
+    expect([sum((tile) => tile.gpus), sum((tile) => tile.spend), sum((tile) => tile.waste)]).toEqual([10000, many.reduce((a, b) => a + (b.spend_usd ?? 0), 0), many.reduce((a, b) => a + (b.waste_usd ?? 0), 0)]);
+  });
   it('gives each GPU its share of the area, inside its pod and team', () => {
     const tiles = tilesOf(GPUS, 400, 300, (each) => each.spend_usd ?? 0);
     const area = (id: string) => {

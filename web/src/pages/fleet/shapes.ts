@@ -37,11 +37,17 @@ export function totalsOf(gpus: Gpu[]) {
   };
 }
 
+const keys = new WeakMap<object, string>();
+
 /** Names an action in the address: the same action keeps its name when prices and savings change. */
 export function actionKey(action: Pick<Action, 'kind' | 'owner' | 'gpus'>): string {
+  const known = keys.get(action);
+  if (known !== undefined) return known;
   let hash = 0x811c9dc5; // FNV-1a
   for (const char of [action.kind, action.owner, ...[...action.gpus].sort()].join('|')) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;
-  return hash.toString(36);
+  const key = hash.toString(36);
+  keys.set(action, key);
+  return key;
 }
 
 /** What the ticked actions save per month. */
@@ -88,6 +94,7 @@ export interface Tile {
   spend: number;
   waste: number;
   gpus: number;
+  others?: boolean;
 }
 
 interface Branch {
@@ -117,10 +124,25 @@ function branches(gpus: Gpu[], size: (gpu: Gpu) => number): Branch {
   return root;
 }
 
+/** More GPUs would be smaller than a pixel, and slow: teams are drawn instead. */
 const MOST_TILES = 1500;
+const MOST_TEAM_TILES = 30;
+
+function teamTiles(gpus: Gpu[], width: number, height: number): Tile[] {
+  const root = hierarchy({ children: topTeams(teamsOf(gpus).sort((a, b) => b.spend - a.spend), MOST_TEAM_TILES) } as { children: Team[] } | Team).sum((team) => ('spend' in team ? team.spend : 0));
+  const laid = treemap<{ children: Team[] } | Team>().size([width, height]).paddingOuter(2).paddingInner(2).round(true)(root);
+  return laid.leaves().map((leaf) => {
+    const team = leaf.data as Team;
+    return { x1: leaf.x0, y1: leaf.y0, x2: leaf.x1, y2: leaf.y1, team: team.name, owner: team.name, gpu: undefined, spend: team.spend, waste: team.waste, gpus: team.gpus, others: team.others ?? false };
+  });
+}
 
 /** Rectangles of GPUs inside pods inside teams; the area is `size`. */
 export function tilesOf(gpus: Gpu[], width: number, height: number, size: (gpu: Gpu) => number): { gpus: Tile[]; pods: Tile[]; teams: Tile[] } {
+  if (gpus.length > MOST_TILES) {
+    const teams = teamTiles(gpus, width, height);
+    return { gpus: teams, pods: [], teams };
+  }
   const root = hierarchy(branches(gpus, size))
     .sum((branch) => branch.value ?? 0)
     .sort((a, b) => (b.value ?? 0) - (a.value ?? 0));
@@ -132,9 +154,7 @@ export function tilesOf(gpus: Gpu[], width: number, height: number, size: (gpu: 
     return { x1: node.x0, y1: node.y0, x2: node.x1, y2: node.y1, team: teamOf(owner), owner, gpu: node.data.gpu, spend: sum((gpu) => gpu.spend_usd), waste: sum((gpu) => gpu.waste_usd), gpus: inside.length };
   };
   const at = (depth: number) => laid.descendants().filter((node) => node.depth === depth).map(tile);
-  const pods = at(2);
-  // Thousands of GPUs would be smaller than a pixel, and slow.
-  return { gpus: gpus.length > MOST_TILES ? pods : at(3), pods, teams: at(1) };
+  return { gpus: at(3), pods: at(2), teams: at(1) };
 }
 
 export interface Cell {
