@@ -93,6 +93,12 @@ Flag* Flag::single_words() {
   return this;
 }
 
+Flag* Flag::called(const std::string& name) {
+  std::erase(info_.others, "--" + name);
+  info_.others.push_back(std::exchange(info_.name, "--" + name));
+  return this;
+}
+
 Result<> Flag::take_value(const std::string& text) {
   if (info_.setting->list && !info_.list) {
     const auto values = settings::read_list(*info_.setting, text);

@@ -61,6 +61,8 @@ class Flag {
   Flag* required(bool wanted = true);      // refused when absent
   Flag* one_value();                       // refuses a list, although the row takes one
   Flag* single_words();                    // one value after each flag; further words are arguments
+  // The name in this command, where another command's row has it; the row's name remains a spelling.
+  Flag* called(const std::string& name);
 
  private:
   friend class FlagSet;

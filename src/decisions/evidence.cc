@@ -23,6 +23,20 @@ JudgedMetric judge_price(JudgedMetric v, const std::vector<double>& values) {
   return v;
 }
 
+// Each sample covers every request, or all GPU-hours, of a window, so the last one counts.
+JudgedMetric judge_window(JudgedMetric v, const std::vector<double>& values) {
+  const PredictedRange& predicted = v.prediction.value;
+  v.measured.count = static_cast<std::int64_t>(values.size());  // a share of 0 counts, too
+  v.measured.typical = v.measured.low = v.measured.high = values.back();
+  if (!predicted.high) {
+    v.reason = "the plan gives no interval ('decide --tolerance' sets one)";
+    return v;
+  }
+  v.outcome = values.back() > *predicted.high ? Judgement::kBroken : Judgement::kKept;
+  v.better = predicted.low && values.back() < *predicted.low;
+  return v;
+}
+
 // A peak is judged by the highest sample.
 JudgedMetric judge_peak(JudgedMetric v, const std::vector<double>& values) {
   const std::optional<double> limit = v.prediction.value.high ? v.prediction.value.high : v.prediction.limit;
@@ -96,8 +110,12 @@ std::optional<double> likely(const Decision& decision, std::string_view metric) 
   return found == nullptr ? std::nullopt : std::optional(found->value.likely);
 }
 
-std::optional<MeasuredCost> cost_of_month(const Decision&, const std::vector<MeasuredValue>& samples) {
-  const std::vector<double> rates = values_of(samples, kRate);
+std::optional<MeasuredCost> cost_of_month(const Decision& decision, const std::vector<MeasuredValue>& samples) {
+  const std::vector<double> rates = values_of(samples, kRate), used = values_of(samples, kGpuHours);
+  const std::optional<double> expected = likely(decision, kGpuHours);
+  if (rates.empty() && !used.empty() && decision.cost && expected && *expected > 0)
+    return MeasuredCost{decision.cost->likely * (used.back() / *expected),
+                        "the measured GPU-hours at the predicted price"};
   if (rates.empty()) return std::nullopt;
   return MeasuredCost{usd_per_hour(rates.back()) * kMonth, "the measured price of the machines, all month"};
 }
@@ -173,6 +191,7 @@ JudgedMetric judge(const PredictedMetric& prediction, const std::vector<Measured
     return v;
   }
   if (prediction.metric == kRate) return judge_price(std::move(v), values);
+  if (prediction.metric == kOverSlo || prediction.metric == kGpuHours) return judge_window(std::move(v), values);
   if (prediction.metric == kMemory) return judge_peak(std::move(v), values);
   return judge_mean(std::move(v));
 }

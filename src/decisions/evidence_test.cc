@@ -151,5 +151,21 @@ RC_GTEST_PROP(Judge, IntervalsCoverTheBucketsOfHistograms, ()) {
   RC_ASSERT(judged.measured.high >= high * (1 - 1e-9));
 }
 
+// A window is counted completely, so the last one decides, and a share of zero is a measurement.
+TEST(Evidence, TheLastWindowOfAScalingPolicyDecides) {
+  PredictedMetric over{kOverSlo, {{}, 0.004, 0.01}, 0.01};
+  const auto judged = [&](std::initializer_list<double> shares) {
+    std::vector<MeasuredValue> samples;
+    for (const double share : shares) samples.push_back({kOverSlo, share, {}, "service"});
+    return judge(over, samples);
+  };
+  EXPECT_EQ(judged({0}).outcome, Judgement::kKept);
+  EXPECT_EQ(judged({0.02, 0.01}).outcome, Judgement::kKept);
+  EXPECT_EQ(judged({0, 0.011}).outcome, Judgement::kBroken);
+  EXPECT_EQ(judged({}).outcome, Judgement::kInconclusive);
+  over.value.high.reset();
+  EXPECT_FALSE(judged({0.5}).reason.empty());
+}
+
 }  // namespace
 }  // namespace rightsize::decisions

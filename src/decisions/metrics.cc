@@ -34,6 +34,8 @@ constexpr MetricInfo kMetrics[] = {
     {kTtft, "TTFT", Worse::kAbove, true, show_seconds, seconds_of},
     {kTpot, "TPOT", Worse::kAbove, true, show_seconds, seconds_of},
     {kLatency, "latency", Worse::kAbove, true, show_seconds, seconds_of},
+    {kOverSlo, "share over the SLO", Worse::kAbove, true, show_share},
+    {kGpuHours, "GPU-hours per day", Worse::kAbove, false, show_number},
     {kMemory, "memory per GPU", Worse::kAbove, false, show_bytes, bytes_of},
     {kRate, "price of the machines", Worse::kAbove, false, show_price, usd_of},
     {kUtilization, "utilization", Worse::kAbove, false, show_share},

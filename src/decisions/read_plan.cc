@@ -46,7 +46,7 @@ class PlanReader {
         {"recommend", &PlanReader::read_recommend}, {"service", &PlanReader::read_service},
         {"fleet", &PlanReader::read_fleet},         {"batch", &PlanReader::read_batch},
         {"window", &PlanReader::read_window},       {"mig", &PlanReader::read_mig},
-        {"portfolio", &PlanReader::read_portfolio}};
+        {"portfolio", &PlanReader::read_portfolio}, {"autoscale", &PlanReader::read_autoscale}};
     const auto* reader = std::find_if(std::begin(kReaders), std::end(kReaders),
                                       [&](const auto& each) { return each.first == decision_.command; });
     if (reader == std::end(kReaders))
@@ -62,7 +62,8 @@ class PlanReader {
     return bad_input(std::move(message))
         .at(document_.place(at))
         .with_hint(
-            "--from takes the --format json output of recommend, service, fleet, batch, window, mig or portfolio");
+            "--from takes the --format json output of recommend, service, autoscale, fleet, batch, window, mig or "
+            "portfolio");
   }
   void note(const JsonValue& at, std::string message, std::string hint = {}) {
     errors_.push_back(bad_input(std::move(message)).at(document_.place(at)).with_hint(std::move(hint)));
@@ -323,6 +324,61 @@ class PlanReader {
         fmt::format("{}{}{}", workload.get_string("where").value_or(""), takes.empty() ? "" : ": ", takes);
     decision_.what = "Workload of a portfolio";
     read_cost(workload, "usd_per_month");
+  }
+
+  // The policy of --part, by its kind or as --policy takes it; without it, the best one.
+  const JsonValue* scaling_policy(const JsonValue& root) {
+    const std::string wanted = pick_.part.empty() ? object(root).get_string("best").value_or("") : pick_.part;
+    const JsonMember* policies = root.find("policies");
+    std::vector<std::string> names;
+    for (const JsonValue& each : policies == nullptr ? std::vector<JsonValue>{} : policies->value.items)
+      names.push_back(object(each).get_string("policy").value_or(""));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const JsonValue& each = policies->value.items[i];
+      if (names[i] == wanted || object(each).get_string("name") == wanted) return &each;
+    }
+    note(root, names.empty() ? "it has no policies" : fmt::format("it has no policy '{}'", wanted),
+         names.empty() ? "run autoscale with traffic" : fmt::format("it has {}", fmt::join(names, ", ")));
+    return nullptr;
+  }
+
+  // A scaling policy: the share of requests over the SLO and the GPU-hours that it was simulated with.
+  void read_autoscale(const JsonValue& root) {
+    const JsonValue* chosen = scaling_policy(root);
+    if (chosen == nullptr) return;
+    const JsonObject head = object(root), policy = object(*chosen), slo = head.get_object_or_empty("slo");
+    Json& kept = plan_["plan"];
+    for (const JsonMember& member : chosen->members) {
+      if (member.name != "hours") kept[member.name] = copy_of(member.value);  // the course of the run
+    }
+    constexpr double kShown = 99;  // the percentile of TTFT and TPOT in the document
+    kept["slo_percentile"] = kShown;
+    kept["gpus_per_replica"] = number(head, "gpus_per_replica").value_or(1);
+    for (const char* limit : {kTtft, kTpot, kLatency}) {
+      if (const std::optional<double> value = number(slo, limit)) kept[fmt::format("slo_{}", limit)] = *value;
+    }
+    keep(root, {"gpu", "traffic", "slo", "startup", "bound", "price_source", "measured"});
+    ChosenPlan& choice = decision_.summary.choice;
+    choice.gpu = head.get_string("gpu").value_or("");
+    choice.words = fmt::format("{}, {} x {} per replica", policy.get_string("policy").value_or(""),
+                               head.get_int("gpus_per_replica", 1, 1'000'000).value_or(1),
+                               choice.gpu.empty() ? "GPU" : choice.gpu);
+    decision_.what = fmt::format("Scale with {}", policy.get_string("policy").value_or(""));
+    const std::optional<double> allowed = number(slo, "allowed_share");
+    const std::optional<double> over = number(policy, kOverSlo);
+    predict(kOverSlo, over, {}, allowed && over ? std::optional(std::max(*allowed, *over)) : allowed, allowed);
+    const bool same = allowed && *allowed <= (100 - kShown) / 100;
+    predict(kTtft, number(policy, "ttft_p99_seconds"), {}, {}, same ? number(slo, kTtft) : std::nullopt);
+    predict(kTpot, number(policy, "tpot_p99_seconds"), {}, {}, same ? number(slo, kTpot) : std::nullopt);
+    const std::optional<double> hours = number(head, "simulated_hours");
+    if (!hours || !(*hours > 0)) return;
+    constexpr double kDay = 24;
+    predict(kGpuHours, times(kDay / *hours, number(policy, "gpu_hours")));
+    if (const std::optional<double> spent = number(policy, "usd")) {
+      const Usd month = usd(*spent / *hours * in_hours(kMonth));
+      decision_.cost = UsdRange{{}, month, {}};
+      decision_.summary.cost = month;
+    }
   }
 
   const LocatedJson& document_;

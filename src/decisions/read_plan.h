@@ -1,4 +1,4 @@
-// Reads a decision from the JSON of recommend, service, fleet, batch, window, mig or portfolio.
+// Reads a decision from the JSON of recommend, service, autoscale, fleet, batch, window, mig or portfolio.
 //
 // Nothing is invented: a prediction without an interval stays without, and a plan without its request cannot be planned
 // again.
@@ -13,7 +13,7 @@ namespace rightsize::decisions {
 
 struct PlanPick {
   int plan = 1;           // its rank; of a fleet: the action
-  std::string part = {};  // the workload or service, in a document with several
+  std::string part = {};  // the workload, service or policy, in a document with several
 };
 
 // Everything but the decision's number, workload, people and time. `file` is for error messages.

@@ -50,6 +50,19 @@ TEST(ReadPlan, AnActionOfAFleet) {
   EXPECT_FALSE(d->cost);
 }
 
+TEST(ReadPlan, AScalingPolicy) {
+  const std::string file = "tests/fixtures/decisions/autoscale.json";
+  const auto best = read(file), named = read(file, {1, "fixed"}), spelled = read(file, {1, "fixed:replicas=2"});
+  ASSERT_TRUE(best && named && spelled);
+  EXPECT_EQ(best->find(kOverSlo)->value.high, 0.01);  // the share that the SLO allows
+  EXPECT_EQ(best->find(kOverSlo)->limit, 0.01);
+  EXPECT_EQ(best->find(kTpot)->limit, 0.05);
+  EXPECT_GT(named->find(kGpuHours)->value.likely, best->find(kGpuHours)->value.likely);
+  EXPECT_EQ(named->what, spelled->what);
+  EXPECT_TRUE(best->cost && best->plan.find("\"hours\"") == std::string::npos);
+  EXPECT_THAT(describe(read(file, {1, "keda"}).error()), HasSubstr("fixed:replicas=2"));
+}
+
 TEST(ReadPlan, ABatchingServer) {
   const auto d = read("tests/fixtures/decisions/batch.json");
   ASSERT_TRUE(d);

@@ -26,9 +26,14 @@ constexpr Setting kRows[] = {
          "schedule:every=1h,plan=2/5/3, knative:target=12, dynamo:rate=2, variant, skyserve:rate=2")
         .alias("policy"),
     text("replica-startup", "TIME|STAGES",
-         "how a replica starts: 110s, or weights=hub|stream|disk|memory,sharded=yes|no,compile=cold|cached|none,node=eks")
+         "how a replica starts: 110s, or "
+         "weights=hub|stream|disk|memory,sharded=yes|no,compile=cold|cached|none,node=eks")
         .alias("startup")
         .or_words("estimated from the model"),
+    file("replica-plan",
+         "a plan that says what a replica is: the --format json output of recommend, service or batch; - is standard "
+         "input")
+        .alias("plan"),
     count("max-in-flight", "512", 1, 1e9, "most requests sent and not answered; later ones wait to be sent"),
     text("service", "NAME", "only services whose name contains this"),
     share("headroom", "20%", 0, 10, "capacity kept free above the mean load, unless a workload sets its own")
@@ -71,7 +76,8 @@ constexpr Setting kRows[] = {
     section("KV cache"),
     size("sizes", "80GB", 1, 1e18, "cache sizes to compare").listed(),
     text("tier", "NAME=SIZE[@GB/s]",
-         "a tier below GPU memory, e.g. host=500GB or disk=2TB@6GB/s (size per replica, and its read speed); needs --gpu; "
+         "a tier below GPU memory, e.g. host=500GB or disk=2TB@6GB/s (size per replica, and its read speed); needs "
+         "--gpu; "
          "may be repeated"),
     count("block-tokens", "512", 1, 1e6, "tokens of a block of the trace").or_else("512"),
 

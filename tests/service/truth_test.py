@@ -136,11 +136,46 @@ def check_exporter(program, base, truth, limits, found):
         near('exporter: waste', says.get('rightsize_service_waste_usd_per_month'), found['usd_per_month'] - found['plans'][0]['usd_per_month'], 1e-6)
 
 
+def check_autoscale(program, base, truth, limits):
+    """`autoscale` replays the true traffic on the GPUs that served it; `verify` and `service` measure what it predicts."""
+    window = ['--prometheus', base, '--end', str(int(truth['end'])), '--window', '%dh' % ((truth['end'] - truth['begin']) // 3600)]
+    model = [] if truth['named'] else ['--model', truth['model']]
+
+    def said(*words):
+        done = subprocess.run([program, *words, '--format', 'json'], capture_output=True, text=True)
+        assert done.stdout, done.stderr
+        return json.loads(done.stdout)
+    slo = ','.join('%s=%gs' % kv for kv in limits.items())
+    says = said('autoscale', *window, *model, '--slo', slo, '--slo-percentile', '95', '--startup', '60s', '--policy', 'fixed:replicas=%d' % truth['replicas'])
+    assert says['gpu'] == truth['gpu'] and says['gpus_per_replica'] == truth['tp'], (says['gpu'], says['gpus_per_replica'])
+    near('autoscale: GPU-hours', says['measured']['gpu_hours'], truth['gpu_hours'], 0.01)
+    # Random arrivals at the measured rates: four standard deviations.
+    requests = truth['rate'] * (truth['end'] - truth['begin'])
+    near('autoscale: requests', says['policies'][0]['requests'], requests, 0.02 + 4 / requests ** 0.5)
+    hours = [h['requests'] for h in says['policies'][0]['hours']]
+    assert max(hours) <= 3600 * truth['peak_sliding'] * 1.05 + 4 * max(hours) ** 0.5, (max(hours), truth['peak_sliding'])
+    with tempfile.TemporaryDirectory() as folder:
+        plan, ledger = os.path.join(folder, 'plan.json'), os.path.join(folder, 'ledger.db')
+        with open(plan, 'w') as out:
+            json.dump(says, out)
+        said('decide', '--from', plan, '--workload', 'the service', '--tolerance', '5%', '--ledger', ledger)
+        of = {m['metric']: m for m in said('verify', 'the service', '--ledger', ledger, *window)['verification']['metrics']}
+        day = truth['gpu_hours'] * 86400 / (truth['end'] - truth['begin'])
+        near('verify: GPU-hours', of['gpu_hours_per_day']['measured'], day, 0.01)
+        assert of['gpu_hours_per_day']['verdict'] == 'kept' and of['over_slo']['verdict'] == 'kept', of  # the limits are met
+        assert abs(of['over_slo']['measured'] - of['over_slo']['predicted']['likely']) < 0.02, of
+        name = said('service', *window, *model, '--slo', slo, '--top', '1')['services'][0]['workload']
+        said('decide', '--from', plan, '--workload', name, '--tolerance', '5%', '--ledger', ledger)
+        shown = said('service', *window, *model, '--slo', slo, '--top', '1', '--ledger', ledger)['services'][0]['predicted']['metrics']
+        assert [(m['metric'], m['measured']) for m in shown] == [(m, of[m]['measured']) for m in ('over_slo', 'gpu_hours_per_day')], shown
+
+
 def judged(program, player, base, truth, limits, server):
     """The cost of the plan relative to the one chosen with full knowledge."""
     found = ask(program, base, truth, limits)
     check(found, truth, limits)
     if truth['seed'] <= 2:
+        check_autoscale(program, base, truth, limits)
         check_exporter(program, base, truth, limits, found)
     plan = found['plans'][0]
     run = true_run(player, truth['seed'], plan)

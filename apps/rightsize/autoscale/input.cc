@@ -11,6 +11,7 @@
 #include "memory/weight_bytes.h"
 #include "plan/read_parts.h"
 #include "presets/presets.h"
+#include "rightsize/autoscale/sources.h"
 
 namespace rightsize::app {
 namespace {
@@ -43,6 +44,14 @@ Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleI
   RIGHTSIZE_TRY(lengths, lengths_of(flags.engine));
   const auto horizon = [&](Seconds otherwise) { return sim::to_sim_time(flags.duration.value_or(otherwise)); };
   const std::uint64_t seed = flags.engine.input.seed;
+  if (input.history) {
+    const History& h = *input.history;
+    if (flags.engine.isl.empty()) lengths.size = h.lengths.size, lengths.size_variation = h.lengths.size_variation;
+    if (flags.engine.osl.empty())
+      lengths.output = h.lengths.output, lengths.output_variation = h.lengths.output_variation;
+    input.traffic_words = fmt::format("{} of {}", format_duration(flags.duration.value_or(h.window)), h.service);
+    return autoscale::by_slots(h.rates, sim::to_sim_time(h.slot), lengths, seed, horizon(h.window));
+  }
   if (!flags.rate_profile.empty()) {
     RIGHTSIZE_TRY(const std::vector<double> rates, plan::read_rate_profile(flags.rate_profile));
     const Seconds all = hours(static_cast<double>(rates.size()));
@@ -163,27 +172,42 @@ Checked<BatchOffer> read_offer(const AutoscaleFlags& flags, const sim::RequestSh
   return offer;
 }
 
-bool has_traffic(const AutoscaleFlags& flags) {
-  return !flags.trace.empty() || !flags.rate_profile.empty() || !flags.engine.arrivals.empty() ||
-         !flags.engine.sessions.empty();
+bool has_history(const AutoscaleFlags& flags) { return !flags.server.prometheus.empty() || !flags.from.empty(); }
+
+int traffics(const AutoscaleFlags& flags) {
+  const auto given = [](const std::string& text) { return text.empty() ? 0 : 1; };
+  return given(flags.trace) + given(flags.rate_profile) + given(flags.engine.arrivals) + given(flags.engine.sessions) +
+         given(flags.server.prometheus) + (flags.from.empty() ? 0 : 1);
 }
 
 }  // namespace
 
-Checked<AutoscaleInput> read_input(const AutoscaleFlags& flags) {
+bool has_traffic(const AutoscaleFlags& flags) { return traffics(flags) > 0; }
+
+Checked<AutoscaleInput> read_input(const AutoscaleFlags& given) {
+  AutoscaleFlags flags = given;
   AutoscaleInput input;
+  if (traffics(flags) > 1)
+    return fail(
+        bad_input("the traffic is given twice; use one of --trace, --arrivals, --sessions, --rate-profile, "
+                  "--prometheus and --from"));
+  PlannedPrice planned;
+  if (!flags.plan.empty()) {
+    RIGHTSIZE_TRY(planned, read_replica_plan(flags));
+  }
+  if (has_history(flags)) {
+    RIGHTSIZE_TRY(input.history, read_history(flags));
+  }
   const int stated = flags.engine.tp.empty() ? 1 : flags.engine.tp.front();
   if (!has_traffic(flags)) {
     if (!flags.policies.empty() || flags.engine.model.empty())
-      return fail(bad_input("no traffic given")
-                      .with_hint("use --trace FILE, --arrivals diurnal:20,1.8 or --rate-profile FILE"));
+      return fail(
+          bad_input("no traffic given")
+              .with_hint("use --trace FILE, --arrivals diurnal:20,1.8, --rate-profile FILE or --prometheus URL"));
     if (Checked<void> startup = read_startup(flags, stated, input); !startup) return fail(startup.error());
     input.offer.replica.gpus = stated;
     return input;
   }
-  const auto given = [](const std::string& text) { return text.empty() ? 0 : 1; };
-  if (given(flags.trace) + given(flags.rate_profile) + given(flags.engine.arrivals) + given(flags.engine.sessions) > 1)
-    return fail(bad_input("the traffic is given twice; use one of --trace, --arrivals, --sessions and --rate-profile"));
   RIGHTSIZE_TRY(input.cluster.slo, read_limits(flags));
   for (const std::string& text : flags.policies) {
     RIGHTSIZE_TRY(const autoscale::Policy policy, autoscale::parse_policy(text));
@@ -193,6 +217,8 @@ Checked<AutoscaleInput> read_input(const AutoscaleFlags& flags) {
   RIGHTSIZE_TRY(input.traffic, read_traffic(flags, input, lengths));
   BatchInput read;
   RIGHTSIZE_TRY(input.offer, read_offer(flags, lengths, read));
+  if (planned.usd_per_gpu_hour && flags.engine.price.empty())
+    input.offer.usd_per_hour = planned.usd_per_gpu_hour, input.offer.price_source = planned.source;
   input.usd_per_gpu_hour = input.offer.usd_per_hour;
   if (Checked<void> startup = read_startup(flags, input.offer.replica.gpus, input); !startup)
     return fail(startup.error());
@@ -200,6 +226,7 @@ Checked<AutoscaleInput> read_input(const AutoscaleFlags& flags) {
   input.cluster.startup = sim::to_sim_time(input.startup.total());
   input.cluster.cost = input.offer.replica.step;
   input.cluster.engine = read.usual.engine;
+  if (flags.token_budget) input.cluster.engine.token_budget = *flags.token_budget;
   input.cluster.engine.max_sequences = read.max_batches.empty() ? capacity::kMostSequences : read.max_batches.back();
   if (input.cluster.prompts) {
     using model::Stack;
@@ -220,6 +247,10 @@ void declare(FlagSet& command, AutoscaleFlags& f) {
   command.add("model", e.model)->argument();
   command.add("gpu", e.gpu)->argument()->meaning("the GPU of a replica");
   command.add("tp", e.tp)->meaning("GPUs a replica is split over")->or_words("the fewest that hold the model");
+  add_window_flags(command, f.server);
+  command.add("from", f.from)->meaning("files of a running service instead, as in 'rightsize service'");
+  command.add("service", f.service);
+  command.add("replica-plan", f.plan)->called("plan");
   command.add("trace", f.trace)->meaning("recorded traffic (time, tokens in, tokens out)");
   command.add("arrivals", e.arrivals);
   command.add("rate-profile", f.rate_profile)->meaning("CSV with columns hour, rate (hours 0-23, or 0-167 for a week)");
@@ -231,8 +262,8 @@ void declare(FlagSet& command, AutoscaleFlags& f) {
   command.add("slo-percentile", f.slo_percentile)
       ->meaning("share of requests that must meet them: 99 allows 1 % over")
       ->or_words("99");
-  command.add("replica-startup", f.startup);
-  command.add("scaling-policy", f.policies);
+  command.add("replica-startup", f.startup)->called("startup");
+  command.add("scaling-policy", f.policies)->called("policy");
   command.add("duration", f.duration)
       ->meaning("stop the clock here; requests that are not finished do not count")
       ->or_words("the end of the traffic");
@@ -242,13 +273,14 @@ void declare(FlagSet& command, AutoscaleFlags& f) {
   command.add("kv-precision", e.kv_precision);
   command.add("max-batch", e.input.max_batches)->one_value()->meaning("most sequences that a replica runs at once");
   command.add("step-cost", e.step_time);
-  command.add("token-budget", e.input.usual.engine.token_budget)->one_value();
+  command.add("token-budget", f.token_budget)->one_value();
   command.add("kv-tokens", e.kv_tokens);
   command.add("seed", e.input.seed);
   add_price_flag(command, e.price);
   command.add("purchase", e.purchase)->meaning("terms of catalogue prices: on-demand, spot, 1y or 3y");
   command.add("emit", f.emit)->meaning("files to write: keda, hpa, variantautoscaling, dynamo, knative, skyserve");
   command.add("name", f.name)->meaning("the service's name in those files")->or_words("the model's");
+  add_connection_flags(command, f.server);
   add_catalog_flag(command, e.catalog);
 }
 

@@ -10,17 +10,38 @@
 #include "autoscale/search.h"
 #include "autoscale/startup.h"
 #include "rightsize/batch/input.h"
+#include "rightsize/input/server_flags.h"
 
 namespace rightsize::app {
 
 struct AutoscaleFlags {
-  BatchFlags engine;  // model, GPU, step times, lengths, prices: as in `batch`
+  BatchFlags engine;   // model, GPU, step times, lengths, prices: as in `batch`
+  ServerFlags server;  // of a running service, whose traffic is replayed
+  std::vector<std::string> from;
+  std::string service, plan;
   std::string trace, rate_profile, slo, startup;
   std::optional<std::string> slo_percentile;
   std::vector<std::string> policies, emit;
   std::string name;
-  std::optional<std::int64_t> most_in_flight;
+  std::optional<std::int64_t> most_in_flight, token_budget;
   std::optional<Seconds> duration;
+};
+// Whether the flags describe traffic.
+bool has_traffic(const AutoscaleFlags& flags);
+
+// The recorded traffic of a running service, and how it fared.
+struct History {
+  std::string service = {};
+  std::vector<double> rates = {};  // requests per second in each slot
+  Seconds slot, window;
+  sim::RequestShape lengths = {};
+  double gpu_hours = 0;                 // used over the window
+  std::optional<double> over_slo = {};  // share of requests; empty: unpublished
+};
+
+struct PlannedPrice {
+  std::optional<double> usd_per_gpu_hour = {};
+  std::string source = {};
 };
 
 struct AutoscaleInput {
@@ -33,6 +54,7 @@ struct AutoscaleInput {
   std::vector<std::pair<std::string, autoscale::Startup>> faster_starts = {};
   autoscale::Traffic traffic = {};  // empty: only the start-up was asked for
   std::string traffic_words = {};
+  std::optional<History> history = {};
   std::vector<autoscale::Policy> policies = {};
   std::vector<std::string> emit = {};
   std::string name = {}, stack = "vllm";  // of the files in `emit`

@@ -133,6 +133,23 @@ const Fields<BoundView> kBoundFields = {
      [](const BoundView& v) { return v.input.gpu_hours(v.bound.work_seconds); }},
 };
 
+std::optional<Seconds> limit_of(sim::SimTime limit) {
+  return report::when(limit != sim::kNever, sim::from_sim_time(limit));
+}
+const Fields<autoscale::Limits> kLimitFields = {
+    {"ttft_seconds?", "limit on TTFT", [](const autoscale::Limits& l) { return limit_of(l.ttft); }},
+    {"tpot_seconds?", "limit on TPOT", [](const autoscale::Limits& l) { return limit_of(l.tpot); }},
+    {"latency_seconds?", "limit on latency", [](const autoscale::Limits& l) { return limit_of(l.latency); }},
+    {"allowed_share", "share of requests that may exceed one of them", &autoscale::Limits::allowed},
+};
+
+const Fields<History> kHistoryFields = {
+    {"service", "the service whose metrics were read", &History::service},
+    {"window_hours", "how long", &History::window},
+    {"gpu_hours", "GPU-hours that it used", &History::gpu_hours},
+    {"over_slo?", "share of requests over the limit that most exceeded", &History::over_slo},
+};
+
 const Fields<autoscale::Stage> kStageFields = {
     {"name", "stage", "engine, weights, compile, graphs; node and image where they apply", &autoscale::Stage::name},
     {"seconds", "time", "likely time", &autoscale::Stage::time, format_duration},
@@ -197,6 +214,14 @@ const Fields<AutoscaleAnswer> kAutoscaleFields = {
     {"price_source?", "where the price comes from",
      [](const AutoscaleAnswer& a) { return a.input.offer.price_source; }},
     {"traffic?", "what was simulated", [](const AutoscaleAnswer& a) { return a.input.traffic_words; }},
+    {"measured?", "how the service fared in the time that is replayed", kHistoryFields,
+     [](const AutoscaleAnswer& a) { return a.input.history; }},
+    {"slo?", "limits on each request", kLimitFields,
+     [](const AutoscaleAnswer& a) { return report::when(!a.policies.empty(), a.input.cluster.slo); }},
+    {"simulated_hours?", "length of the run of the best policy",
+     [](const AutoscaleAnswer& a) {
+       return a.policies.empty() ? std::nullopt : std::optional(sim::from_sim_time(a.policies[a.best].run.end));
+     }},
     {"startup", "how a replica starts", kStartupFields,
      [](const AutoscaleAnswer& a) { return std::cref(a.input.startup); }},
     {"bound?", "lower bound for every policy", kBoundFields,
@@ -250,12 +275,21 @@ std::string saving_line(const AutoscaleAnswer& a) {
   const autoscale::SimulatedPolicy& fixed = *a.search->fixed;
   const int replicas = fixed.policy.replicas;
   const std::string against = fmt::format("{} fixed replica{}", replicas, replicas == 1 ? "" : "s");
-  if (*saved < 0.005) return fmt::format("Autoscaling saves nothing here: {} cost as little.", against);
+  if (*saved < 0.005)
+    return fmt::format("Autoscaling saves nothing here: {} cost{} as little.", against, replicas == 1 ? "s" : "");
   const double hours = in_hours(sim::from_sim_time(fixed.run.end));
   const std::optional<double> spent = a.input.usd(fixed.run.paid_seconds);
   return fmt::format(
       "It saves {} against {}{}.", percent(*saved), against,
       spent && hours > 0 ? fmt::format(": {}/month", format_usd(usd(*spent * *saved / hours * in_hours(kMonth)))) : "");
+}
+
+// "The service used 336 GPU-hours in the same time, with 0.2 % of requests over the SLO."
+std::string history_line(const AutoscaleAnswer& a) {
+  if (!a.input.history) return "";
+  const History& h = *a.input.history;
+  return fmt::format("{} used {} GPU-hours in the same time{}.", h.service, hours_text(h.gpu_hours),
+                     h.over_slo ? fmt::format(", with {} of requests over the SLO", percent(*h.over_slo)) : "");
 }
 
 std::string purchase_line(const AutoscaleAnswer& a) {
@@ -288,7 +322,8 @@ Outcome autoscale_outcome(const AutoscaleAnswer& answer) {
   report.document = kAutoscaleDocument.of(answer);
   if (answer.policies.empty()) return outcome;
   report.say(conclusion(answer));
-  for (const std::string& line : {saving_line(answer), bound_line(answer), purchase_line(answer)}) {
+  for (const std::string& line :
+       {saving_line(answer), history_line(answer), bound_line(answer), purchase_line(answer)}) {
     if (!line.empty()) report.say(line);
   }
   report.show("Policies", table_of(kPolicyFields, views_of(answer),

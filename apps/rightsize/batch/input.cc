@@ -78,7 +78,8 @@ Checked<std::vector<BatchOffer>> read_services(const BatchFlags& flags, const ca
 // Without --policy, sets `input.continuous` as the model needs it.
 Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, BatchInput& input) {
   const bool& continuous = input.continuous;
-  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
+  RIGHTSIZE_TRY(Facts facts, open_facts(flags.catalog));
+  if (flags.constants) facts.constants = *flags.constants;
   std::vector<BatchOffer> offers;
   if (!continuous) {
     RIGHTSIZE_TRY(offers, read_services(flags, facts.catalog, input));

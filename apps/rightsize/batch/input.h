@@ -51,6 +51,7 @@ struct BatchFlags {
   std::optional<std::int64_t> kv_tokens;
   std::vector<int> tp;
   std::vector<Seconds> max_delay;
+  std::optional<perf::Constants> constants;  // of the speed model, where measurements improved them
   Seconds timeout;
   double overlap = 0;
   bool pad = false, no_chunked_prefill = false;

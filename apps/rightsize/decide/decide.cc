@@ -83,8 +83,10 @@ std::string sentence(const Decision& d, bool kept) {
   const decisions::DecisionSummary& s = d.summary;
   std::string text = fmt::format("{}: ", kept ? decisions::label(s.id) : "Dry run");
   // A fleet's action describes itself.
-  text += s.choice.gpu.empty() && d.command == "fleet" ? fmt::format("{}: {}", s.workload, d.what)
-                                                       : fmt::format("{} runs on {}", s.workload, s.choice.words);
+  text +=
+      s.choice.gpu.empty() && d.command == "fleet"
+          ? fmt::format("{}: {}", s.workload, d.what)
+          : fmt::format("{} {} {}", s.workload, d.command == "autoscale" ? "scales with" : "runs on", s.choice.words);
   if (s.cost) text += fmt::format(" for {}", show_cost(*s.cost, s.per));
   if (const std::string saving = show_saving(s); !saving.empty()) text += ", " + saving;
   return text + ".";
@@ -124,7 +126,9 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_decide(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add("from", flags->from)
-      ->meaning("the plan: JSON of recommend, service, fleet, batch, window, mig or portfolio, or - for standard input")
+      ->meaning(
+          "the plan: JSON of recommend, service, autoscale, fleet, batch, window, mig or portfolio, or - for standard "
+          "input")
       ->required();
   command.add("workload", flags->workload)->required();
   command.add("plan", flags->plan)->meaning("rank of the plan in the file; of a fleet, the number of the action");

@@ -10,10 +10,13 @@ namespace rightsize::app {
 using decisions::Decision;
 using decisions::DecisionSummary;
 using decisions::format_time;
+using decisions::JudgedMetric;
+using decisions::Judgement;
 using decisions::PredictedMetric;
 using decisions::PredictedRange;
 using decisions::UsdRange;
 using report::Fields;
+using report::kTableOnly;
 using report::positive;
 using report::when;
 
@@ -61,7 +64,59 @@ std::vector<ShownPrediction> shown_predictions(const Decision& decision) {
   return shown;
 }
 
+std::string show(const JudgedMetric& m, double value) { return m.prediction.info().show(value); }
+
+std::string show_interval(const JudgedMetric& m) {
+  if (m.measured.count == 0 || m.prediction.metric == decisions::kRate) return "-";
+  if (!std::isfinite(m.measured.high)) return "any";
+  if (m.measured.low == m.measured.high) return show(m, m.measured.high);
+  return fmt::format("{} to {}", show(m, m.measured.low), show(m, m.measured.high));
+}
+
+std::string show_verdict(const JudgedMetric& m) {
+  if (m.measured.count == 0) return "not measured";
+  if (m.better && m.outcome == Judgement::kKept) return "kept, better than predicted";
+  if (m.outcome == Judgement::kInconclusive && m.more) return fmt::format("inconclusive, {} more", *m.more);
+  return std::string(name_of(m.outcome));
+}
+
+// A value that only exists once something was measured.
+template <class Value>
+std::optional<Value> if_measured(const JudgedMetric& m, Value value) {
+  return when(m.measured.count > 0, value);
+}
+
 }  // namespace
+
+std::string show_predicted(const JudgedMetric& m) {
+  const decisions::PredictedRange& r = m.prediction.value;
+  if (!r.high) return show(m, r.likely);
+  return r.low ? fmt::format("{} to {}", show(m, *r.low), show(m, *r.high))
+               : fmt::format("{}, at most {}", show(m, r.likely), show(m, *r.high));
+}
+
+const Fields<JudgedMetric> kJudgedFields = {
+    {"metric", "what", "the metric; its name ends in its unit",
+     [](const JudgedMetric& m) { return m.prediction.metric; },
+     [](const JudgedMetric& m) { return std::string(m.prediction.info().title); }},
+    {"predicted", "the prediction", kRangeFields, [](const JudgedMetric& m) { return m.prediction.value; }},
+    {"predicted_text", "predicted", "the prediction", show_predicted, kTableOnly},
+    {"limit", "SLO, deadline or capacity", [](const JudgedMetric& m) { return m.prediction.limit; }},
+    {"samples", "samples", "number of samples", [](const JudgedMetric& m) { return m.measured.count; }},
+    {"measured", "measured", "geometric mean of the samples; of memory the highest",
+     [](const JudgedMetric& m) { return if_measured(m, m.measured.typical); },
+     [](const JudgedMetric& m) { return m.measured.count == 0 ? "-" : show(m, m.measured.typical); }},
+    {"low", "lower end of the confidence interval",
+     [](const JudgedMetric& m) { return when(m.measured.count > 0 && m.measured.low > 0, m.measured.low); }},
+    {"high", "upper end of the confidence interval",
+     [](const JudgedMetric& m) { return if_measured(m, m.measured.high); }},
+    {"interval", "95 % at any time", "the confidence interval", show_interval, kTableOnly},
+    {"verdict", "verdict", "kept, broken or inconclusive",
+     [](const JudgedMetric& m) { return if_measured(m, m.outcome); }, show_verdict},
+    {"better", "better than the good end of the interval", &JudgedMetric::better},
+    {"samples_needed", "samples still needed", &JudgedMetric::more},
+    {"reason", "why it is inconclusive", [](const JudgedMetric& m) { return when(!m.reason.empty(), m.reason); }},
+};
 
 const Fields<DecisionSummary> kSummaryFields = {
     {"id", "#", "number of the decision", [](const DecisionSummary& s) { return decisions::label(s.id); }},

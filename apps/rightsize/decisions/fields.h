@@ -13,6 +13,8 @@ namespace rightsize::app {
 extern const report::Fields<decisions::DecisionSummary> kSummaryFields;
 extern const report::Fields<decisions::PredictedRange> kRangeFields;
 extern const report::Fields<decisions::Decision> kDecisionFields;
+extern const report::Fields<decisions::JudgedMetric> kJudgedFields;  // a prediction and its measurements
+std::string show_predicted(const decisions::JudgedMetric& metric);
 
 // The plan it was made from, as its command wrote it.
 report::Json plan_json(const decisions::Decision& decision);

@@ -12,7 +12,9 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "fleet/prometheus_client.h"
+#include "live_service/read_server.h"
 #include "rightsize/decisions/fields.h"
+#include "rightsize/decisions/scaling.h"
 #include "telemetry/read.h"
 
 namespace rightsize::app {
@@ -137,6 +139,26 @@ std::optional<decisions::Bucket> bucket_around(const std::vector<double>& bounds
   return decisions::Bucket{above == bounds.begin() ? 0 : *std::prev(above), *above};
 }
 
+// What a scaling policy predicted, of the whole window: every engine that `service` reads has it.
+Checked<void> add_scaling(const MeasureFlags& flags, const ServerRequest& request, const decisions::Decision& decision,
+                          NewSamples& into) {
+  const live_service::ServerSource source{.url = flags.server.prometheus,
+                                          .auth = request.auth,
+                                          .policy = request.policy,
+                                          .window = request.window,
+                                          .end = request.end,
+                                          .matchers = flags.server.match};
+  RIGHTSIZE_TRY(const live_service::ServicesRead read, live_service::read_services(source));
+  if (const live_service::ServiceReading* service = service_of(decision, read.services)) {
+    for (MeasuredValue& sample : measured_scaling(decision, *service, into.how))
+      into.samples.push_back(std::move(sample));
+  } else {
+    into.notes.push_back(
+        fmt::format("No service name contains '{}'; select it with --match.", decision.summary.workload));
+  }
+  return {};
+}
+
 Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& decision, NewSamples& into) {
   RIGHTSIZE_TRY(const ServerRequest request, read_server_flags(flags.server));
   const Seconds step = flags.step;
@@ -158,6 +180,9 @@ Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& d
   fleet::PrometheusClient client(http::Client(request.auth, request.policy, nullptr), base);
   RIGHTSIZE_TRY(const TimePoint end, request.end ? Result<TimePoint>(*request.end) : client.clock());
   into.how = fmt::format("prometheus {}", http::shown_url(flags.server.prometheus));
+  if (flags.queries.empty() && is_scaling(decision)) {
+    if (Checked<void> added = add_scaling(flags, request, decision, into); !added) return added;
+  }
   for (const auto& [metric, query] : queries) {
     const std::vector<double> bounds = bucket_bounds(client, query, end);
     const auto rows = client.range(query, end - request.window, end, step);

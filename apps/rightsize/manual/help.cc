@@ -107,8 +107,8 @@ constexpr MainFlags kMain[] = {
      "emit"},
     {"cache", "model sizes kv-precision block-tokens gpu tier slo rate tp routing price"},
     {"autoscale",
-     "model gpu trace arrivals rate-profile slo slo-percentile scaling-policy replica-startup tp isl osl duration "
-     "step-cost max-batch price emit"},
+     "model gpu prometheus plan trace arrivals rate-profile slo slo-percentile policy startup tp isl osl duration "
+     "price emit"},
     {"fleet", "from prometheus window price jobs by match fail-on idle-below target top timeline"},
     {"exporter", "prometheus from price every listen once services slo window"},
     {"service",

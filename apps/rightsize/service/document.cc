@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/format.h"
+#include "rightsize/decisions/fields.h"
 #include "rightsize/service/report.h"
 
 namespace rightsize::app {
@@ -137,6 +138,12 @@ const Fields<live_service::LargerCache> kLargerCacheFields = {
     {"gpus_saved", "GPUs saved by that", &live_service::LargerCache::gpus_saved},
 };
 
+const Fields<Promise> kPromiseFields = {
+    {"id", "number of the decision", [](const Promise& p) { return decisions::label(p.decision.id); }},
+    {"workload", "name of the workload in the ledger", [](const Promise& p) { return p.decision.workload; }},
+    {"metrics", "what the window measures of its predictions", kJudgedFields, &Promise::metrics},
+};
+
 const Fields<SizedService> kServiceFields = {
     {"name", "namespace/workload", [](const SizedService& s) { return s.reading.name(); }},
     {"namespace", "Kubernetes namespace", [](const SizedService& s) { return s.reading.space; }},
@@ -181,12 +188,24 @@ const Fields<SizedService> kServiceFields = {
      }},
     {"usd_per_month", "current monthly cost", [](const SizedService& s) { return s.description.month; }},
     {"usd_per_million_output_tokens", "current cost per 1M output tokens", usd_per_million_output_tokens},
+    {"gpu_power_watts?", "mean power of a GPU, measured",
+     [](const SizedService& s) { return s.description.gpu_power; }},
+    {"energy_kwh?", "energy of its GPUs in the window, measured",
+     [](const SizedService& s) { return s.description.energy(); }},
+    {"joules_per_output_token?", "the same per output token",
+     [](const SizedService& s) { return s.description.energy_per_token(); }},
+    {"predicted_gpu_power_watts?", "estimated power of a GPU while requests run",
+     [](const SizedService& s) { return s.learned ? s.learned->gpu_power : std::nullopt; }},
+    {"predicted_joules_per_output_token?", "estimated energy per output token while requests run",
+     [](const SizedService& s) { return s.learned ? s.learned->energy_per_token : std::nullopt; }},
     {"price_source", "source of the price",
      [](const SizedService& s) {
        return s.description.price ? std::optional(s.description.price->source()) : std::nullopt;
      }},
     {"headroom", "unused share of the capacity in the busiest hour",
      [](const SizedService& s) { return s.sized ? s.sized->headroom : std::nullopt; }},
+    {"predicted?", "a decision about its autoscaling, predicted and measured (--ledger)", kPromiseFields,
+     &SizedService::promise},
     {"larger_cache?", "what a larger prefix cache would save on the current GPUs", kLargerCacheFields,
      [](const SizedService& s) { return s.sized ? s.sized->larger_cache : std::nullopt; }},
     {"calibration", "speed calibrated with the service's own times", kCalibrationFields, &SizedService::learned},

@@ -61,6 +61,7 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
   input.other_model = flags.other_model;
   input.only = flags.name;
   input.emit = flags.emit;
+  input.ledger = flags.ledger;
   // Mistakes in the settings for `recommend` are the user's, not those of a service.
   std::vector<model::Setting> settings{{"model", "llama-3.1-8b", {}}, {"job", "serve", {}}};
   settings.insert(settings.end(), input.size.settings.begin(), input.size.settings.end());
@@ -97,6 +98,9 @@ void declare(FlagSet& command, ServiceFlags& f) {
       ->meaning(
           "instead of the report, the best plan of the first service for: keda, hpa, deployment, kubernetes, "
           "skypilot, ...");
+  command.add("ledger", f.ledger.ledger)
+      ->meaning("compare with what autoscale predicted, for services with a decision in this ledger")
+      ->or_words("no comparison");
   add_connection_flags(command, f);
   add_catalog_flag(command, f.catalog);
 }

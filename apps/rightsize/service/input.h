@@ -8,6 +8,7 @@
 #include "live_service/read_server.h"
 #include "live_service/right_size.h"
 #include "plan/hand_over.h"
+#include "rightsize/decisions/input.h"
 #include "rightsize/input/price_flag.h"
 #include "rightsize/input/server_flags.h"
 
@@ -16,6 +17,7 @@ namespace rightsize::app {
 struct ServiceFlags : ServerFlags {
   std::vector<std::string> from, models, providers, regions, gpus, precisions, purchases, emit;
   PriceFlag prices;
+  LedgerFlags ledger;
   std::string slo, slo_percentile = "95", gpu, name, other_model, catalog;
   int gpus_per_replica = 0, top = 10;
   double traffic = 1, longer_prompts = 1, longer_answers = 1;
@@ -36,6 +38,7 @@ struct ServiceInput {
   std::string other_model;  // planned for instead; empty: the served model
   std::string only;         // only services whose name contains this
   std::vector<std::string> emit;
+  LedgerFlags ledger;  // empty: predictions are not compared
 };
 
 void declare(FlagSet& command, ServiceFlags& flags);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "rightsize/decisions/fields.h"
 
 namespace rightsize::app {
 namespace {
@@ -134,11 +135,10 @@ Table description_table(const SizedService& one) {
   if (d.prefix_hit)
     add_row(table, "prefix cache",
             fmt::format("{} of prompt tokens{}", format_percent(Ratio::fraction(*d.prefix_hit)),
-                        d.gpu_hit && d.external_hit
-                            ? fmt::format(": {} in GPU memory, {} loaded from below it",
-                                          format_percent(Ratio::fraction(*d.gpu_hit)),
-                                          format_percent(Ratio::fraction(*d.external_hit)))
-                            : ""));
+                        d.gpu_hit && d.external_hit ? fmt::format(": {} in GPU memory, {} loaded from below it",
+                                                                  format_percent(Ratio::fraction(*d.gpu_hit)),
+                                                                  format_percent(Ratio::fraction(*d.external_hit)))
+                                                    : ""));
   for (const auto& [name, signal] : {std::pair{"running", Signal::kRunning}, {"waiting", Signal::kWaiting}}) {
     if (const live_service::GaugeUse* use = r.gauge(signal))
       add_row(table, name, fmt::format("{} on average, {} at most", format_number(use->mean), format_number(use->max)));
@@ -152,6 +152,16 @@ Table description_table(const SizedService& one) {
   if (d.gpu_hours)
     add_row(table, "GPU-hours",
             fmt::format("{} in {}", format_number(*d.gpu_hours, 4), format_duration(seconds(r.seconds()))));
+  if (const std::optional<Joules> energy = d.energy()) {
+    std::string text =
+        fmt::format("{} kWh, {} per GPU", format_number(in_joules(*energy) / 3.6e6), format_power(*d.gpu_power));
+    if (const std::optional<Joules> each = d.energy_per_token())
+      text += fmt::format(", {} J per output token", format_number(in_joules(*each)));
+    if (one.learned && one.learned->gpu_power)
+      text += fmt::format("; estimated while requests run: {}, {} J", format_power(*one.learned->gpu_power),
+                          format_number(in_joules(*one.learned->energy_per_token)));
+    add_row(table, "energy", text);
+  }
   if (d.price)
     add_row(table, "price", fmt::format("{}/GPU-h, {}", format_usd_per_hour(d.price->rate), d.price->source()));
   return table;
@@ -195,6 +205,9 @@ void add_service(const ServiceInput& input, const SizedService& one, report::Rep
   report.say(cost_line(one));
   report.say(slo_line(one.description));
   report.blocks.emplace_back(description_table(one));
+  if (one.promise)
+    report.show(fmt::format("{}: its autoscaling, predicted and measured", full_name(one.promise->decision)),
+                table_of(kJudgedFields, one.promise->metrics, {"metric", "predicted_text", "measured", "verdict"}));
   if (one.learned) report.say(speed_line(*one.learned));
   if (one.sized && !one.sized->plans.empty()) {
     report.blocks.emplace_back(plans_table(one, input.size.percentile));

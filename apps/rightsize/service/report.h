@@ -7,11 +7,18 @@
 
 #include <fmt/format.h>
 
+#include "decisions/evidence.h"
 #include "report/fields.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/service/input.h"
 
 namespace rightsize::app {
+
+// What a scaling policy was predicted to do, and what it did.
+struct Promise {
+  decisions::DecisionSummary decision;
+  std::vector<decisions::JudgedMetric> metrics;  // those that the window measures
+};
 
 struct SizedService {
   live_service::ServiceReading reading;
@@ -19,6 +26,7 @@ struct SizedService {
   std::optional<live_service::ServedModel> model;
   std::optional<live_service::LearnedSpeed> learned;
   std::optional<live_service::RightSize> sized;
+  std::optional<Promise> promise;  // a decision about its autoscaling, if the user keeps a ledger
   std::vector<std::string> notes;  // missing information and how to provide it
 };
 

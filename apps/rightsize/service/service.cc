@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/long_work.h"
 #include "live_service/scaling_file.h"
+#include "rightsize/decisions/scaling.h"
 #include "rightsize/input/size_of.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/service/report.h"
@@ -77,6 +78,26 @@ SizedService size(const ServiceInput& input, const Facts& facts, const market::P
   return one;
 }
 
+// What the newest decision about each service's autoscaling predicted, against this window.
+Checked<void> compare_predictions(const ServiceInput& input, ServiceFacts& all) {
+  RIGHTSIZE_TRY(decisions::Ledger ledger, open_ledger(input.ledger, store::Access::kRead));
+  for (SizedService& one : all.services) {
+    for (const std::string& name : {one.reading.workload, one.reading.name(), one.reading.model}) {
+      const Result<decisions::Decision> decision = ledger.find(name);
+      if (!decision || !is_scaling(*decision)) continue;
+      const auto samples = measured_scaling(*decision, one.reading, all.source);
+      one.promise = Promise{decision->summary, {}};
+      for (const decisions::PredictedMetric& p : decision->predictions)
+        if (auto judged = decisions::judge(p, samples); judged.measured.count > 0)
+          one.promise->metrics.push_back(std::move(judged));
+      break;
+    }
+    if (!one.promise)
+      one.notes.push_back(fmt::format("the ledger has no autoscale decision about '{}'", one.reading.workload));
+  }
+  return {};
+}
+
 // The best plan as files for other tools, one after the other.
 Checked<std::string> emitted(const ServiceInput& input, const SizedService& one, const std::string& server) {
   const live_service::SizedPlan* plan = best_plan(one);
@@ -125,6 +146,9 @@ Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts
     if (reading.name().find(input.only) == std::string::npos) continue;
     all.services.push_back(size(input, facts, book, std::move(reading)));
     LongWork::step();
+  }
+  if (!all.services.empty() && !input.ledger.ledger.empty()) {
+    if (Checked<void> compared = compare_predictions(input, all); !compared) return fail(compared.error());
   }
   if (!all.services.empty()) return all;
   return fail(bad_input(fmt::format("no service name contains '{}'", input.only))

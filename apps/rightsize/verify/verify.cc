@@ -39,54 +39,6 @@ struct Flags {
 
 std::string show(const JudgedMetric& m, double value) { return m.prediction.info().show(value); }
 
-std::string show_predicted(const JudgedMetric& m) {
-  const decisions::PredictedRange& r = m.prediction.value;
-  return r.low && r.high ? fmt::format("{} to {}", show(m, *r.low), show(m, *r.high)) : show(m, r.likely);
-}
-
-std::string show_interval(const JudgedMetric& m) {
-  if (m.measured.count == 0 || m.prediction.metric == decisions::kRate) return "-";
-  if (!std::isfinite(m.measured.high)) return "any";
-  if (m.measured.low == m.measured.high) return show(m, m.measured.high);
-  return fmt::format("{} to {}", show(m, m.measured.low), show(m, m.measured.high));
-}
-
-std::string show_verdict(const JudgedMetric& m) {
-  if (m.measured.count == 0) return "not measured";
-  if (m.better && m.outcome == Judgement::kKept) return "kept, better than predicted";
-  if (m.outcome == Judgement::kInconclusive && m.more) return fmt::format("inconclusive, {} more", *m.more);
-  return std::string(name_of(m.outcome));
-}
-
-// A value that only exists once something was measured.
-template <class Value>
-std::optional<Value> if_measured(const JudgedMetric& m, Value value) {
-  return when(m.measured.count > 0, value);
-}
-
-const Fields<JudgedMetric> kMetricFields = {
-    {"metric", "what", "the metric; its name ends in its unit",
-     [](const JudgedMetric& m) { return m.prediction.metric; },
-     [](const JudgedMetric& m) { return std::string(m.prediction.info().title); }},
-    {"predicted", "the prediction", kRangeFields, [](const JudgedMetric& m) { return m.prediction.value; }},
-    {"predicted_text", "predicted", "the prediction", show_predicted, kTableOnly},
-    {"limit", "SLO, deadline or capacity", [](const JudgedMetric& m) { return m.prediction.limit; }},
-    {"samples", "samples", "number of samples", [](const JudgedMetric& m) { return m.measured.count; }},
-    {"measured", "measured", "geometric mean of the samples; of memory the highest",
-     [](const JudgedMetric& m) { return if_measured(m, m.measured.typical); },
-     [](const JudgedMetric& m) { return m.measured.count == 0 ? "-" : show(m, m.measured.typical); }},
-    {"low", "lower end of the confidence interval",
-     [](const JudgedMetric& m) { return when(m.measured.count > 0 && m.measured.low > 0, m.measured.low); }},
-    {"high", "upper end of the confidence interval",
-     [](const JudgedMetric& m) { return if_measured(m, m.measured.high); }},
-    {"interval", "95 % at any time", "the confidence interval", show_interval, kTableOnly},
-    {"verdict", "verdict", "kept, broken or inconclusive",
-     [](const JudgedMetric& m) { return if_measured(m, m.outcome); }, show_verdict},
-    {"better", "better than the good end of the interval", &JudgedMetric::better},
-    {"samples_needed", "samples still needed", &JudgedMetric::more},
-    {"reason", "why it is inconclusive", [](const JudgedMetric& m) { return when(!m.reason.empty(), m.reason); }},
-};
-
 struct VerifyAnswer {
   Decision decision;
   Verification found;
@@ -102,7 +54,7 @@ const Fields<VerifyAnswer> kVerificationFields = {
      [](const VerifyAnswer&) {
        return "confidence sequence of the t-test e-process (effect size N(0,1), right Haar prior), logarithms";
      }},
-    {"metrics", "every prediction and its measurements", kMetricFields,
+    {"metrics", "every prediction and its measurements", kJudgedFields,
      [](const VerifyAnswer& a) -> const std::vector<JudgedMetric>& { return a.found.metrics; }},
     {"per", "month (services) or run (jobs)", [](const VerifyAnswer& a) { return a.decision.summary.per; }},
     {"measured_usd", "actual cost",
@@ -334,7 +286,7 @@ Checked<Outcome> run(const Flags& flags) {
   report.say(verdict_sentence(decision, answer.found));
   report.say(cost_sentence(decision, answer.found));
   report.blocks.emplace_back(table_of(
-      kMetricFields, answer.found.metrics,
+      kJudgedFields, answer.found.metrics,
       {"metric", report::renamed("predicted_text", "predicted"), "measured", "interval", "samples", "verdict"}));
   for (const std::string& note : measured.notes) report.say(note);
   if (flags.measure.any())
