@@ -1,10 +1,13 @@
 // The GPUs of this machine, live: the bottleneck, cost and waste of each.
 import * as Plot from '@observablehq/plot';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import { watch, type Schemas } from '../../api/client';
+import { showServer, watch, type Schemas } from '../../api/client';
+import { toCsv } from '../../lib/csv';
+import { save } from '../../lib/save';
 import { gib, money, number, percent, sentence } from '../../lib/format';
-import { Badge, Busy, Card, PageHead, type Tone } from '../../parts/basics';
+import { Badge, Busy, Card, CopyLink, Export, PageHead, type Tone } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
+import { verdictShown } from '../fleet/shapes';
 
 type Gpu = Schemas['Top']['gpus'][number];
 
@@ -15,6 +18,7 @@ interface Moment {
   memory: number | null;
 }
 
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const KEPT = 300; // readings per GPU
 const RETRY = 2000;
 const TONE: Record<string, Tone> = { idle: 'bad', 'idle-held': 'bad', underused: 'warn', bursty: 'warn', 'compute-bound': 'good', 'memory-bound': 'good' };
@@ -77,22 +81,24 @@ function GpuCard(props: { gpu: Gpu; moments: Moment[] }) {
   const rows = useMemo(() => props.moments.filter((moment) => moment.gpu === (gpu.index ?? 0)), [props.moments, gpu.index]);
   const draw = useCallback(
     (): Plot.PlotOptions => ({
-      height: 150,
-      marginLeft: 36,
-      marginBottom: 20,
-      x: { type: 'time', label: null, ticks: 4 },
+      height: 160,
+      marginLeft: 40,
+      marginRight: 26,
+      marginBottom: 24,
+      x: { type: 'time', label: null, ticks: 4, tickFormat: (time: Date) => CLOCK.format(time) },
       y: { label: null, domain: [0, 1], ticks: 3, tickFormat: '.0%', grid: true },
       marks: [
         Plot.areaY(rows, { x: 'time', y: 'engine', fill: 'var(--c1)', fillOpacity: 0.2 }),
         Plot.line(rows, { x: 'time', y: 'engine', stroke: 'var(--c1)', strokeWidth: 1.5 }),
         Plot.line(rows, { x: 'time', y: 'memory', stroke: 'var(--c2)', strokeWidth: 1.2 }),
+        Plot.tip(rows, Plot.pointerX({ x: 'time', y: 'engine', title: (row: Moment) => `${CLOCK.format(row.time)}\nengine ${percent(row.engine)}, DRAM ${percent(row.memory)}`, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
       ],
     }),
     [rows],
   );
   return (
     <div class="columns wide-left">
-      <Card title={`GPU ${String(gpu.index)} · ${gpu.name ?? ''}`} tools={<Badge tone={TONE[gpu.verdict ?? ''] ?? 'plain'}>{gpu.verdict ?? 'unknown'}</Badge>}>
+      <Card title={`GPU ${String(gpu.index)} · ${gpu.name ?? ''}`} tools={<Badge tone={TONE[gpu.verdict ?? ''] ?? 'plain'}>{gpu.verdict ? `${verdictShown(gpu.verdict)} so far` : 'unknown'}</Badge>}>
         <div class="stack" style={{ gap: '6px' }}>
           <Meter label="Engine" share={activity(gpu)} shown={percent(activity(gpu))} />
           <Meter label="Tensor cores" share={now['tensor_active'] ?? null} shown={percent(now['tensor_active'])} />
@@ -101,7 +107,7 @@ function GpuCard(props: { gpu: Gpu; moments: Moment[] }) {
           <Meter label="Power" share={share(now['power_watts'], now['power_limit_watts'])} shown={now['power_watts'] === null || now['power_watts'] === undefined ? '–' : `${number(now['power_watts'])} W`} />
           <p class="quiet">
             {typeof gpu.usd_per_hour === 'number' ? `${money(gpu.usd_per_hour)}/h` : 'no price'}
-            {typeof gpu.wasted === 'number' ? `, ${percent(gpu.wasted)} of it wasted now` : ''}
+            {typeof gpu.wasted === 'number' ? `, ${percent(gpu.wasted)} of it wasted so far` : ''}
           </p>
         </div>
       </Card>
@@ -113,10 +119,14 @@ function GpuCard(props: { gpu: Gpu; moments: Moment[] }) {
 export function LivePage() {
   const [paused, setPaused] = useState(false);
   const live = useLive(paused);
+  const [replay, setReplay] = useState(false);
+  useEffect(() => { showServer().then((server) => { setReplay(server.replay); }, () => undefined); }, []);
   return (
     <>
-      <PageHead title="Live" what="The GPUs of this machine, read ten times and shown once per second">
-        <Badge tone={paused || live.why !== '' ? 'plain' : live.connected ? 'good' : 'warn'}>{paused ? 'paused' : live.why !== '' ? 'no GPU' : live.connected ? 'live' : 'connecting'}</Badge>
+      <PageHead title="Live" what={replay ? 'A recording, played as if its GPUs were here' : 'The GPUs of this machine, read ten times and shown once per second'}>
+        <Badge tone={paused || live.why !== '' ? 'plain' : live.connected && !replay ? 'good' : 'warn'}>{paused ? 'paused' : live.why !== '' ? 'no GPU' : !live.connected ? 'connecting' : replay ? 'recording' : 'live'}</Badge>
+        <CopyLink />
+        <Export items={[['Readings (CSV)', () => { save('rightsize-live.csv', toCsv(live.moments.map((moment) => ({ time: moment.time.toISOString(), gpu: moment.gpu, engine: moment.engine, dram: moment.memory }))), 'text/csv'); }]]} />
         <button type="button" class="button" disabled={live.why !== ''} aria-pressed={paused} onClick={() => { setPaused(!paused); }}>
           {paused ? 'Resume' : 'Pause'}
         </button>

@@ -9,9 +9,9 @@ import { Badge, Busy, Card, CopyLink, CopyText, Export, PageHead, Problem, Stats
 import { SelectField } from '../../parts/fields';
 import { Table } from '../../parts/table';
 import { BoardView } from './board';
-import { decode, encode, EXAMPLE, layoutOf, moved, placed, toYaml, type Board, type Workload } from './workloads';
+import { decode, encode, EXAMPLE, layoutOf, mistakesOf, moved, readMoves, placed, toYaml, type Board, type Workload } from './workloads';
 
-const DEFAULTS = { gpu: 'h100-sxm', w: encode(EXAMPLE), file: 'mig_parted' };
+const DEFAULTS = { gpu: 'h100-sxm', w: encode(EXAMPLE), file: 'mig_parted', moves: '' };
 const UNITS = 8; // the most memory slices of any GPU with MIG
 
 const FILES = [['mig_parted', 'mig-parted'], ['nvidia_smi', 'nvidia-smi'], ['kubernetes', 'Kubernetes'], ['config_map', 'GPU operator']] as const;
@@ -20,7 +20,7 @@ function Editor(props: { workloads: Workload[]; onChange: (next: Workload[]) => 
   const set = (i: number, part: Partial<Workload>) => { props.onChange(props.workloads.map((each, j) => (i === j ? { ...each, ...part } : each))); };
   const cell = (i: number, name: 'memory' | 'load' | 'replicas', label: string) => (
     <td class="number">
-      <input type="number" min={name === 'load' ? 0 : 1} step={1} value={props.workloads[i]?.[name]} aria-label={`${label} of ${props.workloads[i]?.name ?? ''}`} onChange={(event) => { set(i, { [name]: Number(event.currentTarget.value) }); }} />
+      <input type="number" min={name === 'load' ? 0 : 1} step={1} value={Number.isNaN(props.workloads[i]?.[name]) ? '' : props.workloads[i]?.[name]} aria-label={`${label} of ${props.workloads[i]?.name ?? ''}`} onChange={(event) => { set(i, { [name]: event.currentTarget.value === '' ? NaN : Number(event.currentTarget.value) }); }} />
     </td>
   );
   return (
@@ -69,16 +69,32 @@ export function MigPage() {
   const [state, change] = useAddress(DEFAULTS);
   const workloads = useMemo(() => decode(state.w), [state.w]);
   const names = workloads.map((each) => each.name);
-  const asked = useMemo<AskFor<'mig'> | null>(() => (workloads.length === 0 ? null : { workloads: toYaml(workloads), gpu: state.gpu }), [workloads, state.gpu]);
+  const mistakes = useMemo(() => mistakesOf(workloads), [workloads]);
+  const asked = useMemo<AskFor<'mig'> | null>(() => (workloads.length === 0 || mistakes.length > 0 ? null : { workloads: toYaml(workloads), gpu: state.gpu }), [workloads, state.gpu]);
   const answer = useAnswer('mig', useSettled(asked, 250));
   const gpus = useAnswer('gpus', useMemo(() => ({}), []));
   const cuttable = useMemo(() => (gpus.value?.gpus ?? []).filter((gpu) => gpu.mig).map((gpu) => [gpu.name, gpu.name] as const), [gpus.value]);
   const [boards, setBoards] = useState<Board[]>([]);
   const [refused, setRefused] = useState<{ to: number; why: string } | null>(null);
   const plan = answer.value;
+  const checked = (next: Board[], to: number) => ask('mig', { gpu: next[to]?.gpu ?? state.gpu, check: layoutOf((next[to]?.pieces ?? []).map((one) => one.profile)) });
   useEffect(() => {
     setRefused(null);
-    setBoards((plan?.gpus ?? []).map((gpu) => ({ gpu: gpu.gpu ?? '', pieces: (gpu.instances ?? []).map((each) => ({ profile: each.profile, start: each.start, size: each.size, workload: each.workload, replica: each.workloads?.[0]?.replica ?? 0 })) })));
+    let current = true;
+    const first = (plan?.gpus ?? []).map((gpu) => ({ gpu: gpu.gpu ?? '', pieces: (gpu.instances ?? []).map((each) => ({ profile: each.profile, start: each.start, size: each.size, workload: each.workload, replica: each.workloads?.[0]?.replica ?? 0 })) }));
+    setBoards(first);
+    // The arrangement of a link, move by move.
+    void (async () => {
+      let now: Board[] = first;
+      for (const [from, piece, to] of readMoves(state.moves)) {
+        const next = moved(now, from, piece, to);
+        const slot = next ? (await checked(next, to).catch(() => undefined))?.gpus?.[0] : undefined;
+        if (!current || !next || !slot?.fits) return;
+        now = next.map((board, i) => (i === to ? placed(board, slot.create ?? []) : board));
+        setBoards(now);
+      }
+    })();
+    return () => { current = false; };
   }, [plan]);
   const used = boards.filter((board) => board.pieces.length > 0).length;
   const each = plan && plan.gpu_count ? (plan.usd_per_month ?? 0) / plan.gpu_count : 0;
@@ -90,11 +106,13 @@ export function MigPage() {
     const target = next?.[to];
     if (!next || !target) return;
     setRefused(null);
-    ask('mig', { gpu: target.gpu, check: layoutOf(target.pieces.map((one) => one.profile)) }).then(
+    checked(next, to).then(
       (check) => {
         const slot = check.gpus?.[0];
-        if (slot?.fits) setBoards(next.map((board, i) => (i === to ? placed(board, slot.create ?? []) : board)));
-        else setRefused({ to, why: 'these slices do not fit together' });
+        if (slot?.fits) {
+          setBoards(next.map((board, i) => (i === to ? placed(board, slot.create ?? []) : board)));
+          change({ moves: [state.moves, `${String(from)}.${String(piece)}.${String(to)}`].filter(Boolean).join(';') });
+        } else setRefused({ to, why: 'these slices do not fit together' });
       },
       (failed: unknown) => { setRefused({ to, why: failed instanceof Error ? failed.message : 'cannot be checked' }); },
     );
@@ -110,8 +128,9 @@ export function MigPage() {
       <div class="with-controls roomy">
         <div class="controls">
           <section class="card fields" aria-label="The question">
-            <SelectField label="GPU" value={state.gpu} choices={cuttable.length > 0 ? cuttable : [[state.gpu, state.gpu]]} onChange={(gpu) => { change({ gpu }, true); }} />
-            <Editor workloads={workloads} onChange={(next) => { change({ w: encode(next) }, true); }} />
+            <SelectField label="GPU" value={state.gpu} choices={cuttable.length > 0 ? cuttable : [[state.gpu, state.gpu]]} onChange={(gpu) => { change({ gpu, moves: '' }, true); }} />
+            <Editor workloads={workloads} onChange={(next) => { change({ w: encode(next), moves: '' }, true); }} />
+            {mistakes.map((mistake) => <p class="note bad" role="alert" key={mistake}>{mistake}</p>)}
           </section>
         </div>
         <div class="stack">
@@ -120,9 +139,20 @@ export function MigPage() {
               <Problem failed={answer.failed} />
             </Card>
           )}
-          {!plan && answer.failed === undefined && <Busy what="Packing…" />}
-          {plan && (
-            <div class={`stack ${answer.busy ? 'stale' : ''}`}>
+          {workloads.length === 0 && <Card label="No workloads"><p class="empty">Add a workload to see how many GPUs it needs.</p></Card>}
+          {!plan && asked !== null && answer.failed === undefined && <Busy what="Packing…" />}
+          {plan && (plan.unplaceable ?? []).length > 0 && (
+            <section class="card hero" aria-label="The answer">
+              <p class="hero-line" data-testid="answer">No slice of {state.gpu} fits {(plan.unplaceable ?? []).map((each) => each.workload).join(', ')}</p>
+              {(plan.unplaceable ?? []).map((each) => (
+                <p class="note warn" key={each.workload}>
+                  <strong>{each.workload}</strong> {each.reason}.{each.would_fit ? ` It would fit: ${each.would_fit}.` : ''}
+                </p>
+              ))}
+            </section>
+          )}
+          {plan && (plan.unplaceable ?? []).length === 0 && (
+            <div class={`stack ${answer.busy || asked === null ? 'stale' : ''}`}>
               <section class="card hero" aria-label="The answer">
                 <p class="hero-line" data-testid="answer">
                   {cheaper ? `Do not slice: ${wayName(cheaper.way)} costs ${money(cheaper.usd_per_month)}/month` : `${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}, sliced — ${money(plan.usd_per_month)}/month`}
@@ -151,7 +181,8 @@ export function MigPage() {
                   ]}
                 />
               </Card>
-              <Card title="Files" tools={<div class="actions">{FILES.map(([file, name]) => <button type="button" key={file} class="button small" aria-pressed={state.file === file} onClick={() => { change({ file }); }}>{name}</button>)}<CopyText text={String(text ?? '')} /></div>}>
+              {changed && <p class="note">The files below are those of the program’s plan, not of your arrangement.</p>}
+              <Card title="Files" tools={<div class="actions">{FILES.map(([file, name]) => <button type="button" key={file} class="button small choice" aria-pressed={state.file === file} onClick={() => { change({ file }); }}>{name}</button>)}<CopyText text={String(text ?? '')} /></div>}>
                 <pre class="file" tabIndex={0}>{text}</pre>
               </Card>
             </div>

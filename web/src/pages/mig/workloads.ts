@@ -17,15 +17,41 @@ export const EXAMPLE: Workload[] = [
 
 /** "intent:3:6:3;embedder:8:10:2", the form in the address. */
 export function encode(workloads: Workload[]): string {
-  return workloads.map((each) => [each.name, each.memory, each.load, each.replicas].join(':')).join(';');
+  const part = (value: number) => (Number.isNaN(value) ? '' : String(value));
+  return workloads.map((each) => [each.name.replace(/[:;]/g, '-'), part(each.memory), part(each.load), part(each.replicas)].join(':')).join(';');
 }
 
+/** Also rows that are not valid yet: an empty cell is not a number. */
 export function decode(text: string): Workload[] {
+  const number = (cell: string | undefined) => (cell === undefined || cell.trim() === '' ? NaN : Number(cell));
   return text.split(';').flatMap((part) => {
     const [name, memory, load, replicas] = part.split(':');
-    const each = { name: name ?? '', memory: Number(memory), load: Number(load), replicas: Number(replicas) };
-    const sound = /^[\w.-]+$/.test(each.name) && each.memory > 0 && each.load >= 0 && Number.isInteger(each.replicas) && each.replicas > 0;
-    return sound ? [each] : [];
+    return part === '' ? [] : [{ name: name ?? '', memory: number(memory), load: number(load), replicas: number(replicas) }];
+  });
+}
+
+/** What is wrong with each row; empty if all can be placed. */
+export function mistakesOf(workloads: Workload[]): string[] {
+  const names = new Set<string>();
+  return workloads.flatMap((each, i) => {
+    const row = each.name === '' ? `Row ${String(i + 1)}` : each.name;
+    const twice = names.has(each.name);
+    names.add(each.name);
+    return [
+      ...(/^[\w.-]+$/.test(each.name) ? [] : [`${row}: type a name of letters, digits, dots and dashes.`]),
+      ...(twice ? [`${row}: two workloads have this name.`] : []),
+      ...(each.memory > 0 ? [] : [`${row}: memory must be greater than 0 GiB.`]),
+      ...(each.load >= 0 ? [] : [`${row}: load must be 0 % or more.`]),
+      ...(Number.isInteger(each.replicas) && each.replicas > 0 ? [] : [`${row}: replicas must be a whole number from 1.`]),
+    ];
+  });
+}
+
+/** "0.1.2;1.0.2": slices that the user moved, as GPU, slice and new GPU. */
+export function readMoves(text: string): [number, number, number][] {
+  return text.split(';').flatMap((part) => {
+    const move = part.split('.').map(Number);
+    return part !== '' && move.length === 3 && move.every((each) => Number.isInteger(each) && each >= 0) ? [move as [number, number, number]] : [];
   });
 }
 
