@@ -1,11 +1,12 @@
-// The same workloads without MIG: shared whole GPUs, or a GPU each.
+// The same workloads without MIG: shared whole GPUs, a GPU each, or the cheapest mechanism for each.
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 
-#include "mig/plan.h"
-#include "solve/packing.h"
+#include "mig/mechanisms.h"
 
 namespace rightsize::mig {
 namespace {
@@ -31,37 +32,16 @@ Alternative from_plan(Alternative alternative, const SlicePlan& plan, const std:
   return alternative;
 }
 
-// Whole GPUs shared by several processes. With `exclusive_latency` a workload with a latency SLO gets a GPU to itself:
-// in turns, it would also wait for its neighbours.
-Result<Alternative> shared_gpus(Alternative alternative, const WorkloadFile& file, const std::vector<GpuType>& types,
-                                const perf::SpeedTable& speeds, bool exclusive_latency) {
-  std::vector<solve::Item> items;
-  for (std::size_t w = 0; w < file.workloads.size(); ++w) {
-    const Workload& workload = file.workloads[w];
-    solve::Item item;
-    for (const GpuType& type : types) {
-      item.need.emplace_back();
-      if (!misfit(workload, capacity_of(*type.gpu), *type.gpu, speeds).empty()) continue;
-      Resources need = need_on(workload, *type.gpu, speeds);
-      if (exclusive_latency && workload.latency) need.sms = need.bandwidth = 1;
-      item.need.back() = need.amounts();
-    }
-    if (workload.spread && workload.replicas > 1) item.apart = static_cast<int>(w);
-    items.insert(items.end(), static_cast<std::size_t>(workload.replicas), item);
-  }
-  std::vector<solve::BinType> bins;
-  for (const GpuType& type : types)
-    bins.push_back({type.usd_per_hour(), capacity_of(*type.gpu).amounts(), kMostMpsClients});
-  RIGHTSIZE_TRY(const solve::Packing packing, solve::pack(items, bins));
-  if (!packing.unplaceable.empty()) {
-    alternative.why_not = "a workload fits no allowed GPU";
+// What a plan of groups costs and takes.
+Alternative from_groups(Alternative alternative, const sharing::SharingPlan& plan, const std::vector<GpuType>& types) {
+  alternative.feasible = plan.unplaced.empty();
+  if (!alternative.feasible) {
+    alternative.why_not = "a workload does not fit";
     return alternative;
   }
-  alternative.feasible = true;
-  alternative.rate = usd_per_hour(packing.cost);
-  alternative.least_rate = usd_per_hour(packing.bound);
+  alternative.rate = usd_per_hour(plan.usd_per_hour);
   std::map<std::string, std::size_t> counts;
-  for (const solve::Bin& bin : packing.bins) ++counts[types[bin.type].gpu->name];
+  for (const sharing::Group& group : plan.groups) ++counts[types[group.gpu].gpu->name];
   count_gpus(alternative, counts);
   return alternative;
 }
@@ -120,35 +100,107 @@ WorkloadFile measured_on_fastest(const WorkloadFile& file, const std::vector<Gpu
 
 }  // namespace
 
-Result<std::vector<Alternative>> compare_alternatives(const WorkloadFile& file, const std::vector<GpuType>& types,
-                                                      const perf::SpeedTable& speeds, catalog::Purchase purchase,
-                                                      const SlicePlan& mig, const PlanOptions& options) {
-  std::vector<Alternative> all;
+namespace {
+
+// No plan costs less: the cheapest share of a GPU for each replica, by time or by memory; and as many whole GPUs as all
+// shares or the replicas that must be apart need, at the lowest price.
+UsdPerSecond least_shared(const sharing::Demand& demand, bool all_awake) {
+  std::array<double, 2> cost{}, count{};  // by time, by memory
+  double lowest_price = INFINITY;
+  std::map<int, double> apart;
+  for (const sharing::SharedGpu& gpu : demand.gpus) lowest_price = std::min(lowest_price, gpu.usd_per_hour);
+  for (std::size_t r = 0; r < demand.count(); ++r) {
+    std::array<double, 2> least_cost{INFINITY, INFINITY}, least_share = least_cost;
+    for (std::size_t g = 0; g < demand.gpus.size(); ++g) {
+      const sharing::Tenant& t = demand.tenants[g][r];
+      if (!t.fits) continue;
+      const std::array<double, 2> share{t.busy * (1 + t.headroom), t.memory / demand.gpus[g].memory};
+      for (std::size_t d = 0; d < share.size(); ++d) {
+        least_share[d] = std::min(least_share[d], share[d]);
+        least_cost[d] = std::min(least_cost[d], demand.gpus[g].usd_per_hour * share[d]);
+      }
+    }
+    for (std::size_t d = 0; d < cost.size(); ++d) cost[d] += least_cost[d], count[d] += least_share[d];
+    if (demand.tenants[0][r].apart >= 0) ++apart[demand.tenants[0][r].apart];
+  }
+  double gpus = all_awake ? std::max(count[0], count[1]) : count[0];
+  for (const auto& [group, replicas] : apart) gpus = std::max(gpus, replicas);
+  const double dollars = all_awake ? std::max(cost[0], cost[1]) : cost[0];
+  return usd_per_hour(std::max(dollars, std::ceil(gpus - 1e-6) * lowest_price));
+}
+
+struct SharedWay {
+  sharing::Mechanism how;
+  const char *what, *isolation;
+};
+constexpr SharedWay kSharedWays[] = {
+    {sharing::Mechanism::kMps, "MPS on whole GPUs", "memory limits only; a fault can stop all"},
+    {sharing::Mechanism::kTimeSlicing, "time-slicing of whole GPUs", "none: memory and time are shared"},
+    {sharing::Mechanism::kSleep, "sleep in host memory, wake on request", "none: memory and time are shared"},
+    {sharing::Mechanism::kLora, "LoRA adapters on a shared base", "none: one process serves all"},
+    {sharing::Mechanism::kScaleToZero, "scale to zero when idle", "complete"},
+};
+
+// MIG with the small workloads in shared slices. Empty if none is small.
+Result<std::optional<SlicePlan>> plan_shared_slices(const WorkloadFile& file, const std::vector<GpuType>& types,
+                                                    const perf::SpeedTable& speeds, PlanOptions options) {
+  options.share = true;
+  const WorkloadFile eager = with_small_ones_sharing(file, types, speeds);
+  if (!std::ranges::any_of(eager.workloads, &Workload::share)) return std::optional<SlicePlan>();
+  RIGHTSIZE_TRY(SlicePlan plan, plan_slices(eager, types, speeds, options));
+  return std::optional(std::move(plan));
+}
+
+}  // namespace
+
+Result<Comparison> compare_alternatives(const WorkloadFile& file, const std::vector<GpuType>& types,
+                                        const perf::SpeedTable& speeds, catalog::Purchase purchase,
+                                        const SlicePlan& mig, const PlanOptions& options) {
+  Comparison made;
+  std::vector<Alternative>& all = made.alternatives;
+  const sharing::Demand demand = demand_of(file, types, speeds, made.mix.replicas);
+  std::vector<sharing::Group> candidates = sharing::propose(demand);
+  const auto add_slices = [&](const SlicePlan& plan) {
+    const std::optional<std::vector<sharing::Group>> groups = groups_of(plan, types, demand, made.mix.replicas);
+    if (groups) candidates.insert(candidates.end(), groups->begin(), groups->end());
+    return groups.has_value();
+  };
   all.push_back(from_plan({.name = "mig",
                            .what = options.share ? "MIG, sharers in shared slices" : "MIG, a slice each",
                            .isolation = "memory, bandwidth, SMs and faults"},
                           mig, types));
+  if (mig.unplaceable.empty()) add_slices(mig);
   if (!options.share && mig.unplaceable.empty()) {
-    PlanOptions sharing = options;
-    sharing.share = true;
-    const WorkloadFile eager = with_small_ones_sharing(file, types, speeds);
-    if (std::ranges::any_of(eager.workloads, &Workload::share)) {
-      RIGHTSIZE_TRY(const SlicePlan plan, plan_slices(eager, types, speeds, sharing));
+    RIGHTSIZE_TRY(const std::optional<SlicePlan> plan, plan_shared_slices(file, types, speeds, options));
+    if (plan && plan->unplaceable.empty() && add_slices(*plan)) {
       all.push_back(from_plan({.name = "mig+mps",
                                .what = "MIG, small workloads share slices by MPS",
                                .isolation = "as MIG between slices; none inside a shared slice"},
-                              plan, types));
+                              *plan, types));
     }
   }
-  const Alternative mps{
-      .name = "mps", .what = "MPS on whole GPUs", .isolation = "memory limits only; a fault can stop all"};
-  const Alternative slicing{.name = "time-slicing",
-                            .what = "time-slicing; a GPU each for SLOs",
-                            .isolation = "none: memory and time are shared"};
-  for (const Alternative& way : {mps, slicing}) {
-    RIGHTSIZE_TRY(Alternative found, shared_gpus(way, file, types, speeds, way.name == slicing.name));
-    all.push_back(std::move(found));
+  for (const SharedWay& way : kSharedWays) {
+    std::vector<sharing::Group> of_way;
+    bool used = false;
+    for (const sharing::Group& group : candidates) {
+      used = used || group.how == way.how;
+      // Models that sleep and wake share the GPU by time slicing while they are awake.
+      const bool awake = way.how == sharing::Mechanism::kSleep && group.how == sharing::Mechanism::kTimeSlicing;
+      if (group.how == way.how || group.how == sharing::Mechanism::kOwnGpu || awake) of_way.push_back(group);
+    }
+    if (!used) continue;
+    RIGHTSIZE_TRY(const sharing::SharingPlan plan, sharing::cheapest(of_way, demand.count()));
+    Alternative& made_way = all.emplace_back(from_groups(
+        {.name = std::string(name_of(way.how)), .what = way.what, .isolation = way.isolation}, plan, types));
+    const bool resident = way.how == sharing::Mechanism::kMps || way.how == sharing::Mechanism::kTimeSlicing;
+    made_way.least_rate = way.how == sharing::Mechanism::kScaleToZero
+                              ? made_way.rate
+                              : std::min(made_way.rate, least_shared(demand, resident));
   }
+  RIGHTSIZE_TRY(made.mix.plan, sharing::cheapest(candidates, demand.count()));
+  all.push_back(
+      from_groups({.name = "mix", .what = "the cheapest mechanism for each", .isolation = "as each mechanism"},
+                  made.mix.plan, types));
   all.push_back(
       one_each({.name = "gpu-each", .what = "an allowed GPU each", .isolation = "complete"}, file, types, speeds));
   std::vector<GpuType> catalogue;
@@ -160,7 +212,7 @@ Result<std::vector<Alternative>> compare_alternatives(const WorkloadFile& file, 
   all.push_back(one_each(
       {.name = "smaller-gpu-each", .what = "the cheapest GPU each, from the whole catalogue", .isolation = "complete"},
       measured_on_fastest(file, types, speeds), catalogue, speeds));
-  return all;
+  return made;
 }
 
 }  // namespace rightsize::mig

@@ -91,10 +91,4 @@ struct Alternative {
   UsdPerSecond rate = {}, least_rate = {};
 };
 
-// The plan `mig`, MIG with MPS in shared slices, MPS and time-slicing on whole GPUs, one allowed GPU per replica, and
-// the cheapest GPU of the catalogue per replica.
-Result<std::vector<Alternative>> compare_alternatives(const WorkloadFile& file, const std::vector<GpuType>& types,
-                                                      const perf::SpeedTable& speeds, catalog::Purchase purchase,
-                                                      const SlicePlan& mig, const PlanOptions& options);
-
 }  // namespace rightsize::mig

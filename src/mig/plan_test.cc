@@ -11,6 +11,7 @@
 
 #include "mig/assign.h"
 #include "mig/hand_over.h"
+#include "mig/mechanisms.h"
 
 namespace rightsize::mig {
 namespace {
@@ -323,7 +324,8 @@ TEST(Plan, CountsTheGpusOfEveryAlternative) {
   const SlicePlan plan = *plan_slices(file, types, speeds(), {});
   const market::PriceBook prices(facts());
   const std::vector<Alternative> all =
-      *compare_alternatives(file, types, speeds(), catalog::Purchase::kOnDemand, plan, {.prices = &prices});
+      compare_alternatives(file, types, speeds(), catalog::Purchase::kOnDemand, plan, {.prices = &prices})
+          ->alternatives;
   std::map<std::string, Alternative> by_name;
   for (const Alternative& a : all) by_name[a.name] = a;
   EXPECT_EQ(by_name["mig"].gpu_count, 2u);
@@ -340,7 +342,8 @@ TEST(Plan, ALoadOfAnAllowedGpuIsScaledToOtherGpus) {
   const market::PriceBook prices(facts());
   const SlicePlan plan = *plan_slices(file, types, speeds(), {});
   const std::vector<Alternative> all =
-      *compare_alternatives(file, types, speeds(), catalog::Purchase::kOnDemand, plan, {.prices = &prices});
+      compare_alternatives(file, types, speeds(), catalog::Purchase::kOnDemand, plan, {.prices = &prices})
+          ->alternatives;
   const Alternative& each = all.back();
   ASSERT_EQ(each.name, "smaller-gpu-each");
   for (const auto& [gpu, count] : each.gpus) EXPECT_NE(gpu, "l4");

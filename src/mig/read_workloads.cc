@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "memory/memory.h"
 #include "mig/workloads.h"
 #include "presets/presets.h"
+#include "sharing/interference.h"
 
 namespace rightsize::mig {
 namespace {
@@ -134,6 +136,9 @@ class WorkloadReader {
         {"affinity", into<&Workload::affinity, parse_word>},
         {"headroom", into<&Workload::headroom, parse_part>},
         {"share", into<&Workload::share, parse_flag>},
+        {"kind", into<&Workload::kind, sharing::parse_kind>},
+        {"base", into<&Workload::base, parse_word>},
+        {"adapter", into<&Workload::adapter, parse_bytes>},
         {"measured-on",
          [](WorkloadReader& reader, const YamlValue& gpu, Workload& of) { reader.take_gpu(gpu, of.measured_on); }},
     };
@@ -188,9 +193,9 @@ class WorkloadReader {
     std::string key = w.model;
     for (const model::Setting& setting : settings) key += fmt::format("\n{}={}", setting.name, setting.value);
     if (const auto known = estimated_.find(key); known != estimated_.end()) {
-      w.memory = known->second;
+      std::tie(w.memory, w.weights) = known->second;
     } else if (estimate(entry, w, settings)) {
-      estimated_[key] = w.memory;
+      estimated_[key] = {w.memory, w.weights};
     }
   }
 
@@ -206,7 +211,9 @@ class WorkloadReader {
     if (Errors found = memory::check_job(*model, *job); !found.empty()) {
       return add_errors(std::move(found), *entry.find("model"));
     }
-    w.memory = memory::estimate_memory(*model, *job, nullptr).high;
+    const memory::MemoryNeed need = memory::estimate_memory(*model, *job, nullptr);
+    w.memory = need.high;
+    w.weights = need.parts[memory::Part::kWeights];
     return true;
   }
   bool add_errors(Errors found, const YamlValue& at) {
@@ -215,6 +222,9 @@ class WorkloadReader {
   }
 
   void fill_load(const YamlValue& entry, Workload& w) {
+    if (w.base.empty() && w.adapter > Bytes{})
+      return mistake(*entry.find("adapter"), fmt::format("'{}' has an adapter but no base", w.name),
+                     "add 'base: MODEL', the model that the adapter is for");
     if (w.latency && !w.service) {
       return mistake(*entry.find("latency"), fmt::format("'{}' has a latency SLO but no service time", w.name),
                      "add 'service: 12ms', the time one request takes alone on a whole GPU");
@@ -254,7 +264,8 @@ class WorkloadReader {
   Ratio headroom_;
   WorkloadFile file_;
   std::map<std::string, int> first_line_;
-  std::map<std::string, Bytes> estimated_;  // by model and settings: files repeat themselves
+  std::map<std::string, std::pair<Bytes, Bytes>>
+      estimated_;  // memory and weights by model and settings: files repeat themselves
 };
 
 }  // namespace

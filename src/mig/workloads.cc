@@ -11,11 +11,8 @@ namespace rightsize::mig {
 
 using catalog::Gpu;
 
-namespace {
-
-// How much longer work takes on `gpu` than where it was measured: the worse of arithmetic and bandwidth, because a file
-// does not say which of the two binds.
-double slowdown(const Workload& workload, const Gpu& gpu, const perf::SpeedTable& speeds) {
+// The worse of arithmetic and bandwidth, because a file does not say which of the two binds.
+double slowdown_on(const Workload& workload, const Gpu& gpu, const perf::SpeedTable& speeds) {
   if (workload.measured_on.empty()) return 1;
   const Result<const Gpu*> reference = speeds.catalog().find_gpu(workload.measured_on);
   if (!reference) return 1;
@@ -25,6 +22,8 @@ double slowdown(const Workload& workload, const Gpu& gpu, const perf::SpeedTable
   return slow ? slow->worst() : from->memory / to->memory;
 }
 
+namespace {
+
 // p99 latency of one replica: its service time, longer by the smaller share of SMs and bandwidth, plus the wait in a
 // queue with constant service (Kingman's exponential tail, exact in heavy traffic). Nothing without a service time;
 // infinite when requests arrive faster than they can be served.
@@ -32,7 +31,7 @@ std::optional<Seconds> latency_in(const Workload& workload, const Resources& cap
                                   const perf::SpeedTable& speeds) {
   if (!workload.service) return std::nullopt;
   const double share = std::min(capacity.sms, capacity.bandwidth);
-  const Seconds service = *workload.service * (slowdown(workload, gpu, speeds) / share);
+  const Seconds service = *workload.service * (slowdown_on(workload, gpu, speeds) / share);
   if (!workload.rate) return service;
   const double busy = *workload.rate / workload.replicas * service / requests(1);
   if (busy >= 1) return seconds(INFINITY);
@@ -52,7 +51,7 @@ std::size_t WorkloadFile::replicas() const {
 }
 
 Resources need_on(const Workload& workload, const Gpu& gpu, const perf::SpeedTable& speeds) {
-  const double scale = slowdown(workload, gpu, speeds) * (1 + workload.headroom.fraction());
+  const double scale = slowdown_on(workload, gpu, speeds) * (1 + workload.headroom.fraction());
   return {workload.memory, workload.load.fraction() * scale, workload.bandwidth.fraction() * scale};
 }
 

@@ -11,6 +11,9 @@
 //       replicas: 2
 //       spread: true            # replicas on different GPUs
 //       affinity: team-a        # workloads with the same word on one GPU
+//       kind: decode            # of work, for interference: decode, prefill, vision, train
+//       base: llama-3.1-8b      # the model is a LoRA adapter of this base
+//       adapter: 160MiB         # ... of this size
 #pragma once
 
 #include <optional>
@@ -40,6 +43,10 @@ struct Workload {
   std::string affinity;  // workloads with the same word share a GPU; empty: anywhere
   Ratio headroom;        // kept free above the mean load
   bool share = false;    // may share a slice with others through MPS
+  std::string kind;      // of work, for its interference with others: sharing/interference.h; empty: unknown
+  std::string base;      // the model that its LoRA adapter is for; empty: not an adapter
+  Bytes adapter;         // its size
+  Bytes weights;         // what a wake-up moves; 0: all its memory
   Place place;
 };
 
@@ -67,6 +74,9 @@ struct Resources {
 };
 Resources capacity_of(const Geometry& geometry, int profile);
 Resources capacity_of(const catalog::Gpu& gpu);
+
+// How many times longer its work takes on this GPU than where it was measured.
+double slowdown_on(const Workload& workload, const catalog::Gpu& gpu, const perf::SpeedTable& speeds);
 
 // What one replica needs of a GPU of this type, headroom included.
 Resources need_on(const Workload& workload, const catalog::Gpu& gpu, const perf::SpeedTable& speeds);

@@ -2,15 +2,35 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <numeric>
 #include <set>
 
 namespace rightsize::portfolio {
+namespace {
 
-// Depth first over workloads, the most valuable first. Three bounds hold at a node whose set S is decided. Every GPU
-// above the reservation costs at least its rate, or any part of it below the reservation is given up for: that is the
-// linear bound, for several parts. Every further GPU above the reservation costs its rate; and so does every further
-// GPU beyond the machines that S already pays for. The last two are convex in use, so that the costs of further
-// workloads, each taken alone, never exceed their cost together.
+constexpr std::array kParts = {1.0, 0.92, 0.84, 0.75, 0.65, 0.5, 0.35, 0.2, 0.0};  // of the rates
+
+// Whether a workload would never choose `a` because of `b`.
+bool is_worse(const Option& a, const Option& b) {
+  const auto at_least = [](const std::vector<int>& x, const std::vector<int>& y) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      if ((i < x.size() ? x[i] : 0) < y[i]) return false;
+    }
+    return true;
+  };
+  return a.usd >= b.usd && at_least(a.gpus, b.gpus) && at_least(a.needs, b.needs);
+}
+
+}  // namespace
+
+// Depth first over workloads, the most valuable for their GPUs first.
+//
+// Bound: every GPU above the reservation costs its rate r, so that for weights 0 <= w <= r of each block, a set costs
+// at least the sum of w (use - reservation). Then workloads are independent, and what those not yet decided add is a
+// sum over the rest of the list. A set also costs at least what the part of it that is decided costs, whole machines
+// included; if w is a part of r, that part of the first and the rest of the second hold together. The lowest bound of
+// several weights counts.
 struct PoolPricing::Search {
   struct Candidate {
     const Item* item;
@@ -18,100 +38,122 @@ struct PoolPricing::Search {
   };
 
   const PoolPricing& pricing;
-  std::vector<std::vector<Candidate>> groups;  // by workload
+  const Pool& pool;
+  std::vector<std::vector<Candidate>> groups = {};  // by workload
+  std::vector<std::vector<double>> rest = {};       // by weights and position: what groups from there on may add
   int nodes;
   PricedSet best = {};
   std::vector<User> chosen = {};
   PoolUse use;
-  std::vector<double> load;
-  double worth = 0, rate = 0;
-  double reserved_rate = 0;  // dollars of the reservation on demand
+  double worth = 0;
+  std::vector<double> weighed = {};  // cost of the chosen by each of the weights, less the reservation
   std::set<std::string> apart = {};
 
-  const Pool& pool() const { return pricing.costs_.organisation().pools[pricing.pool_]; }
-  const Workload& workload(const Candidate& c) const {
-    return pricing.costs_.organisation().workloads[c.item->user.workload];
+  const std::string& apart_of(const Candidate& c) const {
+    return pricing.costs_.organisation().workloads[c.item->user.workload].apart;
   }
 
-  // The cost of `more` GPUs by block above `paid`.
-  double beyond(const std::vector<double>& more, const std::vector<double>& paid) const {
-    double cost = 0;
-    for (std::size_t b = 0; b < more.size(); ++b) {
-      const double before = std::max(0.0, load[b] - paid[b]), after = std::max(0.0, load[b] + more[b] - paid[b]);
-      cost += pricing.rates_[b] * (after - before);
-    }
-    return cost;
-  }
-
-  // cost(use) >= part x rate x (use - reserved), whatever the part.
-  double linear_bound(std::size_t at) const {
-    constexpr std::array kParts = {1.0, 0.9, 0.75, 0.5, 0.25};
-    std::array<double, kParts.size()> sums;
-    for (std::size_t k = 0; k < kParts.size(); ++k) sums[k] = worth - kParts[k] * (rate - reserved_rate);
-    for (std::size_t g = at; g < groups.size(); ++g) {
-      for (std::size_t k = 0; k < kParts.size(); ++k) {
+  void fill_rest() {
+    rest.assign(pricing.weights_.size(), std::vector<double>(groups.size() + 1, 0));
+    for (std::size_t k = 0; k < rest.size(); ++k) {
+      for (std::size_t g = groups.size(); g-- > 0;) {
         double most = 0;
-        for (const Candidate& c : groups[g]) most = std::max(most, c.value - kParts[k] * c.item->rate);
-        sums[k] += most;
+        for (const Candidate& c : groups[g]) most = std::max(most, c.value - c.item->weighed[k]);
+        rest[k][g] = rest[k][g + 1] + most;
       }
     }
-    return *std::ranges::min_element(sums);
   }
 
   // An upper bound on the value of sets that extend the chosen one by workloads from `at` on.
+  // `cost` is that of the chosen set or less.
   double bound(std::size_t at, double cost) const {
-    const double linear_part = linear_bound(at);
-    if (linear_part <= best.value + 1e-9) return linear_part;
-    const std::size_t blocks = load.size();
-    const int cut = pricing.costs_.cut_gpus(pricing.pool_, use);
-    std::vector<double> reserved(blocks, pool().reserved), paid(blocks);
-    double linear = 0;
-    for (std::size_t b = 0; b < blocks; ++b) {
-      const int used = use.gpus[b] + cut;
-      paid[b] = pool().reserved + pool().gpus_per_machine * pricing.costs_.machines(pricing.pool_, used);
-      linear += pricing.rates_[b] * std::max(0.0, load[b] - pool().reserved);
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < rest.size(); ++k)
+      least = std::min(least, worth - weighed[k] - pricing.kept_[k] * cost + rest[k][at]);
+    return least;
+  }
+
+  PoolCost cost() const {
+    if (pricing.sliced_) return pricing.costs_.cost(pricing.pool_, use);
+    PoolCost sum;
+    for (std::size_t b = 0; b < use.gpus.size(); ++b) {
+      const int over = use.gpus[b] - pool.reserved;
+      if (over <= 0) continue;
+      const int rented = (over + pool.gpus_per_machine - 1) / pool.gpus_per_machine * pool.gpus_per_machine;
+      if (pool.quota) sum.excess = std::max(sum.excess, rented - *pool.quota);
+      sum.usd += pricing.rates_[b] * rented;
     }
-    double above_reserved = worth - linear, above_paid = worth - cost;
-    for (std::size_t g = at; g < groups.size(); ++g) {
-      double most = 0, most_paid = 0;
-      for (const Candidate& c : groups[g]) {
-        most = std::max(most, c.value - beyond(c.item->load, reserved));
-        most_paid = std::max(most_paid, c.value - beyond(c.item->load, paid));
-      }
-      above_reserved += most, above_paid += most_paid;
-    }
-    return std::min({linear_part, above_reserved, above_paid});
+    return sum;
   }
 
   void add(const Candidate& c, int times) {
     pricing.costs_.add(*c.item->option, use, times);
-    for (std::size_t b = 0; b < load.size(); ++b) load[b] += times * c.item->load[b];
+    for (std::size_t k = 0; k < weighed.size(); ++k) weighed[k] += times * c.item->weighed[k];
     worth += times * c.value;
-    rate += times * c.item->rate;
+  }
+
+  // Adds what helps, in order: a first set, without which nothing can be excluded.
+  void fill_greedily() {
+    double value = 0;
+    std::vector<const Candidate*> taken;
+    for (const std::vector<Candidate>& group : groups) {
+      for (const Candidate& c : group) {
+        if (!apart_of(c).empty()) continue;
+        add(c, 1);
+        const PoolCost now = cost();
+        if (now.excess <= 0 && worth - now.usd > value) {
+          value = worth - now.usd;
+          chosen.push_back(c.item->user), taken.push_back(&c);
+          break;
+        }
+        add(c, -1);
+      }
+    }
+    best.value = value, best.users = chosen;
+    for (const Candidate* c : taken) add(*c, -1);
+    chosen.clear();
+  }
+
+  // Drops what cannot be in a set that is better than the best known.
+  void drop_hopeless() {
+    for (std::size_t k = 0; k < rest.size(); ++k) {
+      const double all = rest[k][0] - weighed[k];
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        const double usual = rest[k][g] - rest[k][g + 1];
+        std::erase_if(groups[g], [&](const Candidate& c) {
+          return all - usual + c.value - c.item->weighed[k] <= best.value + 1e-9;
+        });
+      }
+    }
+    std::erase_if(groups, [](const std::vector<Candidate>& group) { return group.empty(); });
+    fill_rest();
   }
 
   void run(std::size_t at) {
-    const PoolCost cost = pricing.costs_.cost(pricing.pool_, use);
-    if (cost.excess > 0) return;  // use only grows
-    if (worth - cost.usd > best.value) best.value = worth - cost.usd, best.users = chosen;
-    if (at == groups.size()) return;
-    const double limit = bound(at, cost.usd);
-    if (limit <= best.value + 1e-9) return;
-    if (--nodes < 0) {
-      best.bound = std::max(best.bound, limit);
-      return;
+    const PoolCost now = cost();
+    if (now.excess > 0) return;  // use only grows
+    if (worth - now.usd > best.value) best.value = worth - now.usd, best.users = chosen;
+    // The next workload of the set is any of those from `at` on.
+    for (std::size_t g = at; g < groups.size(); ++g) {
+      const double limit = bound(g, now.usd);
+      if (limit <= best.value + 1e-9) return;
+      if (--nodes < 0) {
+        best.bound = std::max(best.bound, limit);
+        return;
+      }
+      for (const Candidate& c : groups[g]) {
+        const std::string& group = apart_of(c);
+        if (!group.empty() && !apart.insert(group).second) continue;
+        add(c, 1);
+        if (bound(g + 1, now.usd) > best.value + 1e-9) {
+          chosen.push_back(c.item->user);
+          run(g + 1);
+          chosen.pop_back();
+        }
+        add(c, -1);
+        if (!group.empty()) apart.erase(group);
+      }
     }
-    for (const Candidate& c : groups[at]) {
-      const std::string& group = workload(c).apart;
-      if (!group.empty() && !apart.insert(group).second) continue;
-      add(c, 1);
-      chosen.push_back(c.item->user);
-      run(at + 1);
-      chosen.pop_back();
-      add(c, -1);
-      if (!group.empty()) apart.erase(group);
-    }
-    run(at + 1);
   }
 };
 
@@ -119,51 +161,75 @@ PoolPricing::PoolPricing(const CostModel& costs, std::size_t pool) : costs_(cost
   const Organisation& organisation = costs.organisation();
   const Pool& p = organisation.pools[pool];
   for (const Block& block : organisation.blocks) rates_.push_back(block.hours * p.usd_per_gpu_hour);
+  for (const double part : kParts) {
+    std::vector<double>& weights = weights_.emplace_back(rates_);
+    for (double& weight : weights) weight *= part;
+    kept_.push_back(1 - part);
+    free_.push_back(std::accumulate(weights.begin(), weights.end(), 0.0) * p.reserved);
+  }
   for (std::size_t w = 0; w < organisation.workloads.size(); ++w) {
     const Workload& workload = organisation.workloads[w];
+    std::vector<std::size_t> here;
     for (std::size_t i = 0; i < workload.options.size(); ++i) {
       const Option& option = workload.options[i];
       if (option.pool != static_cast<int>(pool) || !workload.allows(static_cast<int>(i))) continue;
+      const auto beaten = [&](std::size_t j) { return is_worse(option, workload.options[j]); };
+      if (std::ranges::none_of(here, beaten)) here.push_back(i);
+    }
+    for (std::size_t i : here) {
+      const Option& option = workload.options[i];
       double slices = 0;
       for (std::size_t k = 0; k < option.needs.size(); ++k)
         slices += option.needs[k] * p.geometry->profile(p.geometry->plain_profiles()[k]).memory_slices;
+      sliced_ = sliced_ || slices > 0;
       const double cut = slices == 0 ? 0 : slices / p.geometry->memory_slices();
-      Item item{{w, static_cast<int>(i)}, &option, {}};
-      for (int gpus : option.gpus) {
-        item.rate += rates_[item.load.size()] * (gpus + cut);
-        item.load.push_back(gpus + cut);
-      }
+      Item item{{w, static_cast<int>(i)}, &option, {}, {}};
+      for (int gpus : option.gpus) item.load.push_back(gpus + cut);
+      weigh(item);
       items_.push_back(std::move(item));
     }
   }
 }
 
-PricedSet PoolPricing::best(const std::vector<double>& prices, int work) const {
-  constexpr int kLeastNodes = 10;
-  Search search{.pricing = *this,
-                .groups = {},
-                .nodes = kLeastNodes,
-                .use = costs_.no_use(pool_),
-                .load = std::vector<double>(rates_.size(), 0)};
-  std::vector<double> surplus;  // of each group above what its GPUs cost on demand
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    const Item& item = items_[i];
+void PoolPricing::weigh(Item& item) const {
+  item.weighed.clear();
+  for (const std::vector<double>& weights : weights_)
+    item.weighed.push_back(std::inner_product(weights.begin(), weights.end(), item.load.begin(), 0.0));
+}
+
+void PoolPricing::use_values(const double* by_block) {
+  const int reserved = costs_.organisation().pools[pool_].reserved;
+  if (reserved == 0) return;
+  std::vector<double>& weights = weights_.emplace_back(rates_);
+  for (std::size_t b = 0; b < weights.size(); ++b) weights[b] = std::clamp(by_block[b], 0.0, weights[b]);
+  free_.push_back(std::accumulate(weights.begin(), weights.end(), 0.0) * reserved);
+  kept_.push_back(0);
+  for (Item& item : items_) weigh(item);
+}
+
+PricedSet PoolPricing::best(const std::vector<double>& prices, int nodes) const {
+  Search search{
+      .pricing = *this, .pool = costs_.organisation().pools[pool_], .nodes = nodes, .use = costs_.no_use(pool_)};
+  for (const Item& item : items_) {
     const double value = prices[item.user.workload] - item.option->usd;
     if (value <= 0) continue;
-    const double cost = item.rate;
     const bool same = !search.groups.empty() && search.groups.back().front().item->user.workload == item.user.workload;
-    if (!same) search.groups.emplace_back(), surplus.push_back(value - cost);
+    if (!same) search.groups.emplace_back();
     search.groups.back().push_back({&item, value});
-    surplus.back() = std::max(surplus.back(), value - cost);
   }
-  std::vector<std::size_t> order(surplus.size());
-  for (std::size_t g = 0; g < order.size(); ++g) order[g] = g;
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return surplus[a] > surplus[b]; });
-  std::vector<std::vector<Search::Candidate>> sorted;
-  for (std::size_t g : order) sorted.push_back(std::move(search.groups[g]));
-  search.groups = std::move(sorted);
-  for (double r : rates_) search.reserved_rate += r * search.pool().reserved;
-  if (!search.groups.empty()) search.nodes = std::max(kLeastNodes, work / static_cast<int>(search.groups.size()));
+  if (search.groups.empty()) return {};
+  for (double free : free_) search.weighed.push_back(-free);
+  search.fill_rest();
+  if (search.bound(0, 0) <= 1e-9) return {};
+  const auto density = [](const std::vector<Search::Candidate>& group) {
+    double most = 0;
+    for (const Search::Candidate& c : group) most = std::max(most, c.value / (c.item->weighed[0] + 1e-9));
+    return most;
+  };
+  std::ranges::stable_sort(search.groups, [&](const auto& a, const auto& b) { return density(a) > density(b); });
+  search.fill_greedily();
+  search.fill_rest();
+  search.drop_hopeless();
   search.run(0);
   search.best.bound = std::max(search.best.bound, search.best.value);
   return std::move(search.best);

@@ -20,22 +20,31 @@ class PoolPricing {
   PoolPricing(const CostModel& costs, std::size_t pool);
 
   bool has_users() const { return !items_.empty(); }
-  // Branch and bound in about `work` steps (nodes x workloads); `prices` by workload.
-  PricedSet best(const std::vector<double>& prices, int work) const;
+  // What a GPU is worth in each block at the optimum of the linear relaxation (rate_prices.h): the best weights of the
+  // first bound. They are valid whatever they are.
+  void use_values(const double* by_block);
+  // Branch and bound in at most `nodes` steps; `prices` by workload.
+  PricedSet best(const std::vector<double>& prices, int nodes) const;
 
  private:
   struct Item {
     User user;
     const Option* option = nullptr;
-    std::vector<double> load;  // GPUs by block, slices as their least part of a GPU
-    double rate = 0;           // dollars of that load on demand
+    std::vector<double> load;     // GPUs by block, slices as their least part of a GPU
+    std::vector<double> weighed;  // what that costs by each of the weights
   };
   struct Search;
 
+  void weigh(Item& item) const;
+
   const CostModel& costs_;
   std::size_t pool_;
-  std::vector<double> rates_;  // by block: dollars of a GPU on demand
-  std::vector<Item> items_;    // by workload
+  bool sliced_ = false;                       // some item needs slices
+  std::vector<double> rates_;                 // by block: dollars of a GPU on demand
+  std::vector<std::vector<double>> weights_;  // see bound(): dollars of a GPU by block, at most the rates
+  std::vector<double> free_;                  // by weights: what the reservation is worth
+  std::vector<double> kept_;                  // by weights: the part of a decided set's cost that they leave
+  std::vector<Item> items_;                   // by workload
 };
 
 }  // namespace rightsize::portfolio

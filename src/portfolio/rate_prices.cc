@@ -133,7 +133,7 @@ RatePrices find_rate_prices(const CostModel& costs, double best_cost, const std:
   constexpr int kMostSteps = 600, kPatience = 10;
   constexpr double kLeastFactor = 1e-3;
   RateSearch search(costs);
-  RatePrices best{-kNever, {}, {}};
+  RatePrices best{-kNever, {}, {}, {}};
   std::vector<double> best_values = search.values();
   double factor = 1;
   int since = 0;
@@ -141,7 +141,7 @@ RatePrices find_rate_prices(const CostModel& costs, double best_cost, const std:
     const double bound = search.evaluate();
     const bool better = bound > best.bound + 1e-9;
     since = better && (step == 0 || bound > best.bound + 1e-5 * best_cost) ? 0 : since + 1;
-    if (better) best = {bound, search.prices, search.choice}, best_values = search.values();
+    if (better) best = {bound, search.prices, search.choice, search.values()}, best_values = search.values();
     if (stop()) break;
     if (since >= kPatience) {
       factor /= 2, since = 0;

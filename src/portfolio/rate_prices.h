@@ -17,6 +17,7 @@ struct RatePrices {
   double bound = 0;            // no plan costs less
   std::vector<double> prices;  // of each workload
   Choice choice;               // the cheapest options at the best prices; may break quotas
+  std::vector<double> values;  // of a GPU, by pool and block
 };
 
 // `best_cost` is what the best plan known costs.

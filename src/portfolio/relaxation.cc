@@ -29,7 +29,10 @@ Relaxation::Relaxation(const CostModel& costs, const RatePrices& start)
       prices_(start.prices),
       best_prices_(start.prices),
       bound_(start.bound) {
-  for (std::size_t p = 0; p < organisation_.pools.size(); ++p) pools_.emplace_back(costs, p);
+  for (std::size_t p = 0; p < organisation_.pools.size(); ++p) {
+    pools_.emplace_back(costs, p);
+    pools_.back().use_values(&start.values[p * organisation_.blocks.size()]);
+  }
   sets_.resize(pools_.size());
 }
 
@@ -40,7 +43,7 @@ void Relaxation::keep(std::size_t pool, const std::vector<User>& users) {
   sets.push_back(users);
 }
 
-Relaxation::Step Relaxation::evaluate(const std::vector<double>& prices, int work, const std::function<bool()>& stop) {
+Relaxation::Step Relaxation::evaluate(const std::vector<double>& prices, int nodes, const std::function<bool()>& stop) {
   Step step{std::accumulate(prices.begin(), prices.end(), organisation_.reserved_usd()),
             std::vector<int>(prices.size(), 0)};
   for (std::size_t p = 0; p < pools_.size(); ++p) {
@@ -49,7 +52,7 @@ Relaxation::Step Relaxation::evaluate(const std::vector<double>& prices, int wor
       step.bound = -std::numeric_limits<double>::infinity();
       return step;
     }
-    const PricedSet set = pools_[p].best(prices, work);
+    const PricedSet set = pools_[p].best(prices, nodes);
     step.bound -= set.bound;
     for (const User& user : set.users) ++step.covered[user.workload];
     keep(p, set.users);
@@ -67,11 +70,11 @@ Relaxation::Step Relaxation::evaluate(const std::vector<double>& prices, int wor
 
 void Relaxation::improve(double best_cost, double gap, const std::function<bool()>& stop) {
   constexpr double kLeastFactor = 1e-3;
-  constexpr int kPatience = 6, kQuickWork = 3'000, kCarefulWork = 60'000;
+  constexpr int kPatience = 6, kQuickNodes = 2'000, kCarefulNodes = 50'000;
   double factor = 1;
   int since = 0;
   while (!stop() && factor > kLeastFactor && best_cost > bound_ * (1 + gap)) {
-    const Step step = evaluate(prices_, kQuickWork, stop);
+    const Step step = evaluate(prices_, kQuickNodes, stop);
     if (stop()) return;
     if (step.bound > bound_ + 1e-9) {
       since = step.bound > bound_ * (1 + 1e-5) ? 0 : since + 1;
@@ -89,7 +92,7 @@ void Relaxation::improve(double best_cost, double gap, const std::function<bool(
   }
   // Steps use a quick bound of each pool; at the best prices a better one is worth its time.
   if (best_cost > bound_ * (1 + gap))
-    bound_ = std::max(bound_, std::min(best_cost, evaluate(best_prices_, kCarefulWork, stop).bound));
+    bound_ = std::max(bound_, std::min(best_cost, evaluate(best_prices_, kCarefulNodes, stop).bound));
 }
 
 Choice Relaxation::combine(const Choice& incumbent, double seconds) const {

@@ -32,7 +32,7 @@ class Relaxation {
     std::vector<int> covered;  // how often each workload runs
   };
   // The bound is infinitely low if `stop()` ended it.
-  Step evaluate(const std::vector<double>& prices, int work, const std::function<bool()>& stop);
+  Step evaluate(const std::vector<double>& prices, int nodes, const std::function<bool()>& stop);
   void keep(std::size_t pool, const std::vector<User>& users);
 
   const CostModel& costs_;

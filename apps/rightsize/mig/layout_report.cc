@@ -361,8 +361,8 @@ Outcome repack_outcome(const Geometry& geometry, const RunningGpus& gpus, const 
   auto& blocks = outcome.report.blocks;
   if (!result.feasible) {
     outcome.exit_code = kNoFeasibleAnswer;
-    blocks.emplace_back(
-        report::Paragraph{fmt::format("{} does not fit on these {} GPUs, even if every workload may move.", make_room, gpus.size())});
+    blocks.emplace_back(report::Paragraph{
+        fmt::format("{} does not fit on these {} GPUs, even if every workload may move.", make_room, gpus.size())});
     return outcome;
   }
   std::string text = fmt::format("{} of {} GPUs stay in use; {} workload{} move{}{}.", result.gpus_after,

@@ -53,10 +53,10 @@ Checked<Outcome> plan_workloads(const MigFlags& flags, const Facts& facts) {
   const perf::SpeedTable speeds(facts.catalog, facts.constants);
   RIGHTSIZE_TRY(const SlicePlan plan, mig::plan_slices(file, types, speeds, options));
   if (!plan.unplaceable.empty()) return nothing_fits(file, plan);
-  RIGHTSIZE_TRY(const std::vector<mig::Alternative> alternatives,
+  RIGHTSIZE_TRY(const mig::Comparison compared,
                 mig::compare_alternatives(file, types, speeds, purchase, plan, options));
   const mig::ToolFiles tool_files = mig::hand_over(plan, file, types, flags.gpus_per_node);
-  const PlannedSlices planned{file, types, plan, alternatives, tool_files};
+  const PlannedSlices planned{file, types, plan, compared.alternatives, compared.mix, tool_files};
   if (!flags.out.empty()) {
     if (Result<> written = write_files(flags.out, planned); !written) return fail(written.error());
   }

@@ -101,8 +101,11 @@ std::string which_gpus(const Alternative& a) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
+bool has_bound(const Alternative& a) { return a.feasible && a.least_rate > UsdPerSecond{}; }
+
 const Fields<Alternative> kAlternativeFields = {
-    {"way", "mig, mig+mps, mps, time-slicing, gpu-each or smaller-gpu-each", &Alternative::name},
+    {"way", "mig, mig+mps, mps, time-slicing, sleep, lora, scale-to-zero, mix, gpu-each or smaller-gpu-each",
+     &Alternative::name},
     {"what", "way", "the way in words", &Alternative::what, kTableOnly},
     {"feasible", "whether every workload fits", &Alternative::feasible},
     {"why_not", "why it is not feasible", &Alternative::why_not},
@@ -112,10 +115,56 @@ const Fields<Alternative> kAlternativeFields = {
     {"usd_per_month", "$/month", "cost", [](const Alternative& a) { return when(a.feasible, cents(a.rate)); },
      [](const Alternative& a) { return a.feasible ? per_month(a.rate) : "-"; }},
     {"lower_bound", "lower bound", "no plan of this kind costs less, USD/month",
-     [](const Alternative& a) { return when(a.feasible, cents(a.least_rate)); },
-     [](const Alternative& a) { return a.feasible ? per_month(a.least_rate) : "-"; }},
+     [](const Alternative& a) { return when(has_bound(a), cents(a.least_rate)); },
+     [](const Alternative& a) { return has_bound(a) ? per_month(a.least_rate) : "-"; }},
     {"isolation", "isolation", "what separates the workloads", &Alternative::isolation},
 };
+
+// A replica in the cheapest mix of mechanisms.
+struct MechanismRow {
+  const PlannedSlices* all;
+  const sharing::Group* group;
+  std::size_t at;  // position in the group
+
+  const ReplicaId& replica() const { return all->mix.replicas[group->tenants[at]]; }
+  const mig::Workload& workload() const { return all->file.workloads[replica().workload]; }
+  const sharing::Served& served() const { return group->served[at]; }
+  std::vector<std::string> beside() const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < group->tenants.size(); ++i) {
+      if (i != at) names.push_back(replica_name(all->file, all->mix.replicas[group->tenants[i]]));
+    }
+    return names;
+  }
+};
+const Fields<MechanismRow> kMechanismFields = {
+    {"workload", "workload", "name of the workload", [](const MechanismRow& r) { return r.workload().name; }},
+    {"replica", "which of its replicas, from 0", [](const MechanismRow& r) { return r.replica().number; }},
+    {"name", "workload", "name with the number of the replica",
+     [](const MechanismRow& r) { return replica_name(r.all->file, r.replica()); }, kTableOnly},
+    {"mechanism", "mechanism", "dedicated, mig, mps, time-slicing, sleep, lora or scale-to-zero",
+     [](const MechanismRow& r) { return name_of(r.group->how); }},
+    {"gpu", "GPU", "GPU type", [](const MechanismRow& r) { return r.all->types[r.group->gpu].gpu->name; }},
+    {"shares_with", "on the same GPU", "other replicas on the GPU", &MechanismRow::beside,
+     [](const MechanismRow& r) { return fmt::format("{}", fmt::join(r.beside(), ", ")); }},
+    {"p95_seconds?", "p95", "latency including waits, interference and wake-ups",
+     [](const MechanismRow& r) { return r.served().p95; },
+     [](const MechanismRow& r) { return r.served().p95 ? format_duration(*r.served().p95) : "-"; }},
+    {"slo_seconds?", "p99 SLO", "the limit of the file", [](const MechanismRow& r) { return r.workload().latency; },
+     [](const MechanismRow& r) { return r.workload().latency ? format_duration(*r.workload().latency) : "-"; }},
+    {"wake_share", "share of requests that wait for a wake-up or start",
+     [](const MechanismRow& r) { return r.served().wakes; }},
+    {"paid_share", "share of the time for which the GPU is paid", [](const MechanismRow& r) { return r.group->up; }},
+};
+
+std::vector<MechanismRow> mechanism_rows(const PlannedSlices& p) {
+  std::vector<MechanismRow> rows;
+  for (const sharing::Group& group : p.mix.plan.groups) {
+    for (std::size_t i = 0; i < group.tenants.size(); ++i) rows.push_back({&p, &group, i});
+  }
+  std::ranges::sort(rows, {}, [](const MechanismRow& r) { return r.replica(); });
+  return rows;
+}
 
 }  // namespace
 
@@ -138,6 +187,7 @@ const Fields<PlannedSlices> kPlanFields = {
      [](const PlannedSlices& p) -> const std::vector<GpuType>& { return p.types; }},
     {"alternatives", "other ways to run the workloads", kAlternativeFields,
      [](const PlannedSlices& p) -> const std::vector<Alternative>& { return p.alternatives; }},
+    {"mechanisms", "the cheapest mechanism for each replica: the alternative 'mix'", kMechanismFields, mechanism_rows},
     {"mig_parted", "configuration of nvidia-mig-parted",
      [](const PlannedSlices& p) { return p.tool_files.mig_parted; }},
     {"config_map", "ConfigMap of the GPU operator", [](const PlannedSlices& p) { return p.tool_files.config_map; }},
@@ -167,6 +217,11 @@ namespace {
 
 std::string plural(std::size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// Whether the cheapest mix has anything but slices.
+bool is_mixed(const sharing::SharingPlan& plan) {
+  return std::ranges::any_of(plan.groups, [](const sharing::Group& g) { return g.how != sharing::Mechanism::kMig; });
 }
 
 // The cheapest way first, also when it is not MIG.
@@ -244,6 +299,13 @@ report::Report plan_report(const PlannedSlices& p, const std::string& out) {
                     renamed("lower_bound", "lower_bound_usd_per_month"), "isolation"});
   table.title = "Alternatives";
   blocks.emplace_back(std::move(table));
+  if (is_mixed(p.mix.plan)) {
+    table = table_of(kMechanismFields, mechanism_rows(p),
+                     {renamed("name", "workload"), "mechanism", "gpu", "shares_with", "p95_seconds", "slo_seconds"});
+    table.title = "The cheapest mechanism for each";
+    table.most_shown = 24;
+    blocks.emplace_back(std::move(table));
+  }
   constexpr std::size_t kMostPrinted = 8;
   if (out.empty() && p.plan.gpus.size() <= kMostPrinted) {
     blocks.emplace_back(report::Verbatim{"To create the slices", p.tool_files.nvidia_smi});

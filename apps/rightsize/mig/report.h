@@ -6,6 +6,7 @@
 
 #include "mig/current.h"
 #include "mig/hand_over.h"
+#include "mig/mechanisms.h"
 #include "mig/plan.h"
 #include "mig/repack.h"
 #include "report/fields.h"
@@ -19,6 +20,7 @@ struct PlannedSlices {
   const std::vector<mig::GpuType>& types;
   const mig::SlicePlan& plan;
   const std::vector<mig::Alternative>& alternatives;
+  const mig::Mix& mix;
   const mig::ToolFiles& tool_files;
 };
 
