@@ -5,6 +5,40 @@
 
 namespace rightsize::capacity {
 
+namespace {
+
+// The mean over a run of fixed length is piecewise linear in its start, so that it is least where the run begins or
+// ends with an hour, or at the first or last possible start.
+Seconds best_start(const std::vector<double>& by_hour, Seconds first, Seconds last, Seconds length) {
+  Seconds best = first;
+  double least = mean_between(by_hour, first, first + length);
+  const auto consider = [&](Seconds start) {
+    if (start < first || start > last) return;
+    const double mean = mean_between(by_hour, start, start + length);
+    if (mean < least - 1e-12) least = mean, best = start;
+  };
+  for (double hour = std::floor(in_hours(first)); hour <= in_hours(last + length) + 1; ++hour) {
+    consider(hours(hour));
+    consider(hours(hour) - length);
+  }
+  consider(last);
+  return best;
+}
+
+}  // namespace
+
+double mean_between(const std::vector<double>& by_hour, Seconds from, Seconds to) {
+  double sum = 0, at = in_hours(from);
+  const double end = in_hours(to);
+  if (!(end > at)) return by_hour[static_cast<std::size_t>(std::fmod(at, 24))];
+  while (at < end - 1e-12) {
+    const double next = std::min(end, std::floor(at + 1e-9) + 1);
+    sum += by_hour[static_cast<std::size_t>(std::fmod(std::floor(at + 1e-9), 24))] * (next - at);
+    at = next;
+  }
+  return sum / (end - in_hours(from));
+}
+
 std::optional<WindowSchedule> schedule_window(const WindowWork& work) {
   const Seconds allowed = std::min(work.deadline, work.window);
   const Seconds useful = allowed - work.startup;
@@ -12,14 +46,17 @@ std::optional<WindowSchedule> schedule_window(const WindowWork& work) {
   WindowSchedule plan;
   plan.items_per_window = work.items_per_day * (work.window / days(1));
   const Seconds total = work.item_time * plan.items_per_window;
-  plan.gpus = std::max(1, static_cast<int>(std::ceil(total / useful - 1e-9)));
+  plan.gpus = std::max({1, work.gpus, static_cast<int>(std::ceil(total / useful - 1e-9))});
   plan.busy = total / plan.gpus + work.startup;
   plan.latest = plan.busy;
   plan.utilization = plan.busy / work.window;
   const int windows = std::max(1, static_cast<int>(std::lround(days(1) / work.window)));
   for (int i = 1; i <= windows; ++i) {
     const Seconds closes = work.window * i;
-    plan.day.push_back({closes, closes, closes + plan.busy, plan.items_per_window});
+    const Seconds last = std::max(closes, closes + allowed - plan.busy);
+    const Seconds starts = work.by_hour.empty() ? closes : best_start(work.by_hour, closes, last, plan.busy);
+    plan.day.push_back({closes, starts, starts + plan.busy, plan.items_per_window});
+    plan.latest = std::max(plan.latest, starts + plan.busy - closes);
   }
   plan.gpu_hours_per_day = plan.gpus * in_hours(plan.busy) * (days(1) / work.window);
   return plan;

@@ -10,10 +10,12 @@ namespace rightsize::capacity {
 
 struct WindowWork {
   double items_per_day = 0;
-  Seconds window;     // time over which items are collected
-  Seconds deadline;   // from the end of the window to the last item
-  Seconds item_time;  // GPU time per item in a full batch
-  Seconds startup;    // per GPU and window: boot, load the model
+  Seconds window;                    // time over which items are collected
+  Seconds deadline;                  // from the end of the window to the last item
+  Seconds item_time;                 // GPU time per item in a full batch
+  Seconds startup;                   // per GPU and window: boot, load the model
+  int gpus = 0;                      // more than the fewest leave time to wait for good hours; 0: the fewest
+  std::vector<double> by_hour = {};  // what each hour of the day costs, 24 values; empty: runs start at once
 };
 
 struct WindowRun {
@@ -33,6 +35,10 @@ struct WindowSchedule {
 
 // Empty if the startup alone takes longer than the deadline. The work must also be done before the next window ends, so
 // windows never compete for GPUs.
+// With `by_hour`, every run starts when it is cheapest, the earliest such time if several are equal.
 std::optional<WindowSchedule> schedule_window(const WindowWork& work);
+
+// The mean of a value known by hour between two times since midnight; days repeat.
+double mean_between(const std::vector<double>& by_hour, Seconds from, Seconds to);
 
 }  // namespace rightsize::capacity

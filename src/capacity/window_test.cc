@@ -1,5 +1,8 @@
 #include "capacity/window.h"
 
+#include <cmath>
+#include <random>
+
 #include <gtest/gtest.h>
 
 namespace rightsize::capacity {
@@ -22,6 +25,48 @@ TEST(Window, AnEarlierDeadlineTakesMoreGpus) {
   EXPECT_EQ(plan->gpus, 4);  // 13,667 s over 3,480 s
   EXPECT_LE(plan->latest, hours(1));
   EXPECT_FALSE(schedule_window({1e6, hours(4), seconds(60), milliseconds(82), seconds(120)}));
+}
+
+TEST(Window, RunsMoveToTheBestHoursAndStillMeetTheDeadline) {
+  std::mt19937 random(7);
+  const auto between = [&](double low, double high) { return std::uniform_real_distribution<>(low, high)(random); };
+  for (int i = 0; i < 300; ++i) {
+    WindowWork work{between(1e3, 1e6),
+                    hours(24 / std::floor(between(1, 13))),
+                    {},
+                    milliseconds(between(1, 200)),
+                    seconds(between(0, 600))};
+    work.deadline = work.window * between(0.3, 1);
+    work.gpus = static_cast<int>(between(0, 30));
+    const auto at_once = schedule_window(work);
+    if (!at_once) continue;
+    for (int h = 0; h < 24; ++h) work.by_hour.push_back(std::floor(between(-2, 10)));
+    const auto moved = schedule_window(work);
+    ASSERT_TRUE(moved);
+    ASSERT_EQ(moved->day.size(), at_once->day.size());
+    EXPECT_EQ(moved->gpus, at_once->gpus);
+    EXPECT_GE(moved->gpus, work.gpus);
+    for (std::size_t run = 0; run < moved->day.size(); ++run) {
+      const WindowRun &a = at_once->day[run], &b = moved->day[run];
+      const double cost = mean_between(work.by_hour, b.starts, b.ends);
+      EXPECT_GE(b.starts, b.closes);
+      EXPECT_LE(b.ends, std::max(b.closes + work.deadline, b.closes + moved->busy) + seconds(1e-6));
+      EXPECT_LE(cost, mean_between(work.by_hour, a.starts, a.ends) + 1e-9);
+      for (int minute = 0; a.closes + seconds(60 * minute) + moved->busy <= a.closes + work.deadline; minute += 7) {
+        const Seconds start = a.closes + seconds(60 * minute);
+        EXPECT_LE(cost, mean_between(work.by_hour, start, start + moved->busy) + 1e-9);
+      }
+    }
+  }
+}
+
+TEST(Window, TheMeanOfEqualHoursIsTheirValue) {
+  const std::vector<double> same(24, 0.3);
+  for (double from : {0.0, 5.5, 23.9, 30.2})
+    EXPECT_NEAR(mean_between(same, hours(from), hours(from + 7.3)), 0.3, 1e-12);
+  std::vector<double> night(24, 0);
+  night[0] = 1;
+  EXPECT_NEAR(mean_between(night, hours(23.5), hours(24.5)), 0.5, 1e-12);
 }
 
 }  // namespace

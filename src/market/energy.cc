@@ -1,6 +1,7 @@
 #include "market/energy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,8 +9,10 @@
 
 #include "base/csv.h"
 #include "base/embedded.h"
+#include "base/file.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "market/own_hardware.h"
 
 namespace rightsize::market {
 namespace {
@@ -56,6 +59,51 @@ Result<Watts> read_power(std::string_view name, std::string_view text) {
   Result<Watts> power = bare ? Result<Watts>(watts(*bare)) : parse_power(text);
   if (power && *power > Watts{} && *power <= watts(kMost)) return power;
   return fail(bad_input(fmt::format("--{} of '{}' is not a power", name, text)).with_hint("write 500W or 20kW"));
+}
+
+// Means that the providers publish, read 2025-10-16: sustainability.aboutamazon.com, datacenters.microsoft.com,
+// datacenters.google/efficiency. Others publish none: as the setting --pue assumes.
+double pue_of(std::string_view provider) {
+  if (provider == "aws") return 1.15;
+  if (provider == "azure") return 1.16;
+  if (provider == "gcp") return 1.09;
+  return OwnHardware{}.power_usage_effectiveness;
+}
+
+Checked<std::vector<double>> parse_hours(const std::string& file, std::string text) {
+  constexpr std::size_t kHours = 24;
+  constexpr double kMost = 1e6;
+  RIGHTSIZE_TRY(const Csv csv, Csv::parse(file, std::move(text)));
+  const std::vector<std::string>& header = csv.header();
+  if (header.size() != 2 || header[0] != "hour")
+    return fail(Errors(bad_input(fmt::format("{}: columns must be hour and a value", file))
+                           .with_hint("for example: hour,usd_per_kwh or hour,grams_per_kwh")));
+  std::vector<double> values;
+  Errors errors;
+  for (const CsvRow& row : csv.rows()) {
+    const Result<double> hour = parse_number(csv.cell(row, "hour")), value = parse_number(csv.cell(row, header[1]));
+    if (!hour || *hour != static_cast<double>(values.size()))
+      errors.push_back(bad_input("hours must count up from 0, one per row").at(csv.place(row, "hour")));
+    if (!value || !(std::abs(*value) <= kMost))
+      errors.push_back(bad_input("the value must be a number").at(csv.place(row, header[1])));
+    values.push_back(value.value_or(0));
+  }
+  if (errors.empty() && values.size() != kHours)
+    errors.push_back(bad_input(fmt::format("{}: {} rows; a day has 24 hours", file, values.size())));
+  if (!errors.empty()) return fail(std::move(errors));
+  return values;
+}
+
+Checked<std::vector<double>> read_hours(std::string_view name, const std::string& text) {
+  if (const Result<double> same = parse_number(text)) {
+    if (std::isfinite(*same)) return std::vector<double>(24, *same);
+  }
+  Result<std::string> content = read_file(text);
+  if (!content)
+    return fail(
+        Errors(bad_input(fmt::format("--{} of '{}' is neither a number nor a file that can be read", name, text))
+                   .with_hint("a file has 24 rows of hour and value")));
+  return parse_hours(text, *std::move(content));
 }
 
 std::optional<Carbon> CarbonChoice::in(std::string_view region) const {

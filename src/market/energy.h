@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/units.h"
@@ -19,8 +20,17 @@ struct Carbon {
   std::string where = {}, source = {}, date = {};  // of a region's mean; empty: given by the user
 };
 
+// Power usage effectiveness of a provider's data centers: all power over that of its machines.
+double pue_of(std::string_view provider);
+
 // CPUs, memory, fans and network cards of a machine, for each of its GPUs: as OwnHardware assumes for eight.
 inline constexpr Watts kHostPower = watts(1500.0 / 8);
+
+// A value for every hour of a day from CSV with the columns hour (0 to 23, in order) and any other one. Fails with
+// every wrong row.
+Checked<std::vector<double>> parse_hours(const std::string& file, std::string text);
+// A number, which is the same in every hour, or the name of such a file. Errors call the setting `name`.
+Checked<std::vector<double>> read_hours(std::string_view name, const std::string& text);
 
 // What the user said about it: one figure, or that of each plan's region.
 struct CarbonChoice {

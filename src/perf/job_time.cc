@@ -15,9 +15,11 @@ Result<JobTime> training_time(const Constants& constants, const ModelWork& work,
 
 Result<JobTime> job_time(const Constants& constants, const model::ModelShape& model, const model::Job& job,
                          const catalog::Gpu& gpu) {
-  const ModelWork work = work_of(model);
-  const GpuSpeed speed = gpu_speed(constants, gpu);
-  const Cluster cluster = default_cluster(gpu);
+  return job_time(constants, work_of(model), job, gpu_speed(constants, gpu), default_cluster(gpu));
+}
+
+Result<JobTime> job_time(const Constants& constants, const ModelWork& work, const model::Job& job,
+                         const GpuSpeed& speed, const Cluster& cluster) {
   if (job.kind == model::JobKind::kTrain) return training_time(constants, work, job, speed, cluster);
   if (serves_batches(work)) {
     RIGHTSIZE_TRY(const BatchEstimate e, estimate_batch(constants, work, job, speed));

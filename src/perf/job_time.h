@@ -17,6 +17,10 @@ struct JobTime {
 Result<JobTime> job_time(const Constants& constants, const model::ModelShape& model, const model::Job& job,
                          const catalog::Gpu& gpu);
 
+// The same on a GPU whose speed is known, e.g. with a power cap.
+Result<JobTime> job_time(const Constants& constants, const ModelWork& work, const model::Job& job,
+                         const GpuSpeed& speed, const Cluster& cluster);
+
 // How many times longer this job takes on `to` than on `from`, as one factor for every resource. The job is known, so
 // no counters are needed to find its bottleneck.
 Result<Slowdown> job_slowdown(const Constants& constants, const model::ModelShape& model, const model::Job& job,

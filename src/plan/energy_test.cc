@@ -9,7 +9,7 @@ namespace {
 
 using EnergySettings = std::vector<std::pair<std::string, std::string>>;
 
-Recommendation energy_answer(EnergySettings settings, const EnergySettings& more = {}) {
+Recommendation energy_answer(EnergySettings settings, const EnergySettings& more = {}, bool plans_only = true) {
   static const perf::Constants kConstants = *perf::load_constants("");
   static const catalog::Catalog kCatalog = *catalog::load_catalog("");
   static const market::PriceBook kBook(kCatalog);
@@ -18,7 +18,7 @@ Recommendation energy_answer(EnergySettings settings, const EnergySettings& more
   for (const auto& [name, value] : settings) list.push_back({name, value, {}});
   Checked<Request> request = read_request(list, kCatalog);
   EXPECT_TRUE(request) << describe(request.error());
-  request->plans_only = true;
+  request->plans_only = plans_only;
   return recommend(*request, kBook, kConstants);
 }
 
@@ -48,7 +48,7 @@ TEST(Energy, AddsUp) {
       const double gpus = in_watts(p.gpu_power) * p.gpus;
       EXPECT_GT(in_watts(p.power), gpus) << "hosts draw power too";
       EXPECT_LT(in_watts(p.power), p.machines * p.offer.machine->gpus * (in_watts(*p.offer.gpu->tdp) + 200));
-      EXPECT_NEAR(p.energy_kwh(), in_watts(p.power) * in_hours(p.time.total()) / 1e3, 1e-9 * p.energy_kwh());
+      EXPECT_NEAR(p.energy_kwh(), in_watts(p.power) * p.pue * in_hours(p.time.total()) / 1e3, 1e-9 * p.energy_kwh());
       ASSERT_TRUE(p.carbon);
       EXPECT_EQ(p.carbon->grams_per_kwh, 250);
     }
@@ -70,6 +70,40 @@ TEST(Energy, TheObjectiveFindsTheLeast) {
   const Recommendation cheap = energy_answer(works()[0]), least = energy_answer(works()[0], {{"objective", "energy"}});
   ASSERT_FALSE(least.plans.empty());
   for (const Plan& p : cheap.plans) EXPECT_LE(least.plans.front().energy_kwh(), p.energy_kwh() * 1.021);
+}
+
+// The best cap needs no more energy than no cap and meets the deadline.
+TEST(Energy, TheBestCapSavesEnergyWithinTheDeadline) {
+  const EnergySettings& work = works()[0];
+  const Recommendation free = energy_answer(work, {{"objective", "energy"}});
+  ASSERT_FALSE(free.plans.empty());
+  for (double slack : {1.02, 1.1, 1.5}) {
+    const Seconds deadline = free.plans.front().time.total() * slack;
+    const EnergySettings limit = {{"deadline", std::to_string(in_seconds(deadline)) + "s"}, {"power-cap", "best"}};
+    const Recommendation found = energy_answer(work, limit);
+    ASSERT_FALSE(found.plans.empty());
+    EXPECT_LE(found.plans.front().energy_kwh(), free.plans.front().energy_kwh() * 1.001) << slack;
+    for (const Plan& p : found.plans) {
+      EXPECT_LE(p.time.total(), deadline);
+      if (!p.cap) continue;
+      EXPECT_GE(*p.cap->time, 0.999);
+      EXPECT_LT(p.cap->cap, *p.offer.gpu->tdp);
+    }
+  }
+}
+
+// No plan of the trade-off is beaten in cost, time and energy at once.
+TEST(Energy, TheTradeOffHasNoPlanThatAnotherBeats) {
+  EnergySettings settings = works()[0];
+  const Recommendation found = energy_answer(settings, {}, false);
+  ASSERT_GT(found.trade_off.size(), 1u);
+  for (const Plan& a : found.trade_off) {
+    for (const Plan& b : found.trade_off) {
+      const bool beaten =
+          b.cost < a.cost * 0.999 && b.time.total() < a.time.total() * 0.999 && b.energy_kwh() < a.energy_kwh() * 0.999;
+      EXPECT_FALSE(beaten && !a.extrapolated && !b.extrapolated);
+    }
+  }
 }
 
 }  // namespace

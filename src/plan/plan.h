@@ -66,6 +66,13 @@ struct Deployment {
 };
 
 // Everything about one way to run the work.
+// A power cap of each GPU, and its effect as factors on the time of a unit of work (services: TPOT) and its energy on
+// the same machines without a cap.
+struct CapChoice {
+  Watts cap;
+  std::optional<double> time, energy;
+};
+
 struct Plan : Deployment {
   market::Offer offer;
   market::PriceOutlook price;  // of one machine; what is counted is its likely value
@@ -87,6 +94,8 @@ struct Plan : Deployment {
   double mfu = 0;
   perf::Interval power_interval = {};         // factors on the power that bound it with 80 % probability
   Watts power = {};                           // of all GPUs and hosts; zero: unknown
+  double pue = 1;                             // of the data center: cooling and distribution on top
+  std::optional<CapChoice> cap = {};          // with --power-cap
   std::optional<market::Carbon> carbon = {};  // of the electricity in its region
   std::vector<int> machines_by_hour = {};     // of the first plan, where the rate is known by hour
 
@@ -95,7 +104,8 @@ struct Plan : Deployment {
   double expected_interruptions(const market::JobAssumptions& assumptions) const {
     return in_hours(time.total()) * machines * assumptions.spot_interruptions_per_hour;
   }
-  double energy_kwh() const { return in_watts(power) * in_hours(time.total()) / 1e3; }
+  // With cooling and distribution.
+  double energy_kwh() const { return in_watts(power) * pue * in_hours(time.total()) / 1e3; }
   double usd_per_million_units() const { return in_usd(rate() * seconds(1e6 / units_per_second)); }
 };
 
@@ -250,8 +260,9 @@ struct SearchEffort {
 };
 
 struct Recommendation {
-  std::vector<Plan> plans;   // best first, at most request.top; one per provider, GPU and terms
-  std::vector<Plan> pareto;  // cost against time, cheapest first
+  std::vector<Plan> plans;      // best first, at most request.top; one per provider, GPU and terms
+  std::vector<Plan> pareto;     // cost against time, cheapest first
+  std::vector<Plan> trade_off;  // no other plan is better in cost, time and energy at once; cheapest first
   std::vector<Rejection> rejected;
   std::vector<RequestChange> changes;
   std::vector<Breakpoint> breakpoints;

@@ -36,6 +36,7 @@ struct Draft {
   Request request;
   std::string model;
   double tokens = 0, samples = 0, epochs = 0, dataset_tokens = 0, dataset_samples = 0, items = 0, audio_hours = 0;
+  int hours_per_day = 24;
   bool batch_given = false;
   std::string trace, rate_profile, routing;
   std::string profile;
@@ -77,6 +78,20 @@ Result<> parsed(Draft& draft, const std::string& text, const char*) {
 template <auto Field>
 Result<> read_watts(Draft& draft, const std::string& text, const char* name) {
   RIGHTSIZE_TRY(Field(draft), market::read_power(name, text));
+  return {};
+}
+
+Result<> read_power_cap(Draft& draft, const std::string& text, const char* name) {
+  draft.request.best_power_cap = to_lower(text) == "best";
+  if (draft.request.best_power_cap) return {};
+  RIGHTSIZE_TRY(draft.request.power_cap, market::read_power(name, text));
+  return {};
+}
+
+Result<> read_pue(Draft& draft, const std::string& text, const char* name) {
+  RIGHTSIZE_TRY(const settings::Value value, settings::read(settings::get(name), text, name));
+  settings::store(value, draft.request.pue.emplace());
+  draft.own.power_usage_effectiveness = *draft.request.pue;
   return {};
 }
 
@@ -187,6 +202,7 @@ constexpr Rule kRules[] = {
     {"sessions", parsed<sim::parse_sessions, FIELD(request.work.sessions)>},
     {"routing", stored<FIELD(routing)>},
     {"rate-profile", stored<FIELD(rate_profile)>},
+    {"hours-per-day", stored<FIELD(hours_per_day)>},
     {"ttft-slo", stored<FIELD(request.limits.ttft)>},
     {"tpot-slo", stored<FIELD(request.limits.tpot)>},
     {"slo-percentile", parsed<capacity::parse_percentile, FIELD(request.limits.slo_percentile)>},
@@ -201,7 +217,7 @@ constexpr Rule kRules[] = {
     {"budget", stored<FIELD(request.limits.budget)>},
     {"objective", read_objective},
     {"max-power", read_watts<FIELD(request.limits.power)>},
-    {"power-cap", read_watts<FIELD(request.power_cap)>},
+    {"power-cap", read_power_cap},
     {"carbon", parsed<market::read_carbon, FIELD(request.carbon)>},
     {"providers", read_providers},
     {"regions", read_regions},
@@ -230,7 +246,7 @@ constexpr Rule kRules[] = {
     {"kwh-price", stored<FIELD(own.usd_per_kwh)>},
     {"amortise-years", stored<FIELD(own.years)>},
     {"busy-share", stored<FIELD(own.busy)>},
-    {"pue", stored<FIELD(own.power_usage_effectiveness)>},
+    {"pue", read_pue},
 };
 #undef FIELD
 
@@ -314,6 +330,9 @@ Errors read_traffic(Draft& draft) {
     if (!rates) return std::move(rates).error();
     work.rate_by_hour = *std::move(rates);
     work.rate = requests_per_s(*std::max_element(work.rate_by_hour.begin(), work.rate_by_hour.end()));
+  } else if (draft.hours_per_day < 24) {
+    work.rate_by_hour.assign(24, 0);
+    std::fill_n(work.rate_by_hour.begin(), draft.hours_per_day, in_requests_per_s(work.rate));
   }
   return {};
 }
@@ -332,7 +351,8 @@ Result<double> training_amount(const Draft& draft) {
     return fail(bad_input("the amount of work is given twice")
                     .with_hint("use --tokens (or --samples) for the total, or --epochs with --dataset-tokens"));
   }
-  const double amount = draft.tokens > 0 ? draft.tokens : image ? samples : samples * sequence;
+  const double sequences = draft.request.job.train.preference ? 2 : 1;  // of a sample
+  const double amount = draft.tokens > 0 ? draft.tokens : image ? samples : samples * sequences * sequence;
   if (!(amount > 0)) {
     return fail(bad_input("the amount of training data is missing")
                     .with_hint(image ? "use --samples 90M, or --epochs 90 --dataset-samples 1.28M"
@@ -474,6 +494,8 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
         bad_input("lengths are given twice").with_hint("use --isl and --osl, --mix, --sessions or --trace alone"));
   if (!draft.rate_profile.empty() && draft.request.work.rate > RequestsPerSecond{})
     errors.push_back(bad_input("rate and rate-profile are both given").with_hint("use one of the two"));
+  if (!draft.rate_profile.empty() && draft.hours_per_day < 24)
+    errors.push_back(bad_input("hours-per-day and rate-profile are both given").with_hint("use one of the two"));
   if (draft.model.empty() && !draft.per_item && draft.profile.empty())
     errors.push_back(bad_input("--model is missing").with_hint("'rightsize models' lists the built-in ones"));
   if (!errors.empty()) return fail(std::move(errors));
@@ -495,6 +517,10 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   c.separate = std::none_of(job_settings.begin(), job_settings.end(),
                             [](const Setting& s) { return s.name == "disaggregated" && to_lower(s.value) == "off"; });
   c.expert = listed(job_settings, "ep", errors, [](const Job& j) { return j.parallel.expert; });
+  const bool spreads = std::any_of(c.expert.begin(), c.expert.end(), [](int groups) { return groups > 1; });
+  if (spreads && request.job.kind == model::JobKind::kTrain)
+    errors.push_back(bad_input("expert parallelism is not searched in training plans")
+                         .with_hint("'rightsize estimate' and 'rightsize memory' take --ep for one layout"));
   if (!errors.empty()) return fail(std::move(errors));
 
   if (!draft.model.empty()) {
@@ -533,6 +559,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   if (request.filter.purchases.empty()) request.filter.purchases = {catalog::Purchase::kOnDemand};
   fill_choices(request);
   if (!draft.own.gpu.empty()) request.own.push_back(draft.own);
+  if (request.best_power_cap && !is_given(settings, "objective")) request.objective = Objective::kEnergy;
   if (request.name.empty()) request.name = request.model.name;
   return std::move(request);
 }

@@ -12,10 +12,12 @@
 #include <fmt/format.h>
 
 #include "base/threads.h"
+#include "perf/job_time.h"
 #include "plan/candidates.h"
 #include "plan/explain.h"
 #include "plan/mix.h"
 #include "plan/plan.h"
+#include "plan/power_caps.h"
 #include "plan/search_serving.h"
 
 namespace rightsize::plan {
@@ -86,8 +88,7 @@ class Planning {
         offers_(book.offers(request.filter)) {
     drop_foreign_chips();
     classes_ = machine_classes(offers_, book, price_horizon(request), constants, request.own);
-    if (request.power_cap)
-      for (MachineClass& machines : classes_) machines.speed.power.cap = *request.power_cap;
+    cap_classes(request, classes_);
     if (request.work.kind == WorkKind::kServing) {
       serving_.emplace(request_, classes_, constants_, work_, std::move(run_cache));
     }
@@ -186,6 +187,7 @@ class Planning {
 
   const std::vector<PricedOption>& kinds() const { return kinds_; }
   const std::vector<PricedOption>& front() const { return front_; }
+  const std::vector<PricedOption>& trade_off_front() const { return trade_off_; }
   const Obstacles& obstacles() const { return obstacles_; }
   const Request& request() const { return request_; }
   const std::vector<market::Offer>& offers() const { return offers_; }
@@ -219,14 +221,24 @@ class Planning {
 
   void rank() {
     // Services: the load of a replica decides its power, so it changes with every size that is tried.
-    if (serving_ && (request_.limits.power || request_.objective == Objective::kEnergy)) {
-      for (Option& option : found_.options) option.gpu_power = power_at_load(option, classes_[option.machines_class]);
+    const bool all = request_.limits.power || request_.objective == Objective::kEnergy;
+    for (Option& option : found_.options) {
+      if (serving_ && (all || option.confirmed))
+        option.gpu_power = power_at_load(option, classes_[option.machines_class]);
     }
     obstacles_ = found_.obstacles;
     obstacles_.insert(foreign_.begin(), foreign_.end());
     candidates_ = price_options(request_, book_, classes_, work_, found_, obstacles_);
     kinds_ = best_of_each_kind(request_, candidates_);
     front_ = pareto_front(request_, candidates_);
+    trade_off_ = request_.plans_only ? std::vector<PricedOption>{} : trade_off(request_, settled(), kTradeOff);
+  }
+
+  // Services change when they are simulated, so only what was simulated is compared.
+  std::vector<PricedOption> settled() const {
+    std::vector<PricedOption> settled = candidates_;
+    if (serving_) std::erase_if(settled, [](const PricedOption& c) { return !c.option->confirmed; });
+    return settled;
   }
 
   // The allocator never held more than a quarter beyond live memory; where that fits, no replay is needed.
@@ -248,6 +260,7 @@ class Planning {
     if (const PricedOption* extrapolation = front ? worth_testing() : nullptr) all.push_back(extrapolation);
     const std::size_t of_front = serving_ ? std::min(kFront, front_.size()) : front_.size();
     for (std::size_t i = 0; front && i < of_front; ++i) all.push_back(&front_[i]);
+    for (std::size_t i = 0; front && i < trade_off_.size(); ++i) all.push_back(&trade_off_[i]);
     return all;
   }
 
@@ -269,7 +282,7 @@ class Planning {
   }
 
   // Plans of a service are simulated before they are shown, so only this much of the front is.
-  static constexpr std::size_t kFront = 8;
+  static constexpr std::size_t kFront = 8, kTradeOff = 12;
 
   // The most machines an option may need before another one would be shown instead; with more it is only simulated when
   // nothing better is left.
@@ -344,11 +357,38 @@ class Planning {
                                   capacity::load_of(request_.model, d.job, *machines.gpu, each));
   }
 
+  // Time and energy of a unit of work. A service does the work that arrives, whatever its speed.
+  std::pair<double, double> time_and_energy(Plan plan, const MachineClass& machines) const {
+    if (serving_) {
+      plan.gpu_power = power_at_load(plan, machines);
+      const auto e = estimate_service(plan, machines);
+      return {e ? in_seconds(e->tpot) : 0, in_watts(power_of(plan, machines))};
+    }
+    const auto unit = perf::job_time(constants_, work_, plan.job, machines.speed, machines.cluster);
+    if (!unit) return {0, 0};
+    plan.gpu_power = unit->power.mean;
+    return {in_seconds(unit->unit), in_seconds(unit->unit) * in_watts(power_of(plan, machines))};
+  }
+
+  // What the power cap changes on the same machines with the same settings.
+  std::optional<CapChoice> describe_cap(const MachineClass& machines, const Plan& plan) const {
+    if (!machines.speed.power.capped() || perf::serves_batches(work_)) return std::nullopt;
+    MachineClass free = machines;
+    free.speed.power.cap = {};
+    const auto [time, energy] = time_and_energy(plan, machines);
+    const auto [free_time, free_energy] = time_and_energy(plan, free);
+    CapChoice choice{machines.speed.power.cap, {}, {}};
+    if (free_time > 0 && free_energy > 0) choice.time = time / free_time, choice.energy = energy / free_energy;
+    return choice;
+  }
+
   void describe_energy(const MachineClass& machines, Plan& plan) const {
     if (serving_) plan.gpu_power = power_at_load(plan, machines);
     plan.power = power_of(plan, machines);
+    plan.cap = describe_cap(machines, plan);
     const double width = machines.speed.power.width;
     plan.power_interval = {std::exp(-width), std::exp(width)};
+    plan.pue = request_.pue.value_or(market::pue_of(plan.offer.machine->provider));
     if (request_.carbon && plan.power > Watts{}) plan.carbon = request_.carbon->in(plan.offer.price->region);
   }
 
@@ -384,7 +424,7 @@ class Planning {
   std::optional<ServingSearch> serving_;
   FoundOptions found_;
   Obstacles foreign_, obstacles_;
-  std::vector<PricedOption> candidates_, kinds_, front_, confirmed_;
+  std::vector<PricedOption> candidates_, kinds_, front_, trade_off_, confirmed_;
 };
 
 // A changed request and its planning, which refers to the request.
@@ -493,54 +533,13 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
   for (Explored& one : explored) {
     if (one.planning->kinds().empty()) continue;
     const PricedOption& best = one.planning->kinds().front();
+    const bool has_bf16 = best.machines->gpu->peak(catalog::NumberFormat::kBf16).supported;
+    if (one.change->kind == RequestChangeKind::kPureBf16 && !has_bf16) continue;
     result.changes.push_back({one.change->kind, flags_for(*one.change, best), one.planning->build(best)});
   }
 }
 
 }  // namespace
-
-std::string_view name_of(Objective objective) {
-  static constexpr std::string_view kNames[] = {"cost", "time", "cost-time", "energy"};
-  return kNames[static_cast<int>(objective)];
-}
-
-std::string_view name_of(RejectionStage stage) {
-  static constexpr std::string_view kNames[] = {"price",         "software", "format",   "network", "memory", "layout",
-                                                "interruptions", "slo",      "deadline", "budget",  "power"};
-  return kNames[static_cast<int>(stage)];
-}
-
-std::string_view name_of(Decision decision) {
-  static constexpr std::string_view kNames[] = {"clear", "close", "extrapolation"};
-  return kNames[static_cast<int>(decision)];
-}
-
-std::vector<const Plan*> Recommendation::close_calls() const {
-  constexpr double kClose = 1.05;
-  std::vector<const Plan*> close;
-  std::set<const catalog::Gpu*> seen;
-  for (const Plan& plan : plans) {
-    if (!seen.insert(plan.offer.gpu).second || &plan == &plans.front()) continue;
-    if (plan.extrapolated || !plan.price.may_lead() || plan.cost > plans.front().cost * kClose) continue;
-    close.push_back(&plan);
-  }
-  return close;
-}
-
-const Plan* Recommendation::fallback() const {
-  const auto other = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
-    const market::Offer &a = plan.offer, &b = plans.front().offer;
-    return (a.machine->provider != b.machine->provider || a.gpu != b.gpu) && plan.price.may_lead() &&
-           !plan.extrapolated;
-  });
-  return other == plans.end() ? nullptr : &*other;
-}
-
-Decision Recommendation::decision() const {
-  if (plans.empty()) return Decision::kClear;
-  if (plans.front().extrapolated) return Decision::kExtrapolation;
-  return close_calls().empty() ? Decision::kClear : Decision::kClose;
-}
 
 Recommendation recommend(const Request& request, const market::PriceBook& book, const perf::Constants& constants) {
   Recommendation result;
@@ -560,6 +559,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
         if (!result.plans.empty())
           result.plans[0].machines_by_hour = planning.machines_by_hour(planning.kinds().front());
         if (!request.plans_only) result.pareto = build_all(planning, planning.front(), 100);
+        result.trade_off = build_all(planning, planning.trade_off_front(), 100);
         result.effort.verify_seconds = watch.lap();
       },
       [&] {

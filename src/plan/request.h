@@ -105,6 +105,8 @@ struct Request {
   bool lengths_assumed = false;             // serving: request lengths were not given
   bool sequence_assumed = false;        // training, models that answer in one pass: the sequence length was not given
   std::optional<Watts> power_cap = {};  // of each GPU
+  bool best_power_cap = false;          // the search chooses it
+  std::optional<double> pue = {};       // of every data center; empty: market::pue_of() of the provider
   std::optional<market::CarbonChoice> carbon = {};  // of the electricity
   int top = 5;
   bool plans_only = false;  // without front, changes, breakpoints, fixes, mixes and confidence, which take longest

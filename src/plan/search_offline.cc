@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "capacity/replica.h"
+#include "plan/power_caps.h"
 #include "plan/search.h"
 
 namespace rightsize::plan {
@@ -24,8 +25,8 @@ class OfflineSearch {
 
   FoundOptions run() {
     for (std::size_t c = 0; c < classes_.size(); ++c) {
-      const bool same_gpu = c > 0 && classes_[c - 1].gpu == classes_[c].gpu;
-      if (!same_gpu) capacities_.clear();
+      const bool same = c > 0 && same_speed(classes_[c - 1], classes_[c]);
+      if (!same) capacities_.clear();
       search_class(c);
     }
     return std::move(result_);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "plan/power_caps.h"
 #include "plan/search.h"
 
 namespace rightsize::plan {
@@ -42,8 +43,8 @@ class TrainingSearch {
   FoundOptions run() {
     for (std::size_t c = 0; c < classes_.size(); ++c) {
       if (only_ != nullptr && classes_[c].gpu != only_) continue;
-      const bool same_gpu = c > 0 && classes_[c - 1].gpu == classes_[c].gpu;
-      if (!same_gpu) make_cores(classes_[c]);
+      const bool same = c > 0 && same_speed(classes_[c - 1], classes_[c]);
+      if (!same) make_cores(classes_[c]);
       search_class(c);
     }
     return std::move(result_);

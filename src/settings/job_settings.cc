@@ -37,7 +37,7 @@ constexpr Setting kRows[] = {
     count("pp", "2", 1, kMostParallel, "pipeline parallel size").listed().or_words("1"),
     count("ep", "8", 1, kMostParallel, "expert parallel size; when serving, a divisor of --tp").listed().or_words("1"),
     text("machine", "NAME", "machine the GPUs are in, e.g. aws/p5.48xlarge, for its links and network"),
-    text("power-cap", "WATTS", "power cap of each GPU, e.g. 500W; estimate: or best, for the least energy")
+    text("power-cap", "WATTS|best", "power cap of each GPU, e.g. 500W, or best, for the least energy")
         .or_words("the GPU's limit"),
     bandwidth("network", "3200Gbit/s", 1e6, 1e15, "network bandwidth of one machine, instead of the usual one"),
 

@@ -27,8 +27,11 @@ constexpr Setting kRows[] = {
            "how a router chooses the replica; prefix-aware prefers the one that has the prompt's beginning cached")
         .or_else("least-loaded"),
     file("rate-profile", "CSV with columns hour, rate (hours 0-23, or 0-167 for a week); machines follow the hours"),
-    duration("ttft-slo", "1s", 1e-5, kDay, "limit on TTFT (on the whole response, for models without tokens)"),
-    duration("tpot-slo", "50ms", 1e-6, kHour, "limit on TPOT"),
+    count("hours-per-day", "8", 1, 24, "hours per day with traffic; there is none in the others, and machines are off")
+        .or_else("24"),
+    duration("ttft-slo", "1s", 1e-5, kDay, "limit on TTFT (on the whole response, for models without tokens)")
+        .alias("ttft"),
+    duration("tpot-slo", "50ms", 1e-6, kHour, "limit on TPOT").alias("tpot"),
     choice("slo-percentile", "50|95|99", "percentile of TTFT and TPOT the limits apply to").or_else("95"),
     share("max-load", "0.8", 0.01, 1, "highest load of a replica, as a share of its capacity").or_else("0.8"),
     flag("allow-single", "allow a single replica, without a spare"),
@@ -81,6 +84,7 @@ constexpr Setting kRows[] = {
     duration("item-time", "80ms", 1e-9, 30 * kDay, "GPU time per item"),
     size("item-memory", "50MiB", 1, 1e15, "memory per item of a batch"),
     size("fixed-memory", "4GiB", 0, 1e15, "memory for the model and the runtime"),
+    text("gpu-power", "WATTS", "mean power of a GPU while it works, e.g. 450W; 'rightsize profile' measures it"),
     factor("peak", "2", 1, 100, "real time: busiest hour relative to the mean").or_else("1"),
     duration("chunk", "5min", kSecond, 30 * kDay, "spot: work between two saves").or_else("5min"),
 };

@@ -7,5 +7,11 @@
 namespace rightsize::app {
 
 const report::Fields<plan::Plan>& energy_fields();
+// A plan in a list of cost against time against energy.
+const report::Fields<plan::Plan>& trade_off_fields();
+
+// The power, energy and carbon dioxide of a plan in words, and what its power cap changes; empty if its power is
+// unknown.
+std::string energy_sentence(const plan::Plan& plan);
 
 }  // namespace rightsize::app

@@ -456,6 +456,8 @@ const Fields<RecommendAnswer> kAnswerFields = {
     {"plans", "best first", kPlanFields, [](const RecommendAnswer& a) { return plan_views(a, a.found.plans); }},
     {"pareto", "cost against time, cheapest first", kPlanFields,
      [](const RecommendAnswer& a) { return plan_views(a, a.found.pareto); }},
+    {"trade_off?", "plans that no other beats in cost, time and energy at once, cheapest first", trade_off_fields(),
+     [](const RecommendAnswer& a) { return std::span(a.found.trade_off); }},
     {"next_best", "the next best GPU and why it is not first",
      [](const RecommendAnswer& a) {
        const bool shown = !a.found.plans.empty() && !a.request.plans_only;
@@ -551,7 +553,7 @@ const report::Document<Recommended> kRecommendDocument("recommend", "What to ren
 
 report::Table plans_table(const RecommendAnswer& answer, std::string title, const std::vector<Plan>& plans) {
   const std::string percentile = fmt::format("p{} ", percentile_of(answer.request));
-  const bool tokens = !answers_at_once(answer.request), serving = answer.request.work.kind == WorkKind::kServing;
+  const bool tokens = !is_one_pass(answer.request), serving = answer.request.work.kind == WorkKind::kServing;
   const std::string ttft = percentile + (tokens ? "TTFT" : "latency"), tpot = percentile + "TPOT";
   // Terms that are the same for all plans are in the answer above, and a narrow terminal has no space for them.
   const bool same_terms = std::all_of(plans.begin(), plans.end(), [&](const Plan& p) {

@@ -9,6 +9,7 @@
 
 #include "base/format.h"
 #include "plan/startup.h"
+#include "rightsize/recommend/energy_fields.h"
 #include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
 
@@ -126,6 +127,11 @@ void add_stats(Report& report, const Request& request, const Recommendation& fou
       format_duration(seconds(e.explain_seconds)))});
 }
 
+// Whether energy is part of the answer rather than of the details.
+bool shows_energy(const Request& request) {
+  return request.objective == plan::Objective::kEnergy || request.limits.power || request.power_cap || request.carbon;
+}
+
 // What --explain adds.
 void add_details(Report& report, const RecommendAnswer& answer) {
   const auto& [request, found] = std::tie(answer.request, answer.found);
@@ -137,6 +143,7 @@ void add_details(Report& report, const RecommendAnswer& answer) {
     report.blocks.emplace_back(
         Paragraph{fmt::format("{}. {}", describe_speed(request, first), describe_margins(request, first))});
     if (request.work.kind != WorkKind::kServing) report.blocks.emplace_back(Paragraph{where_hours_go(request, first)});
+    if (!shows_energy(request)) report.say(energy_sentence(first));
     if (found.experiment)
       report.blocks.emplace_back(
           Paragraph{fmt::format("The test: {}. Then pass what you measure to 'rightsize calibrate'.",
@@ -149,6 +156,11 @@ void add_details(Report& report, const RecommendAnswer& answer) {
       front.most_shown = 8;
       report.blocks.emplace_back(std::move(front));
     }
+    if (found.trade_off.size() > 1)
+      report.show("Cost, time and energy",
+                  table_of(trade_off_fields(), found.trade_off,
+                           {report::renamed("gpus_shown", "gpus"), "instance", "provider", "purchase",
+                            report::spare("cap_watts"), "wait_seconds", "usd_total", "energy_kwh"}));
   }
   add_breakpoints(report, found);
   add_changes(report, answer);
@@ -166,6 +178,7 @@ Report report_of(const RecommendAnswer& a) {
   } else {
     for (std::string& text : answer_paragraphs(a.request, a.found))
       report.blocks.emplace_back(Paragraph{std::move(text)});
+    if (shows_energy(a.request)) report.say(energy_sentence(a.found.plans.front()));
     const bool serving = a.request.work.kind == WorkKind::kServing;
     report.blocks.emplace_back(plans_table(a,
                                            fmt::format("Best of each provider, GPU and terms ({} option{} {})",

@@ -38,18 +38,57 @@ Checked<sim::TableTime> read_times(const WindowFlags& flags) {
   return sim::TableTime(std::move(rows), flags.pad);
 }
 
+Checked<std::optional<WindowPower>> read_window_power(const WindowFlags& flags, const catalog::Gpu* gpu) {
+  WindowPower power{.gpu = {}, .host = market::kHostPower, .pue = flags.pue};
+  if (!flags.gpu_power.empty()) {
+    RIGHTSIZE_TRY(power.gpu, market::read_power("gpu-power", flags.gpu_power));
+    power.measured = true;
+  } else if (gpu != nullptr && gpu->tdp) {
+    power.gpu = *gpu->tdp;
+  }
+  if (!flags.kwh_price.empty()) {
+    RIGHTSIZE_TRY(power.usd_per_kwh, market::read_hours("kwh-price", flags.kwh_price));
+  }
+  if (!flags.carbon.empty()) {
+    const Result<market::CarbonChoice> place = market::read_carbon(flags.carbon);
+    if (place && place->everywhere) {
+      power.grams_per_kwh.assign(24, place->everywhere->grams_per_kwh);
+    } else {
+      RIGHTSIZE_TRY(power.grams_per_kwh, market::read_hours("carbon", flags.carbon));
+    }
+  }
+  if (power.gpu > Watts{}) return power;
+  if (power.usd_per_kwh.empty() && power.grams_per_kwh.empty()) return std::nullopt;
+  return fail(bad_input("the power of the GPU is unknown").with_hint("pass --gpu h100-sxm or --gpu-power 450W"));
+}
+
+bool changes(const std::vector<double>& by_hour) {
+  return !by_hour.empty() && std::ranges::any_of(by_hour, [&](double value) { return value != by_hour.front(); });
+}
+
 }  // namespace
 
 Checked<WindowProblem> read_problem(const WindowFlags& flags, const catalog::Catalog& catalog) {
   if (flags.window > days(1)) return fail(bad_input("--window must be at most a day"));
   WindowProblem problem{.given = flags};
-  problem.work = {
-      flags.volume * days(1) / requests(1), flags.window, flags.deadline.value_or(flags.window), {}, flags.startup};
+  problem.work = {flags.volume * days(1) / requests(1),
+                  flags.window,
+                  flags.deadline.value_or(flags.window),
+                  {},
+                  flags.startup,
+                  0,
+                  {}};
   const catalog::Gpu* gpu = nullptr;
   if (!flags.gpu.empty()) {
     RIGHTSIZE_TRY(gpu, named_gpu(catalog, flags.gpu));
     problem.gpu = gpu->name;
   }
+  RIGHTSIZE_TRY(problem.power, read_window_power(flags, gpu));
+  problem.work.gpus = flags.gpus.value_or(0);
+  if (problem.power && changes(problem.power->usd_per_kwh))
+    problem.work.by_hour = problem.power->usd_per_kwh;
+  else if (problem.power && changes(problem.power->grams_per_kwh))
+    problem.work.by_hour = problem.power->grams_per_kwh;
   RIGHTSIZE_TRY(const market::PriceBook on_demand, open_prices(catalog, flags.price));
   RIGHTSIZE_TRY(const market::PriceBook spot, open_prices(catalog, flags.spot_price, "--spot-price"));
   problem.on_demand = gpu != nullptr ? on_demand.gpu(*gpu, catalog::Purchase::kOnDemand) : on_demand.own_gpu("");

@@ -6,6 +6,7 @@
 
 #include "capacity/planner.h"
 #include "capacity/window.h"
+#include "market/energy.h"
 #include "rightsize/command.h"
 #include "rightsize/input/price_flag.h"
 
@@ -21,6 +22,19 @@ struct WindowFlags {
   PriceFlag price, spot_price;
   double peak = 1, interruptions = 0.05;
   bool pad = false;
+  std::optional<int> gpus;
+  std::string kwh_price, carbon, gpu_power;  // values or files by hour
+  double pue = 1.3;
+};
+
+// What the runs draw and what it costs; empty parts were not given.
+struct WindowPower {
+  Watts gpu, host;  // for each GPU
+  double pue = 1;
+  bool measured = false;                                     // given by the user, not the TDP
+  std::vector<double> usd_per_kwh = {}, grams_per_kwh = {};  // by hour
+
+  Watts each() const { return (gpu + host) * pue; }
 };
 
 // The work, the GPU and the prices.
@@ -32,6 +46,7 @@ struct WindowProblem {
   capacity::Replica replica = {};  // of the real-time option
   std::optional<market::GpuQuote> on_demand = {}, spot = {};
   capacity::Slo slo = {};  // of the real-time option
+  std::optional<WindowPower> power = {};
 };
 
 Checked<WindowProblem> read_problem(const WindowFlags& flags, const catalog::Catalog& catalog);

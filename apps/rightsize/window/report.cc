@@ -5,6 +5,7 @@
 #include <functional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/format.h"
 #include "market/interruptions.h"
@@ -71,6 +72,14 @@ struct WindowView {
   const WindowSchedule* plan;
   const std::vector<WindowOption>& options;
 };
+const Fields<WindowEnergy> kEnergyFields = {
+    {"energy_kwh_per_month", "energy of the runs, with hosts and cooling",
+     [](const WindowEnergy& e) { return in_joules(e.energy) / 3.6e6; }},
+    {"energy_usd_per_month?", "its price, with --kwh-price", [](const WindowEnergy& e) { return e.cost; }},
+    {"energy_saved_usd_per_month?", "saved against runs that start when the window closes", &WindowEnergy::saved},
+    {"co2_kg_per_month?", "its carbon dioxide, with --carbon", &WindowEnergy::co2_kg},
+    {"co2_saved_kg_per_month?", "saved against runs that start when the window closes", &WindowEnergy::saved_co2_kg},
+};
 const Fields<WindowView> kWindowFields = {
     {"items_per_day", "items per day", [](const WindowView& v) { return v.problem.work.items_per_day; }},
     {"gpu", "GPU by its catalogue name", [](const WindowView& v) { return v.problem.gpu; }},
@@ -80,6 +89,8 @@ const Fields<WindowView> kWindowFields = {
     {"gpus", "GPUs of a window; null: not possible",
      [](const WindowView& v) { return v.plan == nullptr ? std::nullopt : std::optional(v.plan->gpus); }},
     {kScheduleFields, &WindowView::plan},
+    {kEnergyFields,
+     [](const WindowView& v) { return v.plan != nullptr ? window_energy(v.problem, *v.plan) : std::nullopt; }},
     {"options", "ways to do the work", kOptionFields, [](const WindowView& v) { return std::cref(v.options); }},
 };
 
@@ -102,15 +113,62 @@ std::string summary(const WindowProblem& problem, const capacity::WindowSchedule
   if (saved <= Usd{}) return text + "\nWaiting saves no GPUs here: real time needs no more of them.";
   text += fmt::format("\nWaiting saves {}/month compared with real time ({} of {} GPUs)", format_usd(saved),
                       at_once.gpus - kept.gpus, at_once.gpus);
-  Usd least = *kept.monthly();
-  for (const WindowOption& o : options) least = std::min(least, o.monthly().value_or(least));
-  if (least < *kept.monthly()) {
-    text += fmt::format("; up to {} when GPUs are rented only for the runs", format_usd(*at_once.monthly() - least));
-  }
+  const auto add = [&](const WindowOption& option, const char* how) {
+    const std::optional<Usd> cost = option.monthly();
+    if (cost && *cost < *kept.monthly())
+      text += fmt::format("; {} with {} only for the runs", format_usd(*at_once.monthly() - *cost), how);
+  };
+  add(options[2], "GPUs rented");
+  add(options[3], "spot GPUs");
   return text + ".";
 }
 
+// Empty if neither a price nor carbon was given.
+std::string energy_sentence(const WindowProblem& problem, const WindowSchedule& plan) {
+  const std::optional<WindowEnergy> energy = window_energy(problem, plan);
+  if (!energy || (!energy->cost && !energy->co2_kg)) return {};
+  const WindowPower& power = *problem.power;
+  std::string text = fmt::format("The runs use {} kWh/month ({} per GPU{}, {} of host, PUE {})",
+                                 format_number(in_joules(energy->energy) / 3.6e6), format_power(power.gpu),
+                                 power.measured ? "" : ", its TDP", format_power(power.host), format_number(power.pue));
+  if (energy->cost) text += fmt::format(": {}/month", format_usd(*energy->cost));
+  if (energy->co2_kg) text += fmt::format("{} {} kg of CO2", energy->cost ? "," : ":", format_number(*energy->co2_kg));
+  text += ".";
+  if (problem.work.by_hour.empty()) return text;
+  std::vector<std::string> saved;
+  if (energy->saved) saved.push_back(fmt::format("{}/month", format_usd(*energy->saved)));
+  if (energy->saved_co2_kg) saved.push_back(fmt::format("{} kg of CO2/month", format_number(*energy->saved_co2_kg)));
+  return text + fmt::format(" Waiting for {} hours saves {}.",
+                            energy->saved && problem.work.by_hour == power.usd_per_kwh ? "cheap" : "clean",
+                            fmt::join(saved, " and "));
+}
+
 }  // namespace
+
+std::optional<WindowEnergy> window_energy(const WindowProblem& problem, const capacity::WindowSchedule& plan) {
+  if (!problem.power) return std::nullopt;
+  const WindowPower& power = *problem.power;
+  const double runs = days(1) / problem.work.window * in_days(kMonth);
+  const Joules each = power.each() * plan.busy * plan.gpus;
+  WindowEnergy found{each * runs, {}, {}, {}, {}};
+  // The mean over the runs of a day, as planned and if each started when its window closes.
+  const auto cost_of = [&](const std::vector<double>& by_hour, auto start) {
+    double sum = 0;
+    for (const WindowRun& run : plan.day) sum += capacity::mean_between(by_hour, start(run), start(run) + plan.busy);
+    return sum / static_cast<double>(plan.day.size()) * in_joules(found.energy) / 3.6e6;
+  };
+  const auto planned = [](const WindowRun& run) { return run.starts; };
+  const auto at_once = [](const WindowRun& run) { return run.closes; };
+  if (!power.usd_per_kwh.empty()) {
+    found.cost = usd(cost_of(power.usd_per_kwh, planned));
+    found.saved = usd(cost_of(power.usd_per_kwh, at_once)) - *found.cost;
+  }
+  if (!power.grams_per_kwh.empty()) {
+    found.co2_kg = cost_of(power.grams_per_kwh, planned) / 1e3;
+    found.saved_co2_kg = cost_of(power.grams_per_kwh, at_once) / 1e3 - *found.co2_kg;
+  }
+  return found;
+}
 
 std::vector<WindowOption> window_options(const WindowProblem& problem, const capacity::WindowSchedule& plan,
                                          const std::optional<capacity::Assessment>& live) {
@@ -142,6 +200,7 @@ report::Report window_report(const WindowProblem& problem, const capacity::Windo
   shown.title = "Work in windows";
   shown.document = kWindowDocument.of({problem, &plan, options});
   shown.blocks.emplace_back(report::Paragraph{summary(problem, plan, options, real_time_found)});
+  shown.say(energy_sentence(problem, plan));
   shown.blocks.emplace_back(
       table_of(kOptionFields, options,
                {report::renamed("name", "option"), "gpus", report::spare("gpu_hours_per_month"), "usd_per_gpu_hour",

@@ -23,6 +23,14 @@ struct WindowOption {
   std::optional<Usd> monthly() const { return price ? std::optional(price->rate * a_month) : std::nullopt; }
 };
 
+// Energy of a month's runs, and what moving them to other hours saves. Costs stay empty without their price.
+struct WindowEnergy {
+  Joules energy;
+  std::optional<Usd> cost, saved;
+  std::optional<double> co2_kg, saved_co2_kg;
+};
+std::optional<WindowEnergy> window_energy(const WindowProblem& problem, const capacity::WindowSchedule& plan);
+
 // The options, most GPUs first: real time (where possible), windows with GPUs kept, rented, or on spot.
 std::vector<WindowOption> window_options(const WindowProblem& problem, const capacity::WindowSchedule& plan,
                                          const std::optional<capacity::Assessment>& real_time);

@@ -1,6 +1,10 @@
 #include "rightsize/window/report.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include "base/format.h"
+#include "rightsize/call.h"
 
 namespace rightsize::app {
 namespace {
@@ -33,6 +37,27 @@ TEST(WindowReport, GpusKeptCostEveryHourAndRentedOnesTheirRuns) {
   EXPECT_NEAR(in_gpu_hours(options[0].a_month), p.plan.gpus * in_hours(kMonth), 1e-6);
   EXPECT_LT(*options[1].monthly(), *options[0].monthly());
   EXPECT_GT(options[2].a_month, options[1].a_month) << "interruptions redo work";
+}
+
+// Each saving is the difference to real time of the row it names.
+TEST(WindowReport, SavingsAreThoseOfTheTable) {
+  for (const char* volume : {"5M/day", "2M/day", "20M/day"}) {
+    for (const char* gpu : {"l4", "h100-sxm"}) {
+      const Checked<Outcome> outcome =
+          call("window", {"--volume", volume, "--window", "6h", "--item-time", "120ms", "--gpu", gpu});
+      ASSERT_TRUE(outcome) << describe(outcome.error());
+      const std::string text = std::get<report::Paragraph>(outcome->report.blocks.front()).text;
+      const report::Json& options = outcome->report.document.at("options");
+      ASSERT_EQ(options.size(), 4u);
+      const auto cost = [&](std::size_t i) { return options[i].at("usd_per_month").get<double>(); };
+      if (options[0].at("usd_per_month").is_null() || cost(1) >= cost(0)) continue;
+      EXPECT_THAT(text, HasSubstr(fmt::format("Waiting saves {}/month", format_usd(usd(cost(0) - cost(1))))));
+      EXPECT_THAT(text, HasSubstr(fmt::format("{} with GPUs rented only", format_usd(usd(cost(0) - cost(2))))));
+      if (!options[3].at("usd_per_month").is_null()) {
+        EXPECT_THAT(text, HasSubstr(fmt::format("{} with spot GPUs only", format_usd(usd(cost(0) - cost(3))))));
+      }
+    }
+  }
 }
 
 TEST(WindowReport, SaysWhenRealTimeWasNotFound) {

@@ -48,6 +48,21 @@ Run add_window(FlagSet& command) {
   command.add("spot-price", static_cast<std::vector<std::string>&>(f->spot_price));
   command.add("interruptions", f->interruptions);
   command.add("chunk", f->chunk);
+  command.add("gpus", f->gpus)
+      ->meaning("GPUs to use; more than the fewest leave time to wait for cheap or clean hours")
+      ->or_words("the fewest");
+  const auto text_of = [](std::string& to) {
+    return [&to](const std::string& text) -> Result<> {
+      to = text;
+      return {};
+    };
+  };
+  command.add_unchecked("kwh-price", text_of(f->kwh_price))
+      ->meaning("electricity price, USD per kWh, or a CSV file with hour,value; runs move to the cheapest hours");
+  command.add_unchecked("carbon", text_of(f->carbon))
+      ->meaning("grams of CO2 per kWh, a place, or a CSV file with hour,value; runs move to the cleanest hours");
+  command.add("gpu-power", f->gpu_power)->or_words("its TDP");
+  command.add("pue", f->pue);
   add_catalog_flag(command, f->catalog);
   return [f] { return run(*f); };
 }

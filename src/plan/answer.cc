@@ -1,0 +1,52 @@
+// What can be said about a recommendation, and the names of its parts.
+#include <algorithm>
+#include <set>
+
+#include "plan/plan.h"
+
+namespace rightsize::plan {
+
+std::string_view name_of(Objective objective) {
+  static constexpr std::string_view kNames[] = {"cost", "time", "cost-time", "energy"};
+  return kNames[static_cast<int>(objective)];
+}
+
+std::string_view name_of(RejectionStage stage) {
+  static constexpr std::string_view kNames[] = {"price",         "software", "format",   "network", "memory", "layout",
+                                                "interruptions", "slo",      "deadline", "budget",  "power"};
+  return kNames[static_cast<int>(stage)];
+}
+
+std::string_view name_of(Decision decision) {
+  static constexpr std::string_view kNames[] = {"clear", "close", "extrapolation"};
+  return kNames[static_cast<int>(decision)];
+}
+
+std::vector<const Plan*> Recommendation::close_calls() const {
+  constexpr double kClose = 1.05;
+  std::vector<const Plan*> close;
+  std::set<const catalog::Gpu*> seen;
+  for (const Plan& plan : plans) {
+    if (!seen.insert(plan.offer.gpu).second || &plan == &plans.front()) continue;
+    if (plan.extrapolated || !plan.price.may_lead() || plan.cost > plans.front().cost * kClose) continue;
+    close.push_back(&plan);
+  }
+  return close;
+}
+
+const Plan* Recommendation::fallback() const {
+  const auto other = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
+    const market::Offer &a = plan.offer, &b = plans.front().offer;
+    return (a.machine->provider != b.machine->provider || a.gpu != b.gpu) && plan.price.may_lead() &&
+           !plan.extrapolated;
+  });
+  return other == plans.end() ? nullptr : &*other;
+}
+
+Decision Recommendation::decision() const {
+  if (plans.empty()) return Decision::kClear;
+  if (plans.front().extrapolated) return Decision::kExtrapolation;
+  return close_calls().empty() ? Decision::kClear : Decision::kClose;
+}
+
+}  // namespace rightsize::plan
