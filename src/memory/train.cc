@@ -56,10 +56,21 @@ IntervalFactors spread_of(const model::ModelShape& model, bool exact, const Job&
                                                                              : IntervalFactors{0.975, 1.03};
 }
 
+model::Precision weight_format(const Job& job) {
+  return job.precision == model::Precision::kFp8 ? model::Precision::kBf16 : job.precision;
+}
+
+// The frozen reference of preference training, in the format of the trained weights (TRL's default). Its logits take no
+// more than their gradients do later. Adapters need no second model: their base is the reference.
+Bytes reference_bytes(const model::ModelShape& model, const Job& job) {
+  if (!job.train.preference || job.train.method != model::Method::kFull) return {};
+  return model_weight_bytes(model, weight_format(job), job.parallel, false);
+}
+
 }  // namespace
 
 MemoryNeed estimate_training(const model::ModelShape& model, const Job& asked) {
-  const Job job = as_looped(model, asked);
+  const Job job = as_looped(model, model::without_pairs(asked));
   const tape::TrainingPeak peak = peak_of(model, job);
   MemoryNeed need;
   need.peak_allocated = peak.peak_allocated;
@@ -68,11 +79,12 @@ MemoryNeed estimate_training(const model::ModelShape& model, const Job& asked) {
   // Weights are exact; rounding by the allocator counts as reserve.
   if (job.train.method == model::Method::kFull && job.parallel.gpus == 1 &&
       job.train.offload != model::Offload::kParameters) {
-    const Bytes exact = model_weight_bytes(
-        model, job.precision == model::Precision::kFp8 ? model::Precision::kBf16 : job.precision, job.parallel, false);
+    const Bytes exact = model_weight_bytes(model, weight_format(job), job.parallel, false);
     need.parts[Part::kBuffers] += need.parts[Part::kWeights] - exact;
     need.parts[Part::kWeights] = exact;
   }
+  const Bytes reference = reference_bytes(model, asked) / (job.parallel.zero == 3 ? job.parallel.data() : 1);
+  need.peak_allocated += reference, need.reserved += reference, need.parts[Part::kWeights] += reference;
   // Allocator overhead beyond live bytes: rounding, split blocks, segments kept for the next iteration.
   need.parts[Part::kBuffers] += need.reserved - need.peak_allocated;
   need.parts[Part::kRuntime] = runtime_bytes(job);
@@ -88,12 +100,16 @@ MemoryNeed estimate_training(const model::ModelShape& model, const Job& asked) {
 }
 
 TrainingNeeds::TrainingNeeds(const model::ModelShape& model, const Job& job)
-    : surface_(surface_of(model, as_looped(model, job))),
+    : surface_(surface_of(model, as_looped(model, model::without_pairs(job)))),
       runtime_(runtime_bytes(job)),
+      reference_(reference_bytes(model, job)),
+      sequences_(job.train.preference ? 2 : 1),
+      sharded_(job.parallel.zero == 3),
       spread_(spread_of(model, surface_->exact(), job).high) {}
 
 Bytes TrainingNeeds::high(double batch, double replicas) const {
-  return (surface_->at(batch, replicas) * kLeastReserve + runtime_) * spread_;
+  const Bytes reference = reference_ / (sharded_ ? replicas : 1.0);
+  return (surface_->at(batch * sequences_, replicas) * kLeastReserve + reference + runtime_) * spread_;
 }
 
 }  // namespace rightsize::memory

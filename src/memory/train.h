@@ -23,6 +23,9 @@ class TrainingNeeds {
  private:
   std::shared_ptr<const tape::TrainingSurface> surface_;
   Bytes runtime_;
+  Bytes reference_;       // weights of a frozen reference model, before sharding
+  double sequences_ = 1;  // of a sample
+  bool sharded_ = false;  // the reference, over the replicas
   double spread_ = 1;
 };
 

@@ -78,6 +78,9 @@ struct TrainSettings {
   int accumulation = 1;
   Offload offload = Offload::kNone;  // to host memory
   bool offload_activations = false;
+  // DPO: a sample is a pair, a chosen and a rejected answer; a frozen reference model reads both. With adapters, the
+  // reference is the base without them.
+  bool preference = false;
 
   auto operator<=>(const TrainSettings&) const = default;
 };
@@ -143,6 +146,12 @@ struct Job {
 
   auto operator<=>(const Job&) const = default;
 };
+
+// The passes of a job on preference pairs: two sequences for every pair. Other jobs are unchanged.
+inline Job without_pairs(Job job) {
+  if (job.train.preference) job.batch *= 2, job.train.preference = false;
+  return job;
+}
 
 // "lora-rank" = "16", with its place if it came from a file.
 struct Setting {

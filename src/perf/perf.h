@@ -54,7 +54,7 @@ struct TimePart {
   const char* name = "";
   Seconds time;
 };
-using TimeParts = FixedList<TimePart, 10>;
+using TimeParts = FixedList<TimePart, 12>;
 
 // What the reader must know about an estimate.
 enum class NoteKind {

@@ -28,8 +28,11 @@ std::string training_settings(const Request& request, const Plan& plan) {
   if (job.train.accumulation > 1) text += fmt::format(", {} accumulation steps", job.train.accumulation);
   const double samples = static_cast<double>(job.batch) * p.data() * job.train.accumulation;
   text += request.model.image_size > 0 ? fmt::format(" ({} images per step)", format_count(samples))
-                                       : fmt::format(" ({} sequences of {} tokens per step)", format_count(samples),
+                                       : fmt::format(" ({} {} of {} tokens per step)", format_count(samples),
+                                                     job.train.preference ? "pairs of sequences" : "sequences",
                                                      format_count(static_cast<double>(job.sequence)));
+  if (job.train.preference)
+    text += job.train.method == model::Method::kFull ? ", frozen reference model" : ", the base is the reference model";
   if (p.tensor > 1) text += fmt::format(", tensor parallel {}", p.tensor);
   if (p.pipeline > 1) text += fmt::format(", pipeline {}", p.pipeline);
   if (p.zero > 0) text += fmt::format(", ZeRO {}", p.zero);

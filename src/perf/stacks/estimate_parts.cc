@@ -79,7 +79,8 @@ DataParallel data_parallel_time(const ModelWork& work, const Job& job, const Gpu
       job.precision == Precision::kAmpBf16 || job.precision == Precision::kAmpFp16 || job.precision == Precision::kFp32
           ? (job.stack == model::Stack::kLlmFoundry ? 2.0 : 4.0)
           : 2.0;
-  // Published runs of Megatron reduce gradients in bf16 and gather weights in bf16; --gradients fp32 doubles the former.
+  // Published runs of Megatron reduce gradients in bf16 and gather weights in bf16; --gradients fp32 doubles the
+  // former.
   const bool wide = job.train.gradients == model::StateFormat::kFp32 && element < 4.0;
   const double reduced = wide ? 2.0 : 1.0;
   const double trained = trained_parameters(work, job) * held;
@@ -175,8 +176,9 @@ std::string describe(const Note& note) {
     case NoteKind::kNoFastLinks:
       return "tensor parallelism runs over PCIe (no NVLink), and every layer waits for it";
     case NoteKind::kCacheLimits:
-      return fmt::format("the KV cache holds {} requests at once; the others queue",
-                         format_number(std::floor(note.value), 6));
+      return fmt::format(
+          "the KV cache limits the batch: {} requests run at once, in all stages of their answers; the others queue",
+          format_number(std::floor(note.value), 6));
     case NoteKind::kBatchLimits:
       return fmt::format("--max-batch allows {} requests at once; the others queue",
                          format_number(std::floor(note.value), 6));

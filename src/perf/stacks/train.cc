@@ -42,11 +42,34 @@ Result<TrainEstimate> ask_stack(const Constants& constants, const ModelWork& wor
   }
 }
 
-Result<TrainEstimate> train_at(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu,
+// Share of a step without its optimizer that the forward pass takes: the backward pass computes two products for each
+// of the forward pass, one if the weights are frozen; recomputation adds another forward pass.
+double forward_share(const Job& job) {
+  const double backward = job.train.method == model::Method::kFull ? 2 : 1;
+  return 1 / (1 + backward + (job.train.recompute == model::Recompute::kFull ? 1 : 0));
+}
+
+// Preference training reads every pair a second time, forwards only, with the reference model.
+void add_reference(const Job& job, TrainEstimate& estimate) {
+  Seconds named, other;
+  for (const TimePart& part : estimate.parts) {
+    const std::string_view name = part.name;
+    if (name == "forward") named += part.time;
+    if (name != "optimizer" && name != "between steps") other += part.time;
+  }
+  const Seconds forward = named > Seconds{} ? named : other * forward_share(job);
+  estimate.parts.push_back({"reference model", forward});
+  estimate.step += forward, estimate.device += forward;
+  estimate.host += estimate.host * forward_share(job);
+}
+
+Result<TrainEstimate> train_at(const Constants& constants, const ModelWork& work, const Job& asked, const GpuSpeed& gpu,
                                const Cluster& cluster) {
+  const Job job = model::without_pairs(asked);
   if (Result<> possible = check_format(job, gpu); !possible) return fail(std::move(possible).error());
   RIGHTSIZE_TRY(TrainEstimate estimate, ask_stack(constants, work, job, gpu, cluster));
   add_offload(constants.eager, work, job, gpu, cluster, estimate);
+  if (asked.train.preference) add_reference(job, estimate);
   estimate.relative = gpu.relative;
   // A replica is tensor x pipeline x context GPUs, which share a micro-batch.
   const model::Parallelism& p = job.parallel;
@@ -83,8 +106,11 @@ Result<TrainEstimate> train_at(const Constants& constants, const ModelWork& work
 
 Result<TrainEstimate> estimate_training(const Constants& constants, const ModelWork& work, const Job& job,
                                         const GpuSpeed& gpu, const Cluster& cluster) {
-  return within_cap<TrainEstimate>(gpu,
-                                   [&](const GpuSpeed& on) { return train_at(constants, work, job, on, cluster); });
+  RIGHTSIZE_TRY(TrainEstimate estimate, within_cap<TrainEstimate>(gpu, [&](const GpuSpeed& on) {
+                  return train_at(constants, work, job, on, cluster);
+                }));
+  estimate.mfu *= estimate.power.slower;  // of the data sheet's peak, not of the peak at a lower clock
+  return estimate;
 }
 
 }  // namespace rightsize::perf

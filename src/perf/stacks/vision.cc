@@ -89,9 +89,12 @@ Result<TrainEstimate> train_images(const Constants& constants, const ModelWork& 
       traffic_time(gpu, bytes(work.parameters * optimizer_bytes(job, false)), c.optimizer_bandwidth) *
       c.optimizer_passes;
   const double passes = job.train.accumulation;
+  // Checkpointing runs the forward pass of each block again before its backward pass. Attention keeps no scores, so
+  // selective recomputation repeats little and is not counted.
+  const double again = job.train.recompute == model::Recompute::kFull ? 1 : 0;
   TrainEstimate estimate;
-  estimate.device = (forward + backward) * passes + optimizer;
-  estimate.host = ((c.host_forward * cost.kernels + c.host_backward * cost.kernels_backward) * passes +
+  estimate.device = (forward * (1 + again) + backward) * passes + optimizer;
+  estimate.host = ((c.host_forward * cost.kernels * (1 + again) + c.host_backward * cost.kernels_backward) * passes +
                    optimizer_host(c, work, job)) *
                   own.host;
   const Seconds alone = soft_max(estimate.device, estimate.host, c.host_overlap);
@@ -101,6 +104,7 @@ Result<TrainEstimate> train_images(const Constants& constants, const ModelWork& 
   estimate.step = soft_max(alone, moved, c.network_overlap) + scaler;
   estimate.parts.push_back({"forward", forward * passes});
   estimate.parts.push_back({"backward", backward * passes});
+  if (again > 0) estimate.parts.push_back({"recompute", forward * passes});
   estimate.parts.push_back({"optimizer", optimizer});
   estimate.parts.push_back({"waiting for the host", alone - estimate.device + scaler});
   if (moved > Seconds{}) estimate.parts.push_back({"waiting for the network", estimate.step - alone - scaler});
@@ -108,6 +112,7 @@ Result<TrainEstimate> train_images(const Constants& constants, const ModelWork& 
       bound_of((cost.products + cost.products_backward) * (passes * own.device), estimate.device, estimate.host, moved);
   Activity& activity = estimate.power.activity;
   activity = image_activity(c, gpu, cost, image_mode_of(job)) * passes;
+  activity.tensor += activity.tensor * (again / 3), activity.memory += cost.traffic * (c.bandwidth * passes * again);
   activity.memory += optimizer * c.optimizer_bandwidth;
   activity.time = estimate.step, activity.busy = std::min(estimate.device, estimate.step);
   activity.exchange = std::max(Seconds{}, estimate.step - alone - scaler);
