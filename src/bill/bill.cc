@@ -68,6 +68,25 @@ const catalog::Machine* BillReader::find_machine(std::string_view type) const {
   return found == types_.end() ? nullptr : found->second;
 }
 
+// In a column with another name (ResourceType, a company's own): the first whose cell is the name of a machine with
+// GPUs.
+const catalog::Machine* BillReader::machine_in_others(const Charge& charge) {
+  constexpr int kMostRows = 20'000;  // then the file has no such column
+  constexpr std::size_t kShortest = 3, kLongest = 64;
+  if (machine_column_)
+    return *machine_column_ < charge.others.size() ? find_machine(charge.others[*machine_column_]) : nullptr;
+  if (looked_++ >= kMostRows) return nullptr;
+  for (std::size_t i = 0; i < charge.others.size(); ++i) {
+    const std::string_view cell = charge.others[i];
+    if (cell.size() < kShortest || cell.size() > kLongest) continue;
+    if (const catalog::Machine* machine = find_machine(cell)) {
+      machine_column_ = i;
+      return machine;
+    }
+  }
+  return nullptr;
+}
+
 // The columns for it, or any word of the usage type or the description.
 BillReader::Known BillReader::machine_of(const Charge& charge) {
   std::string_view text = json_text(charge.price_details, "InstanceType");
@@ -79,6 +98,7 @@ BillReader::Known BillReader::machine_of(const Charge& charge) {
   const bool named = !text.empty();
   key_.assign(named ? text : charge.usage_type);
   if (!named) key_.append(" ").append(charge.description);
+  if (const catalog::Machine* machine = named ? nullptr : machine_in_others(charge)) return {machine, true};
   if (const auto known = seen_.find(key_); known != seen_.end()) return known->second;
   Known found;
   if (named) found.machine = find_machine(text);

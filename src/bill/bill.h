@@ -100,6 +100,7 @@ class BillReader {
   };
   Known machine_of(const Charge& charge);
   const catalog::Machine* find_machine(std::string_view type) const;
+  const catalog::Machine* machine_in_others(const Charge& charge);
   std::string_view team_of(const Charge& charge);
 
   std::unordered_map<std::string, const catalog::Machine*> types_;  // with GPUs, by instance type in lower case
@@ -111,6 +112,8 @@ class BillReader {
   std::string wanted_tag_, key_, lower_;
   std::map<std::string, std::uint64_t> tags_found_;
   std::uint64_t left_out_ = 0, other_currency_ = 0;
+  std::optional<std::size_t> machine_column_;  // of Charge::others
+  int looked_ = 0;                             // rows, before a column was found
   Bill bill_;
 };
 

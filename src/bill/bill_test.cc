@@ -215,6 +215,27 @@ TEST(Bill, VersionsAndProvidersNameTheMachineInDifferentColumns) {
   EXPECT_EQ(instance("ChargeDescription", "NAT gateway data processed"), "none");
 }
 
+// Exports have columns of their own: any column whose cells are names of machines will do.
+RC_GTEST_PROP(Bill, AMachineIsFoundInAnyColumn, ()) {
+  const std::string name = *rc::gen::element<std::string>("ResourceType", "x_instance_type", "vm size", "Flavor");
+  const bool first = *rc::gen::arbitrary<bool>();
+  const catalog::Machine& machine = some_machine();
+  std::string csv = (first ? csv_cell(name) + "," : "") +
+                    "BilledCost,EffectiveCost,ChargeCategory,ServiceCategory,PricingQuantity,PricingUnit,SkuId" +
+                    (first ? "" : "," + csv_cell(name)) + "\n";
+  const int rows = *rc::gen::inRange(1, 20);
+  for (int i = 0; i < rows; ++i) {
+    const std::string cell = csv_cell(machine.instance), rest = "10,10,Usage,Compute,2,1 Hour,SKU" + std::to_string(i);
+    csv += first ? cell + "," + rest + "\n" : rest + "," + cell + "\n";
+    csv += first ? ",1,1,Usage,Storage,1,GB,SKU\n" : "1,1,Usage,Storage,1,GB,SKU,\n";
+  }
+  const Bill bill = bill_of(csv);
+  RC_ASSERT(bill.machines.size() == 1U);
+  RC_ASSERT(bill.machines[0].machine->instance == machine.instance);
+  RC_ASSERT(bill.machines[0].hours == 2.0 * rows);
+  RC_ASSERT(bill.gpu.text() == std::to_string(10 * rows));
+}
+
 // Google bills cores, memory and GPUs in separate rows, each with separate hours.
 TEST(Bill, AMachineInPartsHasTheHoursOfOneGpu) {
   const std::string label = ",\"{\"\"compute.googleapis.com/machine_spec\"\":\"\"a3-highgpu-8g\"\"}\"\n";

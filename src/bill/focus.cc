@@ -21,13 +21,16 @@ struct Columns {
   std::size_t currency, provider, service_category, service, description, resource_id, resource_name, region;
   std::size_t price_details, sku_details, usage_type, instance_type, commitment_id, commitment_type, commitment_status,
       tags, sub_account;
-  std::size_t most = 0;  // no column after this one matters
+  std::size_t most = 0;             // no column after this one matters, unless the machine type is in another column
+  std::vector<std::size_t> others;  // without a meaning of their own
 
   explicit Columns(const CsvColumns& all) {
+    std::vector<bool> used(all.count());
     const auto find = [&](std::initializer_list<std::string_view> names) {
       for (const std::string_view name : names) {
         if (const std::size_t at = all.of(name); at != kMissing) {
           most = std::max(most, at + 1);
+          if (at < used.size()) used[at] = true;
           return at;
         }
       }
@@ -61,6 +64,9 @@ struct Columns {
     commitment_status = find({"CommitmentDiscountStatus"});
     tags = find({"Tags"});
     sub_account = find({"SubAccountName", "SubAccountId"});
+    for (std::size_t at = 0; at < used.size(); ++at) {
+      if (!used[at]) others.push_back(at);
+    }
   }
 };
 
@@ -130,7 +136,7 @@ class Reading {
     }
     std::vector<std::string_view> cells;
     while (csv.next(record)) {
-      split_csv(record, cells, columns.most);
+      split_csv(record, cells, std::max(columns.most, header.count()));
       take_row(columns, cells, csv.line());
     }
     if (csv.failed()) return fail(csv.error());
@@ -179,6 +185,9 @@ class Reading {
     charge.commitment_status = cell(c.commitment_status);
     charge.tags = cell(c.tags);
     charge.sub_account = cell(c.sub_account);
+    others_.clear();
+    for (const std::size_t column : c.others) others_.push_back(cell(column));
+    charge.others = others_;
     take_(charge);
   }
 
@@ -198,6 +207,7 @@ class Reading {
   FocusOutcome outcome_;
   long first_refused_ = 0;
   Days days_, ends_;
+  std::vector<std::string_view> others_;
   std::string last_unit_;
   double hours_ = 0;
 };

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,7 @@ struct Charge {
   std::string_view currency, provider, service_category, service, description, resource_id, resource_name, region;
   std::string_view price_details, sku_details, usage_type, instance_type;  // where the machine type may be
   std::string_view commitment_id, commitment_type, commitment_status, tags, sub_account;
+  std::span<const std::string_view> others;  // cells of columns that FOCUS or the provider defines for something else
 };
 
 struct FocusOutcome {

@@ -195,7 +195,11 @@ report::Report bill_report(const BillResult& result, std::size_t top) {
     if (line.is_over()) report.say(budget_sentence(line));
   }
   if (bill.machines.empty()) {
-    report.say("No row names a machine with GPUs that the catalogue has.");
+    report.say(
+        "No row names a machine with GPUs that the catalogue has. Its type is read from SkuPriceDetails, "
+        "x_InstanceType, "
+        "x_SkuInstanceType, x_SkuDetails, x_UsageType, SkuMeter, ChargeDescription, or any column whose cells are "
+        "instance types such as p5.48xlarge.");
   } else {
     report.blocks.emplace_back(titled("What machines with GPUs really cost",
                                       table_of(kMachineFields, bill.machines,
