@@ -81,7 +81,8 @@ std::int64_t expert_slots(std::int64_t experts, int groups) { return (experts + 
 Precision checkpoint_precision(const ModelShape& model) { return model.checkpoint.value_or(Precision::kBf16); }
 
 Precision default_precision(const ModelShape& model, Stack stack) {
-  return stack == Stack::kHf ? Precision::kBf16 : checkpoint_precision(model);
+  const bool engine = stack != Stack::kHf && model.kind == ModelKind::kDecoder;
+  return engine ? checkpoint_precision(model) : Precision::kBf16;
 }
 
 ServedFormats served_formats(bool mixture, Precision checkpoint, Precision asked) {

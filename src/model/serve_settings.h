@@ -29,7 +29,7 @@ Result<double> parse_share(const char* name, const std::string& text);
 Precision checkpoint_precision(const ModelShape& model);
 
 // The precision of a serving job without --precision: the checkpoint's format, except in Hugging Face transformers,
-// which converts it to bf16.
+// which converts it to bf16, and for models that no serving engine runs.
 Precision default_precision(const ModelShape& model, Stack stack);
 
 // The weight formats of a model served in one precision.

@@ -70,7 +70,7 @@ constexpr FormatWord kFormats[] = {
 // Further words that such names have.
 constexpr std::string_view kFormatFillers =
     "bnb bitsandbytes unsloth dynamic block quantized quant gguf mlx autoround marlin gs128 g128 128g w4a16 k m s l xl "
-    "0 1 kv bf16 fp16 ct compressed tensors ggml onnx trt";
+    "0 1 xs xxs nl kv bf16 fp16 ct compressed tensors ggml onnx trt";
 
 std::string_view format_of_word(std::string_view word) {
   for (const FormatWord& row : kFormats) {
@@ -79,6 +79,19 @@ std::string_view format_of_word(std::string_view word) {
     }
   }
   return {};
+}
+
+// Files of llama.cpp: by the word, or by a format that only they have (q4_k_m, q8_0, iq3_xs).
+bool is_gguf(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const std::size_t q = word.starts_with("iq") ? 1 : 0;
+    const bool width = word.size() == q + 2 && word[q] == 'q' && is_digit(word[q + 1]);
+    const bool variant = i + 1 < words.size() && (words[i + 1] == "k" || words[i + 1] == "0" || words[i + 1] == "1" ||
+                                                  (q == 1 && words[i + 1].size() <= 3));
+    if (word == "gguf" || word == "ggml" || (width && variant)) return true;
+  }
+  return false;
 }
 
 std::optional<Precision> precision_named(std::string_view name) {
@@ -168,6 +181,9 @@ std::optional<NamedShape> by_parts(std::string_view name, std::span<const std::s
 std::optional<Precision> format_in_name(std::string_view name) {
   const std::vector<std::string> words = name_words(name);
   std::string_view format;
+  // A GGUF repository holds files of several widths; Q4_K_M is what llama.cpp and Ollama download unless told
+  // otherwise.
+  const bool gguf = is_gguf(words);
   const bool bnb = std::find(words.begin(), words.end(), "bnb") != words.end();
   for (const std::string& word : words) {
     const std::string_view found = format_of_word(word);
@@ -175,7 +191,17 @@ std::optional<Precision> format_in_name(std::string_view name) {
     if (!found.empty() && (format.empty() || found == "int8")) format = found;
     if (bnb && word == "4bit") format = "nf4";
   }
-  return precision_named(format);
+  return precision_named(format.empty() && gguf ? "int4" : format);
+}
+
+std::string note_on_format(std::string_view name) {
+  const std::vector<std::string> words = name_words(name);
+  const std::optional<Precision> format = format_in_name(name);
+  if (!format) return {};
+  const bool width = std::any_of(words.begin(), words.end(), [](const auto& w) { return !format_of_word(w).empty(); });
+  if (!is_gguf(words)) return {};
+  return fmt::format("GGUF weights{} are modelled as {} weights in an engine such as vllm; llama.cpp is not modelled",
+                     width ? "" : " of 4 bits (Q4_K_M, the usual file)", name_of(*format));
 }
 
 std::string without_format(std::string_view name) {

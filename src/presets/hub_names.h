@@ -24,6 +24,8 @@ std::optional<NamedShape> shape_of_name(std::string_view name, std::span<const s
 
 // The number format in a name: FP8, AWQ, GPTQ, NVFP4, bnb-4bit, q4_K_M.
 std::optional<Precision> format_in_name(std::string_view name);
+// How weights in a format that no modelled engine has are counted, as a sentence without a full stop; empty for others.
+std::string note_on_format(std::string_view name);
 // The name without it: "Qwen2.5-72B-Instruct-AWQ" is "Qwen2.5-72B-Instruct".
 std::string without_format(std::string_view name);
 

@@ -38,9 +38,11 @@ TEST(HubNames, EveryRowResolves) {
 // A quantized copy has the shape of the model it was made from, in the format that its name says.
 TEST(HubNames, CopiesHaveTheShapeOfTheOriginal) {
   const std::pair<const char*, Precision> suffixes[] = {
-      {"-FP8", Precision::kFp8},        {"-FP8-dynamic", Precision::kFp8}, {"-AWQ", Precision::kInt4},
-      {"-GPTQ-Int4", Precision::kInt4}, {"-GPTQ-Int8", Precision::kInt8},  {"-quantized.w8a8", Precision::kInt8},
-      {"-NVFP4", Precision::kFp4},      {"-bnb-4bit", Precision::kNf4},    {"-quantized.w4a16", Precision::kInt4},
+      {"-FP8", Precision::kFp8},        {"-FP8-dynamic", Precision::kFp8},  {"-AWQ", Precision::kInt4},
+      {"-GPTQ-Int4", Precision::kInt4}, {"-GPTQ-Int8", Precision::kInt8},   {"-quantized.w8a8", Precision::kInt8},
+      {"-NVFP4", Precision::kFp4},      {"-bnb-4bit", Precision::kNf4},     {"-quantized.w4a16", Precision::kInt4},
+      {"-GGUF", Precision::kInt4},      {"-GGUF:Q8_0", Precision::kInt8},   {"-Q4_K_M-GGUF", Precision::kInt4},
+      {"-GGUF:Q6_K", Precision::kInt8}, {"-GGUF:IQ3_XS", Precision::kInt4},
   };
   Random random(4);
   for (const Preset& preset : presets()) {
@@ -54,6 +56,30 @@ TEST(HubNames, CopiesHaveTheShapeOfTheOriginal) {
     ASSERT_TRUE(found) << copy;
     EXPECT_EQ(found->name, original->name) << copy;
     EXPECT_EQ(found->checkpoint, format) << copy;
+  }
+}
+
+// No modelled engine runs GGUF, so the answer must say what stands in for it.
+TEST(HubNames, GgufCopiesSayHowTheyAreModelled) {
+  for (const char* name : {"bartowski/Meta-Llama-3.1-8B-Instruct-GGUF", "Qwen/Qwen2.5-7B-Instruct-GGUF:Q4_K_M",
+                           "someone/Unknown-13B-GGUF", "TheBloke/Llama-2-13B-chat-GGUF"}) {
+    EXPECT_NE(note_on_name(name).find("modelled as int4 weights"), std::string::npos) << name << note_on_name(name);
+    EXPECT_EQ(find_model(name)->checkpoint, Precision::kInt4) << name;
+  }
+  for (const char* name : {"Qwen/Qwen2.5-7B-Instruct-AWQ", "llama-3.1-8b", "RedHatAI/Meta-Llama-3.1-70B-Instruct-FP8"})
+    EXPECT_EQ(note_on_name(name).find("GGUF"), std::string::npos) << name;
+}
+
+// Long-context encoders are not short ones: rotary positions and gated MLPs make another size and another limit.
+TEST(HubNames, RotaryEncodersHaveTheirOwnShape) {
+  for (const auto& [name, millions] : {std::pair{"nomic-ai/nomic-embed-text-v1.5", 137.0},
+                                       {"nomic-ai/nomic-embed-text-v1", 137.0},
+                                       {"Alibaba-NLP/gte-large-en-v1.5", 434.0},
+                                       {"Alibaba-NLP/gte-base-en-v1.5", 137.0}}) {
+    const Checked<ModelShape> shape = find_model(name);
+    ASSERT_TRUE(shape) << name;
+    EXPECT_EQ(shape->context, 8192) << name;
+    EXPECT_NEAR(static_cast<double>(shape->parameters()) / 1e6, millions, 0.01 * millions) << name;
   }
 }
 

@@ -16,8 +16,8 @@
 #include "base/located_json.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "presets/hub_names.h"
 #include "families/read_model.h"
+#include "presets/hub_names.h"
 #include "presets/scaled.h"
 
 namespace rightsize::model {
@@ -116,6 +116,10 @@ struct FoundPreset {
   std::optional<Precision> format;
   std::string note;
 };
+
+std::string joined(const std::string& note, const std::string& other) {
+  return note + (note.empty() || other.empty() ? "" : "; ") + other;
+}
 
 FoundPreset find_preset(std::string_view text) {
   if (const JsonMember* entry = preset_called(text)) return {entry, {}, {}};
@@ -348,7 +352,12 @@ Checked<ModelShape> find_alone(std::string_view name_or_path, const ReadOptions&
     if (found.format) shape.checkpoint = found.format;
     return shape;
   }
-  if (const auto sized = size_of_unknown(name_or_path)) return scaled_model(*sized, as_name(name_or_path));
+  if (const auto sized = size_of_unknown(name_or_path)) {
+    const std::string name = as_name(name_or_path);
+    RIGHTSIZE_TRY(ModelShape shape, scaled_model(*sized, name));
+    if (const auto format = format_in_name(name)) shape.checkpoint = format;
+    return shape;
+  }
   if (std::optional<std::string> path = as_path(name_or_path)) return read_model_file(*path, options);
   return fail(Errors{unknown_model(name_or_path)});
 }
@@ -360,13 +369,21 @@ std::string note_on_name(std::string_view name) {
   if (const auto scaled = parse_scaled_name(name))
     return fmt::format("assumed: the shape of {} scaled to {:g}B parameters", scaled->like, scaled->billions);
   const FoundPreset found = find_preset(name);
-  if (found.entry != nullptr) return found.note;
+  if (found.entry != nullptr) {
+    if (!found.format) return found.note;
+    const Checked<ModelShape> shape = find_model(name);
+    const bool engine = shape && shape->kind == ModelKind::kDecoder;
+    return joined(found.note, engine ? note_on_format(as_name(name))
+                                     : "quantized weights of such models are not modelled: 16-bit weights are assumed");
+  }
   const auto sized = size_of_unknown(name);
   if (!sized) return {};
-  return fmt::format(
-      "assumed: {} is not built in; a {} shape of {:g}B parameters stands in for it (--model config.json gives its "
-      "own)",
-      as_name(name), sized->like, sized->billions);
+  return joined(
+      fmt::format(
+          "assumed: {} is not built in; a {} shape of {:g}B parameters stands in for it (--model config.json gives its "
+          "own)",
+          as_name(name), sized->like, sized->billions),
+      note_on_format(as_name(name)));
 }
 
 bool is_known_name(std::string_view name) {

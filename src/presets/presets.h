@@ -34,7 +34,8 @@ std::vector<std::string> preset_names();
 std::string hub_id(std::string_view typed);
 
 // How a name was understood where it is not that of a built-in model, as a sentence without a full stop: "X has the
-// shape of qwen2.5-32b by its name; its config.json was not checked". Empty for built-in models, files and unknown names.
+// shape of qwen2.5-32b by its name; its config.json was not checked". Empty for built-in models, files and unknown
+// names.
 std::string note_on_name(std::string_view name);
 
 // Whether find_model() would find a model of this name without reading a file.
