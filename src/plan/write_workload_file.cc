@@ -112,6 +112,10 @@ std::string write_workload_file(const std::vector<Setting>& settings) {
   }
   const std::size_t before = out.size();
   while (!left.empty()) take(std::string(left.front()), true);
+  const std::vector<std::string> known = request_settings();
+  for (const Setting& setting : settings) {  // of other jobs: rl
+    if (std::find(known.begin(), known.end(), setting.name) == known.end()) out += line(setting.name, &setting);
+  }
   if (out.size() > before)
     out.insert(before, "\n# More settings of the job ('rightsize recommend --help' lists all)\n");
   return out;

@@ -257,7 +257,7 @@ std::string plan_text(const BatchPlan& plan) {
   return text + ".";
 }
 
-// "Relaxing p99 latency from 50 ms to 83 ms frees 3 of 4 GPUs, $6,600/month."
+// "Relaxing p99 latency from 50 ms to 83 ms frees 3 of 4 GPUs: $2,200/month instead of $8,800."
 std::string relaxation_sentence(const BatchPlan& from, const BatchPlan& to) {
   const Slo& slo = tightest_slo(to);
   const auto &now = from.run->configuration, &then = to.run->configuration;
@@ -270,9 +270,10 @@ std::string relaxation_sentence(const BatchPlan& from, const BatchPlan& to) {
   std::string text = fmt::format("\nRelaxing {} from {} to {} {}", capacity::describe(slo), format_duration(slo.limit),
                                  format_duration(milliseconds(std::ceil(limit / unit) * unit)),
                                  same_gpu ? fmt::format("frees {} of {} GPUs", gpus - gpu_count(*to.input, then), gpus)
-                                          : fmt::format("takes {} instead", gpus_shown(*to.input, then)));
-  const double saved = usd_per_month(from) - usd_per_month(to);
-  return text + (std::isfinite(saved) ? fmt::format(", {}/month.", dollars(saved)) : ".");
+                                          : fmt::format("takes {}", gpus_shown(*to.input, then)));
+  const double now_costs = usd_per_month(from), then_costs = usd_per_month(to);
+  if (!std::isfinite(now_costs - then_costs)) return text + ".";
+  return text + fmt::format(": {}/month instead of {}.", dollars(then_costs), dollars(now_costs));
 }
 
 // Up to three cheaper configurations that meet a relaxed SLO, and all of them for the document.

@@ -278,7 +278,10 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
                                              "three_year_gpus", "total_usd", "uncommitted_usd"};
     if (std::any_of(plans.begin(), plans.end(), [](const CommitPlan& p) { return !p.draws.empty(); }))
       columns.emplace_back("new_money_usd");
-    show("All providers", table_of(kProviderFields, plans, columns));
+    // The plan that was chosen first; the others by cost, whatever held them back.
+    std::vector<CommitPlan> by_cost = plans;
+    std::ranges::stable_sort(by_cost.begin() + 1, by_cost.end(), {}, &CommitPlan::new_money);
+    show("All providers", table_of(kProviderFields, by_cost, columns));
   }
   if (std::string unknown = not_on_file(plans, catalog); !unknown.empty()) report.say(std::move(unknown));
   report.say(

@@ -11,6 +11,7 @@
 #include "report/fields.h"
 #include "rightsize/init/interview.h"
 #include "rightsize/input/workload_input.h"
+#include "rightsize/rl/plan_report.h"
 
 namespace rightsize::app {
 namespace {
@@ -30,6 +31,7 @@ const report::Document<Written> kInitDocument("init", "A workload file", kWritte
 
 struct Flags {
   WorkloadFlags workload;
+  RlFlags rl;
   std::string output, catalog;
   bool ask = false, force = false;
 };
@@ -39,7 +41,9 @@ Settings example() { return {{"model", "llama-3.1-8b", {}}, {"job", "train", {}}
 
 Result<Settings> settings_of(const Flags& flags, const catalog::Catalog& catalog) {
   Settings given;
-  for (const auto& [name, value] : flags.workload.settings) given.push_back({name, value, {}});
+  for (const auto* settings : {&flags.workload.settings, &flags.rl.settings}) {
+    for (const auto& [name, value] : *settings) given.push_back({name, value, {}});
+  }
   if (!flags.workload.prices.empty())
     given.push_back({"price", fmt::format("{}", fmt::join(flags.workload.prices, ",")), {}});
   if (flags.ask || (given.empty() && isatty(STDIN_FILENO) != 0)) {
@@ -61,7 +65,11 @@ Result<> write(const Flags& flags, const std::string& text) {
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
   RIGHTSIZE_TRY(Settings settings, settings_of(flags, catalog));
-  if (auto request = plan::read_request(settings, catalog); !request) return fail(std::move(request).error());
+  if (const RlWorkload rl = rl_workload(settings, {}); rl.is_rl()) {
+    if (Errors mistakes = mistakes_of_rl(rl, catalog); !mistakes.empty()) return fail(std::move(mistakes));
+  } else if (auto request = plan::read_request(settings, catalog); !request) {
+    return fail(std::move(request).error());
+  }
   Written written{{}, plan::write_workload_file(settings)};
   Outcome outcome;
   if (flags.output.empty()) {
@@ -80,6 +88,7 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_init(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_setting_flags(command, flags->workload);
+  add_rl_flags(command, flags->rl, true);
   command.add("output", flags->output);
   command.add("ask", flags->ask);
   command.add("force", flags->force);

@@ -137,6 +137,7 @@ struct RlPlansView {
   const rl::RlRequest& request;
   const rl::RlRecommendation& found;
   const std::map<std::string, std::string>& files;
+  std::vector<std::string> assumed;  // what was not given
 };
 
 std::vector<RlPlanView> views_of(const RlPlansView& v) {
@@ -172,6 +173,7 @@ const Fields<RlPlansView> kPlansFields = {
     {"plans", "best first", kPlanFields, views_of},
     {"verdict?", "how clear the choice of the first plan is", verdict_of, one_of({"clear", "close", "extrapolation"})},
     {"within?", "ranks of the plans that cost at most 5 % more than the first", close_plans},
+    {"assumed?", "what was assumed, with the flags that change it", &RlPlansView::assumed},
     {"changes?", "the first plan with one thing changed", kChangeFields,
      [](const RlPlansView& v) { return std::cref(v.found.changes); }},
     {"considered", "layouts on machines that were compared", [](const RlPlansView& v) { return v.found.considered; }},
@@ -206,8 +208,14 @@ std::string headline(const RlPlansView& v) {
 std::string verdict_line(const RlPlansView& v) {
   const RlPlan& first = v.found.plans.front();
   const std::string& gpu = first.priced.offer->gpu->name;
+  const auto price = [&] {
+    if (!first.priced.price->age) return std::string();
+    return fmt::format(" The price is {:.0f} days old ({} source{}).", in_days(*first.priced.price->age),
+                       first.priced.price->sources, first.priced.price->sources == 1 ? "" : "s");
+  };
   if (first.priced.is_extrapolated())
-    return fmt::format("Extrapolation: no benchmark for {}; even its high end costs less than the others.", gpu);
+    return fmt::format("Extrapolation: no benchmark for {}; even its high end costs less than the others.", gpu) +
+           price();
   std::vector<std::string> near, cheaper;
   for (const RlPlan& plan : v.found.plans) {
     const std::string text =
@@ -219,11 +227,7 @@ std::string verdict_line(const RlPlansView& v) {
   std::string line = near.empty() ? "No other plan is within 5 %."
                                   : fmt::format("Close call: within 5 % is {}.", fmt::join(near, ", "));
   if (!cheaper.empty()) line += fmt::format(" Cheaper, but without a benchmark: {}.", fmt::join(cheaper, ", "));
-  if (first.priced.price->age) {
-    line += fmt::format(" The price is {:.0f} days old ({} source{}).", in_days(*first.priced.price->age),
-                        first.priced.price->sources, first.priced.price->sources == 1 ? "" : "s");
-  }
-  return line;
+  return line + price();
 }
 
 report::Report plans_report(const RlPlansView& v) {
@@ -244,6 +248,7 @@ report::Report plans_report(const RlPlansView& v) {
   if (!first.plan.memory.offloads.empty())
     notes += fmt::format(" Move to host memory between phases: {}.", offload_words(first.plan.memory));
   for (const std::string& caveat : caveats_of(first)) notes += "\nnote: " + caveat;
+  if (!v.assumed.empty()) notes += fmt::format("\nAssumed: {}.", fmt::join(v.assumed, "; "));
   report.say(std::move(notes));
   report.show("Plans",
               table_of(kPlanFields, views_of(v),
@@ -313,7 +318,14 @@ RlWorkload rl_workload(const std::vector<model::Setting>& settings, const RlFlag
   return workload;
 }
 
-Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const RlPlanOptions& options) {
+namespace {
+
+struct ReadRl {
+  RlInput input;
+  rl::RlRequest request;
+};
+
+Checked<ReadRl> read_workload(const RlWorkload& workload, const catalog::Catalog& catalog) {
   const auto& settings = workload.settings;
   RlFlags all = workload.rl;
   if (settings.contains("samples")) all.settings["samples"] = settings.at("samples");
@@ -325,9 +337,50 @@ Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const R
                     .with_hint("'rightsize estimate --rollout-gpu' gives the step time of two kinds"));
   }
   if (!settings.contains("model")) return fail(bad_input("--model is missing"));
-  RIGHTSIZE_TRY(const RlInput input, read_rl_template(template_of(settings), all));
-  RIGHTSIZE_TRY(rl::RlRequest request, read_rl_request(settings, all, input, facts.catalog));
-  request.request.plans_only = options.plans_only;
+  RIGHTSIZE_TRY(RlInput input, read_rl_template(template_of(settings), all));
+  RIGHTSIZE_TRY(rl::RlRequest request, read_rl_request(settings, all, input, catalog));
+  return ReadRl{std::move(input), std::move(request)};
+}
+
+}  // namespace
+
+Errors mistakes_of_rl(const RlWorkload& workload, const catalog::Catalog& catalog) {
+  const Checked<ReadRl> read = read_workload(workload, catalog);
+  return read ? Errors{} : read.error();
+}
+
+namespace {
+
+std::vector<std::string> assumed_in(const RlWorkload& workload, const ReadRl& read) {
+  const rl::RlJob& job = read.input.job;
+  const auto given = [&](const char* name) {
+    return workload.settings.contains(name) || workload.rl.settings.contains(name);
+  };
+  std::vector<std::string> assumed;
+  if (!given("prompts")) assumed.push_back(fmt::format("{} prompts per step (--prompts)", format_count(job.prompts)));
+  if (!given("samples")) assumed.push_back(fmt::format("{} answers per prompt (--samples)", format_count(job.samples)));
+  if (!given("isl")) assumed.push_back(fmt::format("prompts of {} tokens (--isl)", format_count(job.isl)));
+  const std::string mean = format_count(std::round(job.answers.mean)),
+                    most = format_count(std::round(job.longest() - job.isl));
+  if (!given("osl")) assumed.push_back(fmt::format("answers of {} tokens on average (--osl)", mean));
+  const bool capped = given("osl") && workload.settings.at("osl").find("max") != std::string::npos;
+  if (read.input.capped)
+    assumed.push_back(fmt::format("answers of up to {} tokens, as many as the context of {} ({} tokens) leaves", most,
+                                  read.input.model.name, format_count(static_cast<double>(read.input.model.context))));
+  else if (!capped && job.answers.variation > 0)
+    assumed.push_back(fmt::format("answers of up to {} tokens (--osl {:.0f},max=N)", most, job.answers.mean));
+  if (!given("steps")) assumed.push_back(fmt::format("{} steps (--steps)", format_count(read.request.steps)));
+  if (!given("max-gpus") && !given("gpus"))
+    assumed.push_back(fmt::format("at most {} GPUs (--max-gpus)", read.request.request.limits.max_gpus));
+  return assumed;
+}
+
+}  // namespace
+
+Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const RlPlanOptions& options) {
+  RIGHTSIZE_TRY(ReadRl read, read_workload(workload, facts.catalog));
+  auto& [input, request] = read;
+  request.request.plans_only = options.plans_only && options.emit.empty();
   const market::PriceBook book(facts.catalog, request.request.prices);
   const rl::RlRecommendation found = rl::recommend_rl(request, book, facts.constants);
   std::map<std::string, std::string> files;
@@ -337,7 +390,7 @@ Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const R
   for (const std::string& name : options.emit) {
     RIGHTSIZE_TRY(files[name], rl::file_for(name, request, found.plans[wanted - 1]));
   }
-  report::Report report = plans_report({input, request, found, files});
+  report::Report report = plans_report({input, request, found, files, assumed_in(workload, read)});
   if (!files.empty()) {
     report.blocks.clear();
     for (const auto& [name, text] : files) report.blocks.emplace_back(report::Verbatim{"", text});

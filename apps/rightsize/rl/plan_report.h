@@ -25,6 +25,9 @@ struct RlWorkload {
 // `flags` override the workload.
 RlWorkload rl_workload(const std::vector<model::Setting>& settings, const RlFlags& flags);
 
+// What plan_rl() would refuse before it searches.
+Errors mistakes_of_rl(const RlWorkload& workload, const catalog::Catalog& catalog);
+
 // `rightsize recommend --job rl`: everything from the settings to the report.
 Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const RlPlanOptions& options);
 
