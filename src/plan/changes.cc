@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -31,7 +32,9 @@ void add_training(const Request& request, std::vector<PossibleChange>& changes) 
     add(RequestChangeKind::kPureBf16, "--precision bf16",
         [](Request& r) { r.choices.precisions = {Precision::kBf16}; });
   }
-  const bool language = request.model.image_size == 0;
+  // Adapters cannot hold what a model learns from more tokens than it has parameters: that is pre-training.
+  const bool pretraining = request.work.amount > static_cast<double>(request.model.parameters());
+  const bool language = request.model.image_size == 0 && !pretraining;
   if (language && !has(request.choices.methods, Method::kLora)) {
     add(RequestChangeKind::kLora, "--method lora", [](Request& r) {
       r.choices.methods = {Method::kLora};
@@ -46,9 +49,28 @@ void add_training(const Request& request, std::vector<PossibleChange>& changes) 
   }
 }
 
+// Of a weight.
+int bits_of(Precision precision) {
+  switch (precision) {
+    case Precision::kFp8:
+    case Precision::kInt8:
+      return 8;
+    case Precision::kInt4:
+    case Precision::kNf4:
+    case Precision::kFp4:
+      return 4;
+    case Precision::kFp32:
+      return 32;
+    default:
+      return 16;
+  }
+}
+
 void add_serving(const Request& request, std::vector<PossibleChange>& changes) {
   const auto precision = [&](Precision value, RequestChangeKind kind, const char* flags) {
-    if (has(precisions_for(request, Method::kFull), value)) return;
+    const std::vector<Precision> now = precisions_for(request, Method::kFull);
+    const bool narrower = std::all_of(now.begin(), now.end(), [&](Precision p) { return bits_of(value) < bits_of(p); });
+    if (!narrower) return;
     PossibleChange made{kind, flags, request};
     made.request.choices.precision_auto = false;
     made.request.choices.precisions = {value};
@@ -114,10 +136,16 @@ std::vector<PossibleChange> relaxed_limits(const Request& request) {
 
 namespace {
 
+// "120d", "36h": days where they are whole, so that a long deadline can be read.
+std::string duration_flag(Seconds time) {
+  const double days = in_days(time);
+  return days >= 2 && days == std::round(days) ? fmt::format("{:g}d", days) : fmt::format("{:g}h", in_hours(time));
+}
+
 void add_deadline(const Request& request, std::vector<PossibleChange>& changes) {
   if (!request.limits.deadline) return;
   const Seconds twice = *request.limits.deadline * 2.0;
-  PossibleChange made{RequestChangeKind::kTwiceDeadline, fmt::format("--deadline {:g}h", in_hours(twice)), request};
+  PossibleChange made{RequestChangeKind::kTwiceDeadline, "--deadline " + duration_flag(twice), request};
   made.request.limits.deadline = twice;
   changes.push_back(std::move(made));
 }

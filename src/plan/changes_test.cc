@@ -61,6 +61,35 @@ TEST(PossibleChanges, ServingOffersFormatsSlosAndTerms) {
   EXPECT_EQ(*change_of(changes, "--ttft-slo 400ms").limits.ttft, milliseconds(400));
 }
 
+// Adapters are for fine-tuning: a data set with more tokens than the model has parameters is pre-training.
+TEST(PossibleChanges, AdaptersAreNotOfferedForPreTraining) {
+  for (const char* model : {"llama-3.2-1b", "qwen2.5-0.5b", "llama-3.1-8b"}) {
+    const Request small = request_of({{"model", model}, {"tokens", "100M"}});
+    const Request large = request_of({{"model", model}, {"tokens", "1T"}});
+    EXPECT_THAT(flags_of(possible_changes(small)), Contains("--method lora")) << model;
+    EXPECT_THAT(flags_of(possible_changes(large)), Not(Contains("--method lora"))) << model;
+    EXPECT_THAT(flags_of(possible_changes(large)), Not(Contains("--method qlora"))) << model;
+  }
+}
+
+// A wider format than the model's own would not save anything.
+TEST(PossibleChanges, OnlyNarrowerWeightsAreOffered) {
+  const auto offered = [](const char* model) {
+    return flags_of(possible_changes(request_of({{"model", model}, {"job", "serve"}, {"rate", "5/s"}})));
+  };
+  EXPECT_THAT(offered("Qwen/Qwen3-32B"), ElementsAre("--precision fp8", "--precision int4"));
+  EXPECT_THAT(offered("RedHatAI/Meta-Llama-3.1-70B-Instruct-FP8"), ElementsAre("--precision int4"));
+  for (const char* model : {"Qwen/Qwen3-32B-AWQ", "gpt-oss-120b", "bartowski/Meta-Llama-3.1-8B-Instruct-GGUF"})
+    EXPECT_THAT(offered(model), IsEmpty()) << model;
+}
+
+TEST(PossibleChanges, LongDeadlinesAreWrittenInDays) {
+  for (const auto& [deadline, twice] : {std::pair{"60d", "120d"}, {"30h", "60h"}, {"1d", "2d"}, {"7h", "14h"}}) {
+    const Request request = request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"deadline", deadline}});
+    EXPECT_THAT(flags_of(possible_changes(request)), Contains(std::string("--deadline ") + twice));
+  }
+}
+
 TEST(PossibleChanges, LimitsAreRelaxedOnlyWhenNothingIsFeasible) {
   const Request request =
       request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"deadline", "1h"}, {"budget", "5USD"}});

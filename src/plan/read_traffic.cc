@@ -37,6 +37,8 @@ void set_lengths(Request& request, const GivenLengths& lengths) {
   work.osl_variation = said(lengths.osl).value_or(usual.answer);
   work.isl_varies_as_usual = !said(lengths.isl);
   work.osl_varies_as_usual = !said(lengths.osl);
+  // An embedding or a score: every response is one pass.
+  if (lengths.osl && lengths.osl->mean <= 1) work.osl_variation = 0, work.osl_varies_as_usual = false;
 }
 
 Result<std::vector<capacity::RequestSize>> parse_mix(const std::string& text) {
