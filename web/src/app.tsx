@@ -6,12 +6,18 @@ import { toggleTheme, useTheme } from './parts/theme';
 import { AutoscalePage } from './pages/autoscale';
 import { BatchingPage } from './pages/batching';
 import { CachePage } from './pages/cache';
+import { CommitPage } from './pages/commit';
 import { DecisionsPage } from './pages/decisions';
+import { EnergyPage } from './pages/energy';
 import { FleetPage } from './pages/fleet';
 import { LivePage } from './pages/live';
 import { MigPage } from './pages/mig';
+import { PortfolioPage } from './pages/portfolio';
 import { PricesPage } from './pages/prices';
 import { Recommendation } from './pages/recommend';
+import { RlPage } from './pages/rl';
+import { ServicePage } from './pages/service';
+import { WindowPage } from './pages/window';
 
 interface Page {
   path: string;
@@ -23,10 +29,16 @@ interface Page {
 const PAGES: Page[] = [
   { path: '/recommend', name: 'Recommend', icon: 'M3 13V8M7 13V3M11 13V6M15 13v-3', show: Recommendation },
   { path: '/fleet', name: 'Fleet', icon: 'M2 3h6v5H2zM10 3h6v5h-6zM2 10h6v3H2zM10 10h6v3h-6z', show: FleetPage },
+  { path: '/service', name: 'Service', icon: 'M3 3h12v4H3zM3 9h12v4H3zM5.500 5h.1M5.500 11h.1', show: ServicePage },
+  { path: '/portfolio', name: 'Portfolio', icon: 'M2 4h5v3H2zM9 4h7v3H9zM2 9h9v3H2zM13 9h3v3h-3z', show: PortfolioPage },
   { path: '/batching', name: 'Batching', icon: 'M2 13c5 0 6-1 8-4s3-6 6-6M2 3v10h14', show: BatchingPage },
   { path: '/autoscale', name: 'Autoscale', icon: 'M2 12h3V9h3V5h4v4h4M2 14h14', show: AutoscalePage },
   { path: '/cache', name: 'KV cache', icon: 'M2 13c2-8 5-9 14-9M2 3v10h14', show: CachePage },
+  { path: '/rl', name: 'RL split', icon: 'M4 8a5 5 0 0 1 9-3M14 8a5 5 0 0 1-9 3M13 2v3h-3M5 14v-3h3', show: RlPage },
+  { path: '/window', name: 'Window', icon: 'M3 13V9h3v4M8 13V5h3v8M13 13v-3h2v3', show: WindowPage },
   { path: '/mig', name: 'MIG', icon: 'M2 4h14v8H2zM6 4v8M11 4v8', show: MigPage },
+  { path: '/energy', name: 'Energy', icon: 'M10 2 4 9h4l-1 5 6-7H9z', show: EnergyPage },
+  { path: '/commit', name: 'Commit', icon: 'M4 3h10v10H4zM4 6h10M7 2v2M11 2v2', show: CommitPage },
   { path: '/prices', name: 'Prices', icon: 'M9 2v12M12.5 4.5C11.500 3.500 10 3.200 9 3.200c-2 0-3.500 1-3.500 2.400 0 3.400 7 1.400 7 4.800 0 1.400-1.500 2.400-3.500 2.400-1.500 0-3-.6-3.800-1.800', show: PricesPage },
   { path: '/live', name: 'Live', icon: 'M2 8h3l2-5 4 10 2-5h3', show: LivePage },
   { path: '/decisions', name: 'Decisions', icon: 'M3 3h12v10H3zM6 8l2 2 4-4', show: DecisionsPage },

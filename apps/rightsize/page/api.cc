@@ -54,10 +54,13 @@ std::vector<std::string> PageApi::extra_arguments(const ApiRequest& request) con
     if (name == "verify") all.emplace_back("--dry-run");
     return all;
   }
-  if (name == "fleet" && !request.documents.contains("telemetry")) return fleet_.arguments;
-  if (name == "service" && !request.documents.contains("metrics"))
-    return fleet_.is_server ? fleet_.arguments : std::vector<std::string>{"--from=" + fleet_.service_example};
-  return {};
+  const bool fleet = name == "fleet" && !request.documents.contains("telemetry");
+  const bool service = name == "service" && !request.documents.contains("metrics");
+  if (service && !fleet_.is_server) return {"--from=" + fleet_.service_example};
+  std::vector<std::string> all = fleet || service ? fleet_.arguments : std::vector<std::string>{};
+  if (!all.empty() && !fleet_.window.empty() && !request.flags.contains("window"))
+    all.push_back("--window=" + fleet_.window);
+  return all;
 }
 
 Response PageApi::run(const ApiRequest& request) {
@@ -129,10 +132,11 @@ void PageApi::add_job_routes(std::vector<Route>& routes) {
 Response PageApi::about() const {
   const std::string ledger = decisions::Ledger::url(fleet_.ledger);
   std::error_code ignored;
-  const Json document = {{"version", RIGHTSIZE_VERSION},
-                         {"ledger", store::is_server(ledger) || std::filesystem::exists(ledger, ignored)},
-                         {"replay", live_.is_replay()},
-                         {"fleet", {{"source", fleet_.shown}, {"example", fleet_.is_example}}}};
+  const Json document = {
+      {"version", RIGHTSIZE_VERSION},
+      {"ledger", store::is_server(ledger) || std::filesystem::exists(ledger, ignored)},
+      {"replay", live_.is_replay()},
+      {"fleet", {{"source", fleet_.shown}, {"example", fleet_.is_example}, {"server", fleet_.is_server}}}};
   return http_server::json_response(200, document);
 }
 

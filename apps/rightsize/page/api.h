@@ -20,6 +20,7 @@ struct FleetSource {
   std::string shown;                   // "cluster.json", "the example fleet"
   bool is_example = false;
   bool is_server = false;            // Prometheus
+  std::string window = {};           // of the server: how far back to look unless a request says so
   std::string service_example = {};  // metrics of services to show if there is no server
 };
 

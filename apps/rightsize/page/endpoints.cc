@@ -16,9 +16,9 @@ constexpr auto kLight = http_server::Lane::kLight;
 // Where metrics come from, and how to reach it.
 std::vector<std::string> metrics_source(std::vector<std::string> more) {
   more.insert(more.end(),
-              {"from",   "prometheus", "match",         "end",    "shard",    "parallel", "resume",      "timeout",
-               "tries",  "user",       "password-file", "cert",   "key",      "ca",       "header",      "retry-wait",
-               "org-id", "insecure",   "jobs",          "window", "progress", "bill",     "bearer-file", "files"});
+              {"from",   "prometheus", "match",         "end",      "shard", "parallel",    "resume", "timeout",
+               "tries",  "user",       "password-file", "cert",     "key",   "ca",          "header", "retry-wait",
+               "org-id", "insecure",   "jobs",          "progress", "bill",  "bearer-file", "files"});
   return more;
 }
 
@@ -27,7 +27,9 @@ std::vector<Endpoint> table() {
       {"recommend",
        "The cheapest GPUs for a workload: how many, which provider, terms and settings",
        {"workload", "profile", "trace", "rate-profile"},
-       {kConfig}},
+       {kConfig},
+       http_server::Lane::kHeavy,
+       {"recommend", "recommend-rl"}},
       {"estimate", "How fast a job runs on a GPU, its bottleneck, and the confidence interval", {}, {kConfig}, kLight},
       {"memory", "GPU memory a job needs, part by part; whether it fits, and how to free some", {}, {kConfig}, kLight},
       {"batch", "Latency of a batching server, and the cheapest setting that meets its SLOs", {"service"}, {kConfig}},
@@ -80,7 +82,8 @@ std::vector<Endpoint> table() {
          "pools, reservations and workloads, as the YAML of docs/portfolio.md"}}},
       {"verify",
        "A decision's predictions against the measurements in the ledger",
-       metrics_source({"calibrate", "dry-run", "ledger", "wait", "measured", "oom", "profile", "query", "step"}),
+       metrics_source(
+           {"calibrate", "dry-run", "ledger", "wait", "measured", "oom", "profile", "query", "step", "window"}),
        {},
        kLight,
        {},

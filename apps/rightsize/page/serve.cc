@@ -53,7 +53,7 @@ Result<FleetSource> fleet_source(const Flags& flags, ScratchFolder& scratch) {
   for (const std::string& price : flags.prices) source.arguments.push_back("--price=" + price);
   if (!flags.prometheus.empty()) {
     source.arguments.push_back("--prometheus=" + flags.prometheus);
-    source.arguments.push_back(fmt::format("--window={}s", in_seconds(flags.window)));
+    source.window = fmt::format("{}s", in_seconds(flags.window));
     if (!flags.bearer_file.empty()) source.arguments.push_back("--bearer-file=" + flags.bearer_file);
     source.shown = http::shown_url(flags.prometheus);
     source.is_server = true;

@@ -126,6 +126,7 @@ const whole = (value: number) => Math.max(1, Math.round(value));
 export const COUNT: Scale = { step: (value) => Math.max(1, twoDigits(value)), show: (value) => number(value, 6), read: (text) => { const value = parseCount(text); return value === undefined ? undefined : whole(value); }, like: 'a number, like 2048 or 2k' };
 export const RATE: Scale = { step: twoDigits, show: (value) => `${number(value, 6)}/s`, read: parseRate, like: 'a rate, like 5/s or 300/min' };
 export const TIME: Scale = { step: timeStep, show: duration, read: (text, now) => parseDuration(text, unitOf(now)), like: 'a time, like 36 h, 2 weeks or 250 ms' };
+export const SHARE: Scale = { step: (value) => (value < 0.1 ? 0.01 : 0.05), show: (value) => `${number(100 * value, 6)} %`, read: (text) => { const value = Number.parseFloat(text.replace(',', '.')); return !(value > 0) ? undefined : text.includes('%') || value > 1 ? value / 100 : value; }, like: 'a share, like 30 %' };
 export const HOURLY: Scale = { step: twoDigits, show: (value) => `${money(value)}/h`, read: parseMoney, like: 'a price, like $2.10' };
 
 const clean = (value: number) => Number(value.toPrecision(12));

@@ -5,16 +5,18 @@ import { askForFile, type AskFor, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
-import { money, number, percent } from '../../lib/format';
+import { gib, money, number, percent } from '../../lib/format';
 import { save } from '../../lib/save';
 import { TERM_NAMES, termShown } from '../../lib/words';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { Checks, Combobox, type Choice } from '../../parts/fields';
 import { Table } from '../../parts/table';
-import { bestOfEach, historyOf, placeShown, TERMS, trusted, type Offer } from './shapes';
+import { bestOfEach, factsOf, historyOf, keyOf, placeShown, TERMS, trusted, type Offer, type Price } from './shapes';
 
-const DEFAULTS = { gpu: 'h100-sxm', terms: '', provider: '', community: '' };
+/** `gpu`: empty for every GPU. `pick`: prices to compare. */
+const DEFAULTS = { gpu: 'h100-sxm', terms: '', provider: '', community: '', pick: '' };
+const EVERY = 'every GPU';
 const COLOURS: Record<string, string> = { 'on-demand': 'var(--c1)', spot: 'var(--c2)', '1y': 'var(--c3)', '3y': 'var(--c4)' };
 const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
 
@@ -66,6 +68,36 @@ function History(props: { gpu: string }) {
   );
 }
 
+/** Prices side by side; the best of each line is bold. */
+function Comparison(props: { prices: Price[]; onRemove: (price: Price) => void }) {
+  return (
+    <Card title="Comparison" note="Up to four; click rows of the table below to add them." bare>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Comparison">
+        <table class="beside">
+          <thead>
+            <tr>
+              <td />
+              {props.prices.map((price) => (
+                <th scope="col" key={keyOf(price)}>
+                  {price.provider} {price.instance} <button type="button" class="ghost" aria-label={`Remove ${price.instance} at ${price.provider}`} onClick={() => { props.onRemove(price); }}>✕</button>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {factsOf(props.prices).map((line) => (
+              <tr key={line.name}>
+                <th scope="row">{line.name}</th>
+                {line.cells.map((cell, i) => <td key={i}>{line.best === i ? <strong>{cell}</strong> : cell}</td>)}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}
+
 function age(days: number) {
   return <Badge tone={days > 180 ? 'bad' : days > 60 ? 'warn' : 'good'}>{number(days)} d</Badge>;
 }
@@ -73,8 +105,8 @@ function age(days: number) {
 export function PricesPage() {
   const [state, change] = useAddress(DEFAULTS);
   const gpus = useAnswer('gpus', useMemo(() => ({}), []));
-  const choices = useMemo<Choice[]>(() => (gpus.value?.gpus ?? []).map((gpu) => ({ value: gpu.name, note: `${number((gpu.memory_bytes ?? 0) / 2 ** 30)} GiB`, words: `${gpu.name} ${gpu.vendor.toLowerCase()}` })), [gpus.value]);
-  const asked = useMemo(() => ({ gpu: state.gpu, ...(state.community === '' ? {} : { community: true }) }) as AskFor<'prices'>, [state.gpu, state.community]);
+  const choices = useMemo<Choice[]>(() => [{ value: EVERY, note: 'search all prices', words: `${EVERY.toLowerCase()} all` }, ...(gpus.value?.gpus ?? []).map((gpu) => ({ value: gpu.name, note: `${number((gpu.memory_bytes ?? 0) / 2 ** 30)} GiB`, words: `${gpu.name} ${gpu.vendor} ${(gpu.aliases ?? []).join(' ')}`.toLowerCase() }))], [gpus.value]);
+  const asked = useMemo(() => ({ ...(state.gpu === '' ? {} : { gpu: state.gpu }), ...(state.community === '' ? {} : { community: true }) }) as AskFor<'prices'>, [state.gpu, state.community]);
   const answer = useAnswer('prices', asked);
   const all = (answer.value as Schemas['Prices'] | undefined)?.prices ?? [];
   const terms = state.terms === '' ? [...TERMS] : state.terms.split(',');
@@ -85,6 +117,8 @@ export function PricesPage() {
   const spot = all.find((price) => price.purchase === 'spot');
   const first = onDemand[0];
   const last = onDemand.filter(trusted).pop();
+  const picked = state.pick.split(';').flatMap((key) => all.find((price) => keyOf(price) === key) ?? []).slice(0, 4);
+  const toggle = (price: Price) => { const keys = picked.map(keyOf); change({ pick: (keys.includes(keyOf(price)) ? keys.filter((key) => key !== keyOf(price)) : [...keys, keyOf(price)].slice(-4)).join(';') }); };
   const ages = all.map((price) => price.age_days).sort((a, b) => a - b);
   return (
     <>
@@ -95,7 +129,7 @@ export function PricesPage() {
       <div class="with-controls">
         <div class="controls">
           <section class="card fields" aria-label="The question">
-            <Combobox label="GPU" value={state.gpu} choices={choices} onChange={(gpu) => { change({ gpu, provider: '' }, true); }} />
+            <Combobox label="GPU" value={state.gpu === '' ? EVERY : state.gpu} choices={choices} onChange={(gpu) => { change({ gpu: gpu === EVERY ? '' : gpu, provider: '', pick: '' }, true); }} />
             <Checks label="Terms (all unless chosen)" value={state.terms} choices={TERMS} names={TERM_NAMES} onChange={(next) => { change({ terms: next }, true); }} />
             <Checks label="Also list" value={state.community} choices={['community']} names={{ community: 'community hosts' }} onChange={(community) => { change({ community }, true); }} />
             {state.provider !== '' && (
@@ -112,10 +146,10 @@ export function PricesPage() {
             <div class={`stack ${answer.busy ? 'stale' : ''}`}>
               <section class="card hero" aria-label="The answer">
                 <p class="hero-line" data-testid="answer">
-                  {first ? `${state.gpu}: ${money(first.usd_per_gpu_hour)}/GPU-h at ${first.provider}, on-demand${first.age_days > 60 ? `, ${number(first.age_days)} days old` : ''}` : `No on-demand price of ${state.gpu}`}
+                  {state.gpu === '' ? `${number(all.length)} prices of ${number(new Set(all.map((price) => price.gpu)).size)} GPUs at ${number(new Set(all.map((price) => price.provider)).size)} providers` : first ? `${state.gpu}: ${money(first.usd_per_gpu_hour)}/GPU-h at ${first.provider}, on-demand${first.age_days > 60 ? `, ${number(first.age_days)} days old` : ''}` : `No on-demand price of ${state.gpu}`}
                 </p>
-                <p class="hero-sub">{number(all.length)} prices. {first && last && last !== first ? `The most expensive costs ${number(last.usd_per_gpu_hour / first.usd_per_gpu_hour, 2)} times as much.` : ''}</p>
-                <div style={{ marginTop: '12px' }}>
+                <p class="hero-sub">{state.gpu === '' ? 'Search the table below for a machine, region or provider, like p5.48xlarge or europe-west4.' : `${number(all.length)} prices.`} {state.gpu !== '' && first && last && last !== first ? `The most expensive costs ${number(last.usd_per_gpu_hour / first.usd_per_gpu_hour, 2)} times as much.` : ''}</p>
+                {state.gpu !== '' && <div style={{ marginTop: '12px' }}>
                   <Stats
                     items={[
                       { name: 'On-demand from', value: first ? money(first.usd_per_gpu_hour) : '–', note: first?.provider },
@@ -124,28 +158,33 @@ export function PricesPage() {
                       { name: 'Median age', value: `${number(ages[Math.floor(ages.length / 2)] ?? 0)} d`, note: 'of the prices' },
                     ]}
                   />
-                </div>
+                </div>}
               </section>
-              <div class="columns">
+              {picked.length > 0 && <Comparison prices={picked} onRemove={toggle} />}
+              {state.gpu !== '' && <div class="columns">
                 <ByProvider offers={best} onPick={(provider) => { change({ provider: state.provider === provider ? '' : provider }, true); }} />
                 <History gpu={state.gpu} />
-              </div>
-              <Card title={state.provider === '' ? 'Every price' : `Prices of ${state.provider}`} note="Click a column to sort." bare>
+              </div>}
+              <Card title={state.provider === '' ? 'Every price' : `Prices of ${state.provider}`} note="Click a column to sort, a row to compare it with others." bare>
                 <Table
                   label="Prices"
                   rows={shown}
                   most={25}
-                  keyOf={(price) => `${price.provider} ${price.instance} ${price.region} ${String(price.zone)} ${price.purchase}`}
+                  keyOf={keyOf}
+                  find={(price) => `${price.provider} ${price.instance} ${price.gpu} ${placeShown(price)} ${price.purchase} ${termShown(price.purchase)} ${price.source}`}
+                  onPick={toggle}
                   columns={[
+                    { title: '$/GPU-h', number: true, cell: (price) => money(price.usd_per_gpu_hour), sort: (price) => price.usd_per_gpu_hour },
                     { title: 'Provider', cell: (price) => price.provider, sort: (price) => price.provider },
-                    { title: 'Machine', cell: (price) => price.instance, sort: (price) => price.instance },
+                    { title: 'Machine', cell: (price) => <>{price.instance}{state.gpu === '' && <small>{number(price.gpus)} × {price.gpu}</small>}</>, sort: (price) => price.instance },
                     { title: 'GPUs', number: true, roomy: true, cell: (price) => number(price.gpus), sort: (price) => price.gpus },
-                    { title: 'Region', cell: (price) => placeShown(price), sort: placeShown },
+                    { title: 'Region', roomy: true, cell: (price) => placeShown(price), sort: placeShown },
                     { title: 'Terms', cell: (price) => <Badge tone={price.purchase === 'on-demand' ? 'plain' : 'accent'}>{termShown(price.purchase)}</Badge>, sort: (price) => price.purchase },
-                    { title: '$/GPU-h', number: true, cell: (price) => <strong>{money(price.usd_per_gpu_hour)}</strong>, sort: (price) => price.usd_per_gpu_hour },
-                    { title: '$/h', number: true, cell: (price) => money(price.usd_per_hour), sort: (price) => price.usd_per_hour },
-                    { title: 'Age', number: true, cell: (price) => age(price.age_days), sort: (price) => price.age_days },
-                    { title: 'Source', roomy: true, cell: (price) => <span class="quiet">{price.source}</span> },
+                    { title: '$/h', number: true, roomy: true, cell: (price) => money(price.usd_per_hour), sort: (price) => price.usd_per_hour },
+                    { title: 'vCPU', number: true, spacious: true, cell: (price) => (price.vcpus ? number(price.vcpus) : '–'), sort: (price) => price.vcpus ?? 0 },
+                    { title: 'RAM', number: true, spacious: true, cell: (price) => gib(price.memory_bytes), sort: (price) => price.memory_bytes ?? 0 },
+                    { title: 'Age', number: true, roomy: true, cell: (price) => age(price.age_days), sort: (price) => price.age_days },
+                    { title: 'Source', spacious: true, cell: (price) => <span class="quiet">{price.source}</span> },
                   ]}
                 />
               </Card>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bestOfEach, historyOf, placeShown, trusted, type Price } from './shapes';
+import { bestOfEach, factsOf, historyOf, keyOf, placeShown, trusted, type Price } from './shapes';
 
 const price = (provider: string, purchase: string, usd: number) => ({ provider, purchase, usd_per_gpu_hour: usd, instance: 'i', region: 'r', age_days: 1 }) as unknown as Price;
 
@@ -15,6 +15,13 @@ describe('prices', () => {
   it('that are old, floors or unconfirmed come last', () => {
     const good = { ...price('a', 'spot', 1), outdated: false, launch_floor: false, unverified: false };
     expect([good, { ...good, outdated: true }, { ...good, launch_floor: true }, { ...good, unverified: true }].map(trusted)).toEqual([true, false, false, false]);
+  });
+  it('are compared line by line, and only a single winner is marked', () => {
+    const facts = factsOf([price('a', 'spot', 2), price('b', 'spot', 1), price('c', 'spot', 3)]);
+    expect(facts.find((line) => line.name === '$/GPU-h')).toEqual({ name: '$/GPU-h', cells: ['$2.00', '$1.00', '$3.00'], best: 1 });
+    expect(facts.find((line) => line.name === 'Age')?.best).toBeUndefined();
+    expect(facts.find((line) => line.name === 'vCPU')?.cells).toEqual(['–', '–', '–']);
+    expect(new Set([price('a', 'spot', 2), price('a', '1y', 2)].map(keyOf)).size).toBe(2);
   });
   it('have a history if a store has one', () => {
     expect(historyOf(undefined)).toEqual([]);

@@ -1,4 +1,6 @@
 import type { Schemas } from '../../api/client';
+import { gib, money, number } from '../../lib/format';
+import { termShown } from '../../lib/words';
 
 export const TERMS = ['on-demand', 'spot', '1y', '3y'] as const;
 export type Price = NonNullable<Schemas['Prices']['prices']>[number];
@@ -48,4 +50,40 @@ export function historyOf(answer: Schemas['PricesHistory'] | undefined): Day[] {
     const name = [offer.provider, offer.instance, offer.region, offer.zone, offer.purchase].filter(Boolean).join(' ');
     return offer.prices.map((point) => ({ name, purchase: offer.purchase, day: new Date(point.date), usd: point.usd_per_hour }));
   });
+}
+
+export const keyOf = (price: Price) => `${price.provider} ${price.instance} ${price.region} ${String(price.zone)} ${price.purchase}`;
+
+export interface Facts {
+  name: string;
+  cells: string[];
+  /** The column with the best value, if one is better than all others. */
+  best: number | undefined;
+}
+
+/** Prices as lines of a comparison. */
+export function factsOf(prices: Price[]): Facts[] {
+  const line = (name: string, of: (price: Price) => number | null | undefined, show: (value: number) => string, least: boolean): Facts => {
+    const values = prices.map((price) => of(price) ?? undefined);
+    const known = values.filter((value): value is number => value !== undefined);
+    const top = least ? Math.min(...known) : Math.max(...known);
+    const best = known.filter((value) => value === top).length === 1 && known.length > 1 ? values.indexOf(top) : undefined;
+    return { name, cells: values.map((value) => (value === undefined ? '–' : show(value))), best };
+  };
+  const text = (name: string, of: (price: Price) => string): Facts => ({ name, cells: prices.map(of), best: undefined });
+  return [
+    line('$/GPU-h', (price) => price.usd_per_gpu_hour, money, true),
+    line('$/h', (price) => price.usd_per_hour, money, true),
+    line('$/month', (price) => price.usd_per_hour * 730, money, true),
+    line('$ per PFLOP-h', (price) => (price.usd_per_tflop_hour ? price.usd_per_tflop_hour * 1000 : undefined), money, true),
+    line('$ per TB/s-h', (price) => (price.usd_per_gbs_hour ? price.usd_per_gbs_hour * 1000 : undefined), money, true),
+    text('GPUs', (price) => `${number(price.gpus)} × ${price.gpu}`),
+    line('vCPU', (price) => price.vcpus, number, false),
+    line('RAM', (price) => price.memory_bytes, gib, false),
+    text('Between GPUs', (price) => price.interconnect ?? '–'),
+    line('Network', (price) => price.network_bytes_per_second, (bytes) => `${number((bytes * 8) / 1e9)} Gbit/s`, false),
+    text('Terms', (price) => termShown(price.purchase)),
+    text('Region', placeShown),
+    line('Age', (price) => price.age_days, (days) => `${number(days)} d`, true),
+  ];
 }

@@ -1,0 +1,119 @@
+// How much capacity to commit to, for how long, and what that risks.
+import * as Plot from '@observablehq/plot';
+import { useCallback, useMemo } from 'preact/hooks';
+import type { AskFor, Schemas } from '../../api/client';
+import { useAddress } from '../../lib/address';
+import { useAnswer } from '../../lib/answer';
+import { middleCut, money, number, percent, shortMoney } from '../../lib/format';
+import { Card, Stats } from '../../parts/basics';
+import { AskPage, Hero, useGpuChoices } from '../../parts/ask_page';
+import { Chart } from '../../parts/chart';
+import { Combobox, COUNT, SHARE, Slider, TextField } from '../../parts/fields';
+import { Table } from '../../parts/table';
+
+const DEFAULTS = { gpu: 'h100-sxm', provider: 'gcp', base: '8', peak: '20', share: '0.3', growth: '0', spot: '0' };
+type State = typeof DEFAULTS;
+type Commit = Schemas['Commit'];
+type Future = NonNullable<Commit['futures']>[number];
+const FIELDS = { provider: 'Provider', gpu: 'GPU', base: 'Always in use', growth: 'Growth', 'spot-share': 'Interruptible share' };
+
+export function questionOf(state: State): AskFor<'commit'> {
+  const [base, peak] = [Number(state.base), Number(state.peak)];
+  return { gpu: state.gpu, provider: state.provider, base: peak > base ? `${state.base},peak=${state.peak},share=${state.share}` : state.base, growth: state.growth, 'spot-share': state.spot } as AskFor<'commit'>;
+}
+
+/** "8 GPUs for three years, 2 for one year" */
+export function committed(answer: Pick<Commit, 'one_year_gpus' | 'three_year_gpus'>): string {
+  const parts = [[answer.three_year_gpus, 'three years'], [answer.one_year_gpus, 'one year']].flatMap(([gpus, term]) => (Number(gpus) > 0 ? [`${number(Number(gpus))} GPUs for ${String(term)}`] : []));
+  return parts.length === 0 ? 'Commit to nothing' : `Commit to ${parts.join(' and ')}`;
+}
+
+function Futures({ futures }: { futures: Future[] }) {
+  const bars = useMemo(() => futures.flatMap((each) => [{ name: each.name, usd: each.usd, how: 'committed' }, { name: each.name, usd: each.uncommitted_usd, how: 'on demand' }]), [futures]);
+  const draw = useCallback((width: number): Plot.PlotOptions => ({
+    height: 40 * futures.length + 50,
+    marginLeft: width < 560 ? 130 : 250,
+    marginRight: 64,
+    x: { label: null, grid: true, zero: true, ticks: 4, tickFormat: shortMoney },
+    y: { axis: null, domain: ['committed', 'on demand'], padding: 0.15 },
+    fy: { label: null, domain: futures.map((each) => each.name), tickFormat: (name: string) => middleCut(name, width < 560 ? 19 : 38), axis: 'left', padding: 0.25 },
+    marks: [
+      Plot.barX(bars, { fy: 'name', y: 'how', x: 'usd', fill: (bar: (typeof bars)[number]) => (bar.how === 'committed' ? 'var(--c1)' : 'var(--line-strong)'), rx: 2 }),
+      Plot.text(bars, { fy: 'name', y: 'how', x: 'usd', text: (bar: (typeof bars)[number]) => shortMoney(bar.usd), textAnchor: 'start', dx: 5, fill: 'var(--ink-2)' }),
+    ],
+  }), [futures, bars]);
+  return <Chart title="If the future is different" note="Cost over the whole term, with this commitment and without any" name="commit-futures" rows={bars} draw={draw} legend={[['with the commitment', 'var(--c1)'], ['all on demand', 'var(--line-strong)']]} />;
+}
+
+export function CommitPage() {
+  const [state, change] = useAddress(DEFAULTS);
+  const gpus = useGpuChoices();
+  const asked = useMemo(() => questionOf(state), [state]);
+  const answer = useAnswer('commit', asked, true);
+  const slide = (name: keyof State) => (value: number) => { change({ [name]: String(value) }); };
+  return (
+    <AskPage
+      title="Commit"
+      what="How much capacity to reserve, for how long, and what that risks"
+      command="commit"
+      asked={asked}
+      answer={answer}
+      fields={FIELDS}
+      controls={
+        <section class="card fields" aria-label="The question">
+          <Combobox label="GPU" value={state.gpu} choices={gpus} onChange={(gpu) => { change({ gpu }, true); }} />
+          <TextField label="Provider" value={state.provider} placeholder="aws, gcp" onChange={(provider) => { change({ provider }, true); }} />
+          <Slider label="Always in use" value={Number(state.base)} least={1} most={4096} scale={COUNT} onSlide={slide('base')} />
+          <Slider label="At the peak" value={Number(state.peak)} least={1} most={8192} scale={COUNT} onSlide={slide('peak')} />
+          <Slider label="Share of time at the peak" value={Number(state.share)} least={0.01} most={1} scale={SHARE} onSlide={slide('share')} />
+          <TextField label="Growth per year" value={state.growth} hint="0.2 is 20 % more each year." live onChange={(growth) => { change({ growth }); }} />
+          <TextField label="Interruptible share" value={state.spot} hint="The share of demand that can use spot machines." live onChange={(spot) => { change({ spot }); }} />
+        </section>
+      }
+    >
+      {(value: Commit) => (
+        <>
+          <Hero line={value.saving_usd && value.uncommitted_usd && value.saving_usd > 0 ? `${committed(value)}: saves ${money(value.saving_usd)}, ${percent(value.saving_usd / value.uncommitted_usd)}` : committed(value)} sub={`${value.provider} ${value.instance}, ${value.region}. Demand: ${value.usage}. Over the term ${money(value.total_usd)} instead of ${money(value.uncommitted_usd)} on demand.`}>
+            <Stats
+              items={[
+                { name: 'First year', value: money(value.first_year_usd) },
+                { name: 'Covered', value: percent(value.coverage), note: 'of all GPU-hours', help: 'The share of demand that runs on committed GPUs' },
+                { name: 'Used', value: percent(value.utilization), note: 'of the commitment', help: 'The share of committed GPU-hours that demand uses' },
+                { name: 'On demand', value: money(value.on_demand_usd_per_gpu_hour), note: 'per GPU-hour' },
+              ]}
+            />
+          </Hero>
+          <Futures futures={value.futures ?? []} />
+          <Card title="Terms" bare>
+            <Table
+              label="Terms"
+              rows={value.terms ?? []}
+              keyOf={(row) => row.term}
+              columns={[
+                { title: 'Term', cell: (row) => (row.term === '1y' ? 'One year' : row.term === '3y' ? 'Three years' : row.term) },
+                { title: 'GPUs', number: true, cell: (row) => number(row.gpus) },
+                { title: '$/GPU-h', number: true, cell: (row) => money(row.usd_per_gpu_hour) },
+                { title: 'Worth it above', number: true, cell: (row) => percent(row.break_even_utilization) },
+                { title: 'Per year', number: true, roomy: true, cell: (row) => money(row.usd_per_year) },
+                { title: 'Whole term', number: true, roomy: true, cell: (row) => money(row.total_usd) },
+              ]}
+            />
+          </Card>
+          <Card title="Risks" note="Regret: what the commitment costs more than the best one for that future." bare>
+            <Table
+              label="Risks"
+              rows={value.futures ?? []}
+              keyOf={(row) => row.name}
+              columns={[
+                { title: 'Future', wide: true, cell: (row) => row.name },
+                { title: 'Weight', number: true, roomy: true, cell: (row) => percent(row.weight) },
+                { title: 'Cost', number: true, cell: (row) => money(row.usd), sort: (row) => row.usd },
+                { title: 'Regret', number: true, cell: (row) => money(row.regret_usd), sort: (row) => row.regret_usd },
+              ]}
+            />
+          </Card>
+        </>
+      )}
+    </AskPage>
+  );
+}

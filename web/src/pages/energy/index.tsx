@@ -1,0 +1,115 @@
+// Power and energy of a job on one GPU, and what a power cap changes.
+import * as Plot from '@observablehq/plot';
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { ask, type AskFor, type Schemas } from '../../api/client';
+import { useAddress } from '../../lib/address';
+import { useAnswer } from '../../lib/answer';
+import { duration, number, percent } from '../../lib/format';
+import { Stats } from '../../parts/basics';
+import { AskPage, Hero, useGpuChoices, useModelChoices } from '../../parts/ask_page';
+import { Chart } from '../../parts/chart';
+import { Combobox, COUNT, Slider, type Scale } from '../../parts/fields';
+
+const DEFAULTS = { model: 'llama-3.1-8b', gpu: 'h100-sxm', concurrency: '64', isl: '1024', osl: '256', cap: '' };
+type State = typeof DEFAULTS;
+type Estimate = Schemas['Estimate'];
+const FIELDS = { model: 'Model', gpu: 'GPU', concurrency: 'Requests at once', isl: 'Tokens in', osl: 'Tokens out', 'power-cap': 'Power cap' };
+const WATTS: Scale = { step: () => 5, show: (value) => `${number(value, 4)} W`, read: (text) => { const value = Number.parseFloat(text); return value > 0 ? value : undefined; }, like: 'watts, like 450' };
+
+export function questionOf(state: State, cap: string): AskFor<'estimate'> {
+  return { job: 'serve', model: state.model, gpu: state.gpu, concurrency: state.concurrency, isl: state.isl, osl: state.osl, ...(cap === '' ? {} : { 'power-cap': `${cap}W` }) } as AskFor<'estimate'>;
+}
+
+export interface Cap {
+  watts: number;
+  joules: number;
+  rate: number; // tokens per second per GPU
+}
+
+/** Caps from half of the limit to all of it. */
+export const capsOf = (limit: number) => Array.from({ length: 11 }, (_, i) => Math.round((limit * (10 + i)) / 20));
+
+function useCaps(state: State, limit: number | undefined): Cap[] {
+  const [caps, setCaps] = useState<Cap[]>([]);
+  useEffect(() => {
+    if (limit === undefined) return undefined;
+    const control = new AbortController();
+    void Promise.all(capsOf(limit).map((watts) => ask('estimate', questionOf(state, String(watts)), control.signal, 'low').then((each) => [{ watts, joules: each.joules_per_unit ?? 0, rate: each.output_tokens_per_second_per_gpu ?? 0 }], () => []))).then((all) => {
+      if (!control.signal.aborted) setCaps(all.flat().filter((each) => each.joules > 0 && each.rate > 0));
+    });
+    return () => { control.abort(); };
+  }, [state.model, state.gpu, state.concurrency, state.isl, state.osl, limit]);
+  return caps;
+}
+
+function Curve({ caps, now }: { caps: Cap[]; now: number | undefined }) {
+  const rows = useMemo(() => {
+    const full = caps[caps.length - 1];
+    return full ? caps.flatMap((each) => [{ watts: each.watts, what: 'energy per token', share: each.joules / full.joules }, { watts: each.watts, what: 'speed', share: each.rate / full.rate }]) : [];
+  }, [caps]);
+  const draw = useCallback((): Plot.PlotOptions => ({
+    height: 280, marginLeft: 46, marginBottom: 36,
+    x: { label: 'power cap, W →', grid: true },
+    y: { label: '↑ against no cap, %', percent: true, grid: true, nice: true },
+    marks: [
+      ...(now === undefined ? [] : [Plot.ruleX([now], { stroke: 'var(--ink-3)', strokeDasharray: '4 3' })]),
+      Plot.line(rows, { x: 'watts', y: 'share', z: 'what', stroke: (row: (typeof rows)[number]) => (row.what === 'speed' ? 'var(--c1)' : 'var(--c3)'), strokeWidth: 2 }),
+      Plot.tip(rows, Plot.pointer({ x: 'watts', y: 'share', title: (row: (typeof rows)[number]) => `${number(row.watts)} W\n${row.what}: ${percent(row.share)}`, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
+    ],
+  }), [rows, now]);
+  return <Chart title="What a power cap changes" note="Energy per token and speed, relative to the GPU without a cap" name="power-cap" rows={rows} draw={draw} legend={[['energy per token', 'var(--c3)'], ['speed', 'var(--c1)']]} />;
+}
+
+export function EnergyPage() {
+  const [state, change] = useAddress(DEFAULTS);
+  const models = useModelChoices();
+  const gpus = useGpuChoices();
+  const catalogue = useAnswer('gpus', useMemo(() => ({ gpu: state.gpu }) as AskFor<'gpus'>, [state.gpu]));
+  const limit = catalogue.value?.gpus.find((each) => each.name === state.gpu)?.tdp_watts ?? undefined;
+  const asked = useMemo(() => questionOf(state, state.cap), [state]);
+  const answer = useAnswer('estimate', asked, true);
+  const caps = useCaps(state, limit ?? undefined);
+  const best = [...caps].sort((a, b) => a.joules - b.joules)[0];
+  const full = caps[caps.length - 1];
+  const slide = (name: keyof State) => (value: number) => { change({ [name]: String(value) }); };
+  return (
+    <AskPage
+      title="Energy"
+      what="Power and energy of a served model on one GPU, and what a power cap changes"
+      command="estimate"
+      asked={asked}
+      answer={answer}
+      fields={FIELDS}
+      controls={
+        <section class="card fields" aria-label="The question">
+          <Combobox free label="Model" value={state.model} choices={models} onChange={(model) => { change({ model }, true); }} />
+          <Combobox label="GPU" value={state.gpu} choices={gpus} onChange={(gpu) => { change({ gpu, cap: '' }, true); }} />
+          <Slider label="Requests at once" value={Number(state.concurrency)} least={1} most={1024} scale={COUNT} onSlide={slide('concurrency')} />
+          <Slider label="Tokens in" value={Number(state.isl)} least={16} most={65536} scale={COUNT} onSlide={slide('isl')} />
+          <Slider label="Tokens out" value={Number(state.osl)} least={1} most={8192} scale={COUNT} onSlide={slide('osl')} />
+          {limit && <Slider label="Power cap" value={state.cap === '' ? limit : Number(state.cap)} least={Math.round(limit / 2)} most={limit} scale={WATTS} {...(state.cap === '' ? { shown: 'none' } : {})} onSlide={(value) => { change({ cap: value >= limit ? '' : String(value) }); }} />}
+        </section>
+      }
+    >
+      {(value: Estimate) => (
+        <>
+          <Hero
+            line={`${number(value.joules_per_unit ?? 0)} J per ${value.unit ?? 'token'} at ${number(value.power_watts ?? 0)} W on ${value.gpu ?? state.gpu}`}
+            sub={best && full && best.joules < 0.995 * full.joules ? `A cap of ${number(best.watts)} W uses least: ${percent(1 - best.joules / full.joules)} less energy per token, ${percent(1 - best.rate / full.rate)} slower.` : caps.length > 0 ? 'A cap would not save energy here.' : ''}
+          >
+            <Stats
+              items={[
+                { name: 'Power', value: `${number(value.power_watts ?? 0)} W`, note: value.power_interval ? `80 % between ${number(value.power_interval.low)} and ${number(value.power_interval.high)} W` : undefined },
+                { name: '1M tokens', value: `${number(((value.joules_per_unit ?? 0) * 1e6) / 3.6e6)} kWh`, note: 'of the GPUs, without hosts and cooling' },
+                { name: 'Tokens', value: `${number(value.output_tokens_per_second_per_gpu ?? 0)}/s`, note: 'per GPU' },
+                { name: 'TPOT', value: duration(value.tpot_seconds) },
+                { name: 'Clock', value: percent(value.clock_share), note: 'of the highest', help: 'The clock that the power limit allows' },
+              ]}
+            />
+          </Hero>
+          <Curve caps={caps} now={state.cap === '' ? undefined : Number(state.cap)} />
+        </>
+      )}
+    </AskPage>
+  );
+}

@@ -1,0 +1,124 @@
+// Reinforcement learning: which GPUs, and how to divide them between training and generation.
+import * as Plot from '@observablehq/plot';
+import { useCallback, useMemo } from 'preact/hooks';
+import type { AskFor, Schemas } from '../../api/client';
+import { useAddress } from '../../lib/address';
+import { useAnswer, useSettled } from '../../lib/answer';
+import { duration, money, moneyRange, number, percent } from '../../lib/format';
+import { inPageWords } from '../../lib/words';
+import { Badge, Card, Stats } from '../../parts/basics';
+import { AskPage, Hero, useModelChoices } from '../../parts/ask_page';
+import { Chart } from '../../parts/chart';
+import { Combobox, COUNT, SelectField, Slider, TextField } from '../../parts/fields';
+import { Table } from '../../parts/table';
+
+const DEFAULTS = { model: 'qwen2.5-7b', algorithm: 'grpo', stack: 'verl', prompts: '128', samples: '8', isl: '512', osl: '1500', longest: '8192', steps: '200', gpu: '', maxgpus: '32', plan: '1' };
+type State = typeof DEFAULTS;
+type Rl = Schemas['RecommendRl'];
+type Plan = NonNullable<Rl['plans']>[number];
+const FIELDS = { model: 'Model', osl: 'Tokens out', isl: 'Tokens in', prompts: 'Prompts per step', samples: 'Answers per prompt', steps: 'Steps', gpu: 'Only these GPUs', 'max-gpus': 'Maximum GPUs', async: 'asynchronous steps' };
+const COLOURS: Record<string, string> = { generate: 'var(--c1)', log_prob: 'var(--c7)', reward: 'var(--c5)', update: 'var(--c2)', sync: 'var(--c4)' };
+const NAMES: Record<string, string> = { generate: 'generate answers', log_prob: 'log-probabilities', reward: 'reward', update: 'update', sync: 'weight sync' };
+
+export function questionOf(state: State): AskFor<'recommend'> {
+  return { job: 'rl', model: state.model, algorithm: state.algorithm, stack: state.stack, prompts: state.prompts, samples: state.samples, isl: state.isl, osl: `${state.osl},max=${state.longest}`, steps: state.steps, 'max-gpus': state.maxgpus, top: 10, ...(state.gpu === '' ? {} : { gpu: state.gpu }) } as unknown as AskFor<'recommend'>;
+}
+
+/** "split=6:2" -> "6 GPUs train, 2 generate" */
+export function layoutShown(layout: string): string {
+  const split = /^split=(\d+):(\d+)$/.exec(layout);
+  return split ? `${split[1] ?? ''} GPUs train, ${split[2] ?? ''} generate` : 'all GPUs train and generate in turn';
+}
+
+function Step({ plans, picked, onPick }: { plans: Plan[]; picked: Plan | undefined; onPick: (at: number) => void }) {
+  const rows = useMemo(() => plans.slice(0, 8).flatMap((plan, at) => (plan.phases ?? []).map((phase) => ({ at, plan: `${number(plan.gpus)} × ${plan.gpu}, ${plan.layout.replace('split=', '')}, ${plan.provider}`, phase: phase.name, seconds: phase.exposed_seconds }))), [plans]);
+  const draw = useCallback((width: number): Plot.PlotOptions => ({
+    height: 34 * Math.min(8, plans.length) + 50,
+    marginLeft: width < 560 ? 150 : 220,
+    marginRight: 20,
+    x: { label: 'seconds of a step →', grid: true, ticks: width < 560 ? 3 : 6 },
+    y: { label: null, domain: [...new Set(rows.map((row) => row.plan))], tickSize: 0 },
+    marks: [
+      Plot.barX(rows, Plot.stackX({ y: 'plan', x: 'seconds', fill: (row: (typeof rows)[number]) => COLOURS[row.phase] ?? 'var(--c8)', fillOpacity: (row: (typeof rows)[number]) => (plans[row.at] === picked ? 0.95 : 0.55), insetTop: 5, insetBottom: 5, order: null })),
+      Plot.tip(rows, Plot.pointer(Plot.stackX({ y: 'plan', x: 'seconds', order: null, title: (row: (typeof rows)[number]) => `${row.plan}\n${NAMES[row.phase] ?? row.phase}: ${duration(row.seconds)}`, fill: 'var(--panel)', stroke: 'var(--line-strong)' }))),
+    ],
+  }), [rows, plans, picked]);
+  return <Chart title="Where the time of a step goes" note="Time that other phases do not hide" hint="Click a bar to select its plan." name="rl-step" rows={rows} draw={draw} legend={Object.entries(NAMES).map(([phase, name]) => [name, COLOURS[phase] ?? 'gray'])} onPick={(value) => { onPick((value as (typeof rows)[number]).at); }} />;
+}
+
+export function RlPage() {
+  const [state, change] = useAddress(DEFAULTS);
+  const models = useModelChoices();
+  const asked = useMemo(() => questionOf(state), [JSON.stringify({ ...state, plan: '' })]);
+  const answer = useAnswer('recommend', useSettled(asked, 120));
+  const slide = (name: keyof State) => (value: number) => { change({ [name]: String(value), plan: '1' }); };
+  return (
+    <AskPage
+      title="RL split"
+      what="Reinforcement learning: which GPUs, and how to divide them between training and generation"
+      command="recommend"
+      asked={asked}
+      answer={answer as { value: unknown; failed: unknown; busy: boolean }}
+      fields={FIELDS}
+      controls={
+        <section class="card fields" aria-label="The question">
+          <Combobox free label="Model" value={state.model} choices={models} onChange={(model) => { change({ model, plan: '1' }, true); }} />
+          <div class="pair">
+            <SelectField label="Algorithm" value={state.algorithm} choices={[['grpo', 'GRPO'], ['ppo', 'PPO'], ['dapo', 'DAPO'], ['rloo', 'RLOO'], ['reinforce++', 'REINFORCE++'], ['distill', 'distillation']]} onChange={(algorithm) => { change({ algorithm, plan: '1' }, true); }} />
+            <SelectField label="Framework" value={state.stack} choices={[['verl', 'verl'], ['nemo-rl', 'NeMo-RL'], ['openrlhf', 'OpenRLHF'], ['trl', 'TRL']]} onChange={(stack) => { change({ stack, plan: '1' }, true); }} />
+          </div>
+          <Slider label="Prompts per step" value={Number(state.prompts)} least={8} most={4096} scale={COUNT} onSlide={slide('prompts')} />
+          <Slider label="Answers per prompt" value={Number(state.samples)} least={1} most={128} scale={COUNT} onSlide={slide('samples')} />
+          <Slider label="Tokens in" value={Number(state.isl)} least={16} most={32768} scale={COUNT} onSlide={slide('isl')} />
+          <Slider label="Tokens out, mean" value={Number(state.osl)} least={64} most={32768} scale={COUNT} onSlide={slide('osl')} />
+          <Slider label="Tokens out, at most" value={Number(state.longest)} least={128} most={131072} scale={COUNT} onSlide={slide('longest')} />
+          <Slider label="Steps" value={Number(state.steps)} least={1} most={10000} scale={COUNT} onSlide={slide('steps')} />
+          <Slider label="Maximum GPUs" value={Number(state.maxgpus)} least={1} most={512} scale={COUNT} onSlide={slide('maxgpus')} />
+          <TextField label="Only these GPUs" value={state.gpu} placeholder="h100-sxm, b200-sxm" onChange={(gpu) => { change({ gpu, plan: '1' }, true); }} />
+        </section>
+      }
+    >
+      {(value) => {
+        const found = value as Rl;
+        const plans = found.plans ?? [];
+        const plan = plans[Number(state.plan) - 1] ?? plans[0];
+        if (!plan) return <Hero line="Nothing meets these limits" sub="Allow more GPUs, or shorten the answers." />;
+        return (
+          <>
+            <Hero line={`${number(plan.gpus)} × ${plan.gpu} at ${plan.provider} — ${money(plan.usd_total)}: ${layoutShown(plan.layout)}`} sub={`${found.algorithm.toUpperCase()} of ${found.model} with ${found.stack}, ${number(found.steps)} steps in ${duration(plan.hours * 3600)}.`}>
+              <Stats
+                items={[
+                  { name: 'Total', value: money(plan.usd_total), note: moneyRange(plan.low, plan.high) },
+                  { name: 'A step takes', value: duration(plan.step_seconds), note: `${duration(plan.step_low_seconds)} to ${duration(plan.step_high_seconds)}` },
+                  { name: 'GPUs idle', value: percent(plan.idle_share), note: 'of the time', help: 'GPUs that wait for the longest answers, or for the other side of a split' },
+                  { name: 'Tokens', value: `${number(plan.tokens_per_second_per_gpu)}/s`, note: 'per GPU' },
+                  { name: 'Per hour', value: money(plan.usd_per_hour) },
+                ]}
+              />
+              {(plan.caveats ?? []).length > 0 && <ul class="caveats" aria-label="Caveats">{(plan.caveats ?? []).map((each) => <li key={each}>{inPageWords(each, FIELDS)}</li>)}</ul>}
+            </Hero>
+            <Step plans={plans} picked={plan} onPick={(at) => { change({ plan: String(at + 1) }, true); }} />
+            <Card title="Plans" bare>
+              <Table
+                label="Plans"
+                rows={plans}
+                keyOf={(row) => String(row.rank)}
+                picked={String(plan.rank)}
+                onPick={(row) => { change({ plan: String(row.rank) }, true); }}
+                columns={[
+                  { title: 'GPUs', cell: (row) => `${number(row.gpus)} × ${row.gpu}`, sort: (row) => row.gpu },
+                  { title: 'Total', number: true, cell: (row) => <strong>{money(row.usd_total)}</strong>, sort: (row) => row.usd_total },
+                  { title: 'Time', number: true, cell: (row) => duration(row.hours * 3600), sort: (row) => row.hours },
+                  { title: 'Layout', roomy: true, cell: (row) => layoutShown(row.layout) },
+                  { title: 'Provider', roomy: true, cell: (row) => row.provider, sort: (row) => row.provider },
+                  { title: 'Idle', number: true, roomy: true, cell: (row) => percent(row.idle_share), sort: (row) => row.idle_share },
+                  { title: 'Memory', roomy: true, cell: (row) => <Badge tone={row.memory_verdict === 'fits' ? 'good' : 'warn'}>{row.memory_verdict}</Badge> },
+                ]}
+              />
+            </Card>
+          </>
+        );
+      }}
+    </AskPage>
+  );
+}

@@ -1,0 +1,131 @@
+// Running LLM services from their own metrics: traffic, latency, cost, and what would cost less.
+import * as Plot from '@observablehq/plot';
+import { useCallback, useMemo, useState } from 'preact/hooks';
+import { upload, type AskFor, type Schemas } from '../../api/client';
+import { useAddress } from '../../lib/address';
+import { useAnswer, useSettled } from '../../lib/answer';
+import { duration, durationFlag, money, number, percent, plural } from '../../lib/format';
+import { inPageWords } from '../../lib/words';
+import { Badge, Card, Problem, Stats } from '../../parts/basics';
+import { AskPage, Hero, useGpuChoices } from '../../parts/ask_page';
+import { Chart } from '../../parts/chart';
+import { Combobox, SelectField, Slider, TextField, TIME, twoDigits, type Scale } from '../../parts/fields';
+import { Table } from '../../parts/table';
+
+const DEFAULTS = { name: '', gpu: 'h200-sxm', price: '', ttft: '1', tpot: '0.05', traffic: '1', file: '', upload: '' };
+type State = typeof DEFAULTS;
+type Service = Schemas['Service']['services'][number];
+const FIELDS = { gpu: 'GPU', price: 'Your price', slo: 'limits', traffic: 'Traffic', 'gpus-per-replica': 'GPUs per replica' };
+const TIMES: Scale = { step: twoDigits, show: (value) => `${number(value)} ×`, read: (text) => { const value = Number.parseFloat(text); return value > 0 ? value : undefined; }, like: 'a factor, like 2' };
+
+export function questionOf(state: State): AskFor<'service'> {
+  return {
+    gpu: state.gpu,
+    slo: `ttft=${durationFlag(Number(state.ttft))},tpot=${durationFlag(Number(state.tpot))}`,
+    ...(Number(state.traffic) === 1 ? {} : { traffic: `${state.traffic}x` }),
+    ...(state.price === '' ? {} : { price: [state.price] }),
+    ...(state.upload === '' ? {} : { metrics: state.upload }),
+  } as AskFor<'service'>;
+}
+
+function Traffic({ service }: { service: Service }) {
+  const rows = useMemo(() => (service.requests_per_second?.by_hour_utc ?? []).map((rate, hour) => ({ hour, rate })), [service]);
+  const draw = useCallback((): Plot.PlotOptions => ({
+    height: 170, marginLeft: 44, marginBottom: 34,
+    x: { label: 'hour, UTC →', domain: [0, 24], ticks: [0, 6, 12, 18, 24] },
+    y: { label: '↑ requests/s', zero: true, grid: true, ticks: 4 },
+    marks: [
+      Plot.rectY(rows, { x1: 'hour', x2: (row: (typeof rows)[number]) => row.hour + 1, y: 'rate', fill: 'var(--c1)', fillOpacity: 0.7, inset: 0.5 }),
+      Plot.tip(rows, Plot.pointerX({ x: (row: (typeof rows)[number]) => row.hour + 0.5, y: 'rate', title: (row: (typeof rows)[number]) => `${String(row.hour)}:00 to ${String(row.hour + 1)}:00 UTC\n${number(row.rate)} requests/s`, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
+    ],
+  }), [rows]);
+  return <Chart title="Traffic by hour" note="Mean requests per second of each hour in the readings; hours without readings are empty" name="service-traffic" rows={rows} draw={draw} />;
+}
+
+function Sized({ service }: { service: Service }) {
+  const plans = service.plans ?? [];
+  const best = plans[0];
+  const now = service.usd_per_month;
+  const saving = typeof now === 'number' && best && typeof best.usd_per_month === 'number' ? now - best.usd_per_month : undefined;
+  const today = `${plural(service.replicas, 'replica')} on ${service.gpu ?? 'an unknown GPU'}`;
+  const line = !best ? `${service.name}: no plan meets the limits` : saving !== undefined && saving > 0.01 * (now ?? 0) ? `${service.name}: ${number(best.gpus)} × ${best.gpu} would save ${money(saving)}/month, ${percent(saving / (now ?? 1))}` : saving === undefined ? `${service.name}: ${number(best.gpus)} × ${best.gpu} would do for ${money(best.usd_per_month)}/month` : `${service.name}: keep ${today}`;
+  return (
+    <>
+      <Hero line={line} sub={`${service.model ?? 'an unknown model'} with ${service.engine ?? 'an unknown engine'}: ${today}${typeof now === 'number' ? `, ${money(now)}/month` : ''}.`}>
+        <Stats
+          items={[
+            { name: 'Requests', value: `${number(service.requests_per_second?.mean ?? 0)}/s`, note: `${number(service.requests_per_second?.peak_hour ?? 0)}/s in the busiest hour` },
+            { name: 'p95 TTFT', value: duration(service.ttft_seconds?.p95) },
+            { name: 'p95 TPOT', value: duration(service.tpot_seconds?.p95) },
+            { name: 'Tokens in, out', value: `${number(service.isl?.mean ?? 0)}, ${number(service.osl?.mean ?? 0)}`, note: 'mean' },
+            { name: 'Prefix hits', value: percent(service.prefix_hit), help: 'The share of prompt tokens found in the KV cache' },
+            ...(typeof service.usd_per_million_output_tokens === 'number' ? [{ name: '1M output tokens', value: money(service.usd_per_million_output_tokens) }] : []),
+          ]}
+        />
+        {(service.slo ?? []).length > 0 && <p style={{ marginTop: '8px' }}>{(service.slo ?? []).map((slo) => <Badge key={slo.quantity} tone={slo.kept ? 'good' : 'bad'}>{slo.at} {slo.quantity} {slo.kept ? 'meets' : 'misses'} {duration(slo.limit_seconds)}: {percent(slo.over_share, 1)} over</Badge>)}</p>}
+      </Hero>
+      <Traffic service={service} />
+      <Card title="What it could run on" bare>
+        <Table
+          label="What it could run on"
+          rows={plans}
+          keyOf={(row) => String(row.rank)}
+          columns={[
+            { title: 'GPUs', cell: (row) => `${number(row.gpus)} × ${row.gpu}`, sort: (row) => row.gpu },
+            { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month ?? 0 },
+            { title: 'Change', roomy: true, cell: (row) => row.change },
+            { title: 'Replicas', number: true, roomy: true, cell: (row) => number(row.replicas) },
+            { title: 'TTFT', number: true, cell: (row) => duration(row.ttft_seconds), sort: (row) => row.ttft_seconds ?? 0 },
+            { title: 'TPOT', number: true, roomy: true, cell: (row) => duration(row.tpot_seconds), sort: (row) => row.tpot_seconds ?? 0 },
+            { title: 'Load', number: true, roomy: true, cell: (row) => percent(row.utilization) },
+          ]}
+        />
+      </Card>
+      {(service.notes ?? []).length > 0 && <Card title="Notes on these numbers"><ul class="stack">{(service.notes ?? []).map((note) => <li class="note" key={String(note)}>{inPageWords(String(note), FIELDS)}</li>)}</ul></Card>}
+    </>
+  );
+}
+
+export function ServicePage() {
+  const [state, change] = useAddress(DEFAULTS);
+  const [failed, setFailed] = useState<unknown>();
+  const gpus = useGpuChoices();
+  const asked = useMemo(() => questionOf(state), [JSON.stringify({ ...state, name: '' })]);
+  const answer = useAnswer('service', useSettled(asked, 150));
+  const send = (file: File) => {
+    setFailed(undefined);
+    upload(file, new AbortController().signal, () => undefined).then((id) => { change({ file: file.name, upload: id, name: '' }, true); }, setFailed);
+  };
+  const services = answer.value?.services ?? [];
+  const service = services.find((each) => each.name === state.name) ?? services[0];
+  const example = state.upload === '';
+  return (
+    <AskPage
+      title="Service"
+      what={example ? 'A running LLM service from its own metrics; without --prometheus or a file, an example' : `Metrics of ${state.file}`}
+      command="service"
+      asked={asked}
+      answer={answer}
+      fields={FIELDS}
+      tools={
+        <label class="button">
+          Open metrics…
+          <input type="file" class="hidden-visually" onChange={(event) => { const file = event.currentTarget.files?.[0]; if (file) send(file); event.currentTarget.value = ''; }} />
+        </label>
+      }
+      controls={
+        <section class="card fields" aria-label="The question">
+          {failed !== undefined && <Problem failed={failed} />}
+          {services.length > 1 && <SelectField label="Service" value={service?.name ?? ''} choices={services.map((each) => [each.name, each.name] as const)} onChange={(name) => { change({ name }, true); }} />}
+          <Combobox label="GPU of the service" value={state.gpu} choices={gpus} onChange={(gpu) => { change({ gpu }, true); }} />
+          <TextField label="Your price" value={state.price} placeholder="h200-sxm=3.50" onChange={(price) => { change({ price }, true); }} />
+          <Slider label="p95 TTFT limit" value={Number(state.ttft)} least={0.05} most={20} scale={TIME} onSlide={(ttft) => { change({ ttft: String(ttft) }); }} />
+          <Slider label="p95 TPOT limit" value={Number(state.tpot)} least={0.005} most={0.5} scale={TIME} onSlide={(tpot) => { change({ tpot: String(tpot) }); }} />
+          <Slider label="Traffic" value={Number(state.traffic)} least={0.1} most={100} scale={TIMES} hint="Size for this many times the traffic." onSlide={(traffic) => { change({ traffic: String(traffic) }); }} />
+        </section>
+      }
+    >
+      {() => (service ? <Sized service={service} /> : <Hero line="No LLM service in these metrics" />)}
+    </AskPage>
+  );
+}

@@ -1,0 +1,101 @@
+// Work that can wait: collected in windows, against real time.
+import * as Plot from '@observablehq/plot';
+import { useCallback, useMemo } from 'preact/hooks';
+import type { AskFor, Schemas } from '../../api/client';
+import { useAddress } from '../../lib/address';
+import { useAnswer } from '../../lib/answer';
+import { duration, durationFlag, money, number, percent, plural } from '../../lib/format';
+import { Card, Stats } from '../../parts/basics';
+import { AskPage, Hero, useGpuChoices } from '../../parts/ask_page';
+import { Chart } from '../../parts/chart';
+import { Combobox, COUNT, Slider, TIME } from '../../parts/fields';
+import { Table } from '../../parts/table';
+
+const DEFAULTS = { gpu: 'a100-80gb-sxm', volume: '1000000', item: '0.082', window: '14400', startup: '120' };
+type State = typeof DEFAULTS;
+type Window = Schemas['Window'];
+type Run = NonNullable<Window['schedule']>[number];
+const FIELDS = { volume: 'Items per day', 'item-time': 'GPU time per item', window: 'Collected for', startup: 'Start of a GPU', gpu: 'GPU' };
+
+export function questionOf(state: State): AskFor<'window'> {
+  return { gpu: state.gpu, volume: `${state.volume}/d`, 'item-time': durationFlag(Number(state.item)), window: durationFlag(Number(state.window)), startup: durationFlag(Number(state.startup)) } as AskFor<'window'>;
+}
+
+/** Hours of the day at which a run begins and ends; a run after midnight is drawn in two parts. */
+export function partsOf(run: Pick<Run, 'starts' | 'ends'>): [number, number][] {
+  const hour = (clock: string) => { const [h, m] = clock.split(':').map(Number); return (h ?? 0) + (m ?? 0) / 60; };
+  const [from, to] = [hour(run.starts), hour(run.ends)];
+  return to > from ? [[from, to]] : to === from ? [] : [[from, 24], ...(to > 0 ? [[0, to] as [number, number]] : [])];
+}
+
+function Schedule({ value }: { value: Window }) {
+  const rows = useMemo(() => (value.schedule ?? []).flatMap((run) => partsOf(run).map(([from, to]) => ({ from, to, gpus: run.gpus, closes: run.closes, starts: run.starts, ends: run.ends, items: run.items }))), [value]);
+  const draw = useCallback((): Plot.PlotOptions => ({
+    height: 170, marginLeft: 40, marginBottom: 34,
+    x: { label: 'hour of the day →', domain: [0, 24], ticks: [0, 6, 12, 18, 24], grid: true },
+    y: { label: '↑ GPUs', zero: true, ticks: 3, grid: true },
+    marks: [
+      Plot.rectY(rows, { x1: 'from', x2: 'to', y: 'gpus', fill: 'var(--c1)', fillOpacity: 0.7, inset: 1, rx: 2 }),
+      Plot.tip(rows, Plot.pointerX({ x: (row: (typeof rows)[number]) => (row.from + row.to) / 2, y: 'gpus', title: (row: (typeof rows)[number]) => `window until ${row.closes}\n${row.starts} to ${row.ends}: ${number(row.items)} items on ${plural(row.gpus, 'GPU')}`, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
+    ],
+  }), [rows]);
+  return <Chart title="A day" note="When the GPUs run" name="window-schedule" rows={rows} draw={draw} />;
+}
+
+export function WindowPage() {
+  const [state, change] = useAddress(DEFAULTS);
+  const gpus = useGpuChoices();
+  const asked = useMemo(() => questionOf(state), [state]);
+  const answer = useAnswer('window', asked, true);
+  const slide = (name: keyof State) => (value: number) => { change({ [name]: String(value) }); };
+  return (
+    <AskPage
+      title="Window"
+      what="Work that can wait: collect it, process it in runs, and compare with real time"
+      command="window"
+      asked={asked}
+      answer={answer}
+      fields={FIELDS}
+      controls={
+        <section class="card fields" aria-label="The question">
+          <Combobox label="GPU" value={state.gpu} choices={gpus} onChange={(gpu) => { change({ gpu }, true); }} />
+          <Slider label="Items per day" value={Number(state.volume)} least={1000} most={1e9} scale={COUNT} onSlide={slide('volume')} />
+          <Slider label="GPU time per item" value={Number(state.item)} least={0.001} most={60} scale={TIME} onSlide={slide('item')} />
+          <Slider label="Collected for" value={Number(state.window)} least={600} most={86400} scale={TIME} onSlide={slide('window')} />
+          <Slider label="Start of a GPU" value={Number(state.startup)} least={5} most={1800} scale={TIME} onSlide={slide('startup')} />
+        </section>
+      }
+    >
+      {(value: Window) => {
+        const options = value.options ?? [];
+        const real = options.find((each) => each.name === 'real time');
+        const best = [...options].filter((each) => typeof each.usd_per_month === 'number').sort((a, b) => (a.usd_per_month ?? 0) - (b.usd_per_month ?? 0))[0];
+        const saving = real && best && real.usd_per_month && best !== real ? 1 - (best.usd_per_month ?? 0) / real.usd_per_month : 0;
+        return (
+          <>
+            <Hero line={best ? `${best.name}: ${plural(best.gpus, 'GPU')} for ${money(best.usd_per_month)}/month${saving > 0 ? `, ${percent(saving)} less than real time` : ''}` : `${plural(value.gpus ?? 0, 'GPU')} in each run`} sub={`${number(value.items_per_day)} items a day of ${duration(value.item_seconds)} each on ${value.gpu ?? 'your GPU'}.`}>
+              <Stats items={[{ name: 'GPUs in a run', value: value.gpus === null ? '–' : number(value.gpus) }, { name: 'A run takes', value: duration(value.busy_seconds) }, { name: 'Items in a window', value: number(value.items_per_window ?? 0) }, { name: 'Longest wait', value: duration(best?.latency_seconds), note: 'from arrival to result', help: 'An item that arrives when a window opens waits for its end and its run' }]} />
+            </Hero>
+            <Schedule value={value} />
+            <Card title="Options" bare>
+              <Table
+                label="Options"
+                rows={options}
+                keyOf={(row) => row.name}
+                columns={[
+                  { title: 'Way', cell: (row) => row.name },
+                  { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month ?? 0 },
+                  { title: 'GPUs', number: true, cell: (row) => number(row.gpus) },
+                  { title: 'GPU-hours', number: true, roomy: true, cell: (row) => number(row.gpu_hours_per_month) },
+                  { title: 'Latency', number: true, cell: (row) => duration(row.latency_seconds), sort: (row) => row.latency_seconds ?? 0 },
+                  { title: 'Busy', number: true, roomy: true, cell: (row) => percent(row.busy_share) },
+                  { title: 'Price', roomy: true, wide: true, cell: (row) => <span class="quiet">{row.price_source}</span> },
+                ]}
+              />
+            </Card>
+          </>
+        );
+      }}
+    </AskPage>
+  );
+}
