@@ -91,6 +91,17 @@ void for_each_request(const Traffic& traffic, Use use) {
   }
 }
 
+bool apart(const sim::StepCost& cost, const sim::ContinuousConfig& engine) {
+  return engine.prompts_first || cost.prompts_first;
+}
+
+// The part of the work that must be done before the first token.
+double prompt_work(const sim::StepCost& cost, const sim::ContinuousConfig& engine, double prompt) {
+  if (engine.cache_block > 0) return 0;
+  const double passes = 1 + prompt / static_cast<double>(engine.token_budget);
+  return std::max(0.0, prompt * cost.prefill + (apart(cost, engine) ? std::min(0.0, cost.with_prompts) * passes : 0));
+}
+
 // How many requests can be under way together if all meet their limits: those between arrival and deadline. Counted in
 // slots of ten seconds, each request in every slot that it touches.
 class Crowd {
@@ -122,15 +133,12 @@ double least_work(const sim::StepCost& cost, const sim::ContinuousConfig& engine
                   double together) {
   const double batch = std::max(
       1.0, std::min({together, static_cast<double>(engine.max_sequences), static_cast<double>(engine.token_budget)}));
-  const bool apart = engine.prompts_first || cost.prompts_first;
-  const double hidden = std::min(0.0, cost.with_prompts);
   // Prompts behind the weights of a step shorten its base; in separate passes they shorten the pass.
-  const double base = std::max(0.0, cost.decode(batch, 0) - cost.sequence * batch + (apart ? 0 : hidden));
-  const double passes = 1 + prompt / static_cast<double>(engine.token_budget);
-  const double prompts =
-      engine.cache_block > 0 ? 0 : std::max(0.0, prompt * cost.prefill + (apart ? hidden * passes : 0));
+  const double hidden = apart(cost, engine) ? 0 : std::min(0.0, cost.with_prompts);
+  const double base = std::max(0.0, cost.decode(batch, 0) - cost.sequence * batch + hidden);
   const double later = output - 1;
-  return prompts + later * (base / batch + cost.sequence) + cost.context * (later * prompt + later * (later - 1) / 2);
+  return prompt_work(cost, engine, prompt) + later * (base / batch + cost.sequence) +
+         cost.context * (later * prompt + later * (later - 1) / 2);
 }
 
 double least_supply(const std::vector<double>& demand, double width, double startup, double may_miss) {
@@ -149,7 +157,7 @@ double least_supply(const std::vector<double>& demand, double width, double star
 Bound lower_bound(const ClusterConfig& config, const Traffic& traffic) {
   // Short intervals lose the requests at their edges, long ones the peaks; each gives a bound. They do not depend on
   // the start-up, so that a longer one never lowers the bound.
-  constexpr std::array<std::int64_t, 6> kWidths = {30, 60, 120, 240, 480, 960};
+  constexpr std::array<std::int64_t, 8> kWidths = {8, 15, 30, 60, 120, 240, 480, 960};
   std::array<SimTime, kWidths.size()> widths{};
   std::array<std::vector<double>, kWidths.size()> demand;
   std::transform(kWidths.begin(), kWidths.end(), widths.begin(), whole_seconds);
@@ -164,11 +172,14 @@ Bound lower_bound(const ClusterConfig& config, const Traffic& traffic) {
     const double taken =
         least_work(config.cost, config.engine, request.size, request.output, crowd.most(request.at, end)) * 1e-9;
     sizes.add(taken);
+    const double prompt = prompt_work(config.cost, config.engine, request.size) * 1e-9;
+    const SimTime first = config.slo.ttft == sim::kNever ? end : std::min(end, request.at + config.slo.ttft);
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const auto at = static_cast<std::size_t>(request.at / widths[i]);
-      if (end / widths[i] != request.at / widths[i]) continue;
+      const auto due_here = [&](SimTime time) { return static_cast<std::size_t>(time / widths[i]) == at; };
+      if (!due_here(first)) continue;
       if (at >= demand[i].size()) demand[i].resize(at + 1);
-      demand[i][at] += taken;
+      demand[i][at] += due_here(end) ? taken : prompt;
     }
   });
   const double missed = largest(sizes, config.slo.allowed);

@@ -3,7 +3,8 @@
 // Work: a request occupies a replica at least for its share of steps with a full batch, so no scaler pays for less than
 // the sum. A batch is no larger than the number of requests that can be under way together within their limits. A
 // scaler that sees the future still has to have replicas when the requests need them. Time is cut into intervals: the
-// requests that arrive in one and must be done in it need their work there. Between intervals, a replica stays or is
+// requests that arrive in one and must be done in it need their work there, and prompts that must be processed in it
+// (the limit on TTFT) theirs. Between intervals, a replica stays or is
 // started again, which costs the start-up time. The replicas of each interval that minimize the sum are found exactly
 // (dynamic programming over whole replicas; level by level where there are many). Requests that may miss their limits
 // count at a price (Lagrange), so the bound holds whichever of them a scaler chooses.

@@ -59,6 +59,38 @@ Policy fixed_of(int replicas) {
   return policy;
 }
 
+std::vector<Policy> neighbours(const Policy& policy) {
+  std::vector<Policy> near;
+  const bool planned = policy.kind == Kind::kFixed || policy.kind == Kind::kSchedule;
+  if (planned || policy.kind == Kind::kVariant) return near;
+  // Two digits are enough to set, and to read.
+  const auto scaled = [](double value, double factor) {
+    if (!(value > 0)) return value;
+    const double unit = std::pow(10, std::floor(std::log10(value * factor)) - 1);
+    return std::round(value * factor / unit) * unit;
+  };
+  for (const double factor : {0.82, 0.92, 1.08, 1.2}) {
+    near.push_back(policy);
+    near.back().target = scaled(policy.target, factor), near.back().rate = scaled(policy.rate, factor);
+  }
+  for (const int more : {-1, 1}) {
+    if (policy.min + more < 1 || policy.min + more > policy.max) continue;
+    near.push_back(policy);
+    near.back().min += more;
+    if (policy.initial) near.back().initial = std::max(near.back().min, *policy.initial);
+  }
+  for (const int times : {2, 4}) {
+    near.push_back(policy);
+    Policy& slower = near.back();
+    slower.down *= times, slower.window *= times, slower.interval *= times, slower.down_delay *= times;
+    near.push_back(policy);
+    Policy& faster = near.back();
+    for (SimTime Policy::*at : {&Policy::down, &Policy::window, &Policy::interval, &Policy::down_delay})
+      faster.*at = std::max(std::min(policy.*at, whole_seconds(15)), policy.*at / times);
+  }
+  return near;
+}
+
 class Search {
  public:
   Search(const ClusterConfig& config, const Traffic& traffic, unsigned threads)
@@ -70,10 +102,12 @@ class Search {
     found_.screened = all_.size();
     constexpr double kFewRequests = 2e7;  // over all settings: some seconds
     found_.all_simulated = demand_.total.requests * static_cast<double>(all_.size()) <= kFewRequests;
-    if (found_.all_simulated)
+    if (found_.all_simulated) {
       try_all(all_);
-    else
+      refine();
+    } else {
       try_best();
+    }
     for (auto& [kind, policy] : best_) found_.best.push_back(std::move(policy));
     std::sort(found_.best.begin(), found_.best.end(),
               [&](const SimulatedPolicy& a, const SimulatedPolicy& b) { return better(a, b, config_.slo); });
@@ -88,6 +122,24 @@ class Search {
       if (!is_new && better(policy, at->second, config_.slo)) at->second = std::move(policy);
     }
     found_.simulated += policies.size();
+  }
+
+  // The settings are a grid. Around the best one, each parameter is changed by itself for as long as that helps.
+  void refine() {
+    constexpr int kRounds = 6;
+    const auto leader = [&] {
+      const auto less = [&](const auto& a, const auto& b) { return better(a.second, b.second, config_.slo); };
+      return std::min_element(best_.begin(), best_.end(), less)->second;
+    };
+    SimulatedPolicy best = leader();
+    for (int round = 0; round < kRounds; ++round) {
+      const std::vector<Policy> near = neighbours(best.policy);
+      found_.screened += near.size();
+      try_all(near);
+      SimulatedPolicy next = leader();
+      if (!better(next, best, config_.slo)) return;
+      best = std::move(next);
+    }
   }
 
   // The best of each kind; then, of the kinds that miss, a setting with more room, and of those far from the limit one

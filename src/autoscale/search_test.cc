@@ -47,6 +47,47 @@ TEST(PolicySearchTest, TheBestMeetsTheSloAtNoMoreThanFixedReplicasAndNoLessThanT
   }
 }
 
+// The cheapest of many settings of one kind that meets the SLO.
+double brute_force(const ClusterConfig& config, const Traffic& traffic, Kind kind, int most, double most_rate) {
+  std::vector<Policy> all;
+  const auto add = [&](Policy p) {
+    for (int min = 1; min <= most; ++min) {
+      p.kind = kind, p.max = 2 * most + 2, p.min = min, p.initial = min;
+      all.push_back(p);
+    }
+  };
+  for (double share = 0.2; share <= 1.3; share *= 1.07) {
+    for (const std::int64_t seconds : {30, 60, 120, 300}) {
+      Policy p;
+      p.target = std::max(0.5, share * static_cast<double>(config.engine.max_sequences)), p.rate = share * most_rate;
+      p.down = p.window = p.interval = p.down_delay = whole_seconds(seconds), p.up_delay = whole_seconds(30);
+      add(p);
+    }
+  }
+  double least = std::numeric_limits<double>::infinity();
+  for (const SimulatedPolicy& p : simulate_all(config, traffic, all))
+    if (p.run.meets(config.slo)) least = std::min(least, p.run.paid_seconds);
+  return least;
+}
+
+// Bursts of other seeds than those the settings were chosen on.
+TEST(PolicySearchTest, TheChosenSettingIsWithinATenthOfTheBestOfItsKind) {
+  for (std::uint64_t seed = 11; seed <= 16; ++seed) {
+    RandomDay day(seed);
+    if (seed % 2 == 0) {
+      const sim::Mmpp bursts{requests_per_s(2), requests_per_s(9), seconds(120), seconds(60)};
+      day.traffic = replay(bursts, {.size = 300, .output = 40}, seed, whole_seconds(1200));
+    }
+    const PolicySearch found = search(day.config, day.traffic);
+    const SimulatedPolicy& best = found.best.front();
+    const Kind kind = best.policy.kind;
+    if (kind == Kind::kFixed || kind == Kind::kSchedule || kind == Kind::kVariant) continue;
+    const double rate = rate_within(day.config, demand_of(day.traffic, whole_seconds(5)));
+    const double least = brute_force(day.config, day.traffic, kind, found.fixed->policy.replicas, rate);
+    EXPECT_LE(best.run.paid_seconds, 1.1 * least) << seed << " " << describe(best.policy);
+  }
+}
+
 RC_GTEST_PROP(Screening, FixedReplicasCostTheSameAsSimulated, ()) {
   const RandomDay day;
   const Policy policy = *parse_policy(fmt::format("fixed:replicas={}", *rc::gen::inRange(4, 9)));

@@ -20,6 +20,7 @@ namespace {
 // A fact of data/startup.csv in seconds, bytes per second or as a share, whatever its text says.
 struct Fact {
   double likely = 0, low = 0, high = 0;
+  std::string source = {};
 };
 
 using Facts = std::map<std::pair<std::string, std::string>, Fact>;
@@ -36,7 +37,8 @@ const Facts& facts() {
     Facts all;
     for (const CsvRow& row : csv.rows()) {
       all[{std::string(csv.cell(row, "stage")), std::string(csv.cell(row, "case"))}] = {
-          number_of(csv.cell(row, "value")), number_of(csv.cell(row, "low")), number_of(csv.cell(row, "high"))};
+          number_of(csv.cell(row, "value")), number_of(csv.cell(row, "low")), number_of(csv.cell(row, "high")),
+          fmt::format("{}, {}", csv.cell(row, "source"), csv.cell(row, "date"))};
     }
     return all;
   }();
@@ -45,11 +47,12 @@ const Facts& facts() {
 
 const Fact& fact(const char* stage, const std::string& which) { return facts().at({stage, which}); }
 
-// A stage whose time is computed from likely, low and high facts alike.
+// A stage whose time is computed from likely, low and high facts alike, `which` most of all.
 template <class Time>
-Stage stage(std::string name, Time time) {
+Stage stage(const char* name, const std::string& which, Time time) {
   const double likely = time(&Fact::likely), one = time(&Fact::low), other = time(&Fact::high);
-  return {std::move(name), seconds(likely), seconds(std::min(one, other)), seconds(std::max(one, other))};
+  return {name, seconds(likely), seconds(std::min(one, other)), seconds(std::max(one, other)),
+          fact(name, which).source};
 }
 
 double weight_seconds(const StartedModel& model, const StartupOptions& options, double Fact::*at) {
@@ -91,9 +94,11 @@ const std::vector<Part>& parts() {
        {"cold", "cached", "none"},
        [](StartupOptions& o, std::size_t i, const std::string&) { o.compile = static_cast<Compilation>(i); }},
       {"node",
-       {"ready", "eks", "gke", "other"},
+       {"ready", "eks", "gke", "aks", "other"},
        [](StartupOptions& o, std::size_t i, const std::string& text) { o.node = i == 0 ? "" : text; }},
-      {"image", {"cached", "pull"}, [](StartupOptions& o, std::size_t i, const std::string&) { o.image = i == 1; }},
+      {"image",
+       {"cached", "pull", "stream"},
+       [](StartupOptions& o, std::size_t i, const std::string&) { o.image = static_cast<ImageSource>(i); }},
       {"wake", {"no", "yes"}, [](StartupOptions& o, std::size_t i, const std::string&) { o.wake = i == 1; }},
   };
   return kParts;
@@ -143,29 +148,31 @@ Startup startup_of(const StartedModel& model, const StartupOptions& options) {
   const double doublings = std::log2(std::max(1, model.gpus)), layers = model.layers;
   using At = double Fact::*;
   if (!options.node.empty())
-    startup.stages.push_back(stage("node", [&](At at) { return fact("node", options.node).*at; }));
-  if (options.image && model.image) {
-    constexpr double kFaster = 0.5, kSlower = 1.5;  // registries and disks differ
-    const Seconds pull = *model.image / model.pulled_at;
-    startup.stages.push_back({"image", pull, pull * kFaster, pull * kSlower});
-  }
+    startup.stages.push_back(stage("node", options.node, [&](At at) { return fact("node", options.node).*at; }));
+  const ImageSource image = options.image.value_or(options.node.empty() ? ImageSource::kCached : ImageSource::kPull);
+  if (image == ImageSource::kStream)
+    startup.stages.push_back(stage("image", "stream", [&](At at) { return fact("image", "stream").*at; }));
+  if (image == ImageSource::kPull && model.image)
+    startup.stages.push_back(
+        stage("image", "pull", [&](At at) { return in_bytes(*model.image) / fact("image", "pull").*at; }));
   if (options.wake) {
     StartupOptions pinned = options;
     pinned.weights = WeightSource::kPinned;
-    startup.stages.push_back(stage("engine", [&](At at) { return fact("engine", "wake").*at; }));
-    startup.stages.push_back(stage("weights", [&](At at) { return weight_seconds(model, pinned, at); }));
+    startup.stages.push_back(stage("engine", "wake", [&](At at) { return fact("engine", "wake").*at; }));
+    startup.stages.push_back(stage("weights", "pinned", [&](At at) { return weight_seconds(model, pinned, at); }));
     return startup;
   }
-  startup.stages.push_back(stage("engine", [&](At at) {
+  startup.stages.push_back(stage("engine", "process", [&](At at) {
     return fact("engine", "process").*at + doublings * fact("engine", "process-doubling").*at;
   }));
-  startup.stages.push_back(stage("weights", [&](At at) { return weight_seconds(model, options, at); }));
+  const std::string source = parts().front().values[static_cast<std::size_t>(options.weights)];
+  startup.stages.push_back(stage("weights", source, [&](At at) { return weight_seconds(model, options, at); }));
   if (options.compile == Compilation::kNone) return startup;
   const std::string compile = options.compile == Compilation::kCold ? "cold" : "cached";
-  startup.stages.push_back(stage("compile", [&](At at) {
+  startup.stages.push_back(stage("compile", compile, [&](At at) {
     return fact("compile", compile).*at * layers * (1 + doublings * fact("compile", compile + "-doubling").*at);
   }));
-  startup.stages.push_back(stage("graphs", [&](At at) { return fact("graphs", "layer").*at * layers; }));
+  startup.stages.push_back(stage("graphs", "layer", [&](At at) { return fact("graphs", "layer").*at * layers; }));
   return startup;
 }
 

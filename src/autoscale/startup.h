@@ -13,23 +13,25 @@ namespace rightsize::autoscale {
 
 enum class WeightSource { kHub, kStream, kDisk, kMemory, kPinned };
 enum class Compilation { kCold, kCached, kNone };
+enum class ImageSource { kCached, kPull, kStream };
 
 struct StartupOptions {
   WeightSource weights = WeightSource::kHub;
   bool sharded = false;  // the checkpoint is stored in the parts of the GPUs
   Compilation compile = Compilation::kCold;
-  std::string node = {};  // a new machine of this kind: a case in data/startup.csv; empty: it is there
-  bool image = false;     // the container image is pulled
-  bool wake = false;      // the process is asleep with its graphs, the weights in host memory
+  std::string node = {};                  // a new machine of this kind: a case in data/startup.csv; empty: it is there
+  std::optional<ImageSource> image = {};  // the container image; empty: pulled by a new machine, else there
+  bool wake = false;                      // the process is asleep with its graphs, the weights in host memory
 };
 
-// "weights=hub|stream|disk|memory|pinned,sharded=yes|no,compile=cold|cached|none,node=eks|gke|other,image=pull,wake=yes";
-// each part may be absent.
+// "weights=hub|stream|disk|memory|pinned,sharded=yes|no,compile=cold|cached|none,node=eks|gke|aks|other,
+// image=cached|pull|stream,wake=yes"; each part may be absent.
 Result<StartupOptions> parse_startup(std::string_view text);
 
 struct Stage {
   std::string name;
   Seconds time, low, high;
+  std::string source = {};  // of the fact that decides it; empty: stated by the user
 };
 
 struct Startup {
@@ -46,7 +48,6 @@ struct StartedModel {
   int layers = 0;
   int gpus = 1;
   std::optional<Bytes> image = {};  // compressed; empty: unknown and not counted
-  BytesPerSecond pulled_at = {};
 };
 
 Startup startup_of(const StartedModel& model, const StartupOptions& options);

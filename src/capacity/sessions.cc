@@ -7,11 +7,12 @@ namespace rightsize::capacity {
 
 std::shared_ptr<const sim::Trace> session_traffic(sim::Sessions sessions, const SessionWish& wish) {
   constexpr Seconds kUsualTpot = milliseconds(25);
-  const Seconds answer = wish.tpot.value_or(kUsualTpot) * sessions.turn_out;
+  const Seconds answer = wish.answer.value_or(kUsualTpot * sessions.turn_out);
   if (sessions.repeat && wish.isl) sessions.turn_in = std::max(1.0, *wish.isl - sessions.system);
   sim::SessionTrace wanted;
   wanted.rate = wish.rate > RequestsPerSecond{} ? wish.rate : sessions.rate(answer);
   wanted.answer = answer;
+  wanted.closed = !(wish.rate > RequestsPerSecond{});  // at a given rate, requests do not wait for answers
   wanted.requests = wish.requests;
   wanted.longest = static_cast<std::int32_t>(std::min<std::int64_t>(wish.context, 1'000'000'000));
   wanted.seed = wish.seed;

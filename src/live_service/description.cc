@@ -82,9 +82,15 @@ void describe_requests(const ServiceReading& r, Description& d) {
   d.latency = spread_of(r.histogram(Signal::kLatency));
   if (!d.latency.mean) d.latency = mean_of(r.counter(Signal::kLatencyTotal), total);
   d.prefix_hit = prefix_hit_of(r);
-  if (r.counter(Signal::kExternalHits)) {
-    d.gpu_hit = share(r.counter(Signal::kCacheHits), r.counter(Signal::kCacheQueries));
-    d.external_hit = share(r.counter(Signal::kExternalHits), r.counter(Signal::kCacheQueries));
+  if (const std::optional<double> loaded = r.counter(Signal::kExternalHits)) {
+    // Lookups, or else the prompts.
+    const bool looked_up = r.counter(Signal::kCacheQueries).has_value();
+    const std::optional<double> all = r.counter(looked_up ? Signal::kCacheQueries : Signal::kPromptTokens);
+    const std::optional<double> cached = r.counter(Signal::kCachedTokens);
+    d.external_hit = share(loaded, all);
+    d.gpu_hit = looked_up ? share(r.counter(Signal::kCacheHits), all)
+                : cached  ? share(std::max(0.0, *cached - *loaded), all)
+                          : std::nullopt;
   }
   d.preemptions = r.counter(Signal::kPreemptions);
   d.output_tokens = r.counter(Signal::kOutputTokens).value_or(d.osl.mean.value_or(0) * total);

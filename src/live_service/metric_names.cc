@@ -47,7 +47,9 @@ constexpr EngineMetric kTable[] = {
     {kSglang, kRequests, "sglang_num_requests"},
     {kSglang, kPromptTokens, "sglang_prompt_tokens"},
     {kSglang, kOutputTokens, "sglang_generation_tokens"},
+    // By source since 0.5.8 (sgl-project/sglang#17648): device, host, storage_BACKEND.
     {kSglang, kCachedTokens, "sglang_cached_tokens"},
+    {kSglang, kExternalHits, "sglang_cached_tokens", 1, "cache_source!~\"device|\""},
     {kSglang, kPreemptions, "sglang_num_retracted_requests"},
     {kSglang, kPreemptions, "sglang_num_retractions"},
     {kSglang, kRunning, "sglang_num_running_reqs"},
@@ -196,6 +198,14 @@ std::optional<PublishedMetric> find_engine_metric(std::string_view published,
     }
   }
   return std::nullopt;
+}
+
+std::vector<const EngineMetric*> other_signals(const EngineMetric& metric) {
+  std::vector<const EngineMetric*> others;
+  for (const EngineMetric& one : kTable) {
+    if (one.engine == metric.engine && one.name == metric.name && one.signal != metric.signal) others.push_back(&one);
+  }
+  return others;
 }
 
 std::vector<PublishedMetric> metrics_of(Engine engine, Signal signal, const std::vector<std::string>& names) {

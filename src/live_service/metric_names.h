@@ -75,6 +75,9 @@ struct PublishedMetric {
 std::optional<PublishedMetric> find_engine_metric(std::string_view published,
                                                   const std::function<bool(std::string_view matcher)>& applies = {});
 
+// Further meanings of the same name: all cached tokens, and those that were loaded. Their matchers may not apply.
+std::vector<const EngineMetric*> other_signals(const EngineMetric& metric);
+
 // The names of a signal among those on a server, current names before older ones.
 std::vector<PublishedMetric> metrics_of(Engine engine, Signal signal, const std::vector<std::string>& names);
 

@@ -153,8 +153,21 @@ class FileReader : public telemetry::SeriesSink {
     }
   }
 
+  // One that counts for several signals becomes several.
+  void add_other_signals() {
+    for (std::size_t i = 0, count = series_.size(); i < count; ++i) {
+      for (const EngineMetric* other : other_signals(*series_[i].metric.metric)) {
+        if (!matches(other->matcher, series_[i].labels)) continue;
+        EngineSeries copy = series_[i];
+        copy.metric.metric = other;
+        series_.push_back(std::move(copy));
+      }
+    }
+  }
+
   Result<ServicesRead> evaluate() {
     ServicesRead all;
+    add_other_signals();
     std::vector<std::vector<const EngineSeries*>> parts;
     for (const EngineSeries& one : series_) {
       const Engine engine = one.metric.metric->engine;

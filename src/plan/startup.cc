@@ -33,13 +33,21 @@ const Images& images() {
 
 std::string image_for(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu) {
   const model::Job& job = request.job;
-  using model::Stack;
   const bool amd = gpu.vendor == "AMD";
   const bool plain = job.kind == model::JobKind::kTrain || request.work.is_measured() || perf::serves_batches(work);
   if (plain) return amd ? "rocm/pytorch:latest" : "pytorch/pytorch:latest";
-  if (job.stack == Stack::kSglang) return amd ? "lmsysorg/sglang:latest-rocm" : "lmsysorg/sglang:latest";
-  if (job.stack == Stack::kTrtLlm) return "nvcr.io/nvidia/tensorrt-llm/release:latest";
+  return serving_image(job.stack, amd);
+}
+
+std::string serving_image(model::Stack stack, bool amd) {
+  if (stack == model::Stack::kSglang) return amd ? "lmsysorg/sglang:latest-rocm" : "lmsysorg/sglang:latest";
+  if (stack == model::Stack::kTrtLlm) return "nvcr.io/nvidia/tensorrt-llm/release:latest";
   return amd ? "rocm/vllm:latest" : "vllm/vllm-openai:latest";
+}
+
+std::optional<Bytes> image_size(std::string_view image) {
+  const auto known = images().sizes.find(image);
+  return known == images().sizes.end() ? std::nullopt : std::optional(known->second);
 }
 
 Startup startup_on(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu) {
@@ -48,10 +56,8 @@ Startup startup_on(const Request& request, const perf::ModelWork& work, const ca
   Startup startup;
   startup.machine = seconds(kMachineAndProcesses);
   startup.image = image_for(request, work, gpu);
-  if (const auto known = images().sizes.find(startup.image); known != images().sizes.end()) {
-    startup.image_size = known->second;
-    startup.image_pull = known->second / images().pulled_at;
-  }
+  startup.image_size = image_size(startup.image);
+  if (startup.image_size) startup.image_pull = *startup.image_size / images().pulled_at;
   const model::ModelShape& model = request.model;
   const double each = model.checkpoint ? memory::bytes_per_element(*model.checkpoint) : 2.0;
   startup.weights_size = bytes(each * static_cast<double>(model.parameters()));

@@ -11,6 +11,10 @@ namespace rightsize::plan {
 // The container image of the work; its size is in `data/images.csv`.
 std::string image_for(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu);
 
+std::string serving_image(model::Stack stack, bool amd);
+// Compressed; empty: unknown.
+std::optional<Bytes> image_size(std::string_view image);
+
 struct Startup {
   Seconds machine;                  // until it is available, and the start of its processes
   std::string image;                // its name

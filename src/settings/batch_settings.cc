@@ -27,7 +27,8 @@ constexpr Setting kRows[] = {
         .alias("policy"),
     text("replica-startup", "TIME|STAGES",
          "how a replica starts: 110s, or "
-         "weights=hub|stream|disk|memory,sharded=yes|no,compile=cold|cached|none,node=eks")
+         "weights=hub|stream|disk|memory,sharded=yes|no,compile=cold|cached|none,node=eks|gke|aks,"
+         "image=cached|pull|stream")
         .alias("startup")
         .or_words("estimated from the model"),
     file("replica-plan",

@@ -254,7 +254,15 @@ ArrivalProcess scaled(const ArrivalProcess& process, double factor) {
     return Mmpp{m->calm_rate * factor, m->burst_rate * factor, m->calm, m->burst};
   }
   Trace trace = *trace_of(process);
-  for (Arrival& arrival : trace.arrivals) arrival.at = static_cast<SimTime>(static_cast<double>(arrival.at) / factor);
+  const auto scale = [&](std::vector<Arrival>& arrivals) {
+    for (Arrival& arrival : arrivals) arrival.at = static_cast<SimTime>(static_cast<double>(arrival.at) / factor);
+  };
+  scale(trace.arrivals);
+  if (trace.closed) {
+    ClosedLoop closed = *trace.closed;
+    scale(closed.turns);
+    trace.closed = std::make_shared<const ClosedLoop>(std::move(closed));
+  }
   return std::make_shared<const Trace>(std::move(trace));
 }
 

@@ -51,6 +51,13 @@ struct Diurnal {
 
   auto operator<=>(const Diurnal&) const = default;
 };
+// Users who wait for an answer: the requests of each, one user after the other. `at` is the time of a user's first
+// request; of the others, the time since the answer before.
+struct ClosedLoop {
+  std::vector<Arrival> turns;
+  std::vector<std::uint32_t> first;  // of each user in `turns`, and the end
+  int side_by_side = 1;              // requests of a turn
+};
 // A recording, replayed from its first arrival at time 0.
 struct Trace {
   std::string file;
@@ -59,6 +66,9 @@ struct Trace {
   bool has_timeouts = false;                    // some request has its own timeout
   std::shared_ptr<const Prompts> prompts = {};  // what they consist of; null: unknown
   std::uint64_t warm_up = 0;                    // the first arrivals, which find caches emptier than later ones do
+  // Set: a simulated engine decides when users come back, and `arrivals` are what formulas expect. They have the same
+  // prompts.
+  std::shared_ptr<const ClosedLoop> closed = {};
 };
 using ArrivalProcess = std::variant<Poisson, Mmpp, Diurnal, std::shared_ptr<const Trace>>;
 

@@ -7,13 +7,20 @@
 
 namespace rightsize::sim {
 
+constexpr std::size_t kBlock = 512;
+
+std::size_t Run::feed(std::size_t wanted) {
+  std::array<Arrival, kBlock> block;
+  const std::size_t got = stream_->fill(std::span(block.data(), wanted));
+  arrive(std::span(block.data(), got));
+  return got;
+}
+
 LatencyProfile Run::until(std::uint64_t requests) {
-  std::array<Arrival, 512> block;
   while (!ended_ && seen_ < requests) {
     const std::uint64_t stop = seen_ < warm_up_ ? std::min(warm_up_, requests) : requests;
-    const std::size_t wanted = std::min<std::uint64_t>(block.size(), stop - seen_);
-    const std::size_t got = stream_->fill(std::span(block.data(), wanted));
-    arrive(std::span(block.data(), got));
+    const std::size_t wanted = std::min<std::uint64_t>(kBlock, stop - seen_);
+    const std::size_t got = feed(wanted);
     seen_ += got;
     if (warm_up_ > 0 && seen_ == warm_up_) start_measuring();
     ended_ = got < wanted || cancelled();

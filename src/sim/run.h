@@ -65,6 +65,10 @@ class Run {
   // The same, and then lets every request complete. Ends the run.
   LatencyProfile to_the_end(std::uint64_t requests);
 
+ protected:
+  // Lets up to this many requests arrive and returns how many did; fewer: there are no more.
+  virtual std::size_t feed(std::size_t wanted);
+
  private:
   virtual void arrive(std::span<const Arrival> arrivals) = 0;
   virtual void advance(SimTime until) = 0;  // handles every event up to and including that time

@@ -72,6 +72,12 @@ class TurnLength {
   double sigma_, mu_;
 };
 
+// A request with its user and the time since that user's last answer.
+struct ThoughtTurn {
+  std::uint32_t user = 0;
+  Arrival request;
+};
+
 struct User {
   std::uint32_t chain = 0;   // of the conversation
   std::int64_t context = 0;  // tokens of the conversation so far, without the system prompt
@@ -79,7 +85,8 @@ struct User {
 };
 
 struct NextTurn {
-  double at = 0;  // nanoseconds
+  double at = 0;       // nanoseconds
+  double thought = 0;  // of that, since the last answer; of the first turn, all
   std::uint32_t user = 0;
   bool operator>(const NextTurn& o) const { return at != o.at ? at > o.at : user > o.user; }
 };
@@ -105,13 +112,43 @@ class Generator {
     prompts_.keeps_answers = !sessions_.repeat;
     begin_users();
     while (trace_.arrivals.size() < all) turn();
+    const SimTime start = trace_.arrivals.front().at;
+    if (wanted_.closed) close_loop(all, start);
     trace_.arrivals.resize(all);
     trace_.has_tokens = true;
     prompts_.chains = chains_;
     trace_.prompts = std::make_shared<const Prompts>(std::move(prompts_));
-    const SimTime start = trace_.arrivals.front().at;
     for (Arrival& arrival : trace_.arrivals) arrival.at -= start;
     return std::move(trace_);
+  }
+
+  // Users whose answers come sooner send more requests than others, so each gets more than its mean number.
+  void close_loop(std::uint64_t all, SimTime start) {
+    const double each = static_cast<double>(all) / static_cast<double>(users_.size());
+    const auto enough = static_cast<std::size_t>(each + 3 * std::sqrt(each) + 1);
+    ClosedLoop loop;
+    loop.side_by_side = static_cast<int>(std::round(sessions_.fan_out));
+    std::vector<std::uint32_t> counts(users_.size(), 0);
+    for (const ThoughtTurn& turn : turns_) ++counts[turn.user];
+    while (!due_.empty()) {
+      const NextTurn next = due_.top();
+      if (counts[next.user] >= enough) {
+        due_.pop();
+        continue;
+      }
+      turn();
+      counts[next.user] += static_cast<std::uint32_t>(loop.side_by_side);
+    }
+    loop.first.assign(1, 0);
+    for (const std::uint32_t count : counts) loop.first.push_back(loop.first.back() + count);
+    loop.turns.resize(turns_.size());
+    std::vector<std::uint32_t> at(loop.first.begin(), loop.first.end() - 1);
+    for (const ThoughtTurn& turn : turns_) {
+      const bool first = at[turn.user] < loop.first[turn.user] + static_cast<std::uint32_t>(loop.side_by_side);
+      Arrival& request = loop.turns[at[turn.user]++] = turn.request;
+      if (first) request.at -= start;
+    }
+    trace_.closed = std::make_shared<const ClosedLoop>(std::move(loop));
   }
 
  private:
@@ -130,7 +167,8 @@ class Generator {
       for (std::int32_t turn = 0; turn < past && !sessions_.repeat && fits(user); ++turn)
         user.context += std::int64_t{in_.draw(random_)} + out_.draw(random_);
       if (!fits(user)) begin(user);
-      due_.push({mean_gap() * random_.uniform(), i});
+      const double at = mean_gap() * random_.uniform();
+      due_.push({at, at, i});
     }
   }
 
@@ -172,15 +210,20 @@ class Generator {
       prompts_.add(std::span(segments).first(count));
       std::int32_t size = 0;
       for (std::size_t i = 0; i < count; ++i) size += segments[i].tokens;
-      trace_.arrivals.push_back(
-          {.at = at, .size = size, .output = output, .prompt = static_cast<std::uint32_t>(prompts_.size())});
+      const Arrival request{
+          .at = at, .size = size, .output = output, .prompt = static_cast<std::uint32_t>(prompts_.size())};
+      trace_.arrivals.push_back(request);
+      if (wanted_.closed) {
+        turns_.push_back({next.user, request});
+        turns_.back().request.at = static_cast<SimTime>(next.thought);
+      }
     }
     if (!sessions_.repeat) {
       user.context += answers;
       if (--user.turns_left <= 0 || !fits(user)) begin(user);
     }
-    const double least = std::min(1e9 * in_seconds(wanted_.answer), mean_gap() / 2);
-    due_.push({next.at + least + (mean_gap() - least) * random_.exponential(), next.user});
+    const double least = std::min(1e9 * in_seconds(wanted_.answer), mean_gap() / 2), waits = random_.exponential();
+    due_.push({next.at + least + (mean_gap() - least) * waits, 1e9 * in_seconds(sessions_.think) * waits, next.user});
   }
 
   const Sessions& sessions_;
@@ -192,6 +235,7 @@ class Generator {
   std::uint32_t chains_ = 0;
   Prompts prompts_;
   Trace trace_;
+  std::vector<ThoughtTurn> turns_;  // of a closed loop, in order of time
 };
 
 }  // namespace

@@ -36,6 +36,7 @@ Result<Sessions> parse_sessions(std::string_view text);
 struct SessionTrace {
   RequestsPerSecond rate = {};                 // of all users
   Seconds answer = {};                         // the shortest time between two requests of a user
+  bool closed = false;                         // also as users who wait for their answers (Trace::closed)
   std::uint64_t requests = 0;                  // to measure, after the warm-up; 0: enough for the planner
   double in_variation = 0, out_variation = 0;  // of the lengths of turns: standard deviation over mean
   std::int32_t longest = 0;                    // tokens of prompt and answer that end a conversation; 0: no limit

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/random.h"
+#include "sim/closed_users.h"
 #include "sim/continuous_engine.h"
 #include "sim/min_tree.h"
 
@@ -109,9 +110,31 @@ class ContinuousRun : public Run {
         prompts_(trace_of(arrivals) == nullptr ? nullptr : trace_of(arrivals)->prompts),
         replicas_(server.replicas, server.batching, server.prefills.empty() ? Role::kWhole : Role::kDecode, totals_,
                   prompts_.get(), seed),
-        prefills_(server.prefills, server.batching, Role::kPrefill, totals_, prompts_.get(), seed) {}
+        prefills_(server.prefills, server.batching, Role::kPrefill, totals_, prompts_.get(), seed) {
+    const Trace* trace = trace_of(arrivals);
+    if (trace == nullptr || !trace->closed) return;
+    closed_ = trace->closed;
+    users_.emplace(*closed_);
+    totals_.answers = &answers_;
+  }
 
  private:
+  // With users who wait, the next event is an arrival, or a step that may end with an answer.
+  std::size_t feed(std::size_t wanted) override {
+    if (!users_) return Run::feed(wanted);
+    for (std::size_t got = 0; got < wanted;) {
+      const SimTime event = next_event(), arrival = users_->next();
+      if (event == kNever && arrival == kNever) return got;
+      if (event <= arrival) {
+        handle(event);
+      } else {
+        arrive(users_->take());
+        ++got;
+      }
+    }
+    return wanted;
+  }
+
   LatencyProfile measured() const override {
     LatencyProfile p;
     p.completed = totals_.latency.count();
@@ -144,6 +167,7 @@ class ContinuousRun : public Run {
   void start_measuring() override {
     ContinuousTotals fresh;
     fresh.present = totals_.present;
+    fresh.answers = totals_.answers;
     fresh.last_change = fresh.measured_since = totals_.last_change;
     totals_ = std::move(fresh);
     rejected_ = 0;
@@ -162,6 +186,7 @@ class ContinuousRun : public Run {
     const std::size_t chosen = first.choose(arrival, apart() ? arrival.size : all);
     if (chosen == first.size() || (apart() && replicas_.least_loaded_for(all) == replicas_.size())) {
       ++rejected_;
+      if (users_) users_->answered(arrival.prompt, arrival.at);
       return;
     }
     totals_.integrate(arrival.at);
@@ -170,18 +195,21 @@ class ContinuousRun : public Run {
   }
 
   void advance(SimTime until) override {
-    for (;;) {
-      const SimTime decode = replicas_.next(), prefill = prefills_.next();
-      const SimTime handed = in_transfer_.empty() ? kNever : in_transfer_.front().ready;
-      const SimTime first = std::min({decode, prefill, handed});
-      if (first == kNever || first > until) return;
-      if (first == decode)
-        replicas_.end_step();
-      else if (first == handed)
-        receive();
-      else
-        send(prefills_.end_step().take_done(), first);
-    }
+    for (SimTime event = next_event(); event != kNever && event <= until; event = next_event()) handle(event);
+  }
+
+  SimTime next_transfer() const { return in_transfer_.empty() ? kNever : in_transfer_.front().ready; }
+  SimTime next_event() const { return std::min({replicas_.next(), prefills_.next(), next_transfer()}); }
+
+  void handle(SimTime now) {
+    if (now == replicas_.next())
+      replicas_.end_step();
+    else if (now == next_transfer())
+      receive();
+    else
+      send(prefills_.end_step().take_done(), now);
+    for (const ContinuousTotals::Answer& answer : answers_) users_->answered(answer.prompt, answer.at);
+    answers_.clear();
   }
 
   void send(const std::vector<Arrival>& done, SimTime now) {
@@ -206,6 +234,9 @@ class ContinuousRun : public Run {
   ReplicaPool replicas_, prefills_;
   std::vector<InTransfer> in_transfer_;
   std::uint64_t rejected_ = 0, sent_ = 0;
+  std::shared_ptr<const ClosedLoop> closed_;
+  std::optional<ClosedUsers> users_;  // empty: arrivals do not depend on answers
+  std::vector<ContinuousTotals::Answer> answers_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "capacity/sessions.h"
 #include "memory/weight_bytes.h"
 #include "plan/read_parts.h"
+#include "plan/startup.h"
 #include "presets/presets.h"
 #include "rightsize/autoscale/sources.h"
 
@@ -84,13 +85,19 @@ Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleI
   return autoscale::replay(process, lengths, seed, sim::to_sim_time(all));
 }
 
-Checked<autoscale::StartedModel> started_model(const std::string& name, int gpus) {
-  RIGHTSIZE_TRY(const model::ModelShape shape, model::find_model(name));
+Checked<autoscale::StartedModel> started_model(const BatchFlags& engine, int gpus) {
+  RIGHTSIZE_TRY(const model::ModelShape shape, model::find_model(engine.model));
   const double each = shape.checkpoint ? memory::bytes_per_element(*shape.checkpoint) : 2.0;
   autoscale::StartedModel model;
   model.weights = bytes(each * static_cast<double>(shape.parameters()));
   model.layers = shape.layers + shape.encoder_layers;
   model.gpus = gpus;
+  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(engine.catalog));
+  const Result<const catalog::Gpu*> gpu = catalog.find_gpu(engine.gpu);
+  const model::Stack stack = engine.stack == "sglang"   ? model::Stack::kSglang
+                             : engine.stack == "trtllm" ? model::Stack::kTrtLlm
+                                                        : model::Stack::kVllm;
+  model.image = plan::image_size(plan::serving_image(stack, gpu && (*gpu)->vendor == "AMD"));
   return model;
 }
 
@@ -101,8 +108,14 @@ std::vector<std::pair<std::string, autoscale::Startup>> faster_starts(const auto
   const auto add = [&](std::string name) {
     faster.emplace_back(std::move(name), autoscale::startup_of(model, options));
   };
-  if (!options.node.empty() || options.image) {
-    options.node.clear(), options.image = false;
+  using autoscale::ImageSource;
+  const bool pulls = options.image ? *options.image == ImageSource::kPull : !options.node.empty();
+  if (pulls) {
+    options.image = ImageSource::kStream;
+    add("container image loaded lazily");
+  }
+  if (!options.node.empty() || pulls) {
+    options.node.clear(), options.image.reset();
     add("warm pool: machines with the image");
   }
   if (options.compile == autoscale::Compilation::kCold) {
@@ -129,7 +142,7 @@ Checked<void> read_startup(const AutoscaleFlags& flags, int gpus, AutoscaleInput
     return fail(bad_input("how long a replica takes to start is missing")
                     .with_hint("use --startup 110s, or --model to estimate it by stage"));
   }
-  RIGHTSIZE_TRY(const autoscale::StartedModel model, started_model(flags.engine.model, gpus));
+  RIGHTSIZE_TRY(const autoscale::StartedModel model, started_model(flags.engine, gpus));
   input.startup = autoscale::startup_of(model, options);
   input.faster_starts = faster_starts(model, options);
   return {};

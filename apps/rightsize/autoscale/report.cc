@@ -155,6 +155,7 @@ const Fields<autoscale::Stage> kStageFields = {
     {"seconds", "time", "likely time", &autoscale::Stage::time, format_duration},
     {"low", "from", "lower end in seconds", &autoscale::Stage::low, format_duration},
     {"high", "to", "upper end in seconds", &autoscale::Stage::high, format_duration},
+    {"source?", "where the figure comes from, with its date", &autoscale::Stage::source},
 };
 const Fields<autoscale::Startup> kStartupFields = {
     {"stages", "its stages", kStageFields, &autoscale::Startup::stages},

@@ -188,6 +188,18 @@ std::string speed_line(const live_service::LearnedSpeed& s) {
       format_duration(s.corrected_tpot * s.corrected_interval.high), plural(s.rows, "measurement"));
 }
 
+// What a larger prefix cache would save; the counters do not say how large it would have to be.
+std::string cache_line(const SizedService& one) {
+  if (!one.sized || !one.sized->larger_cache) return {};
+  const live_service::LargerCache& larger = *one.sized->larger_cache;
+  const std::string if_so = fmt::format(
+      "A prefix cache that finds half of the prompt tokens computed today ({} instead of {})",
+      format_percent(Ratio::fraction(larger.prefix_hit)), format_percent(Ratio::fraction(*one.description.prefix_hit)));
+  if (larger.gpus_saved <= 0) return if_so + " would save no GPU.";
+  return fmt::format("{} would save {}; 'rightsize cache' sizes it from a trace.", if_so,
+                     plural(larger.gpus_saved, "GPU"));
+}
+
 std::string schedule_line(const SizedService& one) {
   for (const SizedPlan& p : one.sized->plans) {
     if (p.kind != SizeChange::kSchedule) continue;
@@ -209,6 +221,7 @@ void add_service(const ServiceInput& input, const SizedService& one, report::Rep
     report.show(fmt::format("{}: its autoscaling, predicted and measured", full_name(one.promise->decision)),
                 table_of(kJudgedFields, one.promise->metrics, {"metric", "predicted_text", "measured", "verdict"}));
   if (one.learned) report.say(speed_line(*one.learned));
+  if (const std::string line = cache_line(one); !line.empty()) report.say(line);
   if (one.sized && !one.sized->plans.empty()) {
     report.blocks.emplace_back(plans_table(one, input.size.percentile));
     report.say(schedule_line(one));
