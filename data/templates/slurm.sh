@@ -6,7 +6,10 @@
 #   partition, account, and a constraint for the GPU, as your cluster names them
 #   submit from a folder on the shared file system that holds code, data and checkpoints
 #SBATCH --job-name={{name}}
-#SBATCH --nodes={{machines}}
+#SBATCH --nodes={{nodes}}
+{{#apart}}
+#SBATCH --array=0-{{last_machine}}
+{{/apart}}
 #SBATCH --ntasks-per-node=1
 #SBATCH --gpus-per-node={{machine_gpus_used}}
 {{#cpus}}

@@ -32,8 +32,10 @@ Result<std::string> slurm(const Request& request, const Plan& plan) {
   Facts facts = facts_of(request, plan, kSlurmStorage);
   facts.set("time_limit", slurm_time(request, plan));
   add_work(facts, request, plan,
-           machines_per_replica(request, plan) == 1 ? Launcher{"$SLURM_NODEID", "$HEAD", engines_per_machine(plan)}
-                                                    : Launcher{"\"$MEMBER\"", "\"$LEADER\"", 1});
+           machines_per_replica(request, plan) == 1
+               ? Launcher{work_apart(request, plan) ? "$SLURM_ARRAY_TASK_ID" : "$SLURM_NODEID", "$HEAD",
+                          engines_per_machine(plan)}
+               : Launcher{"\"$MEMBER\"", "\"$LEADER\"", 1});
   return hand_over::fill_in("slurm.sh", facts);
 }
 
@@ -146,7 +148,7 @@ Result<> check_skypilot(const SkyPilotCloud& cloud, const Request& request, cons
                     .with_hint("use --emit kubernetes or --emit slurm")
                     .with_hint("--providers aws,gcp,lambda,nebius restricts the plan to clouds where it can"));
   };
-  if (plan.machines > 1 && !is_served(request) && !cloud.nodes) return refused("starts no jobs over several machines");
+  if (plan.machines > 1 && is_training(request) && !cloud.nodes) return refused("starts no jobs over several machines");
   if (is_spot(plan) && !cloud.spot) return refused("rents no spot machines");
   if (is_served(request) && !cloud.ports) return refused("opens no ports for a service");
   if (is_amd(plan) && !cloud.docker) return refused("starts no container images, which ROCm needs,");
@@ -183,7 +185,8 @@ Result<std::string> skypilot(const Request& request, const Plan& plan) {
       .set("autodown", cloud.autodown)
       .set("needs_setup", !install.empty());
   add_work(facts, request, plan,
-           {"$SKYPILOT_NODE_RANK", "$(echo \"$SKYPILOT_NODE_IPS\" | head -n1)", engines_per_machine(plan)});
+           {work_apart(request, plan) ? "$WORKER" : "$SKYPILOT_NODE_RANK", "$(echo \"$SKYPILOT_NODE_IPS\" | head -n1)",
+            engines_per_machine(plan)});
   return hand_over::fill_in("skypilot.yaml", facts);
 }
 

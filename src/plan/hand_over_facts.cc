@@ -9,11 +9,12 @@
 #include "base/csv.h"
 #include "base/embedded.h"
 #include "base/format.h"
-#include "presets/presets.h"
 #include "perf/perf.h"
 #include "plan/candidates.h"
+#include "plan/hand_over_parts.h"
 #include "plan/layouts.h"
 #include "plan/startup.h"
+#include "presets/presets.h"
 
 namespace rightsize::plan {
 namespace {
@@ -49,7 +50,11 @@ Facts checkpoint_input(const Request& request, const Plan& plan) {
   if (id.empty())
     return input("MODEL", fmt::format("REPLACE-BY-A-CHECKPOINT-OF-{}", named),
                  "the checkpoint: its Hub ID or its folder");
-  return input("MODEL", id, "the checkpoint's Hub ID; for a gated model, HF_TOKEN must be set");
+  return input("MODEL", id,
+               fmt::format("the checkpoint's Hub ID; for a gated model, HF_TOKEN must be set{}",
+                           plan.job.kind == model::JobKind::kServe && runs_remote_code(id)
+                               ? "; --trust-remote-code runs code of its repository"
+                               : ""));
 }
 
 // The name of a model in torchtitan, where it has one: data/torchtitan_models.csv.
@@ -99,6 +104,27 @@ Facts speculation_input(const model::Speculation& speculation) {
       own_heads ? "speculative decoding with the model's own heads" : "speculative decoding: its draft model");
 }
 
+void add_offline_inputs(std::vector<Facts>& inputs, const Request& request, const Plan& plan,
+                        const std::string& folder) {
+  const Parts parts = parts_of(request, plan);
+  const std::string items = format_count(static_cast<double>(parts.items)),
+                    count = format_count(static_cast<double>(parts.count)), length = format_duration(parts.length);
+  if (needs_code(request))
+    inputs.push_back(input("WORK_SCRIPT", "work.py",
+                           "your script: reads names of parts from standard input, one per line; writes the results of "
+                           "INPUT/NAME to the file OUTPUT/NAME.tmp, then prints NAME"));
+  const std::string split =
+      fmt::format("split -d -a 6 -l {} --additional-suffix=.jsonl requests.jsonl INPUT/part-", parts.items);
+  inputs.push_back(input(
+      "INPUT", folder + "/input",
+      !request.work.profiled_gpu.empty() ? fmt::format("a folder with the work in {} parts of {} each", count, length)
+      : needs_code(request) ? fmt::format("a folder of {} parts, {} items each ({} of work)", count, items, length)
+                            : fmt::format("a folder of {} files, {} requests each ({} of work), one per line in the "
+                                          "format of the Batch API: {}",
+                                          count, items, length, split)));
+  inputs.push_back(input("OUTPUT", folder + "/output", "where results go, a file for each part"));
+}
+
 std::vector<Facts> inputs_of(const Request& request, const Plan& plan, std::string_view storage) {
   std::vector<Facts> inputs;
   if (!request.model.name.empty() && has_checkpoint(request, plan)) inputs.push_back(checkpoint_input(request, plan));
@@ -110,12 +136,7 @@ std::vector<Facts> inputs_of(const Request& request, const Plan& plan, std::stri
     inputs.push_back(input("DATA", "./data", "the training data: a folder beside the script, or a mounted one"));
     inputs.push_back(input("OUTPUT", folder, "where checkpoints go, and where a restarted run finds the newest"));
   } else if (request.work.kind == WorkKind::kOffline) {
-    const int parts = std::max(1, plan.replicas);
-    if (needs_code(request))
-      inputs.push_back(input("WORK_SCRIPT", "work.py", "your script: --input and --output of one part"));
-    inputs.push_back(
-        input("INPUT", folder + "/input", fmt::format("the items in {} parts, part-0 to part-{}", parts, parts - 1)));
-    inputs.push_back(input("OUTPUT", folder + "/output", "where results go"));
+    add_offline_inputs(inputs, request, plan, folder);
   } else if (in_batches(request)) {
     inputs.push_back(input("SERVE_SCRIPT", "serve.py", "your server: gathers requests into batches, answers /health"));
   }
@@ -145,6 +166,7 @@ void add_header(Facts& facts, const Request& request, const Plan& plan) {
       .set("software", needs_own_script(request) ? "" : software(plan.job.stack).name)
       .set("software_commit", software(plan.job.stack).commit)
       .set("software_date", software(plan.job.stack).date)
+      .set("data", describe_data(request))
       .set("committed", is_committed(plan));
 }
 
@@ -207,6 +229,7 @@ void add_machines(Facts& facts, const Request& request, const Plan& plan, std::s
       .set("served", is_served(request))
       .set("needs_code", needs_code(request))
       .set("keeps_results", !is_served(request))
+      .set("offline", request.work.kind == WorkKind::kOffline)
       .set("inputs", inputs_of(request, plan, storage))
       .set("storage", storage)
       .set("spot", is_spot(plan))
@@ -216,6 +239,9 @@ void add_machines(Facts& facts, const Request& request, const Plan& plan, std::s
       .set("machine_gpus_used", used)
       .set("all_gpus", plan.machines * machine.gpus)
       .set("several_machines", plan.machines > 1)
+      .set("nodes", work_apart(request, plan) ? 1 : plan.machines)
+      .set("apart", work_apart(request, plan))
+      .set("last_machine", plan.machines - 1)
       .set("cpus", cpus)
       .set("disk_gb", disk_gb(request, plan))
       .set("max_price", max_price(plan))
@@ -228,6 +254,15 @@ void add_machines(Facts& facts, const Request& request, const Plan& plan, std::s
       .set("span", span)
       .set("spans", span > 1)
       .set("port", kPort);
+}
+
+// Parts that were read and results on their way to storage, of every replica of a machine, in GB.
+double results_on_disk(const Request& request, const Plan& plan) {
+  constexpr double kParts = 10;
+  if (request.work.kind != WorkKind::kOffline) return 0;
+  const Parts parts = parts_of(request, plan);
+  const double each = 1e-9 * in_bytes(data_size(request).both()) / static_cast<double>(parts.count);
+  return kParts * each * engines_per_machine(plan);
 }
 
 }  // namespace
@@ -265,6 +300,10 @@ bool work_together(const Request& request, const Plan& plan) {
   return (plan.machines > 1 && is_training(request)) || machines_per_replica(request, plan) > 1;
 }
 
+bool work_apart(const Request& request, const Plan& plan) {
+  return plan.machines > 1 && request.work.kind == WorkKind::kOffline;
+}
+
 std::string max_price(const Plan& plan) {
   constexpr double kMargin = 1.2;
   const double price = in_usd_per_machine_hour(std::max(plan.price.listed, plan.price.likely));
@@ -273,6 +312,12 @@ std::string max_price(const Plan& plan) {
 
 std::string hub_id_of(const Request& request) {
   return model::hub_id(request.model_given.empty() ? request.model.name : request.model_given);
+}
+
+bool runs_remote_code(std::string_view hub_id) {
+  static const Csv kModels = *Csv::parse("data/remote_code.csv", std::string(embedded_file("remote_code.csv")));
+  return std::any_of(kModels.rows().begin(), kModels.rows().end(),
+                     [&](const CsvRow& row) { return hub_id.starts_with(kModels.cell(row, "repository")); });
 }
 
 bool has_checkpoint(const Request& request, const Plan& plan) {
@@ -300,7 +345,10 @@ const Software& software(Stack stack) {
 // complete.
 int storage_gb(const Request& request, const Plan& plan) {
   constexpr double kStep = 100;
-  if (!is_training(request)) return std::max(500, 2 * disk_gb(request, plan));
+  if (!is_training(request)) {
+    const double data = 1.1e-9 * in_bytes(data_size(request).both());
+    return static_cast<int>(std::ceil(std::max(500.0, data) / kStep) * kStep);
+  }
   const double saved = 1e-9 * in_bytes(checkpoint_bytes(perf::work_of(request.model), plan.job));
   return static_cast<int>(std::ceil(std::max(1.0, (kKeptCheckpoints + 1) * 1.05 * saved) / kStep) * kStep);
 }
@@ -312,7 +360,8 @@ int disk_gb(const Request& request, const Plan& plan) {
   // As downloaded: 16 bits per parameter, or the whole checkpoint of a format that comes with its own.
   const double weights = 2e-9 * static_cast<double>(request.model.parameters());
   const double saved = 1e-9 * in_bytes(checkpoint_bytes(work, plan.job)) / std::max(1, plan.machines);
-  return static_cast<int>(std::ceil((kSystemAndImage + 1.1 * weights + 2.2 * saved) / kStep) * kStep);
+  return static_cast<int>(
+      std::ceil((kSystemAndImage + 1.1 * weights + 2.2 * saved + results_on_disk(request, plan)) / kStep) * kStep);
 }
 
 Facts facts_of(const Request& request, const Plan& plan, std::string_view storage) {

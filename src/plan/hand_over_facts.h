@@ -38,6 +38,9 @@ const Software& software(model::Stack stack);  // Hugging Face: TRL
 // The Hub ID of the model as the user typed it, else the built-in model's. Empty: unknown.
 std::string hub_id_of(const Request& request);
 
+// Whether engines must run code of the model's repository on the Hub (data/remote_code.csv).
+bool runs_remote_code(std::string_view hub_id);
+
 bool is_spot(const Plan& plan);
 bool is_committed(const Plan& plan);  // for one or three years
 bool is_amd(const Plan& plan);
@@ -57,15 +60,20 @@ int machines_per_replica(const Request& request, const Plan& plan);  // 1 for tr
 // Machines of one training job or of one replica exchange data; separate replicas and parts of offline work do not.
 bool work_together(const Request& request, const Plan& plan);
 
+// Machines of an offline job are started one by one, so that an interruption of one stops no other: the plan counts on
+// it.
+bool work_apart(const Request& request, const Plan& plan);
+
 // The most a machine may cost per hour: a fifth above the plan's price.
 std::string max_price(const Plan& plan);
 
-// Size of the storage for checkpoints: those that are kept and the one being written. Offline work: twice the disk.
+// Size of the storage for checkpoints: those that are kept and the one being written. Offline work: for its
+// items and results.
 inline constexpr int kKeptCheckpoints = 2;
 int storage_gb(const Request& request, const Plan& plan);
 
 // Disk of one machine: system and image, the weights as downloaded, and for checkpoints space for two of them on their
-// way to storage.
+// way to storage. Offline work: for some parts and their results.
 int disk_gb(const Request& request, const Plan& plan);
 
 }  // namespace rightsize::plan

@@ -60,7 +60,6 @@ const std::vector<Program>& programs() {
       {"torchrun ", "", {"torchrun", "trl"}},
       {"composer ", "", {"composer", "llm-foundry"}},
       {"vllm serve ", "", {"vllm"}},
-      {"vllm run-batch ", "", {"vllm"}},
       {"vllm-router ", "", {"vllm-router"}},
       {"python -m sglang.launch_server ", "", {"sglang", "torchrun"}},  // -m is Python's
       {"python -m sglang_router.launch_router ", "", {"sglang-router", "torchrun"}},

@@ -244,6 +244,7 @@ void add_engine(Facts& facts, const Request& request, const Plan& plan) {
       .set("quantization", fp8_on_load                        ? "fp8"
                            : job.precision == Precision::kNf4 ? "bitsandbytes"
                                                               : "")
+      .set("remote_code", runs_remote_code(hub_id_of(request)))
       .set("speculates", job.serve.speculation.tokens > 0)
       .set("fp8_cache", fp8_cache)
       .set("kv_cache_dtype", fp8_cache ? "fp8" : "")
@@ -262,6 +263,23 @@ std::string side_by_side(Facts facts, const std::string& each, int gpus) {
 
 std::string engine_name(Stack stack) {
   return stack == Stack::kSglang ? "sglang" : stack == Stack::kTrtLlm ? "trtllm" : "vllm";
+}
+
+// The replicas of one machine, each with its own parts: a script of the user, or an engine that a client keeps busy.
+std::string offline_work(Facts facts, const Request& request, const Plan& plan, int engines) {
+  std::string before = hand_over::fill_in("work/before_parts", facts);
+  if (!needs_code(request)) {
+    facts.set("port", engines > 1 ? fmt::format("$(( {} + i ))", kWorkerPort) : std::to_string(kWorkerPort));
+    Facts one = facts;
+    one.set("engines", 0);
+    const std::string engine = hand_over::command("work/" + engine_name(plan.job.stack), one);
+    facts.set("engine", true).set("engine_in_background", in_background(engine));
+    before += hand_over::fill_in("work/send_parts", facts);
+  }
+  std::string worker = hand_over::command(needs_code(request) ? "work/part_script" : "work/part_client", facts);
+  worker.pop_back();
+  facts.set("worker", worker + " |");
+  return before + side_by_side(facts, hand_over::fill_in("work/parts", facts), plan.job.parallel.tensor);
 }
 
 // One kind of workers of a disaggregated plan: their number, their GPUs and their addresses.
@@ -413,9 +431,7 @@ void add_work(Facts& facts, const Request& request, const Plan& plan, const Laun
     work = serve_command(facts, request, plan, launcher.engines);
   } else {
     add_engine(facts, request, plan);
-    facts.set("each", hand_over::command(needs_code(request) ? "work/part_script" : "work/vllm_batch", facts));
-    work = "mkdir -p \"$OUTPUT\"\n" +
-           side_by_side(facts, hand_over::fill_in("work/part", facts), plan.job.parallel.tensor);
+    work = offline_work(facts, request, plan, launcher.engines);
   }
   facts.set("work", work);
 }

@@ -1,0 +1,32 @@
+// How the files of an offline job divide its items.
+//
+// Each replica works through its own parts, and a part whose results exist is not repeated. What an interruption costs
+// is therefore half a part, and parts are as short as the plan's running time counts on (market/interruptions.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "plan/plan.h"
+
+namespace rightsize::plan {
+
+struct Parts {
+  std::int64_t items = 1;  // of one part
+  std::int64_t count = 1;
+  Seconds length = {};     // of one part on its replica
+  Seconds in_flight = {};  // time a request takes: those that run are lost, too
+};
+Parts parts_of(const Request& request, const Plan& plan);
+
+// What an offline job reads and writes, as far as it follows from the model; zero: unknown.
+struct DataSize {
+  Bytes in, out;
+  Bytes both() const { return in + out; }
+};
+DataSize data_size(const Request& request);
+
+// "about 320 GB in and 4.38 TB out, whose storage is not part of the cost"; empty: unknown.
+std::string describe_data(const Request& request);
+
+}  // namespace rightsize::plan
