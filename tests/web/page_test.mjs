@@ -96,7 +96,7 @@ await visit('/', 'recommend', async (page) => {
   await page.keyboard.press('Enter');
   await page.getByText(/Train qwen2.5-1.5b/).waitFor();
   await page.getByRole('region', { name: 'Ranked plans' }).getByRole('button').nth(9).click();
-  await page.getByText('not the cheapest').waitFor();
+  await page.getByText(/^not the recommendation/).waitFor();
   check(new URL(page.url()).searchParams.get('plan') !== null, 'the address contains the selected plan');
   for (const tab of ['Roofline', 'Why this one', 'What would change it', 'Why not others', 'Run it', 'Memory']) {
     await page.getByRole('tab', { name: tab }).click();
@@ -104,7 +104,7 @@ await visit('/', 'recommend', async (page) => {
   }
   // The cost on a popular GPU that was not chosen.
   await page.getByRole('tab', { name: 'Why not others' }).click();
-  const asked = page.getByRole('region', { name: 'The best plan on other GPUs' }).getByRole('row').filter({ hasText: 'h100-sxm' });
+  const asked = page.getByRole('group', { name: 'The best plan on other GPUs' }).getByRole('row').filter({ hasText: 'h100-sxm' });
   await asked.getByText(/\$[\d.,]+/).waitFor();
   // The menu returns to the previous question.
   const before = new URL(page.url()).search;
@@ -217,9 +217,10 @@ await visit('/batching?ttft=0.01&rate=64', 'batching-infeasible', async (page) =
 });
 
 // A malformed answer breaks only its page, which reports it.
-for (const view of ['/recommend', '/fleet', '/batching', '/autoscale', '/cache', '/mig', '/prices', '/decisions']) {
+const VIEWS = ['/recommend', '/fleet', '/service', '/portfolio', '/batching', '/autoscale', '/cache', '/rl', '/window', '/mig', '/energy', '/commit', '/prices', '/decisions'];
+for (const view of VIEWS) {
   const page = await browser.page();
-  await page.route('**/api/**', (route) => route.fulfill({ json: { plans: 5, prices: [{}], offers: [{}], totals: 3, frontier: [{}], gpus: [7], models: {}, decisions: 1, plan: {} } }));
+  await page.route('**/api/**', (route) => route.fulfill({ json: { plans: 5, prices: [{}], offers: [{}], totals: 3, frontier: [{}], gpus: [7], models: {}, decisions: 1, plan: {}, services: [3], machines: 5, workloads: [{}], futures: 7, options: 4, schedule: {} } }));
   await page.goto(new URL(view, server.address).href);
   await page.waitForTimeout(700);
   await page.unroute('**/api/**');
@@ -276,20 +277,23 @@ await visit('/prices?gpu=h100-sxm', 'prices-leading', async (page) => {
 
 await visit('/live', 'live', async (page) => {
   await page.getByText('GPU 0').first().waitFor();
-  await page.getByText('live', { exact: true }).waitFor();
+  await page.getByText('recording', { exact: true }).waitFor(); // a replay is not live
   await page.getByRole('button', { name: 'Pause' }).click();
 });
 
 await visit('/decisions', 'decisions', async (page) => {
   await page.getByText(/saved so far by 2 decisions/).waitFor();
   await page.getByRole('button', { name: 'D1 chat' }).click();
-  await page.getByText('ttft seconds').waitFor();
+  const measured = page.getByRole('row').filter({ hasText: /^TTFT/ });
+  await measured.getByText(/sample/).waitFor();
+  await page.getByRole('button', { name: 'research', exact: true }).click();
+  await page.getByText(/^research: \$[\d.]+ more spent so far by 1 decision/).waitFor(); // the headline follows the filter
 });
 
 // A server without a ledger and without GPUs says so, without errors on the page.
 const bare = await startServer(program);
 await visit(`${bare.address}/decisions`, 'decisions-none', async (page) => {
-  await page.getByText('No decision is kept yet').waitFor();
+  await page.getByText('No decision is recorded yet').waitFor();
 });
 await visit(`${bare.address}/live`, 'live-none', async (page) => {
   await page.getByText(/^(no GPU|live)$/).waitFor(); // a machine with a driver has one
@@ -310,7 +314,7 @@ await visit('/fleet', 'fleet-dark', async (page) => {
   check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark', 'dark again after printing');
 }, { colorScheme: 'dark' });
 
-for (const view of ['/recommend', '/fleet', '/batching', '/autoscale', '/cache', '/mig', '/prices', '/live']) {
+for (const view of [...VIEWS, '/live']) {
   await visit(view, `phone${view.replace('/', '-')}`, async (page) => {
     await page.locator('.card').nth(1).waitFor();
     check(await page.getByRole('button', { name: 'Dark theme' }).isVisible(), `${view} has its theme switch on a phone`);
@@ -318,7 +322,7 @@ for (const view of ['/recommend', '/fleet', '/batching', '/autoscale', '/cache',
 }
 
 // On a laptop screen every table shows all its columns, and every label stays inside its chart.
-for (const view of ['/recommend', '/recommend?job=serve', '/fleet', '/batching', '/autoscale', '/cache', '/mig', '/prices', '/decisions']) {
+for (const view of [...VIEWS, '/recommend?job=serve']) {
   await visit(view, `laptop${view.replace(/[^a-z]/g, '-')}`, async (page) => {
     await page.locator('.card').nth(1).waitFor();
     if (view.startsWith('/recommend')) await answer(page);
@@ -334,6 +338,101 @@ for (const view of ['/recommend', '/recommend?job=serve', '/fleet', '/batching',
     check(outside.length === 0, `${view} at 1280: ${outside.join('; ')}`);
   }, { viewport: { width: 1280, height: 800 } });
 }
+
+// Every trade-off can be picked, compared, saved and decided; the decision is in the ledger.
+{
+  const folder = mkdtempSync(join(tmpdir(), 'rightsize-ledger-'));
+  const own = await startServer(program, '--ledger', join(folder, 'team.db'));
+  await visit(`${own.address}/recommend`, 'decide', async (page) => {
+    await page.getByText(/^confidence /).waitFor();
+    const compare = page.getByLabel('Compare with');
+    for (const label of ['fastest', 'cheapest']) await compare.locator('option', { hasText: label }).first().waitFor({ state: 'attached' });
+    const fastest = await compare.locator('option', { hasText: 'fastest' }).first().getAttribute('value');
+    await page.goto(`${own.address}/recommend?plan=${fastest}&vs=1`);
+    await page.getByText(/^confidence |^not the recommendation/).first().waitFor();
+    const chosen = await answer(page);
+    await page.getByRole('row').filter({ hasText: /^Total cost/ }).getByText(/[+−]\d+ %/).waitFor();
+    await settled(page);
+    await page.getByRole('button', { name: 'Decide…' }).click();
+    await page.getByLabel('Workload', { exact: true }).fill('tuner');
+    await page.getByLabel('Decided by').fill('ann');
+    await page.getByLabel('Decided by').blur();
+    await page.getByRole('button', { name: 'Record the decision' }).click();
+    await page.getByText('Decision recorded').waitFor();
+    const kept = (await (await fetch(`${own.address}/api/decisions?what=list`)).json()).decisions;
+    check(kept.length === 1 && chosen.startsWith(`${kept[0].gpus} × ${kept[0].gpu}`), `the picked plan was decided: ${chosen}, ${JSON.stringify(kept)}`);
+    await page.getByRole('button', { name: 'Scenarios' }).click();
+    await page.getByRole('button', { name: 'Save this question' }).click();
+    await page.getByRole('button', { name: 'Train llama-3.1-8b', exact: true }).waitFor();
+  });
+  // The page says that the server is away, and recovers by itself when it is back.
+  const page = await browser.page();
+  page.setDefaultTimeout(20000);
+  await page.goto(`${own.address}/prices`);
+  await answer(page);
+  await page.route('**/api/**', (route) => route.abort('connectionrefused'));
+  await page.goto(`${own.address}/window`).catch(() => undefined);
+  await page.getByText(/server does not respond/).first().waitFor();
+  await page.unroute('**/api/**');
+  check(/GPU/.test(await answer(page)), 'the page recovers when the server is back');
+  await page.context().close();
+  own.stop();
+  rmSync(folder, { recursive: true });
+}
+
+// The recommendation prints on one page.
+{
+  const page = await browser.page();
+  for (const view of ['/recommend', '/recommend?job=serve']) {
+    await page.goto(new URL(view, server.address).href);
+    await page.getByText(/^confidence /).waitFor();
+    await settled(page);
+    const pages = (await page.pdf({ preferCSSPageSize: true })).toString('latin1').match(/\/Type\s*\/Page[^s]/g)?.length;
+    check(pages === 1, `${view} prints on ${pages} pages`);
+  }
+  await page.context().close();
+}
+
+// An upload that fails keeps the readings and their name; a mistyped address shows the menu.
+await visit('/fleet', 'fleet-upload', async (page) => {
+  const before = await page.getByTestId('summary').innerText();
+  await page.setInputFiles('input[type=file]', { name: 'wrong.json', mimeType: 'application/json', buffer: Buffer.from('{"nothing": 1}') });
+  await page.getByRole('alert').first().waitFor();
+  check((await page.getByTestId('summary').innerText()) === before, 'the readings before stay');
+  check((await page.getByText('Readings of wrong.json').count()) === 0, 'the old readings do not get the new name');
+  await page.goto(new URL('/fleet', server.address).href);
+  await page.getByTestId('summary').waitFor();
+  const off = page.getByRole('checkbox').nth(1);
+  const name = await off.getAttribute('aria-label');
+  await off.uncheck();
+  const all = await page.getByTestId('after').innerText();
+  await page.getByLabel('Your price').fill('h100-sxm=4');
+  await page.getByLabel('Your price').press('Enter');
+  for (const until = Date.now() + 20000; (await page.getByTestId('after').innerText()) === all && Date.now() < until; ) await page.waitForTimeout(50);
+  check(!(await page.getByRole('checkbox', { name }).isChecked()), 'the same action is off after a price change');
+  await page.goto(new URL('/nowhere', server.address).href);
+  await page.getByTestId('not-found').waitFor();
+  page.problems.length = 0; // the browser reports refused requests and the 404
+});
+
+// A pin keeps a workload where it is, and says what that costs.
+await visit('/portfolio', 'portfolio', async (page) => {
+  const first = await answer(page);
+  await page.getByRole('button', { name: /^notebooks/ }).first().click();
+  await page.getByRole('region', { name: 'Pins' }).getByText('costs nothing').waitFor(); // where the best plan has it
+  await page.getByRole('region', { name: 'Pins' }).getByRole('combobox').selectOption({ index: 0 });
+  await changed(page, first);
+  await page.getByRole('region', { name: 'Pins' }).getByText(/^costs \$/).waitFor();
+});
+
+// Prices of every GPU are searched by any word, and compared.
+await visit('/prices?gpu=', 'prices-search', async (page) => {
+  await page.getByLabel('Search: Prices').fill('p5.48xlarge on-demand');
+  const rows = page.getByRole('group', { name: 'Prices' }).getByRole('row');
+  check((await rows.nth(1).innerText()).includes('p5.48xlarge'), 'the search finds a machine');
+  for (const i of [1, 2]) await rows.nth(i).getByRole('button').click();
+  await page.getByRole('region', { name: 'Comparison' }).getByText('vCPU').waitFor();
+});
 
 // By keyboard alone: skip the navigation, change the deadline, select another plan.
 await visit('/recommend', 'keyboard', async (page) => {
@@ -388,7 +487,7 @@ await visit('/recommend', 'typed', async (page) => {
   await page.getByTestId('deadline-change').getByText('7 d → 3 d 12 h: same plan').waitFor();
   await page.getByText(/^confidence /).waitFor();
   await page.getByRole('region', { name: 'Ranked plans' }).getByRole('button').nth(9).click();
-  await page.getByText('not the cheapest').waitFor();
+  await page.getByText(/^not the recommendation/).waitFor();
   check((await page.getByText(/^confidence /).count()) === 0, 'confidence is shown for the first plan only');
 });
 

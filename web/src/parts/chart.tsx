@@ -3,7 +3,7 @@ import * as Plot from '@observablehq/plot';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { toCsv, type Row } from '../lib/csv';
-import { number } from '../lib/format';
+import { number, sentence } from '../lib/format';
 import { save, savePng, saveSvg } from '../lib/save';
 import { useTheme } from './theme';
 
@@ -108,7 +108,7 @@ export function Chart(props: ChartProps) {
       <div class="card-head">
         <div>
           <h2>{props.title}</h2>
-          {(props.note ?? props.hint) && <p>{props.note} {props.hint && <span class="screen-only">{props.hint}</span>}</p>}
+          {(props.note ?? props.hint) && <p>{props.note && props.hint ? sentence(props.note) : props.note} {props.hint && <span class="screen-only">{props.hint}</span>}</p>}
         </div>
         <div class="chart-tools">
           <button type="button" class="ghost" aria-pressed={table} title="The numbers as a table" onClick={() => { setTable(!table); }}>

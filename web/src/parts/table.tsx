@@ -39,7 +39,7 @@ export function Table<R>(props: { label: string; columns: Column<R>[]; rows: R[]
   }, [found, props.columns, order]);
   const shown = sorted.slice(0, (props.most ?? MORE) + more);
   const table = (
-    <div class="scroll" tabIndex={0} role="region" aria-label={props.label}>
+    <div class="scroll" tabIndex={0} role="group" aria-label={props.label}>
       <table>
         <thead>
           <tr>

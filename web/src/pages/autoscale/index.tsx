@@ -90,9 +90,9 @@ export function AutoscalePage() {
                     { title: 'GPU-hours', number: true, cell: (each: Policy) => number(each.gpu_hours), sort: (each: Policy) => each.gpu_hours },
                     { title: '$/day', number: true, cell: (each: Policy) => (each.usd === undefined || each.usd === null ? '–' : money(each.usd)), sort: (each: Policy) => each.usd ?? 0 },
                     { title: 'Over the SLO', number: true, cell: (each: Policy) => <Badge tone={each.meets_slo ? 'good' : 'bad'}>{percent(each.over_slo)}</Badge>, sort: (each: Policy) => each.over_slo },
-                    { title: 'p99 TTFT', number: true, cell: (each: Policy) => duration(each.ttft_p99_seconds), sort: (each: Policy) => each.ttft_p99_seconds },
-                    { title: 'Replicas, mean', number: true, cell: (each: Policy) => number(each.mean_replicas), sort: (each: Policy) => each.mean_replicas },
-                    { title: 'Most', number: true, cell: (each: Policy) => number(each.max_replicas), sort: (each: Policy) => each.max_replicas },
+                    { title: 'p99 TTFT', number: true, roomy: true, cell: (each: Policy) => duration(each.ttft_p99_seconds), sort: (each: Policy) => each.ttft_p99_seconds },
+                    { title: 'Replicas, mean', number: true, roomy: true, cell: (each: Policy) => number(each.mean_replicas), sort: (each: Policy) => each.mean_replicas },
+                    { title: 'Most', number: true, roomy: true, cell: (each: Policy) => number(each.max_replicas), sort: (each: Policy) => each.max_replicas },
                   ]}
                 />
               </Card>

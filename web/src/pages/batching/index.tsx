@@ -137,12 +137,12 @@ export function BatchingPage() {
                   onPick={(each) => { change({ at: String(frontier.indexOf(each)) }, true); }}
                   columns={[
                     { title: 'GPUs', cell: (each) => `${number(each.gpus)} × ${each.gpu}` },
-                    { title: 'Replicas', number: true, cell: (each) => number(each.replicas), sort: (each) => each.replicas },
-                    { title: 'Batch', number: true, cell: (each) => number(each.max_batch), sort: (each) => each.max_batch },
-                    { title: 'Delay', number: true, cell: (each) => duration(each.max_delay_ms / 1000) },
-                    ...plan.slos.map((slo, i) => ({ title: slo.metric === slo.slo_percentile ? slo.metric : `${slo.slo_percentile} ${slo.metric.toUpperCase()}`, number: true, cell: (each: BatchPlan) => duration((each.slos[i]?.value_ms ?? 0) / 1000), sort: (each: BatchPlan) => each.slos[i]?.value_ms ?? 0 })),
-                    { title: 'Load', number: true, cell: (each) => percent(each.load), sort: (each) => each.load },
                     { title: '$/month', number: true, cell: (each) => <strong>{money(each.usd_per_month)}</strong>, sort: (each) => each.usd_per_month ?? 0 },
+                    { title: 'Replicas', number: true, roomy: true, cell: (each) => number(each.replicas), sort: (each) => each.replicas },
+                    { title: 'Batch', number: true, roomy: true, cell: (each) => number(each.max_batch), sort: (each) => each.max_batch },
+                    { title: 'Delay', number: true, roomy: true, cell: (each) => duration(each.max_delay_ms / 1000) },
+                    ...plan.slos.map((slo, i) => ({ title: slo.metric === slo.slo_percentile ? slo.metric : `${slo.slo_percentile} ${slo.metric.toUpperCase()}`, number: true, roomy: i > 0, cell: (each: BatchPlan) => duration((each.slos[i]?.value_ms ?? 0) / 1000), sort: (each: BatchPlan) => each.slos[i]?.value_ms ?? 0 })),
+                    { title: 'Load', number: true, roomy: true, cell: (each) => percent(each.load), sort: (each) => each.load },
                   ]}
                 />
               </Card>

@@ -105,7 +105,7 @@ export function CommitPage() {
               rows={value.futures ?? []}
               keyOf={(row) => row.name}
               columns={[
-                { title: 'Future', wide: true, cell: (row) => row.name },
+                { title: 'Future', cell: (row) => row.name },
                 { title: 'Weight', number: true, roomy: true, cell: (row) => percent(row.weight) },
                 { title: 'Cost', number: true, cell: (row) => money(row.usd), sort: (row) => row.usd },
                 { title: 'Regret', number: true, cell: (row) => money(row.regret_usd), sort: (row) => row.regret_usd },

@@ -43,13 +43,13 @@ function Picked(props: { id: string }) {
           keyOf={(row) => row.metric}
           columns={[
             { title: 'What', cell: (row) => metricName(row.metric) },
-            { title: 'Predicted', number: true, cell: (row) => <>{shown(row.metric, row.likely)}{row.low !== null && <small>{shown(row.metric, row.low)} to {shown(row.metric, row.high)}</small>}</> },
+            { title: 'Predicted', number: true, cell: (row) => <>{shown(row.metric, row.likely)}{row.low !== null && <small class="roomy-only">{shown(row.metric, row.low)} to {shown(row.metric, row.high)}</small>}</> },
             { title: 'Measured', number: true, cell: (row) => {
               const real = measured.get(row.metric);
               if (!real || real.measured === null || real.measured === undefined) return <span class="quiet">{verified.busy ? '…' : 'not measured'}</span>;
-              return <><strong>{shown(row.metric, real.measured)}</strong><small>{real.low !== null && real.low !== undefined ? `${shown(row.metric, real.low)} to ${shown(row.metric, real.high)}, ` : ''}{plural(real.samples, 'sample')}</small></>;
+              return <><strong>{shown(row.metric, real.measured)}</strong><small class="roomy-only">{real.low !== null && real.low !== undefined ? `${shown(row.metric, real.low)} to ${shown(row.metric, real.high)}, ` : ''}{plural(real.samples, 'sample')}</small></>;
             } },
-            { title: 'Verdict', cell: (row) => { const verdict = measured.get(row.metric)?.verdict; return verdict ? <Badge tone={VERDICT[verdict] ?? 'plain'}>{verdict}</Badge> : '–'; } },
+            { title: 'Verdict', roomy: true, cell: (row) => { const verdict = measured.get(row.metric)?.verdict; return verdict ? <Badge tone={VERDICT[verdict] ?? 'plain'}>{verdict}</Badge> : '–'; } },
             { title: 'Limit', number: true, roomy: true, cell: (row) => shown(row.metric, row.limit) },
           ]}
         />
@@ -132,13 +132,13 @@ export function DecisionsPage() {
               onPick={(row) => { change({ id: state.id === row.id ? '' : row.id }, true); }}
               columns={[
                 { title: 'Workload', cell: (row) => `${row.id} ${row.workload}`, sort: (row) => row.workload },
-                { title: 'Team', cell: (row) => row.team || '–', sort: (row) => row.team ?? '' },
-                { title: 'Decided', cell: (row) => row.decided_at.slice(0, 10), sort: (row) => row.decided_at },
-                { title: 'Choice', wide: true, cell: (row) => <span class="quiet">{row.choice}</span> },
-                { title: 'Status', cell: (row) => <Badge tone={STATUS[row.status] ?? 'plain'}>{row.status}</Badge>, sort: (row) => row.status },
-                { title: 'Verdict', cell: (row) => (row.verdict ? <Badge tone={VERDICT[row.verdict] ?? 'plain'}>{row.verdict}</Badge> : '–'), sort: (row) => row.verdict ?? '' },
-                { title: 'Expected', number: true, cell: (row) => (row.saving_usd === null ? '–' : `${money(row.saving_usd)}/${row.per}`), sort: (row) => row.saving_usd ?? 0 },
                 { title: 'Saved so far', number: true, cell: (row) => <strong>{money(row.measured_usd)}</strong>, sort: (row) => row.measured_usd ?? 0 },
+                { title: 'Team', roomy: true, cell: (row) => row.team || '–', sort: (row) => row.team ?? '' },
+                { title: 'Decided', roomy: true, cell: (row) => row.decided_at.slice(0, 10), sort: (row) => row.decided_at },
+                { title: 'Choice', wide: true, roomy: true, cell: (row) => <span class="quiet">{row.choice}</span> },
+                { title: 'Status', roomy: true, cell: (row) => <Badge tone={STATUS[row.status] ?? 'plain'}>{row.status}</Badge>, sort: (row) => row.status },
+                { title: 'Verdict', cell: (row) => (row.verdict ? <Badge tone={VERDICT[row.verdict] ?? 'plain'}>{row.verdict}</Badge> : '–'), sort: (row) => row.verdict ?? '' },
+                { title: 'Expected', number: true, roomy: true, cell: (row) => (row.saving_usd === null ? '–' : `${money(row.saving_usd)}/${row.per}`), sort: (row) => row.saving_usd ?? 0 },
               ]}
             />
           </Card>

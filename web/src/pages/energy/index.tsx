@@ -48,7 +48,7 @@ function Curve({ caps, now }: { caps: Cap[]; now: number | undefined }) {
     return full ? caps.flatMap((each) => [{ watts: each.watts, what: 'energy per token', share: each.joules / full.joules }, { watts: each.watts, what: 'speed', share: each.rate / full.rate }]) : [];
   }, [caps]);
   const draw = useCallback((): Plot.PlotOptions => ({
-    height: 280, marginLeft: 46, marginBottom: 36,
+    height: 280, marginTop: 30, marginLeft: 46, marginBottom: 36,
     x: { label: 'power cap, W →', grid: true },
     y: { label: '↑ against no cap, %', percent: true, grid: true, nice: true },
     marks: [

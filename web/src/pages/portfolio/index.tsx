@@ -28,7 +28,7 @@ function Board(props: { value: Portfolio; pins: Map<string, number>; onPin: (wor
   const pools = [...new Set([...machines.map((each) => each.pool), ...workloads.map((each) => each.where)])];
   const names = workloads.map((each) => each.name);
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="The board">
+    <div class="scroll" tabIndex={0} role="group" aria-label="The board">
       <table class="board-table">
         <thead>
           <tr>
@@ -188,7 +188,7 @@ export function PortfolioPage() {
                   { title: 'From', roomy: true, cell: (row) => row.from },
                   { title: 'To', cell: (row) => row.to },
                   { title: 'Saves', number: true, cell: (row) => money(row.saves_usd_per_month) },
-                  { title: '', cell: (row) => (row.interrupts ? <Badge tone="warn">stops in between</Badge> : '') },
+                  { title: 'Note', roomy: true, cell: (row) => (row.interrupts ? <Badge tone="warn">stops in between</Badge> : '') },
                 ]}
               />
             </Card>

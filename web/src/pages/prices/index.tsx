@@ -72,7 +72,7 @@ function History(props: { gpu: string }) {
 function Comparison(props: { prices: Price[]; onRemove: (price: Price) => void }) {
   return (
     <Card title="Comparison" note="Up to four; click rows of the table below to add them." bare>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Comparison">
+      <div class="scroll" tabIndex={0} role="group" aria-label="Comparison">
         <table class="beside">
           <thead>
             <tr>

@@ -48,7 +48,7 @@ export function SideBySide(props: { first: Choice; second: Choice; serving: bool
   const lines = linesOf(first.plan, second.plan, props.serving);
   return (
     <Card title="Two plans side by side" bare tools={<button type="button" class="button small" onClick={props.onClose}>Close</button>}>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Two plans side by side">
+      <div class="scroll" tabIndex={0} role="group" aria-label="Two plans side by side">
         <table class="beside">
           <thead>
             <tr>

@@ -4,7 +4,7 @@ import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
-import { duration, money, moneyRange, number, percent } from '../../lib/format';
+import { duration, middleCut, money, moneyRange, number, percent } from '../../lib/format';
 import { inPageWords } from '../../lib/words';
 import { Badge, Card, Stats } from '../../parts/basics';
 import { AskPage, Hero, useModelChoices } from '../../parts/ask_page';
@@ -31,13 +31,13 @@ export function layoutShown(layout: string): string {
 }
 
 function Step({ plans, picked, onPick }: { plans: Plan[]; picked: Plan | undefined; onPick: (at: number) => void }) {
-  const rows = useMemo(() => plans.slice(0, 8).flatMap((plan, at) => (plan.phases ?? []).map((phase) => ({ at, plan: `${number(plan.gpus)} × ${plan.gpu}, ${plan.layout.replace('split=', '')}, ${plan.provider}`, phase: phase.name, seconds: phase.exposed_seconds }))), [plans]);
+  const rows = useMemo(() => plans.slice(0, 8).flatMap((plan, at) => (plan.phases ?? []).map((phase) => ({ at, plan: `${String(at + 1)}: ${number(plan.gpus)} × ${plan.gpu}, ${plan.layout.replace('split=', '')}, ${plan.provider}`, phase: phase.name, seconds: phase.exposed_seconds }))), [plans]);
   const draw = useCallback((width: number): Plot.PlotOptions => ({
     height: 34 * Math.min(8, plans.length) + 50,
     marginLeft: width < 560 ? 150 : 220,
     marginRight: 20,
     x: { label: 'seconds of a step →', grid: true, ticks: width < 560 ? 3 : 6 },
-    y: { label: null, domain: [...new Set(rows.map((row) => row.plan))], tickSize: 0 },
+    y: { label: null, domain: [...new Set(rows.map((row) => row.plan))], tickSize: 0, tickFormat: (name: string) => middleCut(name, width < 560 ? 21 : 32) },
     marks: [
       Plot.barX(rows, Plot.stackX({ y: 'plan', x: 'seconds', fill: (row: (typeof rows)[number]) => COLOURS[row.phase] ?? 'var(--c8)', fillOpacity: (row: (typeof rows)[number]) => (plans[row.at] === picked ? 0.95 : 0.55), insetTop: 5, insetBottom: 5, order: null })),
       Plot.tip(rows, Plot.pointer(Plot.stackX({ y: 'plan', x: 'seconds', order: null, title: (row: (typeof rows)[number]) => `${row.plan}\n${NAMES[row.phase] ?? row.phase}: ${duration(row.seconds)}`, fill: 'var(--panel)', stroke: 'var(--line-strong)' }))),
@@ -82,6 +82,7 @@ export function RlPage() {
         const found = value as Rl;
         const plans = found.plans ?? [];
         const plan = plans[Number(state.plan) - 1] ?? plans[0];
+        const cheaper = plans.filter((each) => plans[0] && each.usd_total < plans[0].usd_total).sort((a, b) => a.usd_total - b.usd_total)[0];
         if (!plan) return <Hero line="Nothing meets these limits" sub="Allow more GPUs, or shorten the answers." />;
         return (
           <>
@@ -95,6 +96,7 @@ export function RlPage() {
                   { name: 'Per hour', value: money(plan.usd_per_hour) },
                 ]}
               />
+              {plan === plans[0] && cheaper && <p class="note" style={{ marginTop: '8px' }}>{`${number(cheaper.gpus)} × ${cheaper.gpu} at ${cheaper.provider} would cost ${money(cheaper.usd_total)}${cheaper.basis === 'specification' ? ', but its speed comes from the data sheet' : ''}.`}</p>}
               {(plan.caveats ?? []).length > 0 && <ul class="caveats" aria-label="Caveats">{(plan.caveats ?? []).map((each) => <li key={each}>{inPageWords(each, FIELDS)}</li>)}</ul>}
             </Hero>
             <Step plans={plans} picked={plan} onPick={(at) => { change({ plan: String(at + 1) }, true); }} />
