@@ -45,6 +45,15 @@ class WorkloadReader {
   WorkloadReader(const YamlDocument& document, const catalog::Catalog& catalog, Ratio headroom)
       : reader_(document), document_(document), catalog_(catalog), headroom_(headroom) {}
 
+  std::optional<Workload> read_alone(const YamlValue& entry, const std::string& name, Errors& errors) {
+    given_name_ = name;
+    if (reader_.is(entry, YamlValue::Kind::kMapping)) read_one(entry);
+    Errors found = reader_.take_errors();
+    errors.insert(errors.end(), found.begin(), found.end());
+    if (file_.workloads.empty()) return std::nullopt;
+    return std::move(file_.workloads.front());
+  }
+
   Checked<WorkloadFile> read() {
     const YamlValue& root = document_.root();
     if (root.kind != YamlValue::Kind::kMapping) {
@@ -106,6 +115,7 @@ class WorkloadReader {
 
   void read_one(const YamlValue& entry) {
     Workload w;
+    w.name = given_name_;
     w.headroom = headroom_;
     w.place = document_.place(entry);
     const YamlValue* named = entry.find("name");
@@ -163,6 +173,7 @@ class WorkloadReader {
   }
 
   void check_name(const YamlValue& entry, const Workload& w) {
+    if (!given_name_.empty()) return;
     const YamlValue* named = entry.find("name");
     if (named == nullptr) return mistake(entry, "the workload has no name");
     if (!is_good_name(w.name)) {
@@ -262,6 +273,7 @@ class WorkloadReader {
   const YamlDocument& document_;
   const catalog::Catalog& catalog_;
   Ratio headroom_;
+  std::string given_name_;  // of a workload that is read alone
   WorkloadFile file_;
   std::map<std::string, int> first_line_;
   std::map<std::string, std::pair<Bytes, Bytes>>
@@ -269,6 +281,12 @@ class WorkloadReader {
 };
 
 }  // namespace
+
+std::optional<Workload> read_workload(const YamlDocument& document, const YamlValue& entry, const std::string& name,
+                                      const catalog::Catalog& catalog, Errors& errors) {
+  constexpr double kHeadroom = 0.2;
+  return WorkloadReader(document, catalog, Ratio::fraction(kHeadroom)).read_alone(entry, name, errors);
+}
 
 Checked<WorkloadFile> read_workloads(const std::string& file, const std::string& text, const catalog::Catalog& catalog,
                                      Ratio headroom) {

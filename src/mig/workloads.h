@@ -22,6 +22,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "base/yaml_reader.h"
 #include "catalog/catalog.h"
 #include "mig/geometry.h"
 #include "perf/calibration/sustained_rates.h"
@@ -62,6 +63,11 @@ inline constexpr std::size_t kMostReplicas = 200'000;  // of all workloads
 // Reads and checks the whole file; every mistake has its line. `headroom` is for workloads that set none.
 Checked<WorkloadFile> read_workloads(const std::string& file, const std::string& text, const catalog::Catalog& catalog,
                                      Ratio headroom);
+
+// One workload of another file: a mapping with the same keys but its name. Adds to `errors` and returns nothing if it
+// has mistakes.
+std::optional<Workload> read_workload(const YamlDocument& document, const YamlValue& entry, const std::string& name,
+                                      const catalog::Catalog& catalog, Errors& errors);
 
 // Amounts of a GPU: what a slice offers, or what a replica needs. Shares of a whole GPU may exceed 1.
 struct Resources {

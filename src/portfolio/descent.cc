@@ -87,13 +87,13 @@ bool Descent::may_take(const Workload& workload, int option) const {
   return !organisation_.moves || !workload.now || *workload.now == option || moved_ < *organisation_.moves;
 }
 
-// Where a workload that is not placed adds least.
-Descent::Move Descent::cheapest(std::size_t workload) {
+Descent::Move Descent::cheapest(std::size_t workload, int except) {
   const Workload& w = organisation_.workloads[workload];
   Move best{-1, kNever};
   for (std::size_t i = 0; i < w.options.size(); ++i) {
     const Option& option = w.options[i];
     if (option.usd >= best.cost || !may_take(w, static_cast<int>(i))) continue;
+    if (except >= 0 && option.pool == except) continue;
     double cost = option.usd;
     if (option.in_pool()) {
       const auto pool = static_cast<std::size_t>(option.pool);
@@ -167,6 +167,53 @@ void Descent::improve(bool near) {
     }
   }
   note_best();
+}
+
+bool Descent::refill(const PoolPricing& pricing) {
+  constexpr int kNodes = 3'000;
+  const Choice before = choice_;
+  const double cost_before = penalized_cost();
+  const auto here = static_cast<int>(pricing.pool());
+  std::vector<double> worth(choice_.size(), 0);
+  double held = -pool_costs_[pricing.pool()];
+  for (std::size_t w = 0; w < choice_.size(); ++w) {
+    const Option& option = costs_.option({w, choice_[w]});
+    if (option.pool == here) {
+      const int now = choice_[w];
+      take(w);
+      const Move other = cheapest(w, here);
+      put(w, now);
+      worth[w] = other.option >= 0 ? other.cost : penalty_;
+      held += worth[w] - option.usd;
+    } else {
+      worth[w] = option.usd;
+      if (option.in_pool()) {
+        const auto pool = static_cast<std::size_t>(option.pool);
+        PoolUse& use = uses_[pool];
+        costs_.add(option, use, -1);
+        worth[w] += pool_costs_[pool] - pool_cost(pool, use);
+        costs_.add(option, use);
+      }
+    }
+  }
+  const PricedSet set = pricing.best(worth, kNodes);
+  if (set.value <= held + 1e-6) return false;
+  std::vector<std::size_t> moved;
+  for (std::size_t w = 0; w < choice_.size(); ++w) {
+    if (costs_.option({w, choice_[w]}).pool == here) take(w), moved.push_back(w);
+  }
+  for (const User& user : set.users) {
+    if (choice_[user.workload] >= 0) take(user.workload);
+    put(user.workload, user.option);
+  }
+  std::erase_if(moved, [&](std::size_t w) { return choice_[w] >= 0; });
+  insert(std::move(moved));
+  if (penalized_cost() < cost_before - 1e-6) {
+    note_best();
+    return true;
+  }
+  start_from(before);
+  return false;
 }
 
 void Descent::perturb(int rounds, const std::function<bool()>& stop) {

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "portfolio/cost.h"
+#include "portfolio/pool_pricing.h"
 
 namespace rightsize::portfolio {
 
@@ -24,6 +25,10 @@ class Descent {
   // Removes some workloads that share pools, inserts them again and improves, `rounds` times or until `stop()`.
   void perturb(int rounds, const std::function<bool()>& stop);
 
+  // Chooses again which workloads run in a pool, all at once: each is worth what it would save elsewhere. False if the
+  // current ones are as good.
+  bool refill(const PoolPricing& pricing);
+
   // The cheapest choice so far that breaks nothing; empty: none was found.
   const Choice& best() const { return best_; }
   double best_cost() const { return best_cost_; }  // infinite without one
@@ -39,7 +44,8 @@ class Descent {
   void update(std::size_t pool);
   void put(std::size_t workload, int option);
   void take(std::size_t workload);
-  Move cheapest(std::size_t workload);
+  // Where a workload that is not placed adds least, except in one pool.
+  Move cheapest(std::size_t workload, int except = -1);
   bool may_take(const Workload& workload, int option) const;
   void insert(std::vector<std::size_t> workloads);
   void note_best();

@@ -65,6 +65,22 @@ bool is_small(const Organisation& organisation) {
   return options <= kMostOptions && options * organisation.blocks.size() <= kMostCells;
 }
 
+// Fills scarce pools again until none gets better.
+void refill(const Organisation& organisation, const Relaxation& relaxation, const Clock& clock, Descent& descent) {
+  constexpr int kMostPasses = 10;
+  bool better = true;
+  for (int pass = 0; better && pass < kMostPasses; ++pass) {
+    better = false;
+    for (const PoolPricing& pricing : relaxation.pools()) {
+      const Pool& pool = organisation.pools[pricing.pool()];
+      if (clock.stop()) return;
+      if (!pricing.has_users() || (pool.reserved == 0 && pool.gpus_per_machine == 1)) continue;
+      better = descent.refill(pricing) || better;
+    }
+    descent.improve();
+  }
+}
+
 // Bound and plans by relaxation: for organisations that are too large for the solver alone.
 void search_widely(const CostModel& costs, double gap, const Clock& clock, Descent& descent, Optimum& best) {
   constexpr double kLongestSlice = 5;
@@ -75,6 +91,9 @@ void search_widely(const CostModel& costs, double gap, const Clock& clock, Desce
   if (std::ranges::find(rates.choice, -1) == rates.choice.end()) descent.start_from(rates.choice), descent.improve();
   if (!descent.best().empty()) take_better(costs, descent.best(), best);
   Relaxation relaxation(costs, rates);
+  if (!descent.best().empty()) descent.start_from(descent.best());
+  refill(costs.organisation(), relaxation, clock, descent);
+  if (!descent.best().empty()) take_better(costs, descent.best(), best);
   double part = 0.3;  // of the time left for each of bound, combination and local search
   while (!clock.stop()) {
     const double until = clock.left() * (1 - part), before = relaxation.bound(), cost = best.usd;
@@ -85,6 +104,7 @@ void search_widely(const CostModel& costs, double gap, const Clock& clock, Desce
     if (best.found()) {
       const Choice combined = relaxation.combine(best.choice, std::min(kLongestSlice, clock.left() / 3));
       if (!combined.empty()) descent.start_from(combined), descent.improve();
+      refill(costs.organisation(), relaxation, clock, descent);
     }
     const double rest = clock.left() * (1 - part);
     descent.perturb(2'000, [&] { return stop() || clock.left() < rest; });

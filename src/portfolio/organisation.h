@@ -2,8 +2,8 @@
 //
 //   Checked<Organisation> organisation = read_organisation(path, text, catalog);
 //
-// optimum.h finds the cheapest plan. docs/portfolio.md describes the file and what a plan costs. Dollars are plain numbers here, per month: they are the
-// solver's costs.
+// optimum.h finds the cheapest plan. docs/portfolio.md describes the file and what a plan costs. Dollars are plain
+// numbers here, per month: they are the solver's costs.
 #pragma once
 
 #include <optional>
@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "catalog/catalog.h"
 #include "mig/geometry.h"
+#include "mig/workloads.h"
 #include "model/job.h"
 
 namespace rightsize::portfolio {
@@ -50,16 +51,25 @@ struct Option {
   std::vector<int> needs;  // MIG instances by position in Geometry::plain_profiles(); empty: none
   double usd = 0;          // a month, beside the GPUs
   How how = How::kDedicated;
-  std::string region;  // of one bought by itself
-  std::string takes;   // of one bought by itself: "8x h100-sxm"; empty: unknown
+  std::string region;               // of one bought by itself
+  std::string takes;                // of one bought by itself: "8x h100-sxm"; empty: unknown
+  std::optional<Seconds> p95 = {};  // of a small model's requests
 
   bool in_pool() const { return pool >= 0; }
+};
+
+// A small model of a group that shares a GPU (small_models.h).
+struct Member {
+  std::size_t workload = 0;    // its position in the file
+  std::optional<Seconds> p95;  // of its requests
 };
 
 struct Workload {
   std::string name;
   std::string team;
   std::vector<Option> options;
+  std::optional<mig::Workload> small;                              // instead of options: a model that may share a GPU
+  std::vector<Member> members;                                     // of a group of small models
   std::vector<model::Setting> work;                                // instead of options: a request of `recommend`
   std::vector<std::pair<std::string, std::string>> rate_by_block;  // of a service: block, rate
   std::vector<std::string> regions;                                // where its data may be; empty: anywhere

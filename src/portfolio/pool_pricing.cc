@@ -157,7 +157,20 @@ struct PoolPricing::Search {
   }
 };
 
-PoolPricing::PoolPricing(const CostModel& costs, std::size_t pool) : costs_(costs), pool_(pool) {
+std::vector<std::vector<User>> users_by_pool(const Organisation& organisation) {
+  std::vector<std::vector<User>> users(organisation.pools.size());
+  for (std::size_t w = 0; w < organisation.workloads.size(); ++w) {
+    const Workload& workload = organisation.workloads[w];
+    for (int i = 0; i < static_cast<int>(workload.options.size()); ++i) {
+      const Option& option = workload.options[static_cast<std::size_t>(i)];
+      if (option.in_pool() && workload.allows(i)) users[static_cast<std::size_t>(option.pool)].push_back({w, i});
+    }
+  }
+  return users;
+}
+
+PoolPricing::PoolPricing(const CostModel& costs, std::size_t pool, const std::vector<User>& users)
+    : costs_(costs), pool_(pool) {
   const Organisation& organisation = costs.organisation();
   const Pool& p = organisation.pools[pool];
   for (const Block& block : organisation.blocks) rates_.push_back(block.hours * p.usd_per_gpu_hour);
@@ -167,27 +180,21 @@ PoolPricing::PoolPricing(const CostModel& costs, std::size_t pool) : costs_(cost
     kept_.push_back(1 - part);
     free_.push_back(std::accumulate(weights.begin(), weights.end(), 0.0) * p.reserved);
   }
-  for (std::size_t w = 0; w < organisation.workloads.size(); ++w) {
-    const Workload& workload = organisation.workloads[w];
-    std::vector<std::size_t> here;
-    for (std::size_t i = 0; i < workload.options.size(); ++i) {
-      const Option& option = workload.options[i];
-      if (option.pool != static_cast<int>(pool) || !workload.allows(static_cast<int>(i))) continue;
-      const auto beaten = [&](std::size_t j) { return is_worse(option, workload.options[j]); };
-      if (std::ranges::none_of(here, beaten)) here.push_back(i);
-    }
-    for (std::size_t i : here) {
-      const Option& option = workload.options[i];
-      double slices = 0;
-      for (std::size_t k = 0; k < option.needs.size(); ++k)
-        slices += option.needs[k] * p.geometry->profile(p.geometry->plain_profiles()[k]).memory_slices;
-      sliced_ = sliced_ || slices > 0;
-      const double cut = slices == 0 ? 0 : slices / p.geometry->memory_slices();
-      Item item{{w, static_cast<int>(i)}, &option, {}, {}};
-      for (int gpus : option.gpus) item.load.push_back(gpus + cut);
-      weigh(item);
-      items_.push_back(std::move(item));
-    }
+  for (const User& user : users) {
+    const Option& option = costs.option(user);
+    const bool beaten = std::ranges::any_of(items_, [&](const Item& other) {
+      return other.user.workload == user.workload && is_worse(option, *other.option);
+    });
+    if (beaten) continue;
+    double slices = 0;
+    for (std::size_t k = 0; k < option.needs.size(); ++k)
+      slices += option.needs[k] * p.geometry->profile(p.geometry->plain_profiles()[k]).memory_slices;
+    sliced_ = sliced_ || slices > 0;
+    const double cut = slices == 0 ? 0 : slices / p.geometry->memory_slices();
+    Item item{user, &option, {}, {}};
+    for (int gpus : option.gpus) item.load.push_back(gpus + cut);
+    weigh(item);
+    items_.push_back(std::move(item));
   }
 }
 

@@ -15,10 +15,15 @@ struct PricedSet {
   double bound = 0;  // no set has a higher value
 };
 
+// The allowed options in each pool, by workload.
+std::vector<std::vector<User>> users_by_pool(const Organisation& organisation);
+
 class PoolPricing {
  public:
-  PoolPricing(const CostModel& costs, std::size_t pool);
+  // `users`: the options in this pool, by workload.
+  PoolPricing(const CostModel& costs, std::size_t pool, const std::vector<User>& users);
 
+  std::size_t pool() const { return pool_; }
   bool has_users() const { return !items_.empty(); }
   // What a GPU is worth in each block at the optimum of the linear relaxation (rate_prices.h): the best weights of the
   // first bound. They are valid whatever they are.

@@ -13,6 +13,7 @@
 #include "portfolio/moves.h"
 #include "portfolio/optimum.h"
 #include "portfolio/relaxation.h"
+#include "portfolio/small_models.h"
 #include "portfolio/work_options.h"
 
 namespace rightsize::portfolio {
@@ -278,6 +279,44 @@ TEST(Portfolio, IsNeverWorseThanTheRecommendations) {
   const Result<Optimum> optimum = find_optimum(CostModel(organisation), {});
   ASSERT_TRUE(optimum);
   EXPECT_LE(optimum->usd, recommended + 0.01);
+}
+
+TEST(Portfolio, SmallModelsOnSharedGpusAreInOneGroupAndMeetTheirLimits) {
+  const perf::Constants constants = *perf::load_constants("");
+  const perf::SpeedTable speeds(facts(), constants);
+  int grouped = 0;
+  for (std::uint64_t seed = 700; seed < 715; ++seed) {
+    SCOPED_TRACE(seed);
+    Dice dice(seed);
+    std::string text =
+        "pools:\n  - {name: a, gpu: h100-sxm, usd_per_gpu_hour: 2.5, mig: true}\n"
+        "  - {name: b, gpu: l40s, usd_per_gpu_hour: 1}\nworkloads:\n";
+    const int count = 3 + dice.below(5);
+    for (int w = 0; w < count; ++w) {
+      const double rate = std::exp(dice.between(-6, 2));
+      text += fmt::format(
+          "  - {{name: w{}, small: {{memory: {:.1f}GiB, rate: {:.4f}/s, service: {:.3f}s, latency: {:.3f}s}}}}\n", w,
+          dice.between(1, 25), rate, 0.05 / rate, 0.05 / rate * dice.between(8, 400));
+    }
+    Organisation organisation = *read_organisation("small.yaml", text, facts());
+    ASSERT_TRUE(add_small_options(organisation, speeds)) << text;
+    const Result<std::optional<Organisation>> shared = with_shared_gpus(organisation, speeds);
+    ASSERT_TRUE(shared);
+    if (!*shared) continue;
+    std::vector<int> members(organisation.workloads.size(), 0);
+    for (const Workload& w : (*shared)->workloads) {
+      for (const Member& m : w.members) {
+        ++members[m.workload];
+        if (!m.p95) continue;
+        EXPECT_LE(*m.p95, *organisation.workloads[m.workload].small->latency * (1 + 1e-6));
+        ++grouped;
+      }
+    }
+    EXPECT_EQ(std::ranges::count(members, 1), static_cast<std::ptrdiff_t>(members.size()));
+    const CostModel costs(**shared);
+    EXPECT_TRUE(find_optimum(costs, {})->proved());
+  }
+  EXPECT_GT(grouped, 15);
 }
 
 TEST(Portfolio, MistakesInAFileHavePlacesAndSuggestions) {

@@ -201,6 +201,10 @@ class OrganisationReader {
         {"apart", yaml_field<&Workload::apart, parse_word, Workload>},
         {"blocks", read_words<&Workload::blocks, Workload>},
         {"now", yaml_field<&Workload::now, parse_gpus<0>, Workload>},
+        {"small",
+         [this](YamlReader& reader, const YamlValue& value, Workload& w) {
+           w.small = mig::read_workload(reader.document(), value, "small", catalog_, reader.errors());
+         }},
     };
     for (const std::string& name : plan::request_settings()) {
       if (name == "name" || name == "regions") continue;
@@ -243,10 +247,18 @@ class OrganisationReader {
     if (options != nullptr && !w.work.empty())
       return reader_.mistake(*options, fmt::format("'{}' has both options and '{}'", w.name, w.work.front().name),
                              "options replace what recommend would find: delete one of the two");
+    if (w.small) {
+      w.small->name = w.name;
+      if (options != nullptr || !w.work.empty())
+        reader_.mistake(*entry.find("small"), fmt::format("'{}' has both 'small' and other ways to run it", w.name),
+                        "delete one of the two");
+      return;
+    }
     if (w.options.empty() && w.work.empty())
       return reader_.mistake(options == nullptr ? entry : *options, fmt::format("'{}' has no options", w.name),
                              "list the ways to run it, options: [{where: POOL, gpus: 2}], or give the work as in a "
-                             "workload file: model, rate, tokens, deadline");
+                             "workload file: model, rate, tokens, deadline; or 'small: {memory: 4GiB, rate: 1/s, "
+                             "service: 20ms}'");
     for (const std::string& name : w.blocks) check_block(*entry.find("blocks"), name);
     for (const auto& [name, rate] : w.rate_by_block) check_block(*entry.find("rate"), name);
     if (!w.work.empty()) return;

@@ -29,8 +29,9 @@ Relaxation::Relaxation(const CostModel& costs, const RatePrices& start)
       prices_(start.prices),
       best_prices_(start.prices),
       bound_(start.bound) {
+  const std::vector<std::vector<User>> users = users_by_pool(organisation_);
   for (std::size_t p = 0; p < organisation_.pools.size(); ++p) {
-    pools_.emplace_back(costs, p);
+    pools_.emplace_back(costs, p, users[p]);
     pools_.back().use_values(&start.values[p * organisation_.blocks.size()]);
   }
   sets_.resize(pools_.size());
@@ -69,11 +70,11 @@ Relaxation::Step Relaxation::evaluate(const std::vector<double>& prices, int nod
 }
 
 void Relaxation::improve(double best_cost, double gap, const std::function<bool()>& stop) {
-  constexpr double kLeastFactor = 1e-3;
+  constexpr double kLeastFactor = 1e-3, kRestart = 0.05;
   constexpr int kPatience = 6, kQuickNodes = 2'000, kCarefulNodes = 50'000;
-  double factor = 1;
+  factor_ = std::max(factor_, kRestart);
   int since = 0;
-  while (!stop() && factor > kLeastFactor && best_cost > bound_ * (1 + gap)) {
+  while (!stop() && factor_ > kLeastFactor && best_cost > bound_ * (1 + gap)) {
     const Step step = evaluate(prices_, kQuickNodes, stop);
     if (stop()) return;
     if (step.bound > bound_ + 1e-9) {
@@ -82,11 +83,11 @@ void Relaxation::improve(double best_cost, double gap, const std::function<bool(
     } else {
       ++since;
     }
-    if (since >= kPatience) factor /= 2, since = 0, prices_ = best_prices_;
+    if (since >= kPatience) factor_ /= 2, since = 0, prices_ = best_prices_;
     double norm = 0;
     for (int covered : step.covered) norm += (1 - covered) * (1 - covered);
     if (norm == 0) break;  // every workload runs once: the bound is a plan's cost
-    const double length = factor * std::max(1e-6 * best_cost, 1.02 * best_cost - step.bound) / norm;
+    const double length = factor_ * std::max(1e-6 * best_cost, 1.02 * best_cost - step.bound) / norm;
     for (std::size_t w = 0; w < prices_.size(); ++w)
       prices_[w] = std::max(0.0, prices_[w] + length * (1 - step.covered[w]));
   }

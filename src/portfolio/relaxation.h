@@ -18,6 +18,7 @@ class Relaxation {
   Relaxation(const CostModel& costs, const RatePrices& start);
 
   double bound() const { return bound_; }
+  const std::vector<PoolPricing>& pools() const { return pools_; }
 
   // Improves the bound until it is within `gap` of `best_cost`, `stop()` or no progress.
   void improve(double best_cost, double gap, const std::function<bool()>& stop);
@@ -40,6 +41,7 @@ class Relaxation {
   std::vector<PoolPricing> pools_;
   std::vector<double> prices_, best_prices_;
   double bound_;
+  double factor_ = 1;                                 // of the step length; it shrinks where steps no longer help
   std::vector<std::vector<std::vector<User>>> sets_;  // by pool
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/long_work.h"
+#include "portfolio/small_models.h"
 #include "portfolio/work_options.h"
 #include "rightsize/input/facts.h"
 #include "rightsize/portfolio/report.h"
@@ -33,11 +34,23 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
                 portfolio::read_organisation(flags.file, std::move(text), facts.catalog));
   const market::PriceBook book(facts.catalog);
   if (Checked<> made = add_work_options(organisation, book, facts.constants); !made) return fail(made.error());
-  const portfolio::CostModel costs(organisation);
+  const perf::SpeedTable speeds(facts.catalog, facts.constants);
+  if (Checked<> made = add_small_options(organisation, speeds); !made) return fail(made.error());
+  const portfolio::CostModel apart(organisation);
   const portfolio::SearchLimits limits{in_seconds(flags.time_limit), 0};
   const LongWork counted("plans compared", 0);  // Ctrl-C ends the search and shows the best plan so far
   const auto began = std::chrono::steady_clock::now();
-  RIGHTSIZE_TRY(const portfolio::Optimum optimum, find_optimum(costs, limits));
+  RIGHTSIZE_TRY(portfolio::Optimum optimum, find_optimum(apart, limits));
+  // Small models on shared GPUs, if that is cheaper than a GPU or slice for each.
+  RIGHTSIZE_TRY(const std::optional<portfolio::Organisation> sharing, with_shared_gpus(organisation, speeds));
+  const portfolio::CostModel together(sharing ? *sharing : organisation);
+  bool shared = false;
+  if (sharing) {
+    RIGHTSIZE_TRY(const portfolio::Optimum other, find_optimum(together, limits));
+    shared = other.found() && (!optimum.found() || other.usd < optimum.usd);
+    if (shared) optimum = other;
+  }
+  const portfolio::CostModel& costs = shared ? together : apart;
   if (!optimum.found()) {
     RIGHTSIZE_TRY(const portfolio::Optimum relaxed, without_quotas(organisation, limits));
     return no_portfolio(costs, optimum, relaxed);
@@ -48,7 +61,7 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
   RIGHTSIZE_TRY(std::vector<portfolio::ShadowPrice> prices,
                 shadow_prices(costs, optimum, {std::max(kLeastSeconds, limits.seconds - spent), 0}));
   RIGHTSIZE_TRY(std::vector<portfolio::Purchase> purchases, what_to_reserve(costs, optimum, limits));
-  return Outcome{portfolio_report({costs, optimum, std::move(prices), std::move(purchases)})};
+  return Outcome{portfolio_report({apart, costs, optimum, std::move(prices), std::move(purchases)})};
 }
 
 }  // namespace

@@ -74,6 +74,8 @@ struct WorkloadRow {
   int position;
   std::string takes;
   double usd, alone;
+  std::vector<std::string> shares_with = {};
+  std::optional<Seconds> p95 = {};
 };
 const Fields<WorkloadRow> kWorkloadFields = {
     {"name", "workload", "name of the workload", [](const WorkloadRow& r) { return r.workload->name; }},
@@ -83,6 +85,10 @@ const Fields<WorkloadRow> kWorkloadFields = {
     {"where", "where", "pool, or where it is bought by itself", [](const WorkloadRow& r) { return r.option->where; }},
     {"how", "how", "how it shares GPUs", [](const WorkloadRow& r) { return name_of(r.option->how); }},
     {"takes", "takes", "GPUs or slices", &WorkloadRow::takes},
+    {"shares_with?", "workloads on the same GPU",
+     [](const WorkloadRow& r) { return when(!r.shares_with.empty(), r.shares_with); }},
+    {"p95_seconds?", "p95", "p95 of a small model's requests, with waits, interference and wake-ups", &WorkloadRow::p95,
+     [](const WorkloadRow& r) { return r.p95 ? format_duration(*r.p95) : "-"; }},
     {"usd_per_month", "$/month", "its share of the cost; the shares add up to the whole", &WorkloadRow::usd, dollars},
     {"alone_usd_per_month", "alone", "its cheapest option if nothing else ran", &WorkloadRow::alone, dollars},
     {"moves?", "whether it moves from the option in use",
@@ -211,17 +217,41 @@ const Fields<PortfolioView> kPortfolioFields = {
 const report::Document<PortfolioView> kPortfolioDocument("portfolio", "All workloads of an organisation in one plan",
                                                          kPortfolioFields);
 
+// What the members of a group share, and the names of the others.
+void fill_shared(const PlannedPortfolio& planned, const Workload& group, std::size_t member, WorkloadRow& row) {
+  const std::vector<Workload>& file = planned.file.organisation().workloads;
+  for (const portfolio::Member& other : group.members) {
+    if (other.workload != member) row.shares_with.push_back(file[other.workload].name);
+  }
+  if (row.option->in_pool()) row.takes = fmt::format("1 GPU shared by {}", group.members.size());
+}
+
 std::vector<WorkloadRow> workload_rows(const PlannedPortfolio& planned) {
-  const Organisation& organisation = planned.organisation();
-  const std::vector<double> shares = in_cents(cost_shares(planned.costs, planned.optimum.choice));
-  std::vector<WorkloadRow> rows;
+  const Organisation &organisation = planned.organisation(), &file = planned.file.organisation();
+  const std::vector<double> shares = cost_shares(planned.costs, planned.optimum.choice);
+  std::vector<WorkloadRow> rows(file.workloads.size());
+  for (std::size_t w = 0; w < file.workloads.size(); ++w)
+    rows[w] = {&file.workloads[w], nullptr, 0, "", 0, cents(planned.file.alone(file.workloads[w]))};
   for (std::size_t w = 0; w < shares.size(); ++w) {
     const Workload& workload = organisation.workloads[w];
-    const int position = planned.optimum.choice[w];
-    const Option& option = workload.options[static_cast<std::size_t>(position)];
-    rows.push_back({&workload, &option, position, needs_of(organisation, option), shares[w],
-                    cents(planned.costs.alone(workload))});
+    std::vector<portfolio::Member> members = workload.members;
+    if (members.empty()) members.push_back({w, std::nullopt});
+    double together = 0;
+    for (const portfolio::Member& m : members) together += rows[m.workload].alone;
+    for (const portfolio::Member& m : members) {
+      WorkloadRow& row = rows[m.workload];
+      row.option = &planned.costs.option({w, planned.optimum.choice[w]});
+      row.position = planned.optimum.choice[w];
+      row.takes = needs_of(organisation, *row.option);
+      row.usd += shares[w] * (together > 0 ? row.alone / together : 1.0 / static_cast<double>(members.size()));
+      row.p95 = m.p95 ? m.p95 : row.option->p95;
+      if (members.size() > 1) fill_shared(planned, workload, m.workload, row);
+    }
   }
+  std::vector<double> dollars_of;
+  for (const WorkloadRow& row : rows) dollars_of.push_back(row.usd);
+  dollars_of = in_cents(dollars_of);
+  for (std::size_t w = 0; w < rows.size(); ++w) rows[w].usd = dollars_of[w];
   return rows;
 }
 
@@ -305,7 +335,7 @@ PortfolioView view_of(const PlannedPortfolio& planned) {
   view.optimum = planned.optimum;
   view.reserved = planned.organisation().reserved_usd();
   view.alone = view.reserved;
-  for (const Workload& w : planned.organisation().workloads) view.alone += planned.costs.alone(w);
+  for (const Workload& w : planned.file.organisation().workloads) view.alone += planned.file.alone(w);
   view.workloads = workload_rows(planned);
   view.machines = machine_rows(planned);
   view.shadow_prices = planned.shadow_prices;
@@ -328,7 +358,10 @@ report::Report portfolio_report(const PlannedPortfolio& planned) {
   report.say(worth_line(view.shadow_prices));
   std::vector<report::ColumnOf> columns = {"name"};
   if (!view.teams.empty()) columns.emplace_back("team");
-  for (const char* name : {"where", "how", "takes", "usd_per_month", "alone_usd_per_month"}) columns.emplace_back(name);
+  const bool small = std::ranges::any_of(view.workloads, [](const WorkloadRow& r) { return r.p95.has_value(); });
+  for (const char* name : {"where", "how", "takes"}) columns.emplace_back(name);
+  if (small) columns.emplace_back("p95_seconds");
+  for (const char* name : {"usd_per_month", "alone_usd_per_month"}) columns.emplace_back(name);
   report.show("Workloads", table_of(kWorkloadFields, view.workloads, columns));
   report.show("Machines",
               table_of(kMachineFields, view.machines,

@@ -11,7 +11,8 @@ namespace rightsize::app {
 
 // A plan and everything its report needs.
 struct PlannedPortfolio {
-  const portfolio::CostModel& costs;
+  const portfolio::CostModel& file;   // as in the file
+  const portfolio::CostModel& costs;  // as planned: small models may be in groups that share a GPU
   const portfolio::Optimum& optimum;
   std::vector<portfolio::ShadowPrice> shadow_prices;
   std::vector<portfolio::Purchase> purchases = {};
