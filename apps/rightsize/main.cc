@@ -29,6 +29,7 @@
 #include "rightsize/manual/schemas.h"
 #include "rightsize/progress.h"
 #include "rightsize/typed/aliases.h"
+#include "rightsize/typed/amounts.h"
 #include "rightsize/typed/repair.h"
 #include "rightsize/typed/typed.h"
 #include "rightsize/typed/work.h"
@@ -357,6 +358,7 @@ std::optional<int> run_manual(const std::vector<std::string>& words) {
     return print(readable ? overview_text(describe_all(), help_width()) : overview_page(describe_all()));
   }
   const Command* command = find_command(meant_command({asked}, command_names()).words.front());
+  if (command == nullptr && !job_of(asked).empty()) command = find_command("recommend");  // help rl
   if (command == nullptr) return print_error({unknown_command(asked)});
   const CommandInfo info = DeclaredCommand(*command).describe();
   if (!readable) return print(manual_page(info));

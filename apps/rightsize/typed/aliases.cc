@@ -18,7 +18,7 @@ constexpr FlagAlias kFlags[] = {
     {"--spot --use-spot --preemptible", "--purchase=spot"},
     {"--on-demand --ondemand", "--purchase=on-demand"},
     {"--reserved --reservation", "--purchase=1y"},
-    {"--commitment --term --terms --pricing --billing --purchase-type", "--purchase"},
+    {"--commitment --term --terms --pricing --billing --purchase-type --capacity-type", "--purchase"},
     {"--accelerator --accelerators --gpu-type --gpu-name --device --system -g", "--gpu"},
     {"--num-gpus --num-gpu --gpu-count --gpu-num --ngpus --n-gpus --ngpu --number-of-gpus --count --num-processes "
      "--nproc-per-node --world-size --total-gpus --gres --gpus-per-task",
@@ -26,7 +26,7 @@ constexpr FlagAlias kFlags[] = {
     {"--gpus --num-gpus --gpu-count --count --number-of-gpus --quantity", "--base"},
     {"--instance-type --machine-type --vm-size -t", "--instance"},
     {"--instance-type --machine-type --instance", "--machine"},
-    {"--vendor --gpu-vendor", "--gpu"},
+    {"--vendor --gpu-vendor --arch --architecture --generation", "--gpu"},
     {"--under --below --max-hourly --max-gpu-price --max-price-per-gpu", "--max-price"},
     {"--without --not --except --avoid --ignore --skip", "--exclude"},
     {"--min-vram --vram --gpu-memory", "--min-memory=*GB"},
@@ -119,7 +119,7 @@ constexpr FlagAlias kFlags[] = {
     // Input and output.
     {"--port -p", "--listen"},
     {"--file --filename --path --input -f", "--from"},
-    {"--file --filename --path --input --workload --config -f --arch --architecture --generation", "argument"},
+    {"--file --filename --path --input --workload --config -f", "argument"},
     {"--prometheus-url --prom", "--prometheus"},
     {"--since --last --period --range", "--window"},
     {"-n", "--once=yes"},
@@ -137,8 +137,18 @@ constexpr FlagAlias kFlags[] = {
     {"--no-trunc -w", "--wide=yes"},
     {"--silent --brief", "--quiet=yes"},
     {"--verbose --why -v", "--explain=yes"},
+    {"--size --image-size", "--resolution"},
     {"--search --size", "--model"},
-    {"-lgip", "--list-layouts=yes"},
+    {"-lgip --profiles --mig-profiles", "--list-layouts=yes"},
+    {"--sacct --slurm-jobs --accounting", "--from"},
+    {"--rollouts --group-size --num-generations --generations --answers --responses-per-prompt --samples-per-prompt",
+     "--samples"},
+    {"--prompts-per-step --prompts-per-batch --rollout-batch-size", "--prompts"},
+    {"--cheapest --hourly --per-hour --per-gpu-hour", "--sort=usd-per-gpu-hour"},
+    {"--algo --rl-algorithm", "--algorithm"},
+    {"--prefix-cache --cache-hit --cache-hit-rate --prefix-cache-hit-rate --hit-rate", "--prefix-hit"},
+    {"--speculative --speculative-decoding --spec --draft", "--speculate"},
+    {"--demand --steady", "--base"},
 };
 
 constexpr CommandAlias kCommands[] = {
@@ -160,6 +170,7 @@ constexpr CommandAlias kCommands[] = {
     {"simulate batching", "batch"},
     {"schedule", "window"},
     {"ui web dashboard", "serve"},
+    {"energy power watts joules carbon", "estimate"},
     {"man", "manual"},
     {"completions", "completion"},
     {"commands", "help"},
@@ -170,6 +181,8 @@ struct ValueAliases {
   std::string_view flag, values;  // typed=meant, separated by spaces; typed without case, '-' and '_'
 };
 constexpr ValueAliases kValues[] = {
+    {"--speculate", "eagle=3,method=eagle3 eagle3=3,method=eagle3 mtp=3,method=mtp"},
+    {"--resolution", "480p=832x480 540p=960x544 720p=1280x720 1080p=1920x1080 4k=3840x2160"},
     {"--precision",
      "bfloat16=bf16 float16=fp16 half=fp16 float32=fp32 float=fp32 float8=fp8 awq=int4 gptq=int4 "
      "w4a16=int4 4bit=int4 q4=int4 8bit=int8 q8=int8 w8a8=int8 bitsandbytes=nf4 nvfp4=fp4 mxfp4=fp4"},

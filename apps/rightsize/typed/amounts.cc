@@ -59,7 +59,7 @@ constexpr JobWords kJobWords[] = {
     {"serve",
      "serve serving inference infer textgeneration rag chat online realtime chatbot api deploy deployment host hosting "
      "llm "
-     "completion generation production"},
+     "completion generation generate production"},
     {"batch",
      "batch offline batchinference offlineinference bulk batchprocessing processing summarize summarization "
      "classify classification labeling labelling annotate annotation synthetic syntheticdata textclassification "

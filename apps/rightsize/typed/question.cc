@@ -35,9 +35,13 @@ std::string bare(std::string word) {
   return to_lower(word);
 }
 
-bool is_vendor_or_provider(std::string_view word) {
+const Checked<catalog::Catalog>& hardware() {
   static const Checked<catalog::Catalog> kFacts = catalog::load_hardware("");
-  return kFacts && catalog::match_names(word, *kFacts).has_value();
+  return kFacts;
+}
+
+bool is_vendor_or_provider(std::string_view word) {
+  return hardware() && catalog::match_names(word, *hardware()).has_value();
 }
 
 bool has_flag(const std::deque<FlagInfo>& declared, std::string_view name) {
@@ -97,19 +101,25 @@ std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& decl
     only.remove_prefix(5);
   else
     return {};
-  if (has_flag(declared, "--purchase") && catalog::read_purchase(only)) return "--purchase=" + std::string(only);
+  if (const std::string place = offer_named(only, declared); !place.empty()) return place;
   if (has_flag(declared, "--" + std::string(only))) return "--" + std::string(only);
-  const Checked<catalog::Catalog> facts = catalog::load_hardware("");
-  if (!facts) return {};
+  const bool gpu = has_flag(declared, "--gpu") && hardware() && catalog::gpus_meant(only, *hardware());
+  return gpu ? "--gpu=" + std::string(only) : std::string();
+}
+
+std::string offer_named(std::string_view word, const std::deque<FlagInfo>& declared) {
+  const std::string lower = to_lower(word);
+  if (has_flag(declared, "--purchase") && catalog::read_purchase(lower)) return "--purchase=" + lower;
   const std::set<std::string> parts{"us-x", "eu-x", "ap-x"};  // a region of each part of the world that is asked for
-  if (has_flag(declared, "--region") && only.size() <= 6 && catalog::match_regions(only, parts))
-    return "--region=" + std::string(only);
-  std::set<std::string> providers;
-  for (const catalog::Machine& machine : facts->machines) providers.insert(machine.provider);
-  if (has_flag(declared, "--provider") && catalog::match_providers(only, providers))
-    return "--provider=" + std::string(only);
-  if (has_flag(declared, "--gpu") && catalog::gpus_meant(only, *facts)) return "--gpu=" + std::string(only);
-  return {};
+  if (has_flag(declared, "--region") && lower.size() <= 6 && catalog::match_regions(lower, parts))
+    return "--region=" + lower;
+  if (!has_flag(declared, "--provider") || !hardware()) return {};
+  static const std::set<std::string> kProviders = [] {
+    std::set<std::string> names;
+    for (const catalog::Machine& machine : hardware()->machines) names.insert(machine.provider);
+    return names;
+  }();
+  return catalog::match_providers(lower, kProviders) ? "--provider=" + lower : std::string();
 }
 
 }  // namespace rightsize::app

@@ -17,4 +17,8 @@ std::string answer_question(std::vector<std::string>& words);
 // --not-provider takes the value that follows and is --exclude. Empty where the name is no choice.
 std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& declared);
 
+// Our flag with its value for terms, a part of the world or a provider: spot is --purchase=spot, eu is --region=eu.
+// Empty where the word names none or the command does not take it.
+std::string offer_named(std::string_view word, const std::deque<FlagInfo>& declared);
+
 }  // namespace rightsize::app

@@ -224,7 +224,12 @@ class Repair {
       if (part.flag == "--model" || part.flag == "--format") continue;
       (mentions(messages_, part) ? drops : other_drops).push_back({WordEdit::Kind::kDrop, part});
     }
+    // A stand-in must not replace what was typed: another model is another question.
+    const bool names_model = std::any_of(
+        typed_.begin(), typed_.end(), [](const WordPart& part) { return part.flag.empty() || part.flag == "--model"; });
     for (const auto& [flag, value] : kStandIns) {
+      const bool given = std::any_of(base.begin(), base.end(), [&](const WordPart& part) { return part.flag == flag; });
+      if (given || (flag == "--model" && names_model)) continue;
       if (called(declared_, flag) != nullptr)
         stand_ins.push_back({WordEdit::Kind::kSet, {std::string(flag), std::string(value)}});
     }
@@ -295,7 +300,7 @@ class Repair {
   std::vector<std::string> found_;
   // A refusal may take a moment longer, but not long. A count rather than a time, so that the suggestion does not
   // depend on how busy the machine is.
-  static constexpr std::size_t kMostTrials = 96;
+  static constexpr std::size_t kMostTrials = 40;
 };
 
 }  // namespace

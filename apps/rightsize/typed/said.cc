@@ -11,16 +11,19 @@
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/lists.h"
+#include "rightsize/typed/question.h"
 
 namespace rightsize::app {
 namespace {
 
 // Words between names that have no meaning alone.
 bool is_link(std::string_view word) {
-  constexpr std::array kLinks = {"for",   "on",   "with", "using", "of",   "at",  "the",  "a",    "an",
-                                 "model", "and",  "vs",   "gpu",   "gpus", "how", "many", "much", "do",
-                                 "i",     "need", "to",   "is",    "my",   "me",  "in",   "run"};
-  return holds(kLinks, to_lower(word));
+  constexpr std::string_view kLinks =
+      "for on with using of at the a an model models and vs gpu gpus how many much do i need to is my me in run can "
+      "could would should will we our it its that this be have has want like please about around roughly each per "
+      "from by some only under over below than less more most max at least cheapest best cheap low cost costs which "
+      "what if or single tokens token concurrent machine machines node nodes";
+  return lists_word(kLinks, to_lower(word));
 }
 
 bool names_thing(const std::string& word) { return thing_of(word) != Thing::kNone && job_of(word).empty(); }
@@ -97,6 +100,10 @@ class SaidReader {
     const std::optional<std::string> value = value_here();
     if (take_job(name, value)) return true;
     if (!value) return false;
+    // --p99 ttft=300ms
+    if (value->find('=') != std::string::npos && read_limit_name(name.substr(std::min<std::size_t>(2, name.size()))) &&
+        take_limits(name.substr(2) + "-" + *value))
+      return skip_value(), true;
     if (take_nodes(name, *value) || take_size(name, *value) || take_person(name, *value) || take_length(name, *value) ||
         take_limit(name, *value) || take_amount(name, *value))
       return true;
@@ -207,6 +214,12 @@ class SaidReader {
     return true;
   }
 
+  bool take_limits(const std::string& text) {
+    const auto limits = read_limits(text);
+    if (limits) out_.limits.insert(out_.limits.end(), limits->begin(), limits->end());
+    return limits.has_value();
+  }
+
   bool take_limit(const std::string& name, const std::string& value) {
     if (!has("--slo") && !has("--ttft-slo") && !has("--job")) return false;
     if (name == "--slo" && has("--slo") && is_plain_slo(value)) return false;
@@ -238,7 +251,8 @@ class SaidReader {
     }
     const bool is_rate = name == "--rate" || name == "--arrivals" || name == "--volume";
     // A flag of the command means what the command says, except that plans take rates for every amount of work.
-    if (declared != nullptr && (!plans_ || name == "--samples" || name == "--dataset-samples")) return false;
+    constexpr std::array kWork = {"--tokens", "--items", "--rate", "--images", "--audio-hours", "--prompts"};
+    if (declared != nullptr && (!plans_ || !holds(kWork, name))) return false;
     if (declared != nullptr && name == "--prompts" && says_rl()) return false;
     std::optional<WorkFlag> work = is_rate             ? WorkFlag{Thing::kRequest, {}}
                                    : name == "--items" ? WorkFlag{Thing::kItem, {}}
@@ -281,17 +295,20 @@ class SaidReader {
       keep("--prometheus=" + word);
       return true;
     }
-    if (!has("--job") && !has("--arrivals") && !has("--volume")) return false;
     if (is_workload_file(word)) return false;
-    if (has("--deadline") && holds(std::array{"by", "before", "within", "until"}, to_lower(word)) &&
+    if (take_offer(word)) return true;
+    if (!has("--job") && !has("--arrivals") && !has("--volume")) return false;
+    if (take_lengths(word) || take_stated_limit() || take_money(word)) return true;
+    if (has("--deadline") && holds(std::array{"by", "before", "within", "until", "in"}, to_lower(word)) &&
         at_ + 1 < in_.size()) {
       std::string text = in_[at_ + 1];
       std::size_t used = 1;
       while (at_ + used + 1 < in_.size() && continues_amount(in_[at_ + used + 1])) text += " " + in_[at_ + ++used];
-      if (!time_until(text, local_now())) return false;
-      keep("--deadline=" + text);
-      at_ += used;
-      return true;
+      if (time_until(text, local_now()) || parse_duration(text)) {
+        keep("--deadline=" + text);
+        at_ += used;
+        return true;
+      }
     }
     if (take_pair(word)) return true;
     if (has("--job") && !job_of(word).empty()) {
@@ -307,22 +324,129 @@ class SaidReader {
     if (word.front() < '0' || word.front() > '9') return false;
     std::string text = word;
     std::size_t used = 0;
-    while (at_ + used + 1 < in_.size() && is_unit_word(in_[at_ + used + 1])) text += " " + in_[at_ + ++used];
+    bool together = false;  // "500 concurrent users", "10k daily active users"
+    for (; at_ + used + 1 < in_.size(); ++used) {
+      const std::string next = to_lower(in_[at_ + used + 1]);
+      const bool said = lists_word("concurrent simultaneous parallel active", next);
+      together |= said && next != "active";
+      if (!said && !is_unit_word(next)) break;
+      if (!said) text += " " + in_[at_ + used + 1];
+    }
     const std::optional<Amount> amount = parse_amount(text);
     const Thing thing = amount ? thing_of(amount->thing) : Thing::kNone;
     if (!amount || thing == Thing::kNone) return false;
-    out_.amounts.push_back({"", text, thing, *amount, false});
+    if (together && thing == Thing::kRequest && !amount->per)
+      out_.concurrency = amount->count;
+    else
+      out_.amounts.push_back({"", text, thing, *amount, false});
     at_ += used;
+    return true;
+  }
+
+  std::string lower_at(std::size_t at) const { return at < in_.size() ? to_lower(in_[at]) : std::string(); }
+
+  // "spot", "on aws", "in eu", "in us-east-1": terms, a provider or a region. A word alone may also be a link.
+  bool take_offer(const std::string& word) {
+    if (!has("--provider") || model::is_known_name(word)) return false;
+    const bool after = lists_word("in on from at using with via", to_lower(word));
+    const std::string& name = after && at_ + 1 < in_.size() ? in_[at_ + 1] : word;
+    std::string flag = is_link(name) && !after ? std::string() : offer_named(name, declared_);
+    const bool region = to_lower(word) == "in" && name.find('-') != std::string::npos && name.back() >= '0' &&
+                        name.back() <= '9' && kind_of_word(name) == WordKind::kOther;
+    if (flag.empty() && region && has("--region")) flag = "--region=" + name;
+    if (flag.empty()) {
+      const bool lists_offers = !has("--job") && !has("--model") && has("--gpu");
+      return lists_offers && in_.size() > 3 && is_link(word);
+    }
+    keep(flag);
+    at_ += after;
+    return true;
+  }
+
+  // "1000 input and 300 output tokens", "1k tokens in", "prompts of 2000 tokens" after "input".
+  bool take_lengths(const std::string& word) {
+    if (!has("--isl") || !has("--osl")) return false;
+    constexpr std::string_view kIn = "input in prompt context",
+                               kOut = "output out answer response completion generated";
+    const auto side = [&](const std::string& said) {
+      return lists_word(kIn, said) ? "--isl" : lists_word(kOut, said) ? "--osl" : "";
+    };
+    const auto is_tokens = [](const std::string& said) { return lists_word("token tokens tok toks", said); };
+    const auto amount = parse_amount(word);
+    if (amount && !amount->per && amount->thing.empty()) {
+      std::size_t at = at_ + 1;
+      const bool tokens_first = is_tokens(lower_at(at));
+      if (tokens_first) at += lower_at(at + 1) == "of" ? 2 : 1;
+      const std::string flag = side(lower_at(at)), after = lower_at(at + 1);
+      // "5 in us" is no length.
+      const bool plain = lower_at(at) != "in" || tokens_first || after.empty() || is_tokens(after) || after == "and" ||
+                         parse_amount(after).has_value();
+      if (flag.empty() || !plain) return false;
+      keep(flag + "=" + word);
+      at_ = at + (is_tokens(after) ? 1 : 0);
+      return true;
+    }
+    const std::string flag =
+        lists_word("input prompt output answer response", to_lower(word)) ? side(to_lower(word)) : "";
+    const std::size_t at = at_ + (lower_at(at_ + 1) == "of" ? 2 : 1);
+    const auto length = parse_amount(lower_at(at));
+    if (flag.empty() || !length || length->per || !length->thing.empty()) return false;
+    keep(flag + "=" + in_[at]);
+    at_ = at + (is_tokens(lower_at(at + 1)) ? 1 : 0);
+    return true;
+  }
+
+  // "p95 TTFT under 1 s", "latency below 200ms".
+  bool take_stated_limit() {
+    if (!has("--slo") && !has("--ttft-slo")) return false;
+    std::string name;
+    std::optional<LatencyLimitName> limit;
+    std::size_t at = at_;
+    for (; at < in_.size() && at < at_ + 6 && !is_flag_word(in_[at]); ++at) {
+      const std::string next = name + (name.empty() ? "" : "-") + lower_at(at);
+      const auto read = read_limit_name(next);
+      const bool filler = lists_word("less than is < <= =", lower_at(at));
+      if (!read && !filler) break;
+      if (read) name = next, limit = read;
+    }
+    if (!limit || !limit->metric || at >= in_.size()) return false;
+    std::string value = in_[at];
+    if (at + 1 < in_.size() && lists_word("s ms sec second seconds millisecond milliseconds", lower_at(at + 1)))
+      value += (lower_at(++at).starts_with('m') ? "ms" : "s");
+    const auto stated = read_limit(*limit, value);
+    if (!stated) return false;
+    out_.limits.push_back(*stated);
+    at_ = at;
+    return true;
+  }
+
+  // "$2000/month", "$50": a budget.
+  bool take_money(const std::string& word) {
+    if (!has("--budget") || word.size() < 2 || word.front() != '$') return false;
+    std::string text = word;
+    std::size_t at = at_;
+    if (lists_word("per a", lower_at(at + 1)) && continues_amount(lower_at(at + 2)))
+      text += "/" + lower_at(at + 2), at += 2;
+    else if (lists_word("monthly", lower_at(at + 1)))
+      text += "/month", at += 1;
+    if (!parse_amount(std::string_view(text).substr(1))) return false;
+    keep("--budget=" + text);
+    at_ = at;
     return true;
   }
 
   // A flag without its dashes: `estimate llama-3.1-8b l4 batch 4`.
   bool take_pair(const std::string& word) {
-    const FlagInfo* flag = find("--" + to_lower(word));
-    if (flag == nullptr || !settings::is_number(flag->setting->kind) || at_ + 1 >= in_.size()) return false;
-    if (!settings::read(*flag->setting, in_[at_ + 1])) return false;
-    keep(flag->name + "=" + in_[++at_]);
-    return true;
+    for (const std::size_t words : {2, 1}) {  // `global batch 512`, `batch 4`
+      if (at_ + words >= in_.size()) continue;
+      const FlagInfo* flag = find("--" + to_lower(word) + (words == 2 ? "-" + lower_at(at_ + 1) : ""));
+      if (flag == nullptr || !settings::is_number(flag->setting->kind)) continue;
+      if (!settings::read(*flag->setting, in_[at_ + words])) continue;
+      keep(flag->name + "=" + in_[at_ + words]);
+      at_ += words;
+      return true;
+    }
+    return false;
   }
 
   // "5000 hours of audio".

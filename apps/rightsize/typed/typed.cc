@@ -16,6 +16,7 @@
 #include "rightsize/typed/limits.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
+#include "rightsize/typed/sentence.h"
 
 namespace rightsize::app {
 namespace {
@@ -82,6 +83,25 @@ bool is_verb(std::string_view word) {
   return holds(std::array{"get", "list", "ls", "show", "describe"}, to_lower(word));
 }
 
+// `H100s` is H100.
+std::string singular_gpu(const std::string& word) {
+  const bool plural =
+      word.size() > 2 && word.back() == 's' && word[word.size() - 2] >= '0' && word[word.size() - 2] <= '9';
+  const std::string one = plural ? word.substr(0, word.size() - 1) : word;
+  return plural && kind_of_word(one) == WordKind::kGpu ? one : word;
+}
+
+// The only built-in model whose name goes on: qwen3-235b is qwen3-235b-a22b. Empty where there are several or none.
+std::string completed_model(const std::string& name) {
+  std::string found;
+  for (const std::string& preset : model::preset_names()) {
+    if (!preset.starts_with(to_lower(name) + "-")) continue;
+    if (!found.empty() && !preset.starts_with(found)) return {};
+    if (found.empty()) found = preset;
+  }
+  return found;
+}
+
 // Joins names of several words: `RTX 4090`, `llama 3.1 8b on h100`. A GPU after the model of a plan becomes --gpu.
 void join_names(std::vector<std::string>& words) {
   constexpr std::array kNamed = {"memory", "estimate", "recommend", "prices", "gpus", "models", "batch", "commit"};
@@ -89,6 +109,7 @@ void join_names(std::vector<std::string>& words) {
   const auto end = std::find_if(words.begin() + 1, words.end(), [](const auto& word) { return word.starts_with('-'); });
   std::vector<std::string> bare(words.begin() + 1, end), joined;
   const bool gpu_by_flag = words.front() == "recommend" || words.front() == "commit";
+  for (std::string& word : bare) word = singular_gpu(word);
   if (bare.size() + (gpu_by_flag ? 1 : 0) < 2 || (bare.size() == 2 && !gpu_by_flag && is_model_name(bare[0]))) return;
   for (std::size_t at = 0; at < bare.size();) {
     std::size_t many = std::min<std::size_t>(4, bare.size() - at);
@@ -98,18 +119,21 @@ void join_names(std::vector<std::string>& words) {
       name = fmt::format("{}", fmt::join(first, first + static_cast<std::ptrdiff_t>(many), "-"));
       // Several words are one name only if that is exactly the name of a GPU or a built-in model.
       const WordKind kind = many == 1 ? WordKind::kOther : kind_of_word(name);
-      if (many == 1 || kind == WordKind::kGpu ||
+      const std::string whole = many > 1 && kind == WordKind::kOther ? completed_model(name) : std::string();
+      if (!whole.empty()) name = whole;
+      if (many == 1 || kind == WordKind::kGpu || !whole.empty() ||
           (kind == WordKind::kModel && model::note_on_name(name).find("by its name") == std::string::npos))
         break;
     }
     at += std::max<std::size_t>(many, 1);
-    if (many == 1 && bare.size() > 1 &&
-        holds(std::array{"on", "with", "vs", "and", "of", "for", "in", "at", "from", "the"}, name))
+    if (many == 1 && bare.size() > 1 && holds(std::array{"on", "with", "vs", "and", "of", "for", "at", "the"}, name))
       continue;
-    // `8 h100` is 8xh100.
-    const bool counted = !joined.empty() && joined.back().find_first_not_of("0123456789") == std::string::npos;
+    // `8 h100` and `8x h100` are 8xh100; a number may itself be the name of a GPU, as 4090 is.
+    const std::string count = joined.empty() ? "" : joined.back().substr(0, joined.back().find('x'));
+    const bool counted = !count.empty() && count.find_first_not_of("0123456789") == std::string::npos &&
+                         joined.back().size() <= count.size() + 1 && kind_of_word(joined.back()) != WordKind::kGpu;
     if (counted && kind_of_word(name) == WordKind::kGpu) {
-      name = joined.back() + "x" + name;
+      name = count + "x" + name;
       joined.pop_back();
     }
     if (const catalog::CountedGpu gpu = catalog::split_gpu_count(name); words.front() == "commit" && gpu.count) {
@@ -337,6 +361,14 @@ class Rewriter {
     const bool any = holds(std::array{"any", "all", "*"}, to_lower(text));
     if (any && holds(std::array{"--gpu", "--provider", "--region"}, flag.name)) return;
     if (flag.name == "--format" && text == "wide") return out_.words.push_back("--wide");
+    // `--emit kubernetes -o yaml`: the tool decides the format of its file.
+    const auto emits = [](const std::string& word) { return word.starts_with("--emit"); };
+    if (flag.name == "--format" && text == "yaml" && std::any_of(in_.begin(), in_.end(), emits)) return;
+    if (const std::string hours = length_of_hours(text);
+        !hours.empty() && flag.setting->kind == settings::Kind::kDuration) {
+      out_.renamed.push_back(fmt::format("{} {} is {} {}", flag.name, text, flag.name, hours));
+      text = hours;
+    }
     const std::string by_typed = meant_value(typed, text);
     text = by_typed != text ? by_typed : meant_value(flag.name, text);
     if (!pattern.empty()) {
@@ -408,7 +440,7 @@ WordKind kind_of_word(std::string_view word) {
 }
 
 Typed meant_command(std::vector<std::string> words, std::span<const std::string> commands) {
-  Typed typed{std::move(words)};
+  Typed typed{split_sentences(std::move(words))};
   std::vector<std::string>& all = typed.words;
   put_command_first(all);
   if (all.size() > 1 && all.front() == "rightsize" && !all[1].starts_with('-')) all.erase(all.begin());
@@ -449,7 +481,8 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     typed.renamed.push_back(fmt::format("'{}' is 'rightsize {}'", written, meant));
   // SkyPilot's `show-gpus H100` lists prices, and `gpus --cloud aws` can only mean prices too.
   const auto is_offer = [](const std::string& word) {
-    return holds(std::array{"--cloud", "--infra", "--provider", "--region", "--spot"}, word.substr(0, word.find('=')));
+    return holds(std::array{"--cloud", "--infra", "--provider", "--region", "--spot", "--max-price", "--price"},
+                 word.substr(0, word.find('=')));
   };
   const bool priced = written == "show-gpus" && all.size() > 1 && !all[1].starts_with('-');
   if (all.front() == "gpus" && (priced || std::any_of(all.begin() + 1, all.end(), is_offer))) all.front() = "prices";

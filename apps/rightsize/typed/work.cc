@@ -142,6 +142,8 @@ class WorkWriter {
       out_.words.push_back("--osl=1");
       out_.notes.emplace_back("an embedding is one pass over the text: --osl 1");
     }
+    if (job_ == "rerank")
+      out_.notes.emplace_back("a request is one pair of query and document: 20 documents per query are 20 requests");
   }
 
   // A model that is known only by its size, and what its name says about the shape.
@@ -241,7 +243,10 @@ class WorkWriter {
     if (said.text() != meant) out_.renamed.push_back(fmt::format("{} is {}", said.text(), meant));
   }
 
-  // Seconds that a request takes: the limits, or what is usual.
+  // Seconds that a request takes as a rule.
+  double usual_seconds() const { return kFirstTokenSeconds + kTokenSeconds * answer_tokens(); }
+
+  // Seconds that a request of a given number in flight may take: the limits, or what is usual.
   double response_seconds() const {
     double first = kFirstTokenSeconds, each = kTokenSeconds;
     for (const LatencyLimit& limit : limits_) {
@@ -284,11 +289,12 @@ class WorkWriter {
                                        rate_text(rate)));
     } else {
       const double think = think_.value_or(kThinkSeconds);
-      rate = count / (think + response);
+      const double answer = usual_seconds();  // how often people ask does not depend on the limits
+      rate = count / (think + answer);
       out_.notes.push_back(fmt::format(
           "assumed: {} users at the same time, each with {} between an answer and the next message "
           "(--think) and {} for an answer, are {} (Little's law)",
-          format_count(count), format_duration(seconds(think)), format_duration(seconds(response)), rate_text(rate)));
+          format_count(count), format_duration(seconds(think)), format_duration(seconds(answer)), rate_text(rate)));
     }
     amounts_.erase(people);
     return rate;

@@ -1,0 +1,105 @@
+#include "rightsize/typed/sentence.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "rightsize/call.h"
+#include "rightsize/typed/typed.h"
+#include "rightsize/typed/work.h"
+
+namespace rightsize::app {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Not;
+
+std::vector<std::string> words_of_sentence(const std::string& sentence, bool quoted) {
+  std::vector<std::string> words{"recommend"};
+  if (quoted) words.push_back(sentence);
+  for (std::size_t at = 0; !quoted && at < sentence.size();) {
+    const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
+    words.push_back(sentence.substr(at, end - at));
+    at = end + 1;
+  }
+  const CommandInfo command = *describe_command("recommend");
+  return meant_work(meant_flags(meant_command(words, command_names()), command.flags), command.flags).words;
+}
+
+struct Phrase {
+  const char *said, *meant;
+};
+
+// A sentence of phrases in any order, in quotes or not, means the flags of its phrases.
+TEST(Sentence, PhrasesInAnyOrderAreFlags) {
+  const std::vector<std::vector<Phrase>> phrases = {
+      {{"at 10 requests per second", "--rate=10/s"}, {"with 20 req/s", "--rate=20/s"}, {"50 rps", "--rate=50/s"}},
+      {{"with 1000 input and 300 output tokens", "--isl=1000"},
+       {"800 tokens in", "--isl=800"},
+       {"and 2k input tokens", "--isl=2k"}},
+      {{"in us", "--region=us"}, {"in eu", "--region=eu"}, {"in us-east-1", "--region=us-east-1"}},
+      {{"on aws", "--provider=aws"}, {"from gcp", "--provider=gcp"}},
+      {{"p95 TTFT under 1 s", "--ttft-slo=1s"}, {"with TTFT below 500 ms", "--ttft-slo=500ms"}},
+      {{"for less than $2000 per month", "--budget=2000.00"}, {"under $500/month", "--budget=500.00"}},
+      {{"on spot", "--purchase=spot"}, {"using on-demand machines", "--purchase=on-demand"}},
+  };
+  const std::pair<const char*, const char*> models[] = {
+      {"llama 3.3 70B", "llama-3.3-70b"}, {"qwen3 235b", "qwen3-235b-a22b"}, {"gpt-oss-120b", "gpt-oss-120b"}};
+  Random random(5);
+  const auto below = [&](std::size_t count) {
+    return std::min(count - 1, static_cast<std::size_t>(random.uniform() * static_cast<double>(count)));
+  };
+  for (int round = 0; round < 200; ++round) {
+    const auto& [said, model] = models[below(std::size(models))];
+    std::vector<Phrase> chosen{phrases[0][below(phrases[0].size())]};
+    for (std::size_t i = 1; i < phrases.size(); ++i) {
+      if (random.uniform() < 0.4) chosen.push_back(phrases[i][below(phrases[i].size())]);
+    }
+    for (std::size_t i = chosen.size(); i > 1; --i) std::swap(chosen[i - 1], chosen[below(i)]);
+    std::string sentence = fmt::format("{}{}", random.uniform() < 0.5 ? "serve " : "I want to run ", said);
+    for (const Phrase& phrase : chosen)
+      sentence += fmt::format("{} {}", random.uniform() < 0.3 ? "," : "", phrase.said);
+    if (random.uniform() < 0.3) sentence += "?";
+    const std::vector<std::string> words = words_of_sentence(sentence, random.uniform() < 0.5);
+    EXPECT_TRUE(std::count(words.begin(), words.end(), model) +
+                std::count(words.begin(), words.end(), std::string("--model=") + model))
+        << sentence;
+    for (const Phrase& phrase : chosen) EXPECT_THAT(words, Contains(phrase.meant)) << sentence;
+  }
+}
+
+TEST(Sentence, NumbersMayBeWords) {
+  EXPECT_THAT(words_of_sentence("full fine-tune of llama 3.1 70b on 500M tokens within a week", true),
+              Contains("--deadline=1 week"));
+  EXPECT_THAT(words_of_sentence("train llama-3.1-8b on 1B tokens in three days on eight H100s", true),
+              Contains("--deadline=3 days"));
+}
+
+// A number is a count only before another GPU, and a name of several words stays one.
+TEST(Sentence, NamesOfNumbersStay) {
+  const CommandInfo gpus = *describe_command("gpus");
+  const auto meant = [&](const std::vector<std::string>& words) {
+    return meant_flags(meant_command(words, command_names()), gpus.flags).words;
+  };
+  EXPECT_EQ(meant({"gpus", "4090", "3090", "5090"}), (std::vector<std::string>{"gpus", "4090", "3090", "5090"}));
+  EXPECT_THAT(meant({"prices", "8x", "H100"}), Contains("8xH100"));
+  EXPECT_EQ(split_sentences({"memory", "70B like llama"}), (std::vector<std::string>{"memory", "70B like llama"}));
+}
+
+TEST(Sentence, AnHourRangeIsItsLength) {
+  Random random(3);
+  for (int i = 0; i < 200; ++i) {
+    const int from = static_cast<int>(random.uniform() * 1440), length = 1 + static_cast<int>(random.uniform() * 1439);
+    const int to = (from + length) % 1440;
+    EXPECT_EQ(length_of_hours(fmt::format("{:02}:{:02}-{:02}:{:02}", from / 60, from % 60, to / 60, to % 60)),
+              fmt::format("{}min", length));
+  }
+  for (const char* other : {"22:00", "2026-11-20", "25:61-10:00", "8h", "", "22:00-06:00x"})
+    EXPECT_EQ(length_of_hours(other), "") << other;
+}
+
+}  // namespace
+}  // namespace rightsize::app
