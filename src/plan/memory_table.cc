@@ -32,6 +32,10 @@ PerParameter per_parameter(const Job& job) {
   }
 }
 
+// A pipeline stage holds the activations of one micro-batch per stage behind it; others differ only in whether gradients
+// are kept between micro-batches.
+int micro_batches_held(const Job& job) { return std::min(job.train.accumulation, std::max(2, job.parallel.pipeline)); }
+
 }  // namespace
 
 MemoryTable::Settings MemoryTable::settings_of(const Job& job) {
@@ -41,8 +45,9 @@ MemoryTable::Settings MemoryTable::settings_of(const Job& job) {
           static_cast<int>(job.train.recompute),
           p.tensor,
           p.pipeline,
+          p.expert,
           p.zero,
-          job.train.accumulation > 1,
+          micro_batches_held(job),
           p.data() > 1};
 }
 
@@ -74,12 +79,10 @@ Bytes MemoryTable::floor(const Job& job) const {
 
 MemoryTable::NeedKey MemoryTable::key_of(const Job& job, const catalog::Gpu& gpu) {
   const bool serves = job.kind == model::JobKind::kServe;
-  const int depth = serves ? static_cast<int>(job.serve.concurrency)
-                           : std::min(job.train.accumulation, std::max(2, job.parallel.pipeline));
   return {settings_of(job),
           job.parallel.gpus,
           job.batch,
-          depth,
+          serves ? static_cast<int>(job.serve.concurrency) : 0,
           static_cast<int>(job.stack),
           serves ? gpu.name : std::string(name_of(memory::runtime_basis(gpu)))};
 }

@@ -80,6 +80,17 @@ Settings training(Draw& draw) {
           {"max-gpus", draw.one_of({"8", "32"})}};
 }
 
+// Models that only pipelines hold: the micro-batches in flight decide whether a plan fits.
+Settings large_training(Draw& draw) {
+  return {{"model", draw.one_of({"llama-3.1-70b", "qwen2.5-32b"})},
+          {"tokens", draw.whole(1e9, 3e11)},
+          {"seq", draw.one_of({"2048", "4096", "8192"})},
+          {"stack", draw.one_of({"megatron", "torchtitan"})},
+          {"global-batch", draw.one_of({"256", "1024"})},
+          {"gpu", draw.one_of({"b200-sxm", "h100-sxm,h200-sxm", "a100-80gb-sxm,rtx-pro-6000"})},
+          {"max-gpus", "128"}};
+}
+
 Settings serving(Draw& draw) {
   return {{"model", draw.one_of({"llama-3.2-1b", "llama-3.1-8b", "qwen2.5-1.5b"})},
           {"job", "serve"},
@@ -208,6 +219,18 @@ void expect_way_out(const Request& request, const Recommendation& found) {
     EXPECT_TRUE(std::isinf(best)) << "more GPUs would do";
   else
     EXPECT_EQ(best, in_usd(more->plan.cost)) << more->flags;
+}
+
+TEST(RandomRequests, TrainingPlansFitInMemory) {
+  Draw draw(first_seed());
+  for (int i = 0; i < std::max(6, requests_to_try() / 5); ++i) {
+    const Request request = request_of(large_training(draw));
+    const Recommendation found = recommend(request, book(), constants());
+    for (const Plan& p : found.plans) {
+      EXPECT_LE(in_gib(p.memory.high), in_gib(p.fit.capacity)) << p.gpus << " x " << p.offer.gpu->name;
+      EXPECT_EQ(p.fit.verdict, memory::Verdict::kFits);
+    }
+  }
 }
 
 TEST(RandomRequests, KeepTheirLimitsCostWhatTheyAddUpToAndGrowWithWhatIsAsked) {
