@@ -34,6 +34,8 @@ constexpr Setting kRows[] = {
     flag("force", "overwrite an existing file"),
     text("output", "FILE", "write to this file instead of standard output").alias("o"),
     text("family", "NAME", "only models of this family, e.g. llama"),
+    count("min-params", "7B", 0, 1e15, "only models with at least this many parameters"),
+    count("max-params", "70B", 0, 1e15, "only models with at most this many parameters"),
 
     section("Measurements"),
     text("measured", "METRIC=VALUES",

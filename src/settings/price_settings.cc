@@ -41,6 +41,7 @@ constexpr Setting kRows[] = {
 
     section("GPUs"),
     size("min-memory", "40GiB", 0, 1e15, "only GPUs with at least this much memory"),
+    bandwidth("min-bandwidth", "2TB/s", 0, 1e15, "only GPUs with at least this memory bandwidth"),
     count("max-watts", "350", 1, 100'000, "only GPUs with at most this board power (TDP)"),
     text("vendor", "NAME", "only GPUs from this vendor: NVIDIA, AMD, Intel, Google, AWS"),
     choice("supports", "fp64|fp32|tf32|fp16|bf16|fp8|int8|fp4", "only GPUs that compute in this number format"),

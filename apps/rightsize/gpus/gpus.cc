@@ -28,6 +28,7 @@ Run add_gpus(FlagSet& command) {
       ->meaning("GPUs by name or alias, families such as a100, or a vendor");
   command.add("vendor", flags->choice.vendor);
   command.add("min-memory", flags->choice.min_memory);
+  command.add("min-bandwidth", flags->choice.min_bandwidth);
   command.add("max-watts", flags->choice.max_watts);
   command.add("supports", flags->choice.supports);
   command.add("sort", flags->choice.sort)

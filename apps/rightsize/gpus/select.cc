@@ -71,6 +71,7 @@ Result<std::vector<const Gpu*>> matching(const GpuChoice& choice, const catalog:
     std::erase_if(gpus, [&](const Gpu* gpu) { return !is_vendor(gpu->vendor); });
   }
   std::erase_if(gpus, [&](const Gpu* gpu) { return gpu->memory < choice.min_memory.value_or(Bytes{}); });
+  std::erase_if(gpus, [&](const Gpu* gpu) { return gpu->bandwidth < choice.min_bandwidth.value_or(BytesPerSecond{}); });
   if (choice.max_watts)
     std::erase_if(gpus, [&](const Gpu* gpu) { return !gpu->tdp || in_watts(*gpu->tdp) > *choice.max_watts; });
   if (!choice.supports.empty())
@@ -88,7 +89,8 @@ Result<> sort_gpus(std::vector<const Gpu*>& gpus, const std::string& name) {
                      [&](const Gpu* a, const Gpu* b) { return key.value(*a) > key.value(*b); });
     return {};
   }
-  return fail(bad_input("cannot sort by '" + name + "'").with_hint(did_you_mean(name, names))
+  return fail(bad_input("cannot sort by '" + name + "'")
+                  .with_hint(did_you_mean(name, names))
                   .with_hint("'rightsize prices --best-per gpu' lists GPUs by price"));
 }
 

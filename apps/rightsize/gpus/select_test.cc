@@ -42,6 +42,14 @@ TEST(SelectGpus, MemoryIsALowerBound) {
   EXPECT_THAT(names({.gpus = {}, .vendor = "", .min_memory = gib(24)}), ElementsAre("l4", "mi300x"));
 }
 
+TEST(SelectGpus, BandwidthIsALowerBound) {
+  catalog::Catalog catalog = three();
+  catalog.gpus[0].bandwidth = gb_per_s(300);
+  catalog.gpus[1].bandwidth = gb_per_s(5300);
+  const auto found = select_gpus({.gpus = {}, .vendor = "", .min_bandwidth = gb_per_s(301)}, catalog).value();
+  EXPECT_THAT(found, ElementsAre(&catalog.gpus[1]));
+}
+
 TEST(SelectGpus, PowerIsAnUpperBoundAndMustBeKnown) {
   catalog::Catalog catalog = three();
   catalog.gpus[0].tdp = watts(72);

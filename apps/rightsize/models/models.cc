@@ -1,12 +1,14 @@
 // rightsize models: shapes of models, built in or from a config.json.
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "base/suggest.h"
 #include "base/text.h"
-#include "presets/presets.h"
 #include "families/read_model.h"
+#include "presets/presets.h"
 #include "rightsize/command.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/models/report.h"
 
 namespace rightsize::app {
@@ -16,10 +18,17 @@ using model::ModelShape;
 
 struct Flags {
   std::string model, family;
+  double min_params = 0, max_params = std::numeric_limits<double>::infinity();
 };
 
+bool has_size(const Flags& flags, const ModelShape& model) {
+  const double count = static_cast<double>(model.parameters());
+  return count >= flags.min_params && count <= flags.max_params;
+}
+
 // All built-in models, or those of one family.
-Checked<std::vector<ModelShape>> select(const std::string& wanted) {
+Checked<std::vector<ModelShape>> select(const Flags& flags) {
+  const std::string& wanted = flags.family;
   if (!wanted.empty()) {
     std::vector<std::string> families;
     for (const model::ModelFamily& family : model::model_families()) families.emplace_back(family.name);
@@ -30,33 +39,36 @@ Checked<std::vector<ModelShape>> select(const std::string& wanted) {
   std::vector<ModelShape> models;
   for (const std::string& name : model::preset_names()) {
     RIGHTSIZE_TRY(ModelShape model, model::find_model(name));
-    if (wanted.empty() || model.family == wanted) models.push_back(std::move(model));
+    if ((wanted.empty() || model.family == wanted) && has_size(flags, model)) models.push_back(std::move(model));
   }
   return models;
 }
 
 // Models with a part of the name that begins with the word: `models qwen`, `models coder`.
-std::vector<ModelShape> named_like(const std::string& word) {
+std::vector<ModelShape> named_like(const Flags& flags) {
   std::vector<ModelShape> models;
   for (const std::string& name : model::preset_names()) {
-    if (("-" + name).find("-" + to_lower(word)) == std::string::npos) continue;
-    if (auto model = model::find_model(name)) models.push_back(*std::move(model));
+    if (("-" + name).find("-" + to_lower(flags.model)) == std::string::npos) continue;
+    if (auto model = model::find_model(name); model && has_size(flags, *model)) models.push_back(*std::move(model));
   }
   return models;
 }
 
 Checked<Outcome> run(const Flags& flags) {
   if (!flags.model.empty()) {
-    const std::vector<ModelShape> alike = named_like(flags.model);
+    const std::vector<ModelShape> alike = named_like(flags);
     // A line of models is listed, although other commands take it for its most usual member.
     if (alike.size() > 1 && model::note_on_name(flags.model).starts_with("assumed"))
       return Outcome{models_report(alike)};
     Checked<ModelShape> model = model::find_model(flags.model);
-    if (model) return Outcome{model_report(*model)};
+    if (model) {
+      if (const std::string said = model::note_on_name(flags.model); !said.empty()) note(said);
+      return Outcome{model_report(*model)};
+    }
     if (alike.empty()) return fail(model.error());
     return Outcome{models_report(alike)};
   }
-  RIGHTSIZE_TRY(std::vector<ModelShape> models, select(flags.family));
+  RIGHTSIZE_TRY(std::vector<ModelShape> models, select(flags));
   return Outcome{models_report(models)};
 }
 
@@ -68,6 +80,8 @@ Run add_models(FlagSet& command) {
       ->argument()
       ->meaning("a built-in name or part of one, or the path of a Hugging Face config.json");
   command.add("family", flags->family);
+  command.add("min-params", flags->min_params);
+  command.add("max-params", flags->max_params);
   return [flags] { return run(*flags); };
 }
 

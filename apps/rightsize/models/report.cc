@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "presets/presets.h"
 #include "families/read_model.h"
+#include "model/serve_settings.h"
+#include "presets/presets.h"
 #include "report/fields.h"
 
 namespace rightsize::app {
@@ -130,6 +131,13 @@ std::string sentence_about(const ModelShape& m) {
   std::string text =
       fmt::format("{} is a {} model of {} parameters ({}); its weights take {} in bf16.", m.name, m.family,
                   format_count(total), format_magnitude(total), format_bytes(bytes(2 * total)));
+  // gpt-oss, quantized copies: engines load the weights as they were published.
+  if (const model::Precision published = model::checkpoint_precision(m); published != model::Precision::kBf16) {
+    const int bits = published == model::Precision::kFp8 || published == model::Precision::kInt8 ? 8 : 4;
+    text += fmt::format(" They are published in {}{}: about {}, plus scales and the parts that stay in 16 bits.",
+                        model::name_of(published), published == model::Precision::kFp4 ? " (MXFP4 or NVFP4)" : "",
+                        format_bytes(bytes(total * bits / 8)));
+  }
   if (m.active_parameters() != m.parameters())
     text += fmt::format(" {} are active per token.", in_magnitudes(m.active_parameters()));
   return text;
