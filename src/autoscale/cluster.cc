@@ -7,6 +7,7 @@
 
 #include "autoscale/scaler.h"
 #include "base/cancel.h"
+#include "sim/closed_users.h"
 #include "sim/continuous_engine.h"
 #include "sim/min_tree.h"
 
@@ -19,15 +20,34 @@ using sim::kNever;
 
 double as_seconds(SimTime t) { return static_cast<double>(t) * 1e-9; }
 
-// Requests in order of time, read in blocks.
+// Requests in order of time: a stream, read in blocks, or users who wait for their answers.
 class Source {
  public:
-  explicit Source(const Traffic& traffic) : stream_(traffic()) { refill(); }
+  Source(const ClusterConfig& config, const Traffic& traffic) : left_(config.closed_requests) {
+    if (config.closed) {
+      users_.emplace(*config.closed);
+    } else {
+      stream_ = traffic();
+      refill();
+    }
+  }
 
-  bool empty() const { return at_ >= count_; }
-  const Arrival& front() const { return block_[at_]; }
-  void pop() {
+  // kNever: none, or none before an answer.
+  SimTime next() const {
+    if (users_) return left_ > 0 && !cancelled() ? users_->next() : kNever;
+    return at_ < count_ ? block_[at_].at : kNever;
+  }
+  Arrival take() {
+    if (users_) {
+      --left_;
+      return users_->take();
+    }
+    const Arrival request = block_[at_];
     if (++at_ == count_) refill();
+    return request;
+  }
+  void answered(std::uint32_t prompt, SimTime at) {
+    if (users_) users_->answered(prompt, at);
   }
 
  private:
@@ -37,6 +57,8 @@ class Source {
     ended_ = count_ < block_.size();
   }
 
+  std::optional<sim::ClosedUsers> users_;
+  std::uint64_t left_;
   std::unique_ptr<sim::ArrivalStream> stream_;
   std::array<Arrival, 512> block_;
   std::size_t at_ = 0, count_ = 0;
@@ -54,8 +76,9 @@ struct Replica {
 class Cluster final : public sim::RequestWatcher {
  public:
   Cluster(const ClusterConfig& config, const Traffic& traffic, const Policy& policy)
-      : config_(config), scaler_(make_scaler(policy)), source_(traffic) {
+      : config_(config), scaler_(make_scaler(policy)), source_(config, traffic) {
     totals_.watcher = this;
+    if (config.closed) totals_.answers = &answers_;
     add_slot();
     const int first = policy.kind == Kind::kSchedule ? planned(policy, 0) : policy.first_replicas();
     for (int i = 0; i < first; ++i) start(0);
@@ -64,7 +87,7 @@ class Cluster final : public sim::RequestWatcher {
   }
 
   ScalingRun run() {
-    while (!source_.empty() || in_flight_ > 0) {
+    while (source_.next() != kNever || in_flight_ > 0) {
       if (!step()) break;
     }
     integrate(now_);
@@ -102,18 +125,19 @@ class Cluster final : public sim::RequestWatcher {
   }
 
   SimTime next_arrival() const {
-    if (source_.empty() || (config_.most_in_flight > 0 && in_flight_ >= config_.most_in_flight)) return kNever;
-    return std::max(source_.front().at, now_);
+    const SimTime next = source_.next();
+    if (next == kNever || (config_.most_in_flight > 0 && in_flight_ >= config_.most_in_flight)) return kNever;
+    return std::max(next, now_);
   }
 
   void arrive() {
-    Arrival request = source_.front();
-    source_.pop();
+    Arrival request = source_.take();
     if (config_.most_in_flight > 0) request.at = now_;
     ++arrived_;
     slot_of(request.at).requests += 1;
     if (std::int64_t{request.size} + request.output > most_tokens_) {
       ++run_.rejected;
+      source_.answered(request.prompt, now_);
       return;
     }
     ++in_flight_;
@@ -131,6 +155,8 @@ class Cluster final : public sim::RequestWatcher {
     const std::size_t first = next_.position();
     replicas_[first].engine->end_step();
     update(first);
+    for (const sim::ContinuousTotals::Answer& answer : answers_) source_.answered(answer.prompt, answer.at);
+    answers_.clear();
     if (replicas_[first].state == State::kDraining && replicas_[first].engine->present() == 0) stop(first);
   }
 
@@ -303,6 +329,7 @@ class Cluster final : public sim::RequestWatcher {
   std::unique_ptr<Scaler> scaler_;
   Source source_;
   sim::ContinuousTotals totals_;
+  std::vector<sim::ContinuousTotals::Answer> answers_;
   ScalingRun run_;
   std::vector<Replica> replicas_;
   std::vector<std::size_t> order_;                        // of all but those gone, oldest first

@@ -43,11 +43,17 @@ struct ClusterConfig {
   sim::StepCost cost = {};
   sim::ContinuousConfig engine = {};
   std::shared_ptr<const sim::Prompts> prompts = {};  // what they consist of, for the prefix cache of each replica
+  // Users who wait for their answers, instead of the stream; it ends after `closed_requests`.
+  std::shared_ptr<const sim::ClosedLoop> closed = {};
+  std::uint64_t closed_requests = 0;
   SimTime startup = 0;
   Limits slo = {};
   std::size_t most_in_flight = 0;       // later requests are sent when there is room; 0: no limit
   SimTime until = sim::kNever;          // the clock stops here; requests that are not finished do not count
   std::optional<SimTime> failure = {};  // the oldest replica dies; its requests start again elsewhere
+
+  // Whether requests arrive whatever a policy does.
+  bool open_loop() const { return most_in_flight == 0 && !closed; }
 };
 
 // Five minutes of a run. Requests belong to the slot in which they arrived.

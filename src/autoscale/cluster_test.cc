@@ -7,6 +7,7 @@
 
 #include "autoscale/bound.h"
 #include "autoscale/traffic.h"
+#include "sim/sessions.h"
 
 namespace rightsize::autoscale {
 namespace {
@@ -134,6 +135,39 @@ RC_GTEST_PROP(Cluster, FixedReplicasEqualBatch, ()) {
   RC_ASSERT(sim::value_of(batch.ttft, Statistic::kP99) == run.ttft.quantile(0.99));
   RC_ASSERT(sim::value_of(batch.tpot, Statistic::kP50) == run.tpot.quantile(0.5));
   RC_ASSERT(batch.elapsed == run.end);
+}
+
+// Conversations whose users wait for their answers: one replica serves them as `batch` does, and any policy answers
+// all.
+RC_GTEST_PROP(Cluster, UsersWhoWaitAreServedAsInBatch, ()) {
+  RandomService service;
+  const sim::Sessions sessions{.users = static_cast<double>(*rc::gen::inRange(1, 30)),
+                               .turns = 3,
+                               .think = seconds(*rc::gen::inRange(1, 20)),
+                               .system = 64,
+                               .turn_in = 50,
+                               .turn_out = 20,
+                               .fan_out = static_cast<double>(*rc::gen::inRange(1, 3))};
+  sim::Trace trace = sim::trace_of(sessions, {.rate = sessions.rate(seconds(1)),
+                                              .answer = seconds(1),
+                                              .closed = true,
+                                              .requests = 200,
+                                              .out_variation = 0.5,
+                                              .seed = service.seed});
+  trace.warm_up = 0;
+  ClusterConfig& config = service.config;
+  config.engine.cache_block = 16;
+  config.prompts = trace.prompts, config.closed = trace.closed, config.closed_requests = trace.arrivals.size();
+  const auto shared = std::make_shared<const sim::Trace>(trace);
+  const Traffic traffic = replay(shared, {}, 1, sim::kNever);
+  const ScalingRun run = simulate(config, traffic, *parse_policy("fixed:replicas=1"));
+  const sim::ContinuousServer server{{config.cost}, config.engine};
+  const auto batch = sim::start_run(server, shared, {}, 1)->to_the_end(trace.arrivals.size());
+  RC_ASSERT(batch.completed == run.requests);
+  RC_ASSERT(sim::value_of(batch.ttft, Statistic::kP99) == run.ttft.quantile(0.99));
+  RC_ASSERT(batch.elapsed == run.end);
+  const ScalingRun scaled = simulate(config, traffic, *parse_policy("hpa:target=3,max=6,down=60s"));
+  RC_ASSERT(scaled.requests + scaled.rejected == trace.arrivals.size());
 }
 
 RC_GTEST_PROP(Cluster, AReplicaThatDiesLosesNoRequest, ()) {

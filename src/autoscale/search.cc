@@ -35,15 +35,17 @@ std::vector<std::size_t> cheapest_of_kinds(const ClusterConfig& config, const De
   return order;
 }
 
-// The fewest fixed replicas that meet the SLO on mean traffic.
+// The fewest fixed replicas that meet the SLO on mean traffic; if none do, the fewest that come as close as any.
 int fixed_on_average(const ClusterConfig& config, const DemandSeries& demand) {
-  constexpr double kShare = 0.9;
+  constexpr double kShare = 0.9, kClose = 0.001;
   constexpr int kMost = 4096;
   Policy policy;
-  const auto meets = [&](int n) {
+  const auto over = [&](int n) {
     policy.replicas = n;
-    return screen(config, demand, policy, kShare).over_share <= config.slo.allowed;
+    return screen(config, demand, policy, kShare).over_share;
   };
+  const double allowed = std::max(config.slo.allowed, over(kMost) + kClose);
+  const auto meets = [&](int n) { return over(n) <= allowed; };
   int low = 0, high = 1;
   while (high < kMost && !meets(high)) low = high, high *= 2;
   while (low + 1 < high) {

@@ -70,6 +70,15 @@ double brute_force(const ClusterConfig& config, const Traffic& traffic, Kind kin
   return least;
 }
 
+// A limit that the prompt alone exceeds, at any number of replicas, is no reason to try thousands of them.
+TEST(PolicySearchTest, AnImpossibleSloIsAnsweredWithFewReplicas) {
+  RandomDay day(3);
+  day.config.slo.ttft = sim::to_sim_time(milliseconds(0.01));
+  const PolicySearch found = search(day.config, day.traffic);
+  EXPECT_FALSE(found.fixed.has_value());
+  for (const SimulatedPolicy& policy : found.best) EXPECT_LT(policy.run.most_ready, 500) << describe(policy.policy);
+}
+
 // Bursts of other seeds than those the settings were chosen on.
 TEST(PolicySearchTest, TheChosenSettingIsWithinATenthOfTheBestOfItsKind) {
   for (std::uint64_t seed = 11; seed <= 16; ++seed) {

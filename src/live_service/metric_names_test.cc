@@ -78,5 +78,16 @@ TEST(MetricNames, PublishedNamesOfEveryEngineAreKnown) {
   }
 }
 
+// All cached tokens, and those of them that were loaded.
+TEST(MetricNames, ANameMayCountForTwoSignals) {
+  const auto cached = find_engine_metric("sglang:cached_tokens_total");
+  ASSERT_TRUE(cached);
+  EXPECT_EQ(cached->metric->signal, Signal::kCachedTokens);
+  const auto others = other_signals(*cached->metric);
+  ASSERT_EQ(others.size(), 1u);
+  EXPECT_EQ(others.front()->signal, Signal::kExternalHits);
+  EXPECT_TRUE(other_signals(*find_engine_metric("sglang:num_queue_reqs")->metric).empty());
+}
+
 }  // namespace
 }  // namespace rightsize::live_service

@@ -181,7 +181,8 @@ class ContinuousEngine {
       const Sequence& s = sequences_[slot];
       // Preemption moves output into the prompt; the token after it belongs to neither.
       const std::int32_t moved = s.decoding ? std::max(0, s.generated - 1) : s.generated;
-      lost.push_back({.at = s.arrived, .size = s.prompt - moved, .output = s.output, .kind = s.kind});
+      const std::uint32_t prompt = slot < shares_.size() ? shares_[slot].prompt : 0;
+      lost.push_back({.at = s.arrived, .size = s.prompt - moved, .output = s.output, .kind = s.kind, .prompt = prompt});
     }
     std::sort(lost.begin(), lost.end(), [](const Arrival& a, const Arrival& b) { return a.at < b.at; });
     sequences_.clear(), free_.clear(), prefilling_.clear(), waiting_.clear(), received_.clear();

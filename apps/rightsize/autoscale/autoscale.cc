@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/threads.h"
 #include "rightsize/autoscale/hand_over.h"
 #include "rightsize/autoscale/report.h"
 
@@ -66,16 +67,21 @@ Checked<Outcome> run(const AutoscaleFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
   fill_in_rates(input, input.policies);
   AutoscaleAnswer answer{input};
-  if (input.cluster.most_in_flight == 0) answer.bound = autoscale::lower_bound(input.cluster, input.traffic);
+  const auto find_bound = [&] {
+    if (input.cluster.open_loop()) answer.bound = autoscale::lower_bound(input.cluster, input.traffic);
+  };
+  const auto find_policies = [&] { answer.search = autoscale::search(input.cluster, input.traffic); };
   if (input.policies.empty()) {
-    answer.search = autoscale::search(input.cluster, input.traffic);
+    // The bound takes one thread, and the search leaves one idle at times.
+    for_each_index(2, 2, [&](std::size_t i) { i == 0 ? find_bound() : find_policies(); });
     answer.policies = std::move(answer.search->best);
     answer.faster_starts = compare_starts(input);
   } else {
+    find_bound();
     answer.policies = autoscale::simulate_all(input.cluster, input.traffic, input.policies);
   }
   answer.best = best_of(answer.policies, input.cluster.slo);
-  if (input.cluster.most_in_flight == 0) answer.failure = fail_one(input, answer.policies[answer.best]);
+  if (input.cluster.open_loop()) answer.failure = fail_one(input, answer.policies[answer.best]);
   RIGHTSIZE_TRY(answer.files, scaling_files(answer));
   answer.wall = seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   return autoscale_outcome(answer);

@@ -69,6 +69,7 @@ Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleI
   }
   if (const sim::Trace* trace = sim::trace_of(process)) {
     input.cluster.prompts = trace->prompts;
+    input.cluster.closed = trace->closed, input.cluster.closed_requests = trace->arrivals.size();
     if (!trace->has_tokens)
       return fail(Errors{bad_input(fmt::format("{}: no tokens in and out", trace->file))
                              .with_hint("columns are TIMESTAMP,ContextTokens,GeneratedTokens or t,size,output")});
