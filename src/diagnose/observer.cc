@@ -47,6 +47,27 @@ double mig_share(const telemetry::Device& device, const catalog::Gpu* gpu, const
   return std::min(1.0, slices / 7.0);
 }
 
+namespace {
+
+Summary without_waits(const std::vector<Sample>& samples, const Cycle& cycle) {
+  SummaryBuilder gathered;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (i >= cycle.waits.size() || !cycle.waits[i]) gathered.add(samples[i]);
+  }
+  return gathered.summary();
+}
+
+}  // namespace
+
+void explain_cycle(const Cycle& cycle, Diagnosis& diagnosis) {
+  diagnosis.evidence.insert(diagnosis.evidence.begin(), describe(cycle));
+  if (cycle.kind != CycleKind::kWaiting) return;
+  diagnosis.actions.push_back(
+      {"rl-layout",
+       "if this is the trainer of reinforcement learning, compare other splits and off-policy steps with "
+       "'rightsize recommend --job rl'"});
+}
+
 GpuProfile understand(const Observed& observed, const catalog::Catalog& catalog, const catalog::Gpu* gpu,
                       bool from_start) {
   GpuProfile profile;
@@ -55,7 +76,11 @@ GpuProfile understand(const Observed& observed, const catalog::Catalog& catalog,
   profile.whole = observed.whole.summary();
   profile.phases = find_phases(observed.series.samples(), from_start);
   profile.steady = summarize_steady(observed.series.samples(), profile.phases);
+  profile.cycle = find_cycle(cycle_steps(observed.series.samples()));
+  if (profile.cycle && profile.cycle->kind == CycleKind::kWaiting)
+    profile.steady = without_waits(observed.series.samples(), *profile.cycle);
   profile.diagnosis = classify(profile.steady, profile.gpu != nullptr ? hardware_of(*profile.gpu) : Hardware{});
+  if (profile.cycle) explain_cycle(*profile.cycle, profile.diagnosis);
   return profile;
 }
 

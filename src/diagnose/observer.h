@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/cycle.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/series.h"
 
@@ -35,8 +36,12 @@ struct GpuProfile {
   Summary steady;  // without start-up, checkpoints and idleness after the work
   std::vector<Phase> phases;
   Diagnosis diagnosis;                // of the steady part
+  std::optional<Cycle> cycle = {};    // its waits are not in the steady part
   const catalog::Gpu* gpu = nullptr;  // null: unknown
 };
+
+// Adds the cycle to the evidence and, where the GPU waits, what to compare.
+void explain_cycle(const Cycle& cycle, Diagnosis& diagnosis);
 
 // `gpu` overrides the hardware named by the source. `from_start` as in find_phases().
 GpuProfile understand(const Observed& observed, const catalog::Catalog& catalog, const catalog::Gpu* gpu,

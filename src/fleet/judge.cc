@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "diagnose/observer.h"
 #include "fleet/fleet.h"
 #include "fleet/remedies.h"
 
@@ -83,12 +84,50 @@ void split_time(GpuRow& gpu, const diagnose::Diagnosis& found) {
   share(gpu, Category::kUseful) = std::max(0.0, known - idle - wasted);
 }
 
+// From the profile, whose steps may be minutes long.
+std::optional<diagnose::Cycle> cycle_of(const Profile& profile) {
+  const auto value = [](const std::vector<float>& curve, std::size_t i) {
+    return i < curve.size() && !std::isnan(curve[i]) ? std::optional(static_cast<double>(curve[i])) : std::nullopt;
+  };
+  std::vector<diagnose::CycleStep> steps;
+  for (std::size_t i = 0; i < profile.steps(); ++i) {
+    std::optional<double> activity = value(profile.activity.mean, i);
+    if (activity && value(profile.idle, i).value_or(0) >= 0.5) activity = 0;
+    const std::optional<double> memory = value(profile.memory.mean, i);
+    steps.push_back({profile.width,
+                     activity,
+                     {},
+                     value(profile.dram.mean, i),
+                     memory ? std::optional(bytes(*memory)) : std::nullopt});
+  }
+  return diagnose::find_cycle(steps);
+}
+
+// The waits of a cycle are neither idle nor a reason for a smaller GPU: the GPU is judged by the rest of its time.
+void leave_out_waits(const diagnose::Cycle& cycle, GpuUse& use) {
+  const double waits = std::min({cycle.wait_share, use.idle_share, 0.95}), rest = 1 - waits;
+  const double before = use.idle_share;
+  use.idle_share -= waits;
+  use.held_share = std::min(use.held_share, use.idle_share);
+  for (Tenancy& tenancy : use.tenancies) tenancy.idle = tenancy.idle * (before > 0 ? use.idle_share / before : 1);
+  use.changes = std::max(0.0, use.changes - 2.0 * cycle.cycles);
+  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
+    const auto metric = static_cast<Metric>(i);
+    if (use.metrics[i] && telemetry::is_share(metric) && metric != Metric::kMemoryUtil)
+      use.metrics[i]->mean = std::min(use.metrics[i]->max, use.metrics[i]->mean / rest);
+  }
+}
+
 GpuRow judge_one(GpuUse use, const DevicePrices& prices) {
   GpuRow row;
+  row.cycle = cycle_of(use.profile);
+  const bool waits = row.cycle && row.cycle->kind == diagnose::CycleKind::kWaiting;
+  if (waits) leave_out_waits(*row.cycle, use);
   row.price = prices.price(use.device);
   const diagnose::Hardware hardware =
       row.price.gpu != nullptr ? diagnose::hardware_of(*row.price.gpu) : diagnose::Hardware{};
-  const diagnose::Diagnosis found = diagnose::classify(summary_of(use), hardware);
+  diagnose::Diagnosis found = diagnose::classify(summary_of(use), hardware);
+  if (row.cycle) diagnose::explain_cycle(*row.cycle, found);
   row.verdict = found.verdict;
   row.confidence = found.confidence;
   row.evidence = found.evidence;

@@ -59,6 +59,12 @@ const Fields<fleet::Tenancy> kTenancyFields = {
     {"idle_seconds", "of it without activity", &fleet::Tenancy::idle},
 };
 
+const Fields<diagnose::Cycle> kCycleFields = {
+    {"kind", "waiting: work alternates with waits; colocated: generation with training", &diagnose::Cycle::kind},
+    {"period_seconds", "length of a cycle", &diagnose::Cycle::period},
+    {"wait_share", "share of the time that is waited", &diagnose::Cycle::wait_share},
+};
+
 const Fields<fleet::WorstStep> kWorstFields = {
     {"time", "when it begins, UTC", [](const fleet::WorstStep& s) { return time_text(s.begin); }},
     {"seconds", "how long it lasts", &fleet::WorstStep::width},
@@ -130,6 +136,25 @@ const Fields<JobLedger> kJobFields = {
      [](const JobLedger& j) { return report::positive(j.used); }},
     {"waits", "time from submission to start, by partition", kWaitFields, &JobLedger::waits},
     {"issues", "GPU-hours without a result, by reason", kJobIssueFields, &JobLedger::issues},
+};
+
+// An optional rate, per month.
+std::optional<Usd> a_month(const std::optional<UsdPerSecond>& rate) {
+  return rate ? std::optional(*rate * kMonth) : std::nullopt;
+}
+
+const Fields<fleet::ClusterLedger> kClusterFields = {
+    {"time?", "the newest time in the lists", &fleet::ClusterLedger::moment},
+    {"gpus", "GPUs of the nodes", &fleet::ClusterLedger::gpus},
+    {"requested_gpus", "of them requested by pods", &fleet::ClusterLedger::requested},
+    {"waiting_gpus", "GPUs that pods without a node request", &fleet::ClusterLedger::waiting},
+    {"idle_nodes", "nodes whose GPUs no pod requests", &fleet::ClusterLedger::idle_nodes},
+    {"nodes_without_price", "nodes without a known price", &fleet::ClusterLedger::unpriced},
+    {"usd_per_month", "cost of all nodes with a price", &fleet::ClusterLedger::rate},
+    {"free_usd_per_month", "of it for GPUs that no pod requests", &fleet::ClusterLedger::free_rate},
+    {"idle_nodes_usd_per_month", "of it for nodes whose GPUs no pod requests", &fleet::ClusterLedger::idle_rate},
+    {"requests", "by workload", kRequestFields, &fleet::ClusterLedger::requests},
+    {"nodes", "nodes with GPUs, the most free GPUs first", kNodeFields, &fleet::ClusterLedger::nodes},
 };
 
 const Fields<FleetTotals> kTotalsFields = {
@@ -227,6 +252,8 @@ const Fields<FleetResult> kFleetFields = {
      [](const FleetResult& r) { return std::span(r.analysis.owners); }},
     {"jobs?", "from Slurm's accounting", kJobFields,
      [](const FleetResult& r) { return r.analysis.jobs ? &*r.analysis.jobs : nullptr; }},
+    {"cluster?", "requests of a Kubernetes cluster, from kubectl", kClusterFields,
+     [](const FleetResult& r) { return r.cluster ? &*r.cluster : nullptr; }},
     {"users?", "by user", kGroupFields, &FleetResult::users},
     {"accounts?", "by Slurm account", kGroupFields, of_jobs<&JobLedger::accounts>},
     {"partitions?", "by Slurm partition", kGroupFields, of_jobs<&JobLedger::partitions>},
@@ -315,6 +342,32 @@ const Fields<fleet::CapLine> kCapFields = {
      [](double saved) { return format_number(saved); }},
 };
 
+const Fields<fleet::RequestLine> kRequestFields = {
+    {"namespace", "namespace", "namespace", &fleet::RequestLine::team},
+    {"workload", "workload", "the pods' controller, or the pod", &fleet::RequestLine::workload},
+    {"pods", "pods", "pods with GPUs", &fleet::RequestLine::pods},
+    {"gpus", "GPUs", "GPUs requested", &fleet::RequestLine::gpus,
+     [](double count) { return fmt::format("{:g}", count); }},
+    {"gpu_hours", "GPU-hours", "since the pods started", &fleet::RequestLine::gpu_time, hours},
+    {"usd_per_month", "$/month", "cost of these GPUs; null: no price known",
+     [](const fleet::RequestLine& line) { return a_month(line.rate); }, dollars},
+};
+
+const Fields<fleet::NodeLine> kNodeFields = {
+    {"name", "node", "node", &fleet::NodeLine::name},
+    {"pool?", "pool", "node pool", &fleet::NodeLine::pool},
+    {"machine?", "machine", "instance type", &fleet::NodeLine::machine},
+    {"gpu?", "GPU", "GPU model", &fleet::NodeLine::gpu},
+    {"gpus", "GPUs", "GPUs of the node", &fleet::NodeLine::gpus,
+     [](double count) { return fmt::format("{:g}", count); }},
+    {"requested_gpus", "requested", "of them requested by pods", &fleet::NodeLine::requested,
+     [](double count) { return fmt::format("{:g}", count); }},
+    {"usd_per_month", "$/month", "cost of its GPUs; null: no price known",
+     [](const fleet::NodeLine& line) { return a_month(line.rate); }, dollars},
+    {"free_usd_per_month", "free $/month", "cost of the GPUs that no pod requests; null: no price known",
+     [](const fleet::NodeLine& line) { return a_month(line.free_rate); }, dollars},
+};
+
 const Fields<fleet::WaitLine> kWaitFields = {
     {"partition", "partition", "partition", &fleet::WaitLine::partition},
     {"jobs", "jobs", "jobs with a submission time", &fleet::WaitLine::jobs},
@@ -356,6 +409,8 @@ const Fields<GpuRow> kGpuRowFields = {
     {"verdict", "verdict", "what limits it", &GpuRow::verdict},
     {"confidence", "0 to 1", &GpuRow::confidence},
     {"evidence", "what the verdict is based on", &GpuRow::evidence},
+    {"cycle?", "a regular cycle of work and waits, as in reinforcement learning; the waits do not count as idle",
+     kCycleFields, &GpuRow::cycle},
     {"seconds", "time it was observed", [](const GpuRow& g) { return g.use.covered; }},
     {"gpu_hours", "hours of a whole GPU", &GpuRow::gpu_time},
     {"gpu_share", "share of a whole GPU", [](const GpuRow& g) { return g.price.share; }},

@@ -121,6 +121,13 @@ struct GpuView {
   const Diagnosis& found() const { return gpu.diagnosis; }
 };
 
+const Fields<diagnose::Cycle> kCycleFields = {
+    {"kind", "waiting: work alternates with waits; colocated: generation with training", &diagnose::Cycle::kind},
+    {"cycles", "number of cycles", &diagnose::Cycle::cycles},
+    {"period_seconds", "length of a cycle", &diagnose::Cycle::period},
+    {"wait_share", "share of the time that is waited", &diagnose::Cycle::wait_share},
+};
+
 const Fields<diagnose::CapEffect> kCapEffectFields = {
     {"cap_watts", "the cap", &diagnose::CapEffect::cap},
     {"time_factor", "time of the work, relative to today", &diagnose::CapEffect::time},
@@ -175,6 +182,8 @@ const Fields<GpuView> kGpuFields = {
     {"power_capped", "share of samples at the power limit", [](const GpuView& v) { return v.gpu.whole.power_capped; }},
     {"thermally_capped", "share of samples limited by heat",
      [](const GpuView& v) { return v.gpu.whole.thermally_capped; }},
+    {"cycle?", "a regular cycle of long phases, as in reinforcement learning", kCycleFields,
+     [](const GpuView& v) { return v.gpu.cycle; }},
     {"phases", "phases in order", kPhaseFields, [](const GpuView& v) { return std::span(v.gpu.phases); }},
     {"steady_metrics", "statistics without start-up, pauses and idleness at the end", kStatisticsFields,
      [](const GpuView& v) { return named(v.gpu.steady); }},

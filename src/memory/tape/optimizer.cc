@@ -38,7 +38,7 @@ void OptimizerStates::prepare() {
     const int leaf = static_cast<int>(i);
     if (!recorder_.trainable(leaf)) continue;
     if (plan_.master_weights && !plan_.offload_states) {
-      add(plan_.sharded_states() ? weights_.sharded(infos[i].elements) : infos[i].elements, kSingle);
+      add(plan_.sharded_states() ? weights_.sharded(infos[i]) : infos[i].elements, kSingle);
     }
     const bool buffered = plan_.gradient_width != 0 && !plan_.sharded_gradients() && !plan_.optimizer_in_backward;
     if (buffered && !infos[i].adapter) {
@@ -49,7 +49,7 @@ void OptimizerStates::prepare() {
 }
 
 void OptimizerStates::make_states(const ParameterInfo& info) {
-  const Count n = plan_.sharded_states() ? weights_.sharded(info.elements) : info.elements;
+  const Count n = plan_.sharded_states() ? weights_.sharded(info) : info.elements;
   std::uint8_t width = info.adapter && plan_.stack == model::Stack::kHf ? kSingle : plan_.state_width;
   const bool quantized = plan_.optimizer == Optimizer::kAdamW8bit || plan_.state_width == kByte;
   if (quantized && plan_.optimizer != Optimizer::kAdafactor) {
@@ -97,7 +97,7 @@ void OptimizerStates::run_temporaries(const ParameterInfo& largest) {
     std::vector<Tensor> roots;  // of all second moments
     for (const ParameterInfo& info : weights_.infos()) {
       roots.push_back(
-          recorder_.make(plan_.sharded_states() ? weights_.sharded(info.elements) : info.elements, plan_.state_width));
+          recorder_.make(plan_.sharded_states() ? weights_.sharded(info) : info.elements, plan_.state_width));
     }
   } else if (plan_.optimizer == Optimizer::kAdafactor) {
     Tensor squares = recorder_.make(largest.elements, kSingle), update = recorder_.make(largest.elements, kSingle);

@@ -73,7 +73,7 @@ void Sharding::reduce(int layer) {
   for (int leaf : leaves_[slot(layer)]) {
     Tensor& gradient = recorder_.gradient(leaf);
     if (!gradient) continue;
-    const Count elements = weights_.sharded(gradient.elements);
+    const Count elements = weights_.sharded(weights_.infos()[static_cast<std::size_t>(leaf)], gradient.elements);
     gradient.reset();
     Tensor& shard = shards_[static_cast<std::size_t>(leaf)];
     if (!shard && !plan_.offload_parameters && !plan_.optimizer_in_backward) {

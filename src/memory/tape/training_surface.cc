@@ -65,7 +65,13 @@ Ends peaks_at(const model::ModelShape& model, model::Job job, std::int64_t batch
 
 // The corners of a TrainingSurface.
 constexpr std::array<std::int64_t, 3> kSurfaceBatches = {1, 4, 64};
-constexpr int kFewShards = 2, kManyShards = 1024;
+constexpr int kManyShards = 1024;
+
+// With fewer replicas than the experts are divided over, memory does not fall in proportion to 1 / replicas.
+int few_shards(const model::Parallelism& parallel) {
+  const int context = std::max(1, parallel.context);
+  return std::max(2, (std::max(1, parallel.expert) + context - 1) / context);
+}
 
 model::Job with_replicas(model::Job job, int replicas) {
   job.parallel.gpus = replicas * job.parallel.tensor * job.parallel.pipeline * job.parallel.context;
@@ -76,7 +82,8 @@ model::Job with_replicas(model::Job job, int replicas) {
 
 TrainingSurface::TrainingSurface(const model::ModelShape& model, const model::Job& job) {
   sharded_ = job.parallel.zero > 0 && job.parallel.data() > 1;
-  const int few = std::min(kFewShards, std::max(1, job.parallel.data()));
+  few_shards_ = few_shards(job.parallel);
+  const int few = sharded_ ? few_shards_ : std::min(few_shards_, std::max(1, job.parallel.data()));
   const auto by_batch = [&](int replicas, bool& exact) {
     std::vector<Ends> ends;
     for (std::int64_t batch : kSurfaceBatches)
@@ -116,7 +123,7 @@ Bytes TrainingSurface::at(double batch, double shards) const {
   const Stretch& stretch = stretches_[batch < stretches_[1].from ? 0 : 1];
   const double along = (batch - stretch.from) / (stretch.to - stretch.from);
   const double share =
-      sharded_ ? std::max(0.0, (1 / shards - 1.0 / kManyShards) / (1.0 / kFewShards - 1.0 / kManyShards)) : 1;
+      sharded_ ? std::max(0.0, (1 / shards - 1.0 / kManyShards) / (1.0 / few_shards_ - 1.0 / kManyShards)) : 1;
   double highest = 0;
   for (const Plane& plane : stretch.planes) {
     const double few = plane.few_low + (plane.few_high - plane.few_low) * along;

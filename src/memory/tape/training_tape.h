@@ -61,6 +61,7 @@ class TrainingSurface {
 
   std::vector<Stretch> stretches_;
   bool sharded_ = false;
+  int few_shards_ = 2;  // the corner with few replicas
   bool exact_ = true;
 };
 

@@ -49,7 +49,7 @@ void GpuWeights::add_weight(const Weight& weight, int layer) {
   const bool quantized = plan_.quantized_base && weight.linear && weight.role != WeightRole::kHead;
   auto stored = [&](Count elements) {
     if (plan_.offload_parameters) return Count{1};
-    const Count kept = plan_.sharded_parameters() ? sharded(elements) : elements;
+    const Count kept = plan_.sharded_parameters() ? sharded(info, elements) : elements;
     return std::max<Count>(1, kept * plan_.stored_width);
   };
   const std::int64_t tensors = weight.stacked ? 1 : weight.per_block;
@@ -62,7 +62,7 @@ void GpuWeights::add_weight(const Weight& weight, int layer) {
       matrix.has_bias = false;
       matrix.copies = size.copies;
       const Count whole = static_cast<Count>(in_bytes(weight_bytes(matrix, model::Precision::kNf4, 1, false)));
-      stored_bytes = plan_.offload_parameters ? 1 : plan_.sharded_parameters() ? sharded(whole) : whole;
+      stored_bytes = plan_.offload_parameters ? 1 : plan_.sharded_parameters() ? sharded(info, whole) : whole;
     }
     add_leaf(info.elements, stored_bytes, info, plan_.train_weights);
     if (size.biases == 0) continue;
@@ -158,7 +158,7 @@ void GpuWeights::add_adapter(std::size_t index, int repeat, int layer) {
     info.cols = rank * size.copies;
     info.elements = info.rows * info.cols;
     info.adapter = true;
-    const Count kept = plan_.sharded_parameters() ? sharded(info.elements) : info.elements;
+    const Count kept = plan_.sharded_parameters() ? sharded(info) : info.elements;
     add_leaf(info.elements, kept * width, info, true);
   }
 }

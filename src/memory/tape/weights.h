@@ -1,6 +1,7 @@
 // The parameters of a model on one GPU, made from its inventory in the framework's order.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "memory/tape/plan.h"
@@ -47,7 +48,14 @@ class GpuWeights {
   Linear linear_at(std::size_t index, int repeat) const;
 
   const std::vector<ParameterInfo>& infos() const { return infos_; }  // by leaf
-  Count sharded(Count elements) const { return (elements + plan_.shards - 1) / plan_.shards; }
+  // The share of a parameter that this GPU keeps. Experts are already divided over `expert` of the data-parallel GPUs,
+  // so only the others hold copies of them.
+  Count sharded(const ParameterInfo& info) const { return sharded(info, info.elements); }
+  Count sharded(const ParameterInfo& info, Count elements) const {
+    const bool divided = info.role == model::WeightRole::kExpert;
+    const Count copies = divided ? std::max(1, plan_.shards / plan_.expert) : plan_.shards;
+    return (elements + copies - 1) / copies;
+  }
 
  private:
   struct Entry {

@@ -1,0 +1,147 @@
+// Reinforcement learning is recognized by its cycle, and other pauses are not taken for it.
+#include "diagnose/cycle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "diagnose/observer.h"
+#include "diagnose/test_recordings.h"
+
+namespace rightsize::diagnose {
+namespace {
+
+constexpr Level kTraining{0.99, 0.95, 0.35, 0.5, 30, -1, 60};
+constexpr Level kGenerating{0.98, 0.9, 0.6, 0.05, 30, -1, 60};
+constexpr Level kWaitingHeld{0, 0, 0, 0, 0, 0, 60};
+
+// Phases in order, each with its level and seconds.
+class Phases {
+ public:
+  void add(const Level& level, double length) {
+    levels_.push_back(level);
+    ends_.push_back(length_ += length);
+  }
+  std::vector<Sample> recorded(double step) const {
+    return record(
+        length_,
+        [&](double time) {
+          const auto at = std::upper_bound(ends_.begin(), ends_.end(), time) - ends_.begin();
+          return levels_[std::min(levels_.size() - 1, static_cast<std::size_t>(at))];
+        },
+        step);
+  }
+
+ private:
+  std::vector<Level> levels_;
+  std::vector<double> ends_;
+  double length_ = 0;
+};
+
+class RandomPhases {
+ public:
+  explicit RandomPhases(unsigned seed) : random_(seed) {}
+  double between(double low, double high) {
+    return low * std::pow(high / low, std::uniform_real_distribution<>()(random_));
+  }
+  double exponential(double mean) { return std::exponential_distribution<>(1 / mean)(random_); }
+  bool coin() { return random_() % 2 == 0; }
+  int count(int low, int high) { return low + static_cast<int>(random_() % static_cast<unsigned>(high - low + 1)); }
+
+ private:
+  std::mt19937 random_;
+};
+
+TEST(Cycle, ATrainerThatWaitsForRolloutsIsRecognizedAndNotIdle) {
+  RandomPhases random(1);
+  for (int i = 0; i < 60; ++i) {
+    const double train = random.between(10, 600), wait = random.between(std::max(10.0, train / 4), 600);
+    const int cycles = random.count(8, 16);
+    Phases phases;
+    Seconds waited;
+    double all = 0;
+    for (int c = 0; c < cycles; ++c) {
+      // Steps differ by a few percent, answers grow slowly, and a step has pauses of its own.
+      const double grown = 1 + 0.02 * c, each = train * random.between(0.9, 1.1),
+                   rest = wait * grown * random.between(0.9, 1.1);
+      for (int part = 0; part < 4; ++part) {
+        phases.add(kTraining, each / 4 - 0.3);
+        phases.add(kWaitingHeld, 0.3);
+      }
+      phases.add(kWaitingHeld, rest);
+      waited += seconds(rest), all += each + rest;
+    }
+    const double step = std::max(0.1, (train + wait) * cycles / 16000);
+    Observed observed;
+    for (const Sample& sample : phases.recorded(step)) observed.whole.add(sample), observed.series.add(sample);
+    static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+    const GpuProfile profile = understand(observed, kCatalog, *kCatalog.find_gpu("h100-sxm"), false);
+    ASSERT_TRUE(profile.cycle) << "train " << train << " wait " << wait << " cycles " << cycles;
+    EXPECT_EQ(profile.cycle->kind, CycleKind::kWaiting);
+    EXPECT_NEAR(profile.cycle->wait_share, in_seconds(waited) / all, 0.1);
+    EXPECT_EQ(profile.diagnosis.verdict, Verdict::kComputeBound) << name_of(profile.diagnosis.verdict);
+    EXPECT_LT(profile.diagnosis.wasted, 0.3) << "its waits are not waste";
+  }
+}
+
+TEST(Cycle, GenerationAndTrainingOnTheSameGpusAreRecognized) {
+  RandomPhases random(2);
+  for (int i = 0; i < 60; ++i) {
+    const double train = random.between(8, 300), generate = random.between(8, 600);
+    Phases phases;
+    const int cycles = random.count(8, 14);
+    for (int c = 0; c < cycles; ++c) {
+      phases.add(kGenerating, generate * random.between(0.85, 1.15));
+      phases.add(kTraining, train * random.between(0.9, 1.1));
+    }
+    const std::vector<Sample> samples = phases.recorded(std::max(0.1, (train + generate) * cycles / 16000));
+    const auto cycle = find_cycle(cycle_steps(samples));
+    ASSERT_TRUE(cycle) << "train " << train << " generate " << generate;
+    EXPECT_EQ(cycle->kind, CycleKind::kColocated);
+    EXPECT_NEAR(in_seconds(cycle->period) / (train + generate), 1, 0.2);
+  }
+}
+
+// Requests, notebooks and queues leave gaps of any length.
+TEST(Cycle, IrregularGapsAreNotACycle) {
+  RandomPhases random(3);
+  int taken = 0;
+  for (int i = 0; i < 200; ++i) {
+    const double work = random.between(5, 300), gap = random.between(5, 300);
+    Phases phases;
+    for (int c = 0; c < 20; ++c) {
+      phases.add(random.coin() ? kTraining : kGenerating, random.exponential(work));
+      phases.add(kWaitingHeld, random.exponential(gap));
+    }
+    if (find_cycle(cycle_steps(phases.recorded(0.5)))) ++taken;
+  }
+  EXPECT_LE(taken, 2);
+}
+
+// Data loaders stall for a fraction of a step; checkpoints are rare.
+TEST(Cycle, StallsOfDataLoadersAndCheckpointsAreNotACycle) {
+  RandomPhases random(4);
+  for (int i = 0; i < 100; ++i) {
+    Phases stalls, checkpoints;
+    const double work = random.between(0.2, 20), stall = random.between(0.05, 3);
+    for (int c = 0; c < 80; ++c)
+      stalls.add(kTraining, work), stalls.add(kWaitingHeld, stall * random.between(0.8, 1.2));
+    const double between = random.between(200, 1200), save = between * random.between(0.01, 0.07);
+    for (int c = 0; c < 12; ++c) checkpoints.add(kTraining, between), checkpoints.add(kWaitingHeld, save);
+    EXPECT_FALSE(find_cycle(cycle_steps(stalls.recorded(0.1)))) << work << " " << stall;
+    EXPECT_FALSE(find_cycle(cycle_steps(checkpoints.recorded(1)))) << between << " " << save;
+  }
+}
+
+TEST(Cycle, JobsThatReleaseTheirMemoryAreNotACycle) {
+  Level released = kWaitingHeld;
+  released.memory_gib = 0.5;
+  Phases phases;
+  for (int c = 0; c < 10; ++c) phases.add(kTraining, 60), phases.add(released, 60);
+  EXPECT_FALSE(find_cycle(cycle_steps(phases.recorded(1))));
+}
+
+}  // namespace
+}  // namespace rightsize::diagnose
