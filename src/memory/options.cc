@@ -72,13 +72,13 @@ const std::vector<MemoryOption> kOptions = {
      "close to full fine-tuning on instruction data, behind it on code and mathematics (Biderman et al. 2024)",
      [](Job& j) {
        j.train.method = Method::kLora;
-       if (j.precision != Precision::kFp32) j.precision = Precision::kBf16;
+       if (j.precision != Precision::kFp32 && j.precision != Precision::kAmpFp16) j.precision = Precision::kBf16;
      },
      [](const ModelShape& m, const Job& j) { return full(j) && language(m); }},
     {"QLoRA, nf4 base", OptionKind::kMethod, "within noise of 16-bit LoRA on instruction data (Dettmers et al. 2023)",
      [](Job& j) {
        j.train.method = Method::kQlora;
-       j.precision = Precision::kBf16;
+       if (j.precision != Precision::kAmpFp16) j.precision = Precision::kBf16;  // GPUs without bf16 train in fp16
      },
      [](const ModelShape& m, const Job& j) { return trains(j) && j.train.method != Method::kQlora && language(m); }},
     {"optimizer in host memory", OptionKind::kOther, "", [](Job& j) { j.train.offload = model::Offload::kOptimizer; },
@@ -184,18 +184,24 @@ std::vector<OptionSet> combinations_of(const ModelShape& model, const Job& job,
 
 }  // namespace
 
-std::vector<MemoryOption> options_for(const ModelShape& model, const Job& job) {
+std::vector<MemoryOption> options_for(const ModelShape& model, const Job& job, const catalog::Gpu* gpu) {
+  const bool has_bf16 = gpu == nullptr || gpu->peak(catalog::NumberFormat::kBf16).supported;
   std::vector<MemoryOption> options;
   for (const MemoryOption& option : kOptions) {
-    if (option.applies(model, job)) options.push_back(option);
+    if (!option.applies(model, job)) continue;
+    Job changed = job;
+    option.apply(changed);
+    const bool to_bf16 = changed.precision == Precision::kBf16 && job.precision != Precision::kBf16;
+    if (has_bf16 || !to_bf16) options.push_back(option);
   }
   return options;
 }
 
-std::vector<OptionEffect> each_option(const ModelShape& model, const Job& job, const TimeOf& time_of) {
+std::vector<OptionEffect> each_option(const ModelShape& model, const Job& job, const TimeOf& time_of,
+                                      const catalog::Gpu* gpu) {
   const MemoryNeed before = estimate_memory(model, job, nullptr);
   std::vector<OptionEffect> effects;
-  for (const MemoryOption& option : options_for(model, job)) {
+  for (const MemoryOption& option : options_for(model, job, gpu)) {
     Job changed = job;
     option.apply(changed);
     effects.push_back(effect_of(model, job, {{option}, changed, slowdown_of(job, changed, time_of)}, before));
@@ -207,7 +213,7 @@ std::vector<OptionEffect> each_option(const ModelShape& model, const Job& job, c
 
 std::optional<OptionEffect> cheapest_fit(const ModelShape& model, const Job& job, const catalog::Gpu& gpu,
                                          const TimeOf& time_of, bool same_result) {
-  std::vector<MemoryOption> options = options_for(model, job);
+  std::vector<MemoryOption> options = options_for(model, job, &gpu);
   if (same_result) std::erase_if(options, [](const MemoryOption& option) { return !option.accuracy.empty(); });
   const MemoryNeed before = estimate_memory(model, job, nullptr);
   for (const OptionSet& combination : combinations_of(model, job, options, time_of)) {

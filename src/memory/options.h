@@ -25,8 +25,8 @@ struct MemoryOption {
   bool (*applies)(const model::ModelShape&, const model::Job&);  // not already in use, and applicable
 };
 
-// Every option that applies to this job.
-std::vector<MemoryOption> options_for(const model::ModelShape& model, const model::Job& job);
+// Every option that applies to this job, on a GPU only those in number formats that it has.
+std::vector<MemoryOption> options_for(const model::ModelShape& model, const model::Job& job, const catalog::Gpu* gpu);
 
 // Time per unit of work (token, sample); empty if unknown.
 using TimeOf = std::function<std::optional<Seconds>(const model::Job&)>;
@@ -41,7 +41,8 @@ struct OptionEffect {
 };
 
 // Each option alone, largest saving first.
-std::vector<OptionEffect> each_option(const model::ModelShape& model, const model::Job& job, const TimeOf& time_of);
+std::vector<OptionEffect> each_option(const model::ModelShape& model, const model::Job& job, const TimeOf& time_of,
+                                      const catalog::Gpu* gpu = nullptr);
 
 // The combination with the least slowdown (then the fewest options) whose high bound fits `gpu`; empty if there is
 // none. Combinations with an unknown slowdown come last. `same_result` allows only options that do not change the

@@ -115,7 +115,7 @@ const Fields<JobRoofline> kRooflineFields = {
 // The notes of the estimate, and a warning if the job does not fit.
 std::vector<std::string> warnings(const SpeedAnswer& answer, const perf::Notes& notes) {
   std::vector<std::string> texts = texts_of(notes);
-  if (!answer.memory_warning.empty()) texts.push_back(answer.memory_warning);
+  if (!answer.memory_warning.empty()) texts.insert(texts.begin(), answer.memory_warning);
   return texts;
 }
 

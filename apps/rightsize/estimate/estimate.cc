@@ -182,14 +182,16 @@ Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const 
   return rows;
 }
 
-// Why a training job would run out of memory; empty where it fits. A warning only: published runs are now and then
-// predicted to be too large, and their speed is still what the user wants to know.
+// Why a job would run out of memory; empty where it fits. A warning only: published runs are now and then predicted to
+// be too large, and their speed is still what the user wants to know. An engine that does not fit is refused before,
+// and one whose cache is full lets requests wait.
 std::string memory_warning(const SpeedInput& input) {
-  if (input.job.kind != model::JobKind::kTrain) return {};
+  const bool engine = input.job.kind == model::JobKind::kServe && input.job.stack != model::Stack::kHf;
+  if (engine) return {};
   const memory::MemoryNeed need = memory::estimate_memory(input.model, input.job, input.gpu);
   if (memory::fits(need, *input.gpu).verdict != memory::Verdict::kNo) return {};
   return fmt::format(
-      "it would run out of memory: {} are needed on each GPU and {} has {}; 'rightsize memory' shows what frees some",
+      "it would run out of memory: it needs {} on each GPU and {} has {}; 'rightsize memory' shows what frees memory",
       format_bytes(need.device), input.gpu->name, format_bytes(input.gpu->capacity()));
 }
 

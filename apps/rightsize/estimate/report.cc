@@ -84,7 +84,7 @@ std::string open_loop_sentence(const SpeedInput& input, const ServeEstimate& e) 
       format_percent(Ratio::fraction(e.utilization)));
 }
 
-// "Basis: transferred; vllm was measured, but not on l40s and not with models of the family qwen3_moe."
+// "Basis: transferred; vllm was fitted on measured runs, but not on l40s and not with models of the family qwen3_moe."
 std::string serving_basis(const SpeedInput& input, const ServeEstimate& e) {
   if (e.unmeasured.empty()) return basis_sentence(e.basis, e.relative, input);
   std::string missing;
@@ -96,19 +96,29 @@ std::string serving_basis(const SpeedInput& input, const ServeEstimate& e) {
     if (what == perf::Unmeasured::kSpread) add("enough with attention data parallelism or disaggregation");
     if (what == perf::Unmeasured::kLoad) add("under this load");
   }
-  return fmt::format("Basis: {}; {} was measured, but {}{}.", perf::name_of(e.basis), model::name_of(input.job.stack),
-                     missing, e.relative.empty() ? "" : "; " + extrapolation(e.relative));
+  return fmt::format("Basis: {}; {} was fitted on measured runs, but {}{}.", perf::name_of(e.basis),
+                     model::name_of(input.job.stack), missing,
+                     e.relative.empty() ? "" : "; " + extrapolation(e.relative));
 }
+
+// Embeddings and scores are one pass over the text: there is no token to wait for after the first.
+bool is_one_pass(const SpeedInput& input) { return input.job.serve.osl <= 1 && !input.work.encoder_decoder; }
 
 void report_serve(report::Report& report, const SpeedInput& input, const ServeEstimate& e) {
   model::Job job = input.job;
   const double replicas = static_cast<double>(job.parallel.gpus) / (job.parallel.tensor * job.parallel.pipeline);
   if (input.rate > RequestsPerSecond{}) job.serve.concurrency = std::lround(e.running * replicas);
   if (job.stack == model::Stack::kHf) job.serve.concurrency = std::max(job.serve.concurrency, job.batch);
+  const bool one_pass = is_one_pass(input);
+  const double texts = e.requests_per_second / job.parallel.gpus;
   std::string text =
-      fmt::format("{}: TTFT {}, TPOT {} (80 % intervals), {} output tok/s per GPU, bound by {}.", subject(input, job),
-                  latency_range(e.ttft, e.ttft_interval), latency_range(e.tpot, e.tpot_interval),
-                  rate(in_tokens_per_s(e.output_per_gpu)), perf::name_of(e.bound));
+      one_pass ? fmt::format("{}: {} texts/s per GPU, {} tok/s; a text takes {} (80 % interval), bound by {}.",
+                             subject(input, job), rate(texts), rate(texts * static_cast<double>(job.serve.isl)),
+                             latency_range(e.ttft, e.ttft_interval), perf::name_of(e.bound))
+               : fmt::format("{}: TTFT {}, TPOT {} (80 % intervals), {} output tok/s per GPU, bound by {}.",
+                             subject(input, job), latency_range(e.ttft, e.ttft_interval),
+                             latency_range(e.tpot, e.tpot_interval), rate(in_tokens_per_s(e.output_per_gpu)),
+                             perf::name_of(e.bound));
   if (input.rate > RequestsPerSecond{}) text += open_loop_sentence(input, e);
   if (job.serve.disaggregated)
     text += fmt::format(" A prompt's KV cache takes {} to its decode worker.", format_duration(e.transfer));
@@ -116,10 +126,11 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
     text += fmt::format(" That is {} hours of audio per GPU-hour.",
                         rate(e.requests_per_second / job.parallel.gpus * input.work.audio_seconds));
   }
-  text += fmt::format(" {} {} such requests.", input.work.encoder_decoder ? "There is room for" : "The KV cache holds",
-                      format_count(std::floor(e.max_concurrency)));
+  const std::string room = format_count(std::floor(e.max_concurrency));
+  text += input.work.encoder_decoder ? fmt::format(" There is room for {} such requests.", room)
+                                     : fmt::format(" The KV cache holds {} such requests at their full length.", room);
   report.say(std::move(text));
-  report.show("One output token", parts_table(e.parts));
+  if (!one_pass) report.show("One output token", parts_table(e.parts));
   report.show("Prefill of one prompt", parts_table(e.prefill_parts));
   add_notes(report, texts_of(e.notes), serving_basis(input, e));
 }
@@ -150,7 +161,9 @@ void report_energy(report::Report& report, const SpeedInput& input, const SpeedE
   std::string text =
       fmt::format("Each GPU draws {} (80 % interval {} to {}): {} J per {}.", format_power(p.mean),
                   format_power(p.mean * p.low), format_power(p.mean * p.high), format_number(energy->joules_per_unit),
-                  estimate.serve && energy->unit == std::string_view("token") ? "output token" : energy->unit);
+                  !estimate.serve || energy->unit != std::string_view("token") ? energy->unit
+                  : is_one_pass(input)                                         ? "text"
+                                                                               : "output token");
   constexpr double kFullClock = 0.995;
   if (p.clock < kFullClock) {
     text += fmt::format(" Its power {} holds the clock at {} of the highest.", estimate.power_cap ? "cap" : "limit",
@@ -185,12 +198,12 @@ report::Report report_of(const SpeedAnswer& answer) {
   report::Report report;
   report.title = "Speed";
   report.document = document_of(answer);
+  if (!memory_warning.empty()) report.say("warning: " + memory_warning + ". Its speed if it had enough memory:");
   if (!estimate) report_infeasible(report, input, estimate.error());
   if (estimate && estimate->train) report_train(report, input, *estimate->train);
   if (estimate && estimate->serve) report_serve(report, input, *estimate->serve);
   if (estimate && estimate->batch) report_batch(report, input, *estimate->batch);
   if (estimate) report_energy(report, input, *estimate);
-  if (!memory_warning.empty()) report.say("warning: " + memory_warning + ".");
   if (!sweep.empty()) report.show(fmt::format("Over {}", sweep.front().setting), sweep_table(sweep));
   if (roofline) add_roofline(report, input, *roofline);
   return report;

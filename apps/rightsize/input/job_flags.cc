@@ -6,10 +6,10 @@
 
 #include "base/format.h"
 #include "catalog/words.h"
-#include "presets/model_job.h"
 #include "memory/memory.h"
 #include "memory/weight_bytes.h"
 #include "model/serve_settings.h"
+#include "presets/model_job.h"
 
 namespace rightsize::app {
 
@@ -118,6 +118,13 @@ std::string describe_image(const model::ModelShape& model, const model::Job& job
 
 std::string count(std::int64_t n) { return format_count(static_cast<double>(n)); }
 
+// "bf16", "fp4 (as published, MXFP4 or NVFP4)".
+std::string format_words(const model::ModelShape& model, const model::Job& job) {
+  std::string text(model::name_of(job.precision));
+  if (job.precision == model::Precision::kBf16 || job.precision != model::checkpoint_precision(model)) return text;
+  return text + (job.precision == model::Precision::kFp4 ? " (as published, MXFP4 or NVFP4)" : " (as published)");
+}
+
 // A request of this model in words.
 std::string describe_requests(const model::ModelShape& model, const model::Job& job) {
   using model::ModelKind;
@@ -137,6 +144,7 @@ std::string describe_requests(const model::ModelShape& model, const model::Job& 
                                 count(job.image.tokens), job.image.count, job.image.count == 1 ? "" : "s",
                                 count(job.serve.osl));
   }
+  if (job.serve.osl <= 1) return flight + fmt::format(", one pass over {} tokens", count(job.serve.isl));
   return flight + fmt::format(", {} tokens in, {} out", count(job.serve.isl), count(job.serve.osl));
 }
 
@@ -145,13 +153,16 @@ std::string describe_requests(const model::ModelShape& model, const model::Job& 
 std::string describe_job(const model::ModelShape& model, const model::Job& job) {
   std::string text;
   if (job.kind == model::JobKind::kServe) {
-    text = fmt::format("Serving {} in {}{}", model.name, model::name_of(job.precision), describe_requests(model, job));
+    text = fmt::format("Serving {} in {}{}", model.name, format_words(model, job), describe_requests(model, job));
   } else {
     const bool adapters = job.train.method != model::Method::kFull;
-    text = fmt::format("{} {} in {} with {}, batch {}{}",
+    text = fmt::format("{} {} in {} with {}, batch {}{}{}",
                        adapters ? fmt::format("Training {} adapters of", model::name_of(job.train.method)) : "Training",
                        model.name, model::name_of(job.precision), model::name_of(job.train.optimizer), job.batch,
+                       job.train.preference ? " pairs" : "",
                        model.image_size > 0 ? "" : fmt::format(" x {} tokens", count(job.sequence)));
+    if (job.train.preference)
+      text += adapters ? ", DPO against the base without adapters" : ", DPO against a frozen copy of the model";
     if (job.train.recompute != model::Recompute::kNone) {
       text += fmt::format(", {} recompute", model::name_of(job.train.recompute));
     }

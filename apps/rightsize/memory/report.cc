@@ -156,7 +156,11 @@ std::string option_notes(const std::vector<OptionEffect>& effects) {
       text += fmt::format("{}{}: {}.", text.empty() ? "" : "\n", option.name, note);
     };
     if (!option.accuracy.empty()) add(option.accuracy);
-    const bool adapters = effect.job.train.method != model::Method::kFull;
+    // Only of the option that introduces them.
+    const bool amp =
+        effect.job.precision == model::Precision::kAmpBf16 || effect.job.precision == model::Precision::kAmpFp16;
+    const bool adapters =
+        option.kind == memory::OptionKind::kMethod && effect.job.train.method != model::Method::kFull && !amp;
     if (adapters && effect.job.stack == model::Stack::kHf && effect.slowdown.value_or(1) > 1)
       add("slower because PEFT keeps adapters in fp32 and casts around each of them; autocast or bf16 adapters "
           "avoid that");
@@ -198,7 +202,7 @@ OptionsView options_of(const ModelAndJob& input, const MemoryNeed& need, const s
     const Result<perf::JobTime> time = perf::job_time(constants, input.model, job, *options.speed_on);
     return time ? std::optional(time->unit) : std::nullopt;
   };
-  options.each = memory::each_option(input.model, input.job, time_of);
+  options.each = memory::each_option(input.model, input.job, time_of, options.speed_on);
   const Gpu* target = target_of(need, gpus);
   if (target == nullptr || memory::fits(need, *target).verdict == Verdict::kFits) return options;
   for (const bool same_result : {true, false}) {
@@ -210,13 +214,15 @@ OptionsView options_of(const ModelAndJob& input, const MemoryNeed& need, const s
 
 void add_options(Report& report, const OptionsView& options, const MemoryNeed& need,
                  const std::vector<const Gpu*>& gpus) {
+  std::vector<OptionEffect> freeing = options.each;
+  std::erase_if(freeing, [](const OptionEffect& effect) { return effect.saved <= mib(1); });
   report::Table table =
-      table_of(kEffectFields, options.each,
+      table_of(kEffectFields, freeing,
                {renamed("options", "option"), "flags", "saved_bytes", "device_bytes", "slowdown", "accuracy"});
   report.show("What frees memory, each option alone" +
                   (options.speed_on != nullptr ? fmt::format(" (speed on {})", options.speed_on->name) : std::string()),
               std::move(table));
-  report.say(option_notes(options.each));
+  report.say(option_notes(freeing));
   const Gpu* target = target_of(need, gpus);
   if (target == nullptr || memory::fits(need, *target).verdict == Verdict::kFits) return;
 
@@ -233,6 +239,15 @@ void add_options(Report& report, const OptionsView& options, const MemoryNeed& n
           same_result ? "The cheapest combination with the same result that" : "The cheapest combination that");
   }
   report.say(std::move(text));
+}
+
+// The tool that shows the memory in use.
+std::string_view shown_by(const std::vector<const Gpu*>& gpus) {
+  const auto all = [&](std::string_view vendor) {
+    return std::all_of(gpus.begin(), gpus.end(), [&](const Gpu* gpu) { return gpu->vendor == vendor; });
+  };
+  if (gpus.size() > 1 || all("NVIDIA")) return "nvidia-smi";
+  return all("AMD") ? "amd-smi" : "the vendor's monitor";
 }
 
 // What the interval rests on.
@@ -346,13 +361,14 @@ Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std
                         input.model.kind == model::ModelKind::kDecoder ? "The KV cache has" : "There is",
                         format_count(static_cast<double>(*need.max_concurrency)));
   if (launch && launch->sequences >= 1)
-    text += fmt::format(" The engine takes {} of each GPU when it starts; its longest request is {} tokens.",
+    text += fmt::format(" The engine takes {} of each GPU when it starts and could accept requests of {} tokens.",
                         format_bytes(launch->device), format_count(static_cast<double>(launch->max_context)));
   for (const std::string& warning : need.warnings) text += "\nwarning: " + warning;
   report.say(std::move(text));
   report.blocks.emplace_back(picture(need, gpus));
-  report.say(fmt::format("Allocated at the peak {}, reserved by the allocator {}, shown by nvidia-smi {}.",
-                         format_bytes(need.peak_allocated), format_bytes(need.reserved), format_bytes(need.device)));
+  report.say(fmt::format("Allocated at the peak {}, reserved by the allocator {}, shown by {} {}.",
+                         format_bytes(need.peak_allocated), format_bytes(need.reserved), shown_by(gpus),
+                         format_bytes(need.device)));
   if (gpus.size() > 1) {
     report::Table& table = std::get<report::Table>(report.blocks.emplace_back(
         table_of(kGpuFitFields, fits_on(need, nearest_first(need, gpus)),

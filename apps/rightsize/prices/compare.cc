@@ -93,8 +93,9 @@ std::vector<Way> ways_of(const market::PriceBook& book, const market::OfferFilte
 std::string price_words(const TermPrice& price) {
   const double low = price.usd(&market::PriceOutlook::low), high = price.usd(&market::PriceOutlook::high);
   const bool wide = high > 1.02 * low;
-  return fmt::format("{}{}{}", format_usd_per_hour(price.likely()), price.outlook.may_lead() ? "" : " ?",
-                     wide ? fmt::format(" ({}-{})", format_number(low), format_number(high)) : "");
+  return fmt::format(
+      "{}{}{}", format_usd_per_hour(price.likely()), price.outlook.may_lead() ? "" : " ?",
+      wide ? fmt::format(" ({}-{})", format_usd_per_hour(low).substr(1), format_usd_per_hour(high).substr(1)) : "");
 }
 
 const Fields<TermPrice> kTermFields = {
@@ -156,23 +157,29 @@ struct Compared {
 const Fields<Compared> kCompareFields = {
     {"ways", "offers of each provider and machine size, the cheapest on demand first", kWayFields, &Compared::ways},
 };
-const report::Document<Compared> kCompareDocument("prices-compare", "The same GPU across providers", kCompareFields);
+const report::Document<Compared> kCompareDocument("prices-compare", "GPUs across providers", kCompareFields);
 
-// "Cheapest now: on demand $2.37/GPU-h from gcp (a3-highgpu-8g, us-central1; 24 days old, 2 sources); on spot ..."
-std::string cheapest_ways(const std::vector<Way>& ways) {
+// The cheapest of these on some terms; null if none sells them.
+const Way* cheapest_on(Purchase purchase, const std::vector<const Way*>& ways) {
+  const Way* best = nullptr;
+  const auto rank = [&](const Way& way) {
+    const TermPrice& price = *way.on(purchase);
+    return std::pair(!price.outlook.may_lead(), price.likely());
+  };
+  for (const Way* way : ways) {
+    if (way->on(purchase) != nullptr && (best == nullptr || rank(*way) < rank(*best))) best = way;
+  }
+  return best;
+}
+
+// "h100-sxm: on demand $2.37/GPU-h from gcp (a3-highgpu-8g, us-central1; 24 days old, 2 sources); on spot ..."
+std::string cheapest_of_gpu(const std::vector<const Way*>& ways) {
   std::vector<std::string> parts;
   for (const auto& [purchase, words] : {std::pair{Purchase::kOnDemand, "on demand"},
                                         {Purchase::kSpot, "on spot"},
                                         {Purchase::kOneYear, "for one year"},
                                         {Purchase::kThreeYears, "for three years"}}) {
-    const Way* best = nullptr;
-    const auto rank = [&](const Way& way) {
-      const TermPrice& price = *way.on(purchase);
-      return std::pair(!price.outlook.may_lead(), price.likely());
-    };
-    for (const Way& way : ways) {
-      if (way.on(purchase) != nullptr && (best == nullptr || rank(way) < rank(*best))) best = &way;
-    }
+    const Way* best = cheapest_on(purchase, ways);
     if (best == nullptr) continue;
     const TermPrice& price = *best->on(purchase);
     std::string about = price.offer.machine->instance;
@@ -183,7 +190,20 @@ std::string cheapest_ways(const std::vector<Way>& ways) {
                       price.outlook.sources == 1 ? "single source" : fmt::format("{} sources", price.outlook.sources));
     parts.push_back(fmt::format("{} {}/GPU-h from {} ({})", words, price_words(price), best->provider, about));
   }
-  return fmt::format("Cheapest now, per {}: {}.", ways.front().gpu->name, fmt::join(parts, "; "));
+  return fmt::format("{}: {}.", ways.front()->gpu->name, fmt::join(parts, "; "));
+}
+
+// One line for each GPU: the prices of different GPUs are not alternatives of each other.
+std::string cheapest_ways(const std::vector<Way>& ways) {
+  std::vector<std::vector<const Way*>> gpus;
+  for (const Way& way : ways) {
+    const auto same = std::ranges::find_if(gpus, [&](const auto& group) { return group.front()->gpu == way.gpu; });
+    (same == gpus.end() ? gpus.emplace_back() : *same).push_back(&way);
+  }
+  if (gpus.size() == 1) return "Cheapest now, per " + cheapest_of_gpu(gpus.front());
+  std::string text = "Cheapest now, per GPU:";
+  for (const auto& group : gpus) text += "\n" + cheapest_of_gpu(group);
+  return text;
 }
 
 }  // namespace
@@ -198,7 +218,7 @@ Checked<Outcome> compare_prices(const PricesFlags& flags) {
   keep_top(compared.ways, flags.top);
   Outcome outcome;
   report::Report& report = outcome.report;
-  report.title = "The same GPU across providers";
+  report.title = "GPUs across providers";
   report.document = kCompareDocument.of(compared);
   if (compared.ways.empty()) return nothing_found(std::move(outcome), "No price on file matches these filters.");
   report::Table table =

@@ -22,9 +22,14 @@ using report::spare;
 struct SpotRow {
   market::Offer offer;
   market::PriceOutlook outlook;
-  double rate = 0;     // interruptions per hour of one machine
-  bool known = false;  // from the spot advisor or the user, not assumed
-  market::SpotCost cost;
+  int machines = 1;
+  double rate = 0;             // interruptions per hour of one machine
+  bool known = false;          // from the spot advisor or the user, not assumed
+  market::SpotCost cost = {};  // of all machines
+
+  // Machines of different sizes do different amounts of work, so they are compared per GPU.
+  double gpus() const { return static_cast<double>(machines) * offer.machine->gpus; }
+  Usd per_gpu() const { return cost.mean / gpus(); }
 };
 
 using Advice = std::map<std::tuple<std::string, std::string, std::string>, double>;  // provider, instance, region
@@ -49,8 +54,19 @@ const Fields<market::SpotCost> kCostFields = {
     {"high", "90th percentile", &market::SpotCost::high},
 };
 
-std::string cost_words(const SpotRow& row) {
-  return fmt::format("{} ({}-{})", format_usd(row.cost.mean), format_usd(row.cost.low), format_usd(row.cost.high));
+// "$1,827 ($1,138-$2,551)", divided by a number of GPUs.
+std::string cost_over(const SpotRow& row, double gpus) {
+  return fmt::format("{} ({}-{})", format_usd(row.cost.mean / gpus), format_usd(row.cost.low / gpus),
+                     format_usd(row.cost.high / gpus));
+}
+std::string cost_words(const SpotRow& row) { return cost_over(row, 1); }
+std::string cost_per_gpu(const SpotRow& row) { return cost_over(row, row.gpus()); }
+
+// "verda 2H100.80S.80V (2 GPUs) in FIN-02"
+std::string machine_words(const SpotRow& row) {
+  const int gpus = row.offer.machine->gpus;
+  return fmt::format("{} {} ({} GPU{}) in {}", row.offer.machine->provider, row.offer.machine->instance, gpus,
+                     gpus == 1 ? "" : "s", place_of(row.offer.price->region, row.offer.price->zone));
 }
 
 // ", 62 % less than on demand ($4,312)"
@@ -81,6 +97,8 @@ const Fields<SpotRow> kSpotFields = {
     {"expected_seconds", "expected time to finish", [](const SpotRow& r) { return r.cost.time.total(); }},
     {"expected_interruptions", "expected interruptions", [](const SpotRow& r) { return r.cost.time.interruptions; }},
     {"usd", "cost of the work", kCostFields, &SpotRow::cost},
+    {"usd_per_gpu", "per GPU", "expected cost of the work, per GPU; the offers are ranked by it", &SpotRow::per_gpu,
+     cost_per_gpu},
     {"on_demand_usd", "on-demand", "cost on demand", [](const SpotRow& r) { return r.cost.on_demand; },
      [](Usd usd) { return format_usd(usd); }},
     {"chance_cheaper", "chance cheaper", "probability that spot costs less",
@@ -115,7 +133,7 @@ Result<std::vector<SpotRow>> rows_of(const PricesFlags& flags, const market::Pri
   std::vector<SpotRow> rows;
   for (const market::Offer& offer : book.offers(filter)) {
     if (cancelled()) break;
-    SpotRow row{offer, book.outlook(offer, market::kJobOutlook), assumed.spot_interruptions_per_hour, false, {}};
+    SpotRow row{offer, book.outlook(offer, market::kJobOutlook), flags.machines, assumed.spot_interruptions_per_hour};
     const auto advised = advice.find({offer.machine->provider, offer.machine->instance, offer.price->region});
     if (advised != advice.end()) row.rate = advised->second;
     row.rate = flags.interruptions.value_or(row.rate);
@@ -132,13 +150,23 @@ Result<std::vector<SpotRow>> rows_of(const PricesFlags& flags, const market::Pri
     row.cost = *cost;
     rows.push_back(row);
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const SpotRow& a, const SpotRow& b) {
-    const auto rank = [](const SpotRow& row) {
-      return std::pair(!row.outlook.may_lead(), row.cost.mean / gpus(row.offer.machine->gpus));
-    };
-    return rank(a) < rank(b);
-  });
+  std::ranges::stable_sort(rows, {},
+                           [](const SpotRow& row) { return std::pair(!row.outlook.may_lead(), row.per_gpu()); });
   return rows;
+}
+
+// The best offer per GPU, and the machines that cost least in total where those are others.
+std::string conclusion_of(const std::vector<SpotRow>& rows, Seconds hours) {
+  const SpotRow& best = rows.front();
+  std::string text = fmt::format("Cheapest per GPU on spot: {}: {} per GPU for {:g} hours of work", machine_words(best),
+                                 cost_per_gpu(best), in_hours(hours));
+  if (best.gpus() > 1) text += fmt::format(", {} in total", format_usd(best.cost.mean));
+  text += against_on_demand(best) + "." + price_age(best);
+  const auto least = std::ranges::min_element(
+      rows, {}, [](const SpotRow& row) { return std::pair(!row.outlook.may_lead(), row.cost.mean); });
+  if (least->cost.mean < best.cost.mean)
+    text += fmt::format(" The cheapest machine is {}: {}.", machine_words(*least), cost_words(*least));
+  return text;
 }
 
 }  // namespace
@@ -150,6 +178,7 @@ Checked<Outcome> plan_on_spot(const PricesFlags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
   RIGHTSIZE_TRY(std::vector<SpotRow> rows, rows_of(flags, book));
+  const std::string conclusion = rows.empty() ? "" : conclusion_of(rows, *flags.hours);
   keep_top(rows, flags.top);
   const SpotAnswer answer{std::move(rows)};
   Outcome outcome;
@@ -159,15 +188,11 @@ Checked<Outcome> plan_on_spot(const PricesFlags& flags) {
     return nothing_found(std::move(outcome),
                          "No spot offer matches, or all are interrupted faster than work can be saved.");
   }
-  const SpotRow& best = answer.offers.front();
-  outcome.report.say(fmt::format("Cheapest on spot: {} {} in {}: {} for {:g} hours of work{}.",
-                                 best.offer.machine->provider, best.offer.machine->instance,
-                                 place_of(best.offer.price->region, best.offer.price->zone), cost_words(best),
-                                 in_hours(*flags.hours), against_on_demand(best)) +
-                     price_age(best));
+  outcome.report.say(conclusion);
   report::Table table = report::table_of(
       kSpotFields, answer.offers,
-      {"provider", "instance", renamed("region", "region", "where"), renamed("likely_usd_per_hour", "usd_per_hour"),
+      {"provider", "instance", "gpus", renamed("region", "region", "where"),
+       spare(renamed("likely_usd_per_hour", "usd_per_hour")), "usd_per_gpu",
        spare(renamed("checkpoint_interval_seconds", "checkpoint_interval")), spare("hours"), renamed("mean_usd", "usd"),
        "on_demand_usd", spare("chance_cheaper"), "leave_above_usd_per_hour"});
   table.most_shown = flags.top ? 0 : 15;

@@ -7,6 +7,7 @@
 
 #include "plan/read_request.h"
 #include "rightsize/recommend/report.h"
+#include "rightsize/recommend/terms.h"
 
 namespace rightsize::app {
 namespace {
@@ -20,15 +21,24 @@ const catalog::Catalog& facts() {
   return kAll;
 }
 
-std::string first_screen(const Settings& given) {
+struct ScreenPlan {
+  plan::Request request;
+  plan::Recommendation found;
+};
+
+ScreenPlan planned(const Settings& given) {
   static const perf::Constants kConstants = *perf::load_constants("");
   static const market::PriceBook kBook(facts());
   std::vector<model::Setting> settings;
   for (const auto& [name, value] : given) settings.push_back({name, value, {}});
   const Checked<plan::Request> request = plan::read_request(settings, facts());
   EXPECT_TRUE(request) << describe(request.error());
-  const plan::Recommendation found = plan::recommend(*request, kBook, kConstants);
-  return render(report_of({*request, found, facts()}), report::Format::kText, {.width = 80, .fit_tables = true});
+  return {*request, plan::recommend(*request, kBook, kConstants)};
+}
+
+std::string first_screen(const Settings& given) {
+  const auto [request, found] = planned(given);
+  return render(report_of({request, found, facts()}), report::Format::kText, {.width = 80, .fit_tables = true});
 }
 
 TEST(FirstScreen, FitsATerminal) {
@@ -47,6 +57,30 @@ TEST(FirstScreen, FitsATerminal) {
     for (std::size_t from = 0, to; (to = text.find('\n', from)) != std::string::npos; from = to + 1)
       lines += std::max<std::size_t>(1, (to - from + 79) / 80);
     EXPECT_LE(lines, 25u) << text;  // the title of a service may take two
+  }
+}
+
+// "The next GPU" is the cheapest other one of the table, unless the sentence says which ones it leaves out.
+TEST(FirstScreen, TheNextGpuIsTheNextOfTheTable) {
+  const Settings all[] = {{{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "10/s"}},
+                          {{"model", "llama-3.1-8b"}, {"tokens", "50B"}, {"deadline", "14d"}},
+                          {{"model", "gemma-3-12b"}, {"tokens", "20M"}, {"method", "lora"}},
+                          {{"model", "qwen3-32b"}, {"job", "serve"}, {"rate", "3/s"}, {"providers", "runpod,aws"}},
+                          {{"model", "bge-m3"}, {"job", "serve"}, {"rate", "200/s"}, {"ttft-slo", "100ms"}}};
+  for (const Settings& settings : all) {
+    const auto [request, found] = planned(settings);
+    const std::string sentence = decision_sentence(request, found);
+    const std::string_view before = ": the next GPU, ";
+    const std::size_t at = sentence.find(before);
+    if (at == std::string::npos) continue;
+    const std::size_t from = at + before.size();
+    const std::string named = sentence.substr(from, sentence.find(", costs") - from);
+    const auto next = std::ranges::find_if(found.plans, [&](const auto& p) { return p.offer.gpu->name == named; });
+    ASSERT_NE(next, found.plans.end()) << sentence;
+    for (const plan::Plan& plan : found.plans) {
+      if (plan.offer.gpu == found.plans.front().offer.gpu) continue;
+      EXPECT_GE(plan.cost, next->cost) << plan.offer.gpu->name << ": " << sentence;
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "plan/candidates.h"
+#include "plan/hand_over_parts.h"
 #include "rightsize/recommend/words.h"
 
 namespace rightsize::app {
@@ -27,13 +28,12 @@ std::string place_of(const market::Offer& offer) {
   return place;
 }
 
-// Three significant digits: "$80.6", "$20,900".
+// Cents below $100, then three significant digits: "$80.64", "$581", "$20,900".
 std::string short_usd(Usd amount) {
   const double value = in_usd(amount);
-  if (!(value > 0)) return format_usd(amount);
+  if (!(value >= 99.995)) return format_usd(amount);
   const double digits = std::pow(10, std::floor(std::log10(value)) - 2);
-  const double rounded = std::round(value / digits) * digits;
-  return rounded >= 100 ? "$" + format_count(rounded) : fmt::format("${:.{}f}", rounded, rounded < 10 ? 2 : 1);
+  return "$" + format_count(std::round(value / digits) * digits);
 }
 
 // A smaller saving is not worth mentioning: prices move by more before the job is done.
@@ -156,6 +156,13 @@ std::string machine_loss(const plan::Request& request, const plan::Plan& plan) {
 // An SLO that holds as predicted but not at the slow end of the speed interval.
 std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
   const plan::PlanLimits& limits = request.limits;
+  if (request.work.kind != WorkKind::kServing && limits.deadline) {
+    const Seconds slow = plan.time.total() * plan.speed.high;
+    if (slow <= *limits.deadline) return {};
+    const double days = std::floor(in_days(*limits.deadline / plan.speed.high) * 10) / 10;
+    return fmt::format("at the slow end of its range it takes {} and misses the deadline: --deadline {:g}d leaves room",
+                       format_duration(slow), std::max(0.1, days));
+  }
   if (request.work.kind != WorkKind::kServing || !(request.work.rate > RequestsPerSecond{})) return {};
   struct Kept {
     const char* what;
@@ -190,16 +197,20 @@ std::string hours_sentence(const plan::Plan& plan) {
   const double quiet = static_cast<double>(std::count(hours.begin(), hours.end(), *fewest));
   const Usd each = plan.price.likely * machines(1) * kMonth;
   return fmt::format(
-      "By hour: {} to {} machines, {} on average: {}/month with scaling, {} without. The fewest are needed in {} of {} "
-      "hours.",
-      *fewest, *most, format_number(mean, 3), format_usd(each * mean), format_usd(each * plan.machines),
-      format_count(quiet), hours.size());
+      "That is for machines that run all the time; {}/month if they follow the hours: {} to {} machines, {} on "
+      "average, the fewest in {} of {} hours.",
+      short_usd(each * mean), *fewest, *most, format_number(mean, 3), format_count(quiet), hours.size());
 }
 
 // Lengths and variations of lengths that were not given.
 std::string lengths_assumed(const plan::Request& request) {
   const plan::Work& work = request.work;
   const auto count = [](double n) { return format_count(std::round(n)); };
+  if (const auto audio = perf::work_of(request.model).audio_seconds; audio > 0 && work.kind != WorkKind::kTraining)
+    return request.sequence_assumed
+               ? fmt::format("{} tokens of text per {} s of audio (--osl)",
+                             count(static_cast<double>(request.job.serve.osl)), format_number(audio))
+               : std::string();
   if (request.sequence_assumed)
     return work.kind == WorkKind::kTraining
                ? fmt::format("sequences of {} tokens (--seq)", format_count(static_cast<double>(request.job.sequence)))
@@ -207,16 +218,16 @@ std::string lengths_assumed(const plan::Request& request) {
   const bool tokens = work.kind == WorkKind::kServing && !answers_at_once(request) && request.model.image_size == 0;
   if (!tokens) return {};
   const sim::RequestShape lengths = plan::request_lengths(request);
+  const std::int64_t isl = request.job.serve.isl - request.job.image.tokens;  // --isl is without images
   const std::string in = count(lengths.size_at(sim::Statistic::kP95)),
                     out = count(lengths.output_at(sim::Statistic::kP95));
   if (request.lengths_assumed)
     return fmt::format("{} tokens in, {} out, p95 {} and {} as in public traces (--isl, --osl)", count(lengths.size),
                        count(lengths.output), in, out);
   if (work.isl_varies_as_usual && work.osl_varies_as_usual)
-    return fmt::format("lengths vary as in public traces, p95 {} in, {} out (--isl {},fixed if not)", in, out,
-                       request.job.serve.isl);
+    return fmt::format("lengths vary as in public traces, p95 {} in, {} out (--isl {},fixed if not)", in, out, isl);
   if (work.isl_varies_as_usual)
-    return fmt::format("prompts vary as in public traces, p95 {} (--isl {},fixed if not)", in, request.job.serve.isl);
+    return fmt::format("prompts vary as in public traces, p95 {} (--isl {},fixed if not)", in, isl);
   if (work.osl_varies_as_usual)
     return fmt::format("answers vary as in public traces, p95 {} (--osl {},fixed if not)", out, request.job.serve.osl);
   return {};
@@ -237,10 +248,29 @@ std::string image_assumed(const plan::Request& request) {
   return parts.empty() ? std::string() : fmt::format("images: {} ({})", fmt::join(parts, ", "), fmt::join(flags, ", "));
 }
 
+// How the price of machines that the user owns becomes an hourly cost, where it was not given.
+std::string ownership_assumed(const plan::Request& request, const plan::Plan& plan) {
+  const market::OwnHardware usual;
+  for (const market::OwnHardware& own : request.own) {
+    if (!plan.offer.is_own() || own.gpu != plan.offer.gpu->name) continue;
+    std::vector<std::string> parts;
+    if (own.years == usual.years)
+      parts.push_back(fmt::format("written off over {:g} years (--amortise-years)", own.years));
+    if (own.busy == usual.busy || own.busy == 1)
+      parts.push_back(fmt::format("in use {:.0f} % of the time (--busy-share)", 100 * own.busy));
+    if (own.usd_per_kwh == usual.usd_per_kwh) parts.push_back(fmt::format("${:g}/kWh (--kwh-price)", own.usd_per_kwh));
+    if (own.power_usage_effectiveness == usual.power_usage_effectiveness)
+      parts.push_back(fmt::format("PUE {:g} (--pue)", own.power_usage_effectiveness));
+    if (!parts.empty()) return fmt::format("your machines: {}", fmt::join(parts, ", "));
+  }
+  return {};
+}
+
 std::string assumptions_sentence(const plan::Request& request, const plan::Plan& plan) {
   std::vector<std::string> parts;
   const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
-  for (const std::string& assumed : {lengths_assumed(request), image_assumed(request)})
+  for (const std::string& assumed :
+       {lengths_assumed(request), image_assumed(request), ownership_assumed(request, plan)})
     if (!assumed.empty()) parts.push_back(assumed);
   if (request.work.kind == WorkKind::kServing) {
     if (request.work.rate > RequestsPerSecond{})
@@ -250,6 +280,7 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
   } else {
     parts.push_back(fmt::format("{} start-up (--startup)", format_duration(plan.time.startup)));
   }
+  if (const std::string data = plan::describe_data(request); !data.empty()) parts.push_back("data of " + data);
   if (request.work.kind == WorkKind::kTraining) {
     const std::int64_t samples = plan.job.batch * plan.job.parallel.data() * plan.job.train.accumulation;
     parts.push_back(samples == request.global_batch
@@ -291,7 +322,8 @@ std::string answer_sentence(const plan::Request& request, const plan::Plan& plan
   if (request.work.kind == WorkKind::kServing) {
     text += rounded_cost(request, plan);
     if (request.model.image_size == 0 && plan.tpot > Seconds{})
-      text += fmt::format(", {} per 1M output tokens", short_usd(usd(plan.usd_per_million_units())));
+      text += fmt::format(", {} per 1M {}", short_usd(usd(plan.usd_per_million_units())),
+                          is_one_pass(request) ? "texts" : "output tokens");
   } else {
     text += fmt::format("done in {} for {}", format_duration(plan.time.total()), rounded_cost(request, plan));
   }
@@ -299,6 +331,17 @@ std::string answer_sentence(const plan::Request& request, const plan::Plan& plan
     text += fmt::format("; {}, {}", age_of(plan.price),
                         plan.price.sources == 1 ? "one source" : fmt::format("{} sources", plan.price.sources));
   return text + ".";
+}
+
+// " with a benchmark and a recent price": what sets the next GPU apart from cheaper ones in the table.
+std::string left_out_sooner(const plan::Recommendation& found, const plan::Plan& next) {
+  bool benchmark = false, price = false;
+  for (const plan::Plan& plan : found.plans) {
+    if (plan.offer.gpu == found.plans.front().offer.gpu || !(plan.cost < next.cost)) continue;
+    benchmark |= plan.extrapolated, price |= !plan.extrapolated && !plan.price.may_lead();
+  }
+  if (benchmark && price) return " with a benchmark and a confirmed price";
+  return benchmark ? " with a benchmark" : price ? " with a confirmed price" : "";
 }
 
 std::string list_of_names(const std::vector<std::string>& names) {
@@ -312,8 +355,8 @@ std::string decision_sentence(const plan::Request& request, const plan::Recommen
   const plan::Plan& first = found.plans.front();
   switch (found.decision()) {
     case plan::Decision::kExtrapolation:
-      return fmt::format("Extrapolation: we have no benchmark of {}{}.", first.offer.gpu->name,
-                         measured_instead(found));
+      return fmt::format("Extrapolation: we have no benchmark of {} with {}{}.", first.offer.gpu->name,
+                         model::name_of(first.job.stack), measured_instead(found));
     case plan::Decision::kClose: {
       std::vector<std::string> names;
       for (const plan::Plan* plan : found.close_calls()) names.push_back(plan->offer.gpu->name);
@@ -326,8 +369,14 @@ std::string decision_sentence(const plan::Request& request, const plan::Recommen
         return plan.offer.gpu != first.offer.gpu && !plan.extrapolated && plan.price.may_lead();
       });
       if (next == found.plans.end()) return {};  // there was no choice
-      return fmt::format("Clear winner: the next GPU, {}, costs {}.", next->offer.gpu->name,
-                         compare(next->cost / first.cost));
+      constexpr double kClear = 0.8;             // below this, the ranges of speeds and prices overlap too much
+      const std::string sure =
+          found.confidence < kClear
+              ? fmt::format("; within the error bars {} stays the best in {} of cases", first.offer.gpu->name,
+                            format_percent(Ratio::fraction(found.confidence)))
+              : std::string();
+      return fmt::format("{}: the next GPU{}, {}, costs {}{}.", sure.empty() ? "Clear winner" : "Ahead",
+                         left_out_sooner(found, *next), next->offer.gpu->name, compare(next->cost / first.cost), sure);
     }
   }
   return {};
@@ -371,8 +420,8 @@ std::vector<std::string> answer_paragraphs(const plan::Request& request, const p
   const plan::Plan& first = found.plans.front();
   std::string text = answer_sentence(request, first);
   for (const std::string& sentence :
-       {decision_sentence(request, found), experiment_sentence(found), levers_sentence(request, found),
-        hours_sentence(first), spend_sentence(request, first)})
+       {hours_sentence(first), decision_sentence(request, found), experiment_sentence(found),
+        levers_sentence(request, found), spend_sentence(request, first)})
     if (!sentence.empty()) text += "\n" + sentence;
   std::string details;
   if (const std::vector<std::string> notes = caveats(request, found); !notes.empty())
@@ -405,7 +454,7 @@ std::string held_back_sentence(const plan::Recommendation& found) {
 std::vector<std::string> plan_caveats(const plan::Request& request, const plan::Plan& plan) {
   std::vector<std::string> lines;
   if (plan.basis == perf::Basis::kSpecification)
-    lines.push_back(fmt::format("the speed of {} comes from the data sheet", plan.offer.gpu->name));
+    lines.push_back(fmt::format("the speed of {} is extrapolated from its data sheet", plan.offer.gpu->name));
   if (plan::has_arm_host(plan.offer))
     lines.push_back(
         fmt::format("{} machines have Arm hosts: images and wheels must be built for arm64", plan.offer.gpu->name));
@@ -416,7 +465,9 @@ std::vector<std::string> plan_caveats(const plan::Request& request, const plan::
     const bool repeated = note.kind == perf::NoteKind::kUntestedStack && plan.basis == perf::Basis::kSpecification;
     const bool served_in_half =
         note.kind == perf::NoteKind::kHalfInsteadOfBf16 && request.work.kind != WorkKind::kTraining;
-    if (served_in_half)
+    if (note.kind == perf::NoteKind::kNetworkAssumed)
+      lines.push_back(fmt::format("assumed network between machines: {} GB/s per GPU", format_number(note.value)));
+    else if (served_in_half)
       lines.emplace_back("the GPU has no bf16 arithmetic, so the model runs in fp16");
     else if (!repeated)
       lines.push_back(std::string(perf::describe(note)));

@@ -8,6 +8,7 @@
 #include "base/date.h"
 #include "base/format.h"
 #include "plan/layouts.h"
+#include "plan/session_rate.h"
 
 namespace rightsize::app {
 namespace {
@@ -26,9 +27,11 @@ std::string limits_of(const plan::Request& request) {
   std::string text;
   const plan::PlanLimits& limits = request.limits;
   if (limits.deadline) text += fmt::format(" within {}", format_duration(*limits.deadline));
-  if (limits.budget) text += fmt::format(" for at most {}", format_usd(*limits.budget));
+  if (limits.budget)
+    text += fmt::format(" for at most {}{}", format_usd(*limits.budget),
+                        request.work.kind == WorkKind::kServing ? "/month" : "");
   if (limits.ttft) {
-    text += fmt::format(", p{} {} {}", percentile_of(request), answers_at_once(request) ? "latency" : "TTFT",
+    text += fmt::format(", p{} {} {}", percentile_of(request), is_one_pass(request) ? "latency" : "TTFT",
                         format_duration(*limits.ttft));
   }
   if (limits.tpot) text += fmt::format(", p{} TPOT {}", percentile_of(request), format_duration(*limits.tpot));
@@ -49,20 +52,46 @@ std::string tokens_shown(std::int64_t mean, double variation, bool usual, std::s
                      shown(lengths.size_at(sim::Statistic::kP95)));
 }
 
+// " in int4" where the weights are not in 16 bits.
+std::string format_of(const plan::Request& request) {
+  const std::vector<model::Precision> formats = plan::precisions_for(request, model::Method::kFull);
+  const bool usual = formats.size() != 1 || formats[0] == model::Precision::kBf16 || answers_at_once(request);
+  return usual ? std::string() : fmt::format(" in {}", model::name_of(formats[0]));
+}
+
+// "LoRA adapters of "; empty where all weights are trained, at least as one of several methods.
+std::string adapters_of(const plan::Request& request) {
+  const std::vector<model::Method>& methods = request.choices.methods;
+  const auto has = [&](model::Method method) {
+    return std::find(methods.begin(), methods.end(), method) != methods.end();
+  };
+  if (methods.empty() || has(model::Method::kFull)) return {};
+  return !has(model::Method::kLora)   ? "QLoRA adapters of "
+         : has(model::Method::kQlora) ? "adapters of "
+                                      : "LoRA adapters of ";
+}
+
 // How long requests are, which decides the cost more than anything else.
 std::string lengths_of(const plan::Request& request) {
   const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
   if (request.model.image_size > 0) return {};
   if (answers_at_once(request)) return fmt::format(" of {} tokens", count(request.job.sequence));
   if (!request.work.mix.empty()) return fmt::format(" of {} sizes", request.work.mix.size());
-  if (request.work.sessions)
-    return fmt::format(" of {} users in conversations, {} tokens in and {} out on average",
-                       format_count(request.work.sessions->users), count(request.job.serve.isl),
-                       count(request.job.serve.osl));
+  if (request.work.sessions) {
+    const std::optional<Seconds> wait = plan::waiting_in(request);
+    return fmt::format(
+        " of {} users in conversations{}, {} tokens in and {} out on average",
+        format_count(request.work.sessions->users),
+        wait ? fmt::format(" (who wait {} for an answer, as the plan predicts)", format_duration(*wait)) : "",
+        count(request.job.serve.isl), count(request.job.serve.osl));
+  }
   if (request.work.trace)
     return fmt::format(" as recorded, {} tokens in and {} out on average", count(request.job.serve.isl),
                        count(request.job.serve.osl));
   const plan::Work& work = request.work;
+  if (is_one_pass(request))
+    return ", one pass over " +
+           tokens_shown(request.job.serve.isl, work.isl_variation, work.isl_varies_as_usual, " tokens");
   return fmt::format(", {}, {}",
                      tokens_shown(request.job.serve.isl, work.isl_variation, work.isl_varies_as_usual, " tokens in"),
                      tokens_shown(request.job.serve.osl, work.osl_variation, work.osl_varies_as_usual, " out"));
@@ -121,6 +150,13 @@ bool answers_at_once(const plan::Request& request) {
   return request.job.kind == model::JobKind::kServe && perf::serves_batches(perf::work_of(request.model));
 }
 
+bool is_one_pass(const plan::Request& request) {
+  if (answers_at_once(request)) return true;
+  const bool single = request.work.mix.empty() && !request.work.trace && !request.work.sessions;
+  return request.job.kind == model::JobKind::kServe && single && request.model.encoder_context == 0 &&
+         request.job.serve.osl <= 1;
+}
+
 std::string compare(double ratio) {
   if (!std::isfinite(ratio)) return "more";  // the other is already paid for
   if (std::abs(1 - ratio) < 0.005) return "the same";
@@ -147,12 +183,13 @@ std::string quality_caveat(const plan::Request& request, const plan::Plan& plan)
 }
 
 std::string describe_order(const market::Offer& offer, int machines) {
-  return fmt::format("{} x {} ({} x {}) from {}", machines, offer.machine->instance, offer.machine->gpus,
-                     offer.gpu->name, offer.machine->provider);
+  return fmt::format("{} x {} ({} x {}){}", machines, offer.machine->instance, offer.machine->gpus, offer.gpu->name,
+                     offer.is_own() ? ", your own" : " from " + offer.machine->provider);
 }
 
 std::string describe_outline(const plan::PlanOutline& plan) {
-  return fmt::format("{}, {}", describe_order(plan.offer, plan.machines), catalog::name_of(plan.offer.price->purchase));
+  const std::string order = describe_order(plan.offer, plan.machines);
+  return plan.offer.is_own() ? order : fmt::format("{}, {}", order, catalog::name_of(plan.offer.price->purchase));
 }
 
 const ChangeWords& describe_change(plan::RequestChangeKind kind) {
@@ -290,11 +327,12 @@ std::string describe_request(const plan::Request& request) {
   const std::string& model = request.model.name;
   switch (request.work.kind) {
     case WorkKind::kTraining:
-      return fmt::format("Train {} on {} {}{}", model, format_magnitude(request.work.amount), unit_of(request),
+      return fmt::format("Train {}{} on {} {}{}{}", adapters_of(request), model, format_magnitude(request.work.amount),
+                         unit_of(request), request.job.train.preference ? " of preference pairs (DPO)" : "",
                          limits_of(request));
     case WorkKind::kServing: {
       const double rate = in_requests_per_s(request.work.rate);
-      return fmt::format("Serve {}{}{}{}", model,
+      return fmt::format("Serve {}{}{}{}{}", model, format_of(request),
                          rate > 0 ? fmt::format(" at {} request{}/s", format_number(rate), rate == 1 ? "" : "s")
                                   : " at the lowest cost per token",
                          lengths_of(request), limits_of(request));
@@ -316,6 +354,7 @@ std::string describe_request(const plan::Request& request) {
 
 std::string describe_machines(const plan::Plan& plan) {
   const std::string& region = plan.offer.price->region;
+  if (plan.offer.is_own()) return describe_order(plan.offer, plan.machines);
   return fmt::format("{}{}, {}", describe_order(plan.offer, plan.machines), region == "any" ? "" : " in " + region,
                      catalog::name_of(plan.offer.price->purchase));
 }
@@ -347,7 +386,7 @@ std::string describe_margins(const plan::Request& request, const plan::Plan& pla
   if (limits.budget) text += fmt::format(" The budget leaves {}.", format_usd(*limits.budget - plan.cost));
   if (request.work.kind == WorkKind::kServing) {
     const std::string load = format_percent(Ratio::fraction(plan.load));
-    text += plan.tpot > Seconds{}
+    text += plan.tpot > Seconds{} && !is_one_pass(request)
                 ? fmt::format(" Simulated: p{0} TTFT {1}, p{0} TPOT {2}, at {3} of capacity.", percentile_of(request),
                               format_duration(plan.ttft), format_duration(plan.tpot), load)
                 : fmt::format(" Simulated: p{} latency {}, at {} of capacity.", percentile_of(request),

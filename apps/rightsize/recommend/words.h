@@ -11,6 +11,9 @@ namespace rightsize::app {
 // Whether the model answers in one pass, without tokens: encoders and image models.
 bool answers_at_once(const plan::Request& request);
 
+// Whether a response is one pass over the text: as above, or an embedding or score from a language model (--osl 1).
+bool is_one_pass(const plan::Request& request);
+
 // What `units_per_second` of the request's plans counts.
 enum class WorkUnit { kTokens, kSamples, kRequests };
 WorkUnit work_unit(const plan::Request& request);

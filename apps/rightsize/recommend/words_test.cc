@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plan/read_request.h"
+#include "rightsize/input/facts.h"
+
 namespace rightsize::app {
 namespace {
 
@@ -108,6 +111,34 @@ TEST_F(RecommendWords, OtherPlansSayWhatTheyCostAgainstTheFirstAndWhy) {
                                        "GPU-hours"));
   second.cost = usd(100);
   EXPECT_THAT(why(), testing::Contains("the same cost as the first plan: the same GPU-hours at the same price"));
+}
+
+// The title says what decides the cost: the method, the format of the weights, and what a budget is for.
+TEST(RecommendTitles, NameTheMethodTheFormatAndThePeriod) {
+  const Facts facts = open_facts("").value();
+  const auto title = [&](const std::vector<std::pair<std::string, std::string>>& settings) {
+    std::vector<model::Setting> list;
+    for (const auto& [name, value] : settings) list.push_back({name, value, {}});
+    const Checked<plan::Request> request = plan::read_request(list, facts.catalog);
+    EXPECT_TRUE(request) << describe(request.error());
+    return request ? describe_request(*request) : std::string();
+  };
+  for (const auto& [method, words] : {std::pair{"lora", "Train LoRA adapters of "},
+                                      {"qlora", "Train QLoRA adapters of "},
+                                      {"lora,qlora", "Train adapters of "},
+                                      {"full,lora", "Train llama"}})
+    EXPECT_THAT(title({{"model", "llama-3.1-8b"}, {"tokens", "10M"}, {"method", method}}), testing::StartsWith(words));
+  for (const auto& [model, words] : {std::pair{"Qwen/Qwen3-32B-AWQ", " in int4 at 3 "},
+                                     {"deepseek-r1", " in fp8 at 3 "},
+                                     {"gpt-oss-20b", " in fp4 at 3 "},
+                                     {"llama-3.1-8b", "llama-3.1-8b at 3 "}})
+    EXPECT_THAT(title({{"model", model}, {"job", "serve"}, {"rate", "3/s"}}), HasSubstr(words));
+  EXPECT_THAT(title({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "3/s"}, {"budget", "5kUSD"}}),
+              testing::EndsWith("for at most $5,000/month"));
+  EXPECT_THAT(title({{"model", "llama-3.1-8b"}, {"tokens", "10M"}, {"budget", "5kUSD"}}),
+              testing::EndsWith("for at most $5,000"));
+  EXPECT_THAT(title({{"model", "mistral-7b-v0.1"}, {"job", "serve"}, {"rate", "3/s"}, {"isl", "512"}, {"osl", "1"}}),
+              HasSubstr("one pass over 512 tokens"));
 }
 
 TEST_F(RecommendWords, AComparisonIsAPercentageOrAFactor) {

@@ -1,0 +1,78 @@
+// What 'prices compare' and 'prices spot' say first must be what their rows say.
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "rightsize/call.h"
+
+namespace rightsize::app {
+namespace {
+
+using report::Json;
+using testing::HasSubstr;
+
+// The number of a member; infinity where it has none.
+double number_at(const Json& object, std::string_view name) {
+  const Json* found = object.find(name);
+  if (found == nullptr) return std::numeric_limits<double>::infinity();
+  return found->visit([](const auto& value) {
+    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) return static_cast<double>(value);
+    return std::numeric_limits<double>::infinity();
+  });
+}
+
+std::string first_text(const report::Report& report) {
+  for (const report::Block& block : report.blocks) {
+    if (const auto* paragraph = std::get_if<report::Paragraph>(&block)) return paragraph->text;
+  }
+  return {};
+}
+
+// Every GPU has its own cheapest price, and no GPU is described by the machine of another.
+TEST(ComparePrices, TheConclusionNamesTheCheapestOfEachGpu) {
+  for (const std::vector<std::string>& gpus :
+       {std::vector<std::string>{"mi300x", "h100", "h200"}, {"a100"}, {"l4", "t4", "l40s"}, {"b200", "mi300x"}}) {
+    std::vector<std::string> words{"compare"};
+    words.insert(words.end(), gpus.begin(), gpus.end());
+    const Checked<Outcome> outcome = call("prices", words);
+    ASSERT_TRUE(outcome) << describe(outcome.error());
+    const std::string text = first_text(outcome->report);
+    std::map<std::string, std::pair<bool, double>> cheapest;  // in doubt, price
+    for (const Json& way : *outcome->report.document.find("ways")->items()) {
+      const Json& offer = *way.find("on_demand");
+      if (offer.empty()) continue;
+      const std::pair price(number_at(offer, "may_lead") == 0, number_at(offer, "likely"));
+      const auto [found, is_new] = cheapest.emplace(*way.find("gpu")->text(), price);
+      if (!is_new) found->second = std::min(found->second, price);
+    }
+    ASSERT_FALSE(cheapest.empty());
+    for (const auto& [gpu, price] : cheapest)
+      EXPECT_THAT(text, HasSubstr(fmt::format("{}: on demand {}", gpu, format_usd_per_hour(price.second))));
+  }
+}
+
+// The first offer is the cheapest by the number that is printed, whatever the size of its machine.
+TEST(PlanOnSpot, OffersAreRankedByTheCostPerGpuThatIsPrinted) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"spot", "--gpu", "h100", "--hours", "500"},
+                                             {"spot", "--gpu", "a100,l4", "--hours", "20", "--machines", "3"},
+                                             {"spot", "--gpu", "t4", "--hours", "2000", "--interruptions", "0.01"}}) {
+    const Checked<Outcome> outcome = call("prices", words);
+    ASSERT_TRUE(outcome) << describe(outcome.error());
+    const Json::Array& offers = *outcome->report.document.find("offers")->items();
+    ASSERT_FALSE(offers.empty());
+    const auto rank = [](const Json& offer) {
+      return std::pair(number_at(offer, "may_lead") == 0, number_at(offer, "usd_per_gpu"));
+    };
+    for (std::size_t i = 1; i < offers.size(); ++i) EXPECT_LE(rank(offers[i - 1]), rank(offers[i])) << i;
+    EXPECT_THAT(first_text(outcome->report), HasSubstr(format_usd(usd(number_at(offers[0], "usd_per_gpu")))));
+    EXPECT_THAT(first_text(outcome->report), HasSubstr(*offers[0].find("instance")->text()));
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::app
