@@ -74,6 +74,16 @@ double RlJob::longest() const {
   return isl + (answers.most > 0 ? answers.most : answers.mean * (answers.variation > 0 ? kUsualTail : 1));
 }
 
+RlJob at_first_step(RlJob job) {
+  if (job.first_mean > 0) job.answers.mean = job.first_mean;
+  return job;
+}
+
+RlJob at_last_step(RlJob job) {
+  if (job.last_mean > 0) job.answers.mean = job.last_mean;
+  return job;
+}
+
 StackConstants constants_of(Framework framework) {
   static const Csv kRows = *Csv::parse("data/rl_stacks.csv", std::string(embedded_file("rl_stacks.csv")));
   StackConstants constants;

@@ -56,14 +56,20 @@ struct RlJob {
   double train_batch = 1;         // sequences per optimizer step
   bool reference = true;          // log-probabilities of a frozen copy
   double kept_prompts = 1;        // share of prompts whose answers are trained on (DAPO drops groups of equal rewards)
-  std::optional<Seconds> reward;  // time to judge an answer, one after the other; empty: the framework's usual time
-  model::Job train, rollout;      // settings of the trainer and of the engine; parallel.gpus as in `layout`
+  std::optional<Seconds> reward;  // time to judge an answer; empty: the framework's usual time
+  double reward_workers = 1;      // answers judged at the same time
+  double first_mean = 0, last_mean = 0;  // means of the first and the last step, if answers grow; `answers` is between
+  model::Job train, rollout;             // settings of the trainer and of the engine; parallel.gpus as in `layout`
 
   double sequences() const { return prompts * samples; }
   double tokens() const { return sequences() * (isl + answers.mean); }
   double longest() const;  // tokens of the longest sequence, prompt included
   bool has_critic() const { return algorithm == Algorithm::kPpo; }
 };
+
+// The job at its first and at its last step; the same if answers do not grow.
+RlJob at_first_step(RlJob job);
+RlJob at_last_step(RlJob job);
 
 // Completes the two jobs from the layout and the framework: kinds, stacks, GPUs, sharding and the engine's share of
 // memory. Formats, recomputation and parallel sizes stay as they are.

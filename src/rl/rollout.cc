@@ -66,6 +66,11 @@ Result<capacity::Replica> replica_for(const capacity::Predictor& predictor, mode
 
 }  // namespace
 
+double longest_prompt(double mean, std::int64_t context) {
+  const double longest = std::ceil(mean * 4 / 128) * 128;
+  return context > 0 ? std::max(std::ceil(mean), std::min(longest, static_cast<double>(context / 2))) : longest;
+}
+
 int replica_gpus(const RlJob& job) { return job.rollout.parallel.tensor * job.rollout.parallel.pipeline; }
 
 Seconds Rollout::until(double share) const {

@@ -26,6 +26,10 @@ Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJ
 Result<RlEstimate> estimate_step(const capacity::Predictor& predictor, const RlJob& job, const Pool& train,
                                  const Rollout& rollout, const StackConstants& constants);
 
+// The longest prompt that is accepted, in tokens: several times the mean, and at most half of the model's context (0:
+// no limit). Answers get the rest of the context.
+double longest_prompt(double mean, std::int64_t context);
+
 // GPUs that one copy of the engine runs on.
 int replica_gpus(const RlJob& job);
 

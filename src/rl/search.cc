@@ -33,7 +33,9 @@ class Search {
         classes_(classes),
         work_(perf::work_of(request.request.model)),
         predictor_{constants, request.request.model, work_},
-        stack_(constants_of(request.job.framework)) {}
+        stack_(constants_of(request.job.framework)) {
+    if (request.rollout_gpu != nullptr) engine_ = pool_of(constants, *request.rollout_gpu);
+  }
 
   void run() {
     for (std::size_t c = 0; c < classes_.size(); ++c) {
@@ -55,7 +57,7 @@ class Search {
 
   Result<RlEstimate> estimate(const plan::MachineClass& machines, const RlJob& job) {
     const Pool pool{machines.gpu, machines.speed, machines.cluster};
-    RIGHTSIZE_TRY(const Rollout rollout, rollout_on(pool, job));
+    RIGHTSIZE_TRY(const Rollout rollout, rollout_on(engine_.value_or(pool), job));
     return estimate_step(predictor_, job, pool, rollout, stack_);
   }
 
@@ -68,6 +70,7 @@ class Search {
 
   std::vector<std::pair<Layout, double>> layouts(const plan::MachineClass& machines, int gpus) const {
     const double async = request_.async.value_or(1);
+    if (engine_) return layouts_beside(gpus);
     if (request_.layout) {
       Layout layout = *request_.layout;
       if (!layout.split) layout.train = layout.rollout = gpus;
@@ -83,6 +86,20 @@ class Search {
     for (const double share : {0.25, 0.5, 0.75}) {
       const int train = static_cast<int>(std::lround(gpus * share / unit)) * unit;
       if (train > 0 && train < gpus && seen.insert(train).second) all.push_back({{true, train, gpus - train}, async});
+    }
+    return all;
+  }
+
+  // All GPUs of these machines train; others generate.
+  std::vector<std::pair<Layout, double>> layouts_beside(int gpus) const {
+    const bool given = request_.layout && request_.layout->split;
+    if (given && request_.layout->train != gpus) return {};
+    if (given) return {{*request_.layout, request_.async.value_or(0)}};
+    std::vector<std::pair<Layout, double>> all;
+    for (const double share : {0.5, 1.0, 2.0, 3.0}) {
+      const int rollout = static_cast<int>(std::lround(gpus * share));
+      if (rollout > 0 && gpus + rollout <= request_.request.limits.max_gpus)
+        all.push_back({{true, gpus, rollout}, request_.async.value_or(1)});
     }
     return all;
   }
@@ -103,7 +120,8 @@ class Search {
     }
     std::optional<RlEstimate> best;
     RlJob chosen;
-    for (const int tensor : engine_sizes(machines, job)) {
+    const Pool pool{machines.gpu, machines.speed, machines.cluster};
+    for (const int tensor : engine_sizes(engine_.value_or(pool), job)) {
       job.rollout.parallel.tensor = tensor;
       settle(job);
       const Result<RlEstimate> step = estimate(machines, job);
@@ -111,7 +129,7 @@ class Search {
     }
     if (!best) return;
     plan::Option option;
-    option.machines = count, option.gpus = layout.gpus();
+    option.machines = count, option.gpus = engine_ ? layout.train : layout.gpus();
     option.job = chosen.train;
     option.units_per_second = job.tokens() / in_seconds(best->step);
     option.speed = best->interval, option.basis = best->basis;
@@ -163,16 +181,16 @@ class Search {
     return std::max(found_need->second.high(1, p.data()), least_memory(request_.request.model, job));
   }
 
-  std::vector<int> engine_sizes(const plan::MachineClass& machines, RlJob& job) const {
+  std::vector<int> engine_sizes(const Pool& pool, RlJob& job) const {
     if (request_.engine_given) return {job.rollout.parallel.tensor};
     std::vector<int> sizes;
     for (const int tensor : kSizes) {
       if (tensor > job.layout.rollout || request_.request.model.heads % tensor != 0 || sizes.size() == 2) continue;
-      if (tensor > machines.cluster.node_gpus && !sizes.empty()) continue;
+      if (tensor > pool.cluster.node_gpus && !sizes.empty()) continue;
       job.rollout.parallel.tensor = tensor;
       settle(job);
       const Bytes weights = memory::served_weight_bytes(request_.request.model, job.rollout);
-      if (weights <= machines.gpu->capacity() * kWeightShare) sizes.push_back(tensor);
+      if (weights <= pool.gpu->capacity() * kWeightShare) sizes.push_back(tensor);
     }
     return sizes;
   }
@@ -198,6 +216,7 @@ class Search {
   perf::ModelWork work_;
   capacity::Predictor predictor_;
   StackConstants stack_;
+  std::optional<Pool> engine_;  // if it runs on other GPUs
   Bytes nearest_;
   std::map<std::tuple<int, int, int, int, bool>, memory::TrainingNeeds> needs_;
   std::map<std::tuple<const catalog::Gpu*, int, bool, double, int, model::Precision, double, double, double, bool>,
@@ -214,8 +233,7 @@ void add_change(const RlRequest& request, Search& search, const RlPlan& plan, Rl
   const Result<RlEstimate> step = search.estimate(*plan.priced.machines, job);
   if (!step) return;
   const Seconds time = step->step * request.steps;
-  const UsdPerSecond rate = plan.priced.price->likely * machines(plan.priced.option->machines);
-  to.changes.push_back({kind, std::move(flags), *step, time, rate * time});
+  to.changes.push_back({kind, std::move(flags), *step, time, plan.rate() * time});
 }
 
 void add_changes(const RlRequest& request, Search& search, RlRecommendation& to) {
@@ -232,7 +250,14 @@ void add_changes(const RlRequest& request, Search& search, RlRecommendation& to)
              job, to);
   job = plan.job;
   const int gpus = job.layout.gpus();
-  if (job.layout.split) {
+  if (job.layout.split && job.async >= 1) {
+    job.async = 4 * job.async;
+    add_change(request, search, plan, Kind::kDeeperAsync, fmt::format("--async {:.0f}", job.async), job, to);
+    job = plan.job;
+  }
+  if (plan.rollout) {
+    // Without the other GPUs there is no plan to compare with.
+  } else if (job.layout.split) {
     job.layout = {false, gpus, gpus}, job.async = 0;
     add_change(request, search, plan, Kind::kColocated, "--layout colocated", job, to);
   } else if (gpus % 2 == 0) {
@@ -251,6 +276,45 @@ void add_changes(const RlRequest& request, Search& search, RlRecommendation& to)
 
 }  // namespace
 
+UsdPerSecond RlPlan::rate() const {
+  return priced.price->likely * machines(priced.option->machines) + (rollout ? rollout->rate : UsdPerSecond{});
+}
+
+namespace {
+
+// The cheapest machines of this provider with so many GPUs.
+std::optional<RolloutMachines> rollout_machines(const std::vector<plan::MachineClass>& classes,
+                                                const std::string& provider, int gpus) {
+  std::optional<RolloutMachines> best;
+  for (const plan::MachineClass& machines : classes) {
+    const int count = (gpus + machines.gpus - 1) / machines.gpus;
+    for (std::size_t i = 0; i < machines.offers.size(); ++i) {
+      const market::Offer& offer = machines.offers[i];
+      if (offer.machine->provider != provider || !machines.outlooks[i].may_lead()) continue;
+      const UsdPerSecond rate = machines.outlooks[i].likely * rightsize::machines(count);
+      if (!best || rate < best->rate) best = RolloutMachines{&offer, count, rate};
+    }
+  }
+  return best;
+}
+
+// Adds what the engine's machines cost. Plans whose provider does not have them are left out.
+void add_rollout_costs(const RlRequest& request, const std::vector<plan::MachineClass>& classes,
+                       const std::vector<RlJob>& jobs, const plan::Option* first,
+                       std::vector<plan::PricedOption>& candidates) {
+  std::erase_if(candidates, [&](plan::PricedOption& c) {
+    const RlJob& job = jobs[static_cast<std::size_t>(c.option - first)];
+    const auto engine = rollout_machines(classes, c.offer->machine->provider, job.layout.rollout);
+    if (!engine || !(c.cost > Usd{})) return true;
+    const Usd more = engine->rate * c.time.total();
+    const double factor = (c.cost + more) / c.cost;
+    c.cost = c.cost * factor, c.cost_low = c.cost_low * factor, c.cost_high = c.cost_high * factor;
+    return request.request.limits.budget && c.cost > *request.request.limits.budget;
+  });
+}
+
+}  // namespace
+
 RlRecommendation recommend_rl(const RlRequest& request, const market::PriceBook& book,
                               const perf::Constants& constants) {
   RlRecommendation result;
@@ -264,6 +328,15 @@ RlRecommendation recommend_rl(const RlRequest& request, const market::PriceBook&
   result.obstacles = found->obstacles;
   std::vector<plan::PricedOption> candidates =
       plan::price_options(wanted, book, *classes, search.work(), *found, result.obstacles);
+  if (request.rollout_gpu != nullptr) {
+    market::OfferFilter filter = wanted.filter;
+    filter.gpus = {request.rollout_gpu->name};
+    result.rollout_classes = std::make_shared<std::vector<plan::MachineClass>>(
+        plan::machine_classes(book.offers(filter), book, plan::price_horizon(wanted), constants, wanted.own));
+    std::vector<RlJob> jobs;
+    for (const auto& [job, step] : search.details) jobs.push_back(job);
+    add_rollout_costs(request, *result.rollout_classes, jobs, found->options.data(), candidates);
+  }
   std::sort(candidates.begin(), candidates.end(),
             [&](const plan::PricedOption& a, const plan::PricedOption& b) { return plan::is_better(wanted, a, b); });
   result.classes = classes, result.found = found;
@@ -274,8 +347,15 @@ RlRecommendation recommend_rl(const RlRequest& request, const market::PriceBook&
     const RlKind kind{candidate.offer->machine->provider, candidate.machines->gpu, candidate.offer->price->purchase,
                       job.layout.split};
     if (seen.contains(kind)) continue;
-    RlPlan plan{candidate, job, step,
-                phase_memory(wanted.model, job, *candidate.machines->gpu, *candidate.machines->gpu)};
+    const catalog::Gpu& engine = request.rollout_gpu != nullptr ? *request.rollout_gpu : *candidate.machines->gpu;
+    RlPlan plan{candidate, job, step, phase_memory(wanted.model, job, *candidate.machines->gpu, engine), {}};
+    if (request.rollout_gpu != nullptr)
+      plan.rollout = rollout_machines(*result.rollout_classes, candidate.offer->machine->provider, job.layout.rollout);
+    if (job.last_mean > 0) {
+      const Result<RlEstimate> first = search.estimate(*candidate.machines, at_first_step(job)),
+                               last = search.estimate(*candidate.machines, at_last_step(job));
+      if (first && last) plan.first_step = first->step, plan.last_step = last->step;
+    }
     if (plan.memory.verdict == memory::Verdict::kNo) continue;  // the exact replay needs more than the search assumed
     seen.insert(kind);
     result.plans.push_back(std::move(plan));

@@ -21,6 +21,14 @@ struct RlRequest {
   std::optional<Layout> layout;
   std::optional<double> async;
   bool trainer_given = false, engine_given = false;  // parallel sizes
+  const catalog::Gpu* rollout_gpu = nullptr;         // of the engine; null: the trainer's
+};
+
+// Machines of the same provider for an engine on other GPUs than the trainer's.
+struct RolloutMachines {
+  const market::Offer* offer = nullptr;  // points into the recommendation
+  int machines = 0;
+  UsdPerSecond rate;  // of all of them
 };
 
 struct RlPlan {
@@ -28,11 +36,15 @@ struct RlPlan {
   RlJob job;
   RlEstimate step;
   RlMemory memory;
+  std::optional<RolloutMachines> rollout = {};
+  std::optional<Seconds> first_step = {}, last_step = {};  // if answers grow
+
+  UsdPerSecond rate() const;  // of all machines
 };
 
 // The first plan with one thing changed, on the same GPUs.
 struct RlChange {
-  enum class Kind { kMoreSamples, kShorterAnswers, kAsync, kColocated, kFp8Rollout };
+  enum class Kind { kMoreSamples, kShorterAnswers, kAsync, kColocated, kFp8Rollout, kDeeperAsync };
   Kind kind = Kind::kMoreSamples;
   std::string flags;  // "--samples 64"
   RlEstimate step;
@@ -46,7 +58,7 @@ struct RlRecommendation {
   plan::Obstacles obstacles;
   double considered = 0;  // layouts on machines
   // What the plans point into.
-  std::shared_ptr<const std::vector<plan::MachineClass>> classes;
+  std::shared_ptr<const std::vector<plan::MachineClass>> classes, rollout_classes;
   std::shared_ptr<const plan::FoundOptions> found;
 };
 

@@ -9,6 +9,7 @@
 #include "market/price_book.h"
 #include "plan/read_request.h"
 #include "report/fields.h"
+#include "rightsize/input/named_gpu.h"
 #include "rl/files.h"
 #include "rl/search.h"
 
@@ -69,6 +70,16 @@ std::vector<std::string> caveats_of(const RlPlanView& v) {
   return caveats;
 }
 
+const Fields<rl::RolloutMachines> kRolloutFields = {
+    {"gpu", "the GPU", [](const rl::RolloutMachines& r) { return std::cref(r.offer->gpu->name); }},
+    {"provider", "the provider", [](const rl::RolloutMachines& r) { return std::cref(r.offer->machine->provider); }},
+    {"instance", "the machine", [](const rl::RolloutMachines& r) { return std::cref(r.offer->machine->instance); }},
+    {"region", "its region", [](const rl::RolloutMachines& r) { return std::cref(r.offer->price->region); }},
+    {"purchase", "terms of the price", [](const rl::RolloutMachines& r) { return r.offer->price->purchase; }},
+    {"instances", "number of machines", &rl::RolloutMachines::machines},
+    {"usd_per_hour", "price of all of them", &rl::RolloutMachines::rate},
+};
+
 const Fields<RlPlanView> kPlanFields = {
     {"rank", "#", "place of the plan", &RlPlanView::rank},
     {"provider", "provider", "the provider",
@@ -92,6 +103,9 @@ const Fields<RlPlanView> kPlanFields = {
      [](const RlPlanView& v) { return v.plan.step.step * v.plan.step.interval.low; }},
     {"step_high_seconds", "upper end of the interval",
      [](const RlPlanView& v) { return v.plan.step.step * v.plan.step.interval.high; }},
+    {"first_step_seconds?", "time of the first step, if answers grow (--osl-end)",
+     [](const RlPlanView& v) { return v.plan.first_step; }},
+    {"last_step_seconds?", "time of the last step", [](const RlPlanView& v) { return v.plan.last_step; }},
     {"phases", "the phases of a step", kPlanPhaseFields,
      [](const RlPlanView& v) { return std::cref(v.plan.step.phases); }},
     {"tokens_per_second_per_gpu", "tokens of prompts and answers of a step over its time and all GPUs",
@@ -100,8 +114,9 @@ const Fields<RlPlanView> kPlanFields = {
      [](const RlPlanView& v) { return Ratio::fraction(v.plan.step.idle); }},
     {"hours", "time", "time of all steps, start-up and interruptions included",
      [](const RlPlanView& v) { return v.plan.priced.time.total(); }},
-    {"usd_per_hour", "price of all machines",
-     [](const RlPlanView& v) { return v.plan.priced.price->likely * machines(v.plan.priced.option->machines); }},
+    {"usd_per_hour", "price of all machines", [](const RlPlanView& v) { return v.plan.rate(); }},
+    {"rollout?", "machines of the engine, with --rollout-gpu", kRolloutFields,
+     [](const RlPlanView& v) { return v.plan.rollout; }},
     {"usd_total", "cost", "cost of all steps", [](const RlPlanView& v) { return v.plan.priced.cost; }},
     {"low", "10th percentile of the cost", [](const RlPlanView& v) { return v.plan.priced.cost_low; }},
     {"high", "90th percentile of the cost", [](const RlPlanView& v) { return v.plan.priced.cost_high; }},
@@ -118,9 +133,9 @@ const Fields<RlPlanView> kPlanFields = {
 };
 
 std::string_view words_of(RlChange::Kind kind) {
-  constexpr std::string_view kWords[] = {"twice the samples", "answers half as long",
-                                         "own GPUs for the engine, one step off-policy", "trainer and engine in turn",
-                                         "engine in fp8"};
+  constexpr std::string_view kWords[] = {
+      "twice the samples",          "answers half as long", "own GPUs for the engine, one step off-policy",
+      "trainer and engine in turn", "engine in fp8",        "answers of more steps in flight"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 
@@ -185,9 +200,13 @@ const report::Document<RlPlansView> kPlansDocument("recommend-rl", "What to rent
 
 std::string where(const RlPlan& plan) {
   const rl::Layout& layout = plan.job.layout;
-  return layout.split ? fmt::format("{} GPUs train and {} generate{}", layout.train, layout.rollout,
-                                    plan.job.async > 0 ? ", one step off-policy" : "")
-                      : "trainer and engine take turns";
+  if (!layout.split) return "trainer and engine take turns";
+  const std::string late = plan.job.async == 1  ? ", one step off-policy"
+                           : plan.job.async > 0 ? fmt::format(", {} steps off-policy", format_number(plan.job.async))
+                                                : "";
+  if (!plan.rollout) return fmt::format("{} GPUs train and {} generate{}", layout.train, layout.rollout, late);
+  return fmt::format("they train, and {} {} of {} x {} generate{}", layout.rollout, plan.rollout->offer->gpu->name,
+                     plan.rollout->machines, plan.rollout->offer->machine->instance, late);
 }
 
 std::string headline(const RlPlansView& v) {
@@ -196,8 +215,9 @@ std::string headline(const RlPlansView& v) {
   return fmt::format(
       "Rent {} x {} from {} ({} {}, {}): {}. {} steps take {} and cost {} (80 % interval {} to {}); a step takes {} "
       "({} to {}).",
-      first.priced.option->machines, offer.machine->instance, offer.machine->provider, first.job.layout.gpus(),
-      offer.gpu->name, catalog::name_of(offer.price->purchase), where(first), format_count(v.request.steps),
+      first.priced.option->machines, offer.machine->instance, offer.machine->provider,
+      first.rollout ? first.job.layout.train : first.job.layout.gpus(), offer.gpu->name,
+      catalog::name_of(offer.price->purchase), where(first), format_count(v.request.steps),
       format_duration(first.priced.time.total()), format_usd(first.priced.cost), format_usd(first.priced.cost_low),
       format_usd(first.priced.cost_high), format_duration(first.step.step),
       format_duration(first.step.step * first.step.interval.low),
@@ -247,6 +267,9 @@ report::Report plans_report(const RlPlansView& v) {
   std::string notes = fmt::format("Idle share of the GPUs: {}.", format_percent(Ratio::fraction(first.plan.step.idle)));
   if (!first.plan.memory.offloads.empty())
     notes += fmt::format(" Move to host memory between phases: {}.", offload_words(first.plan.memory));
+  if (first.plan.last_step)
+    notes += fmt::format(" Answers grow: the first step takes {}, the last one {}.",
+                         format_duration(*first.plan.first_step), format_duration(*first.plan.last_step));
   for (const std::string& caveat : caveats_of(first)) notes += "\nnote: " + caveat;
   if (!v.assumed.empty()) notes += fmt::format("\nAssumed: {}.", fmt::join(v.assumed, "; "));
   report.say(std::move(notes));
@@ -332,13 +355,19 @@ Checked<ReadRl> read_workload(const RlWorkload& workload, const catalog::Catalog
   for (const auto& [name, value] : all.settings) {
     if (Result<> checked = settings::check(name, value, {}); !checked) return fail(checked.error());
   }
-  if (all.settings.contains("rollout-gpu")) {
-    return fail(bad_input("recommend compares layouts on one kind of GPU")
-                    .with_hint("'rightsize estimate --rollout-gpu' gives the step time of two kinds"));
+  const bool other_engine = all.settings.contains("rollout-gpu");
+  if (other_engine && settings.contains("gpus")) {
+    return fail(bad_input("--gpus does not say how many GPUs train and how many generate")
+                    .with_hint("use --layout split=TRAINER:ROLLOUT with --rollout-gpu"));
   }
+  if (other_engine && all.settings.contains("layout") && all.settings.at("layout") == "colocated")
+    return fail(bad_input("trainer and engine cannot take turns on different GPUs").with_hint("drop --rollout-gpu"));
   if (!settings.contains("model")) return fail(bad_input("--model is missing"));
   RIGHTSIZE_TRY(RlInput input, read_rl_template(template_of(settings), all));
   RIGHTSIZE_TRY(rl::RlRequest request, read_rl_request(settings, all, input, catalog));
+  if (other_engine) {
+    RIGHTSIZE_TRY(request.rollout_gpu, named_gpu(catalog, all.settings.at("rollout-gpu")));
+  }
   return ReadRl{std::move(input), std::move(request)};
 }
 
@@ -388,6 +417,10 @@ Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const R
   if (!options.emit.empty() && wanted > found.plans.size())
     return fail(bad_input(fmt::format("plan {} does not exist: {} found", options.plan, found.plans.size())));
   for (const std::string& name : options.emit) {
+    const bool cluster = name == "skypilot" || name == "slurm" || name == "kubernetes";
+    if (cluster && request.rollout_gpu != nullptr)
+      return fail(bad_input(fmt::format("--emit {} describes machines of one kind", name))
+                      .with_hint("emit the framework's file, and give it both groups of machines"));
     RIGHTSIZE_TRY(files[name], rl::file_for(name, request, found.plans[wanted - 1]));
   }
   report::Report report = plans_report({input, request, found, files, assumed_in(workload, read)});

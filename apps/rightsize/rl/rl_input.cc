@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <utility>
 
@@ -11,15 +12,16 @@
 #include "base/text.h"
 #include "capacity/service.h"
 #include "rightsize/input/named_gpu.h"
+#include "rl/rollout.h"
 #include "rl/trainer.h"
 #include "settings/setting.h"
 
 namespace rightsize::app {
 namespace {
 
-constexpr std::array kSettings = {"algorithm",         "prompts",    "train-batch", "reference",  "kept-prompts",
-                                  "reward-time",       "layout",     "async",       "rollout-tp", "rollout-ep",
-                                  "rollout-precision", "rollout-gpu"};
+constexpr std::array kSettings = {"algorithm",         "prompts",     "train-batch",    "reference",  "kept-prompts",
+                                  "reward-time",       "layout",      "async",          "rollout-tp", "rollout-ep",
+                                  "rollout-precision", "rollout-gpu", "reward-workers", "osl-end"};
 
 // Lengths of mathematics problems and their answers in published runs; answers vary as much as their mean.
 constexpr double kUsualPrompt = 150, kUsualAnswer = 1500, kUsualVariation = 1;
@@ -127,7 +129,55 @@ Result<> read_amounts(const JobFlags& given, const RlFlags& flags, rl::RlJob& jo
   RIGHTSIZE_TRY(const capacity::Length answer, length("osl", kUsualAnswer));
   job.isl = prompt.mean;
   job.answers = {answer.mean, answer.variation.value_or(kUsualVariation), answer.most.value_or(0)};
+  RIGHTSIZE_TRY(job.reward_workers, read_one(flags.settings, "reward-workers", 1.0));
+  RIGHTSIZE_TRY(const double end, read_one(flags.settings, "osl-end", 0.0));
+  if (!(end > 0)) return {};
+  if (job.answers.most > 0 && end > job.answers.most)
+    return fail(bad_input(fmt::format("--osl-end {} is longer than the limit of --osl ({})", format_count(end),
+                                      format_count(job.answers.most))));
+  // Steps grow about in proportion to their answers, so the mean length stands for all.
+  job.first_mean = answer.mean, job.last_mean = end;
+  job.answers.mean = (answer.mean + end) / 2;
   return {};
+}
+
+// The engine is read as a serving job, whose flags have other names here.
+std::string with_engine_flags(std::string text) {
+  for (const char* name : {"--tp", "--ep", "--precision"}) {
+    const std::string flag = name;
+    for (std::size_t at = text.find(flag); at != std::string::npos; at = text.find(flag, at + flag.size() + 8)) {
+      const std::size_t end = at + flag.size();
+      const bool whole =
+          end == text.size() || (std::isalnum(static_cast<unsigned char>(text[end])) == 0 && text[end] != '-');
+      if (whole) text.insert(at + 2, "rollout-");
+    }
+  }
+  return text;
+}
+
+Errors of_engine(Errors errors) {
+  for (Error& error : errors) {
+    error.message = with_engine_flags(std::move(error.message));
+    for (std::string& hint : error.hints) hint = with_engine_flags(std::move(hint));
+  }
+  return errors;
+}
+
+// Prompt and answer share the model's context.
+Result<bool> keep_within_context(rl::RlJob& job, const model::ModelShape& model) {
+  if (model.context <= 0) return false;
+  const double left = static_cast<double>(model.context) - rl::longest_prompt(job.isl, model.context);
+  if (job.answers.mean > left) {
+    return fail(
+        bad_input(fmt::format("answers of {} tokens do not fit: {} has a context of {}, and prompts use up to {}",
+                              format_count(std::round(job.answers.mean)), model.name,
+                              format_count(static_cast<double>(model.context)),
+                              format_count(static_cast<double>(model.context) - left)))
+            .with_hint("use a smaller --osl or --isl"));
+  }
+  if (job.longest() - job.isl <= left) return false;
+  job.answers.most = std::floor(left);
+  return true;
 }
 
 }  // namespace
@@ -173,10 +223,13 @@ Checked<RlInput> read_rl(const JobFlags& given, const RlFlags& flags) {
                                       trainer.model.name))
                     .with_hint("'rightsize models' lists language models"));
   }
+  RIGHTSIZE_TRY(const bool capped, keep_within_context(job, trainer.model));
   RIGHTSIZE_TRY(const JobFlags engine, engine_flags(given, flags, job));
-  RIGHTSIZE_TRY(job.rollout, read_job(engine, trainer.model));
+  auto rollout = read_job(engine, trainer.model);
+  if (!rollout) return fail(of_engine(std::move(rollout).error()));
+  job.rollout = *std::move(rollout);
   job.train = trainer.job;
-  return RlInput{std::move(trainer.model), job};
+  return RlInput{std::move(trainer.model), job, capped};
 }
 
 Checked<RlInput> read_rl_template(JobFlags job, const RlFlags& flags) {

@@ -26,6 +26,7 @@ bool asks_for_rl(const JobFlags& job, const RlFlags& flags);
 struct RlInput {
   model::ModelShape model;
   rl::RlJob job;
+  bool capped = false;  // answers are shorter than they would be, because prompt and answer share the model's context
 };
 
 // The model and the job. Settings of training apply to the trainer, settings of serving to the engine.

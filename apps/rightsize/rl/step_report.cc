@@ -67,6 +67,8 @@ const Fields<RlStepAnswer> kStepAnswerFields = {
     {"layout", "where trainer and engine run", [](const RlStepAnswer& a) { return rl::describe(a.input.job.layout); }},
     {"feasible", "false: the job cannot run", [](const RlStepAnswer& a) { return a.step.has_value(); }},
     {kStepFields, [](const RlStepAnswer& a) { return a.step ? &*a.step : nullptr; }},
+    {"first_step_seconds?", "time of the first step, if answers grow (--osl-end)", &RlStepAnswer::first_step},
+    {"last_step_seconds?", "time of the last step", &RlStepAnswer::last_step},
     {kStepReasonFields, [](const RlStepAnswer& a) { return a.step ? nullptr : &a.step.error(); }},
 };
 const report::Document<RlStepAnswer> kStepDocument("estimate-rl", "How long a step of reinforcement learning takes",
@@ -115,6 +117,9 @@ report::Report step_report(const RlStepAnswer& answer) {
                          format_duration(e.step * e.interval.high), describe_rl(answer.input), where(answer),
                          format_count(std::round(e.tokens_per_gpu))));
   report.say(reason(answer, e));
+  if (answer.last_step)
+    report.say(fmt::format("Answers grow: the first step takes {}, the last one {}.",
+                           format_duration(*answer.first_step), format_duration(*answer.last_step)));
   report.blocks.emplace_back(
       table_of(kPhaseFields, e.phases, {report::renamed("name", "phase"), "seconds", "exposed_seconds"}));
   return report;
@@ -125,10 +130,18 @@ Checked<Outcome> estimate_rl(const JobFlags& job, const RlFlags& flags, const Fa
   const auto& [gpu, rollout] = gpus;
   RIGHTSIZE_TRY(const RlInput input, read_rl(job, flags));
   const perf::ModelWork work = perf::work_of(input.model);
-  const Result<rl::RlEstimate> step =
-      rl::estimate_step({facts.constants, input.model, work}, input.job, rl::pool_of(facts.constants, *gpu),
-                        rl::pool_of(facts.constants, *rollout), rl::constants_of(input.job.framework));
-  return Outcome{step_report({input, *gpu, *rollout, step}), step ? 0 : kNoFeasibleAnswer};
+  const auto step_of = [&](const rl::RlJob& at) {
+    return rl::estimate_step({facts.constants, input.model, work}, at, rl::pool_of(facts.constants, *gpu),
+                             rl::pool_of(facts.constants, *rollout), rl::constants_of(at.framework));
+  };
+  const Result<rl::RlEstimate> step = step_of(input.job);
+  RlStepAnswer answer{input, *gpu, *rollout, step};
+  if (step && input.job.last_mean > 0) {
+    const Result<rl::RlEstimate> first = step_of(rl::at_first_step(input.job)),
+                                 last = step_of(rl::at_last_step(input.job));
+    if (first && last) answer.first_step = first->step, answer.last_step = last->step;
+  }
+  return Outcome{step_report(answer), step ? 0 : kNoFeasibleAnswer};
 }
 
 }  // namespace rightsize::app

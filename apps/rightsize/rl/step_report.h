@@ -10,7 +10,8 @@ struct RlStepAnswer {
   const RlInput& input;
   const catalog::Gpu& gpu;
   const catalog::Gpu& rollout_gpu;
-  const Result<rl::RlEstimate>& step;  // or why it cannot run
+  const Result<rl::RlEstimate>& step;                      // or why it cannot run
+  std::optional<Seconds> first_step = {}, last_step = {};  // if answers grow
 };
 
 report::Report step_report(const RlStepAnswer& answer);
