@@ -95,6 +95,24 @@ TEST(ReadRequest, AbsurdAmountsAreRefused) {
   EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1e30"}}), HasSubstr("between 1 and 1e18"));
 }
 
+// Underscores and aliases of every setting mean the setting.
+TEST(ReadRequest, OtherSpellingsOfSettingsAreUnderstood) {
+  const auto at = [](const char* ttft, const char* tpot) {
+    return read({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "1/s"}, {ttft, "800ms"}, {tpot, "40ms"}});
+  };
+  for (const auto& [ttft, tpot] : {std::pair{"ttft-slo", "tpot-slo"}, {"ttft", "tpot"}, {"ttft_slo", "tpot_slo"}}) {
+    const auto request = at(ttft, tpot);
+    ASSERT_TRUE(request) << ttft;
+    EXPECT_EQ(request->limits.ttft, milliseconds(800));
+    EXPECT_EQ(request->limits.tpot, milliseconds(40));
+  }
+}
+
+TEST(ReadRequest, TrainingPlansRefuseExpertParallelism) {
+  EXPECT_THAT(mistakes({{"model", "qwen3-30b-a3b"}, {"tokens", "1B"}, {"stack", "megatron"}, {"ep", "8"}}),
+              HasSubstr("not searched in training plans"));
+}
+
 TEST(ReadRequest, OnlyMixturesSpreadExperts) {
   EXPECT_THAT(mistakes({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "1/s"}, {"ep", "4"}}),
               HasSubstr("no experts to spread"));

@@ -372,15 +372,17 @@ class SaidReader {
       return lists_word(kIn, said) ? "--isl" : lists_word(kOut, said) ? "--osl" : "";
     };
     const auto is_tokens = [](const std::string& said) { return lists_word("token tokens tok toks", said); };
+    constexpr double kLongest = 1e7;
     const auto amount = parse_amount(word);
-    if (amount && !amount->per && amount->thing.empty()) {
+    if (amount && !amount->per && amount->thing.empty() && amount->count <= kLongest) {
       std::size_t at = at_ + 1;
-      const bool tokens_first = is_tokens(lower_at(at));
-      if (tokens_first) at += lower_at(at + 1) == "of" ? 2 : 1;
+      const bool tokens = is_tokens(lower_at(at));
+      if (tokens) at += lower_at(at + 1) == "of" ? 2 : 1;
       const std::string flag = side(lower_at(at)), after = lower_at(at + 1);
-      // "5 in us" is no length.
-      const bool plain = lower_at(at) != "in" || tokens_first || after.empty() || is_tokens(after) || after == "and" ||
-                         parse_amount(after).has_value();
+      // "5 in us" and "1M tokens in 3 days" are no lengths.
+      const bool other = parse_duration(after + " " + lower_at(at + 2)) || !offer_named(after, declared_).empty();
+      const bool plain = lower_at(at) != "in" || after.empty() || is_tokens(after) || after == "and" ||
+                         ((tokens || parse_amount(after)) && !other);
       if (flag.empty() || !plain) return false;
       keep(flag + "=" + word);
       at_ = at + (is_tokens(after) ? 1 : 0);
