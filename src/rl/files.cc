@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/csv.h"
+#include "base/date.h"
 #include "base/embedded.h"
 #include "base/format.h"
 #include "hand_over/template.h"
@@ -58,6 +59,15 @@ bool offloads(const RlMemory& memory, Offload what) {
   return std::find(memory.offloads.begin(), memory.offloads.end(), what) != memory.offloads.end();
 }
 
+// What the files do not do of DAPO: verl's trainer that drops groups of equal rewards runs colocated, and TRL has none.
+std::string unfiltered(const RlJob& job) {
+  if (job.algorithm != Algorithm::kDapo) return {};
+  if (job.framework == Framework::kTrl) return "TRL drops no groups of equal rewards; the plan counts on it.";
+  if (job.framework == Framework::kVerl && job.layout.split)
+    return "verl's trainer that drops groups of equal rewards needs --layout colocated; the plan counts on it.";
+  return {};
+}
+
 std::string layout_words(const RlJob& job) {
   if (!job.layout.split) return "trainer and engine take turns";
   return fmt::format("{} train and {} generate{}", job.layout.train, job.layout.rollout,
@@ -69,6 +79,22 @@ void add_header(Facts& facts, const RlRequest& request, const RlPlan& plan) {
   const std::string given =
       request.request.model_given.empty() ? request.request.model.name : request.request.model_given;
   const std::string hub = model::hub_id(given);
+  const market::Offer& offer = *plan.priced.offer;
+  const catalog::Provenance& price = offer.price->provenance;
+  const int machines = std::max(1, plan.priced.option->machines);
+  facts.set("machines", machines)
+      .set("instance_type", offer.machine->instance)
+      .set("provider", offer.machine->provider)
+      .set("region", offer.price->region == "any" ? "" : offer.price->region)
+      .set("purchase", catalog::name_of(offer.price->purchase))
+      .set("duration", format_duration(plan.priced.time.total()))
+      .set("cost", format_usd(plan.priced.cost))
+      .set("cost_low", format_usd(plan.priced.cost_low))
+      .set("cost_high", format_usd(plan.priced.cost_high))
+      .set("rate", format_usd_per_hour(plan.priced.price->likely * rightsize::machines(machines)))
+      .set("price_sources", price.sources.empty() ? price.file : fmt::format("{}", fmt::join(price.sources, ", ")))
+      .set("price_date", price.date ? format_date(*price.date) : "")
+      .set("unfiltered", unfiltered(job));
   facts.set("algorithm", name_of(job.algorithm))
       .set("framework", name_of(job.framework))
       .set("model", hub.empty() ? given : hub)
@@ -81,30 +107,48 @@ void add_header(Facts& facts, const RlRequest& request, const RlPlan& plan) {
       .set("name", hand_over::object_name(fmt::format("{}-{}", name_of(job.algorithm), request.request.model.name)));
 }
 
+// As often as the plan saves; without interruptions, every four hours.
+long long steps_between_saves(const RlPlan& plan) {
+  const Seconds interval = plan.priced.time.interval > Seconds{} ? plan.priced.time.interval : hours(4);
+  return std::max<long long>(1, std::llround(interval / plan.step.step));
+}
+
 void add_job(Facts& facts, const RlRequest& request, const RlPlan& plan) {
   const RlJob& job = plan.job;
   const model::Parallelism& p = job.train.parallel;
   const bool megatron = job.train.stack == model::Stack::kMegatron;
-  // Prompts of several times the mean length still fit.
-  const auto max_prompt = std::llround(std::ceil(job.isl * 4 / 128) * 128);
-  const auto max_sequence = std::llround(std::ceil(job.longest() / 128) * 128);
-  const auto max_answer = job.answers.most > 0 ? std::llround(job.answers.most) : max_sequence - std::llround(job.isl);
+  const std::int64_t context = request.request.model.context;
+  const auto max_prompt = std::llround(longest_prompt(job.isl, context));
+  const auto wanted = job.answers.most > 0 ? std::llround(job.answers.most)
+                                           : std::llround(std::ceil((job.longest() - job.isl) / 128) * 128);
+  const auto max_answer = context > 0 ? std::min<long long>(wanted, context - max_prompt) : wanted;
+  const bool dapo = job.algorithm == Algorithm::kDapo;
   const double per_prompt = std::max(1.0, job.samples);
   const double mini = std::max(1.0, std::round(std::min(job.train_batch, job.sequences()) / per_prompt));
   const bool kl = job.reference;
   facts.set("estimator", estimator(job))
       .set("entry", job.layout.split ? (job.async < 1 ? "verl.experimental.fully_async_policy.fully_async_main"
                                                       : "verl.experimental.one_step_off_policy.main_ppo")
+                    : dapo           ? "recipe.dapo.main_dapo"
                                      : "verl.trainer.main_ppo")
       .set("megatron", megatron)
-      .set("config", job.layout.split ? "one_step_off_ppo_megatron_trainer" : "ppo_megatron_trainer")
+      .set("config", !megatron          ? ""
+                     : job.layout.split ? "one_step_off_ppo_megatron_trainer"
+                     : dapo             ? "dapo_megatron_trainer"
+                                        : "ppo_megatron_trainer")
+      .set("dapo", dapo)
+      .set("filters_groups", dapo && unfiltered(job).empty())
+      .set("generated_prompts", std::llround(std::ceil(job.prompts / job.kept_prompts)))
+      .set("batch_multiplier", format_number(1 / job.kept_prompts, 3))
+      .set("loss", dapo || !kl)
+      .set("save_steps", steps_between_saves(plan))
       .set("prompts", std::llround(job.prompts))
       .set("samples", std::llround(job.samples))
       .set("steps", std::llround(request.steps))
       .set("all_prompts", std::llround(job.prompts * request.steps))
       .set("max_prompt", max_prompt)
       .set("max_answer", max_answer)
-      .set("max_sequence", std::max<long long>(max_sequence, max_answer + max_prompt))
+      .set("max_sequence", max_answer + max_prompt)
       .set("mini_prompts", std::llround(mini))
       .set("train_batch", std::llround(mini * per_prompt))
       .set("tokens_per_gpu", (max_prompt + max_answer + p.context - 1) / p.context)

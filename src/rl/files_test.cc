@@ -38,7 +38,9 @@ std::unique_ptr<TestPlan> draw_plan(Framework framework) {
   job.layout = *rc::gen::arbitrary<bool>() ? Layout{true, side, side} : Layout{false, side, side};
   job.async = job.layout.split ? 1 : 0;
   job.samples = 1 << *rc::gen::inRange(0, 5), job.prompts = 32 << *rc::gen::inRange(0, 3);
-  job.isl = 200, job.answers = {1000, 1, 4096};
+  job.isl = *rc::gen::inRange(20, 4000);
+  job.answers = {1000, 1, static_cast<double>(*rc::gen::inRange(0, 3) * 100'000)};
+  if (job.algorithm == Algorithm::kDapo) job.kept_prompts = *rc::gen::elementOf(std::vector<double>{0.3, 0.6, 1});
   job.train_batch = job.sequences() / *rc::gen::elementOf(std::vector<int>{1, 2, 4});
   job.reference = *rc::gen::arbitrary<bool>();
   job.rollout.parallel.tensor = std::min(side, 1 << *rc::gen::inRange(0, 3));
@@ -73,6 +75,42 @@ RC_GTEST_PROP(RlFiles, VerlBatchesDivide, ()) {
   RC_ASSERT(number_after(text, "trainer.nnodes") * number_after(text, "trainer.n_gpus_per_node") ==
             made->plan.job.layout.train);
   RC_ASSERT(text.find("\\\n\n") == std::string::npos);  // a blank line would end the command
+}
+
+// Every file says what the plan costs, and how often it saves its work; prompt and answer fit the model's context.
+RC_GTEST_PROP(RlFiles, SayCostAndKeepWithinTheContext, ()) {
+  for (const Framework framework : {Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf, Framework::kTrl}) {
+    const auto made = draw_plan(framework);
+    for (const std::string_view name : file_names(framework)) {
+      const std::string text = written(*made, name);
+      RC_ASSERT(text.find("# Expected: ") != std::string::npos && text.find("Price: ") != std::string::npos);
+    }
+    const std::string text = written(*made, name_of(framework));
+    constexpr const char* kPrompt[] = {"max_prompt_length", "", "--prompt_max_len", "max_prompt_length"};
+    constexpr const char* kAnswer[] = {"max_response_length", "max_total_sequence_length", "--generate_max_len",
+                                       "max_completion_length"};
+    constexpr const char* kSave[] = {"trainer.save_freq", "save_period", "--save_steps", "save_steps"};
+    const auto at = static_cast<std::size_t>(framework);
+    const double prompt = *kPrompt[at] == '\0' ? 0 : number_after(text, kPrompt[at]);
+    RC_ASSERT(prompt + number_after(text, kAnswer[at]) <= static_cast<double>(made->request.request.model.context));
+    RC_ASSERT(number_after(text, kSave[at]) >= 1);
+  }
+}
+
+// DAPO clips higher and drops groups of equal rewards, or the file says that it does not.
+RC_GTEST_PROP(RlFiles, DapoIsMoreThanItsEstimator, ()) {
+  for (const Framework framework : {Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf, Framework::kTrl}) {
+    const auto made = draw_plan(framework);
+    const bool dapo = made->plan.job.algorithm == Algorithm::kDapo;
+    const std::string text = written(*made, name_of(framework));
+    RC_ASSERT(std::regex_search(text, std::regex("(high|max|clip_low_high 0.2)[=: ]+0.28")) == dapo);
+    const bool filters =
+        std::regex_search(text, std::regex("filter_groups.enable|use_dynamic_sampling|dynamic_filtering"));
+    RC_ASSERT((filters || text.find("# DAPO: ") != std::string::npos) == dapo);
+    if (framework == Framework::kVerl && filters)
+      RC_ASSERT(number_after(text, "data.gen_batch_size") >=
+                number_after(text, "data.train_batch_size") / made->plan.job.kept_prompts);
+  }
 }
 
 RC_GTEST_PROP(RlFiles, YamlIsReadable, ()) {

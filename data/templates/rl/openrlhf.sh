@@ -35,6 +35,16 @@ python3 -m openrlhf.cli.train_ppo_ray \
   --prompt_max_len {{max_prompt}} \
   --generate_max_len {{max_answer}} \
   --max_samples {{all_prompts}} \
+{{#dapo}}
+  --eps_clip_low_high 0.2 0.28 \
+{{/dapo}}
+{{#filters_groups}}
+  --dynamic_filtering \
+  --dynamic_filtering_reward_range 0 1 \
+{{/filters_groups}}
+  --save_steps {{save_steps}} \
+  --ckpt_path ./checkpoints \
+  --load_checkpoint \
   --zero_stage 3 \
   --bf16 \
   --packing_samples \

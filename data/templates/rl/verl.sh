@@ -2,11 +2,17 @@
 # Run on the head node of a Ray cluster: bash THIS_FILE
 {{>rl/header}}
 set -euo pipefail
-python3 -m {{entry}}{{#megatron}} --config-name={{config}}{{/megatron}} \
+python3 -m {{entry}}{{#config}} --config-name={{config}}{{/config}} \
   algorithm.adv_estimator={{estimator}} \
   data.train_files={{train_files}} \
   data.val_files={{val_files}} \
   data.train_batch_size={{prompts}} \
+{{#filters_groups}}
+  data.gen_batch_size={{generated_prompts}} \
+  algorithm.filter_groups.enable=True \
+  algorithm.filter_groups.metric=acc \
+  algorithm.filter_groups.max_num_gen_batches=10 \
+{{/filters_groups}}
   data.max_prompt_length={{max_prompt}} \
   data.max_response_length={{max_answer}} \
   data.filter_overlong_prompts=True \
@@ -19,6 +25,11 @@ python3 -m {{entry}}{{#megatron}} --config-name={{config}}{{/megatron}} \
   actor_rollout_ref.actor.use_dynamic_bsz=True \
   actor_rollout_ref.actor.ppo_max_token_len_per_gpu={{tokens_per_gpu}} \
   actor_rollout_ref.actor.use_kl_loss={{use_kl}} \
+{{#dapo}}
+  actor_rollout_ref.actor.clip_ratio_low=0.2 \
+  actor_rollout_ref.actor.clip_ratio_high=0.28 \
+  actor_rollout_ref.actor.loss_agg_mode=token-mean \
+{{/dapo}}
 {{#megatron}}
   actor_rollout_ref.actor.megatron.tensor_model_parallel_size={{tp}} \
   actor_rollout_ref.actor.megatron.pipeline_model_parallel_size={{pp}} \
@@ -46,4 +57,5 @@ python3 -m {{entry}}{{#megatron}} --config-name={{config}}{{/megatron}} \
 {{/split}}
   trainer.nnodes={{train_nodes}} \
   trainer.n_gpus_per_node={{train_node_gpus}} \
+  trainer.save_freq={{save_steps}} \
   trainer.total_training_steps={{steps}}
