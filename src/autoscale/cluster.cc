@@ -87,7 +87,7 @@ class Cluster final : public sim::RequestWatcher {
   }
 
   ScalingRun run() {
-    while (source_.next() != kNever || in_flight_ > 0) {
+    while ((source_.next() != kNever || in_flight_ > 0) && run_.over <= config_.most_over) {
       if (!step()) break;
     }
     integrate(now_);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -51,6 +52,7 @@ struct ClusterConfig {
   std::size_t most_in_flight = 0;       // later requests are sent when there is room; 0: no limit
   SimTime until = sim::kNever;          // the clock stops here; requests that are not finished do not count
   std::optional<SimTime> failure = {};  // the oldest replica dies; its requests start again elsewhere
+  std::uint64_t most_over = std::numeric_limits<std::uint64_t>::max();  // the run ends once more requests are over
 
   // Whether requests arrive whatever a policy does.
   bool open_loop() const { return most_in_flight == 0 && !closed; }

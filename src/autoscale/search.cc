@@ -118,12 +118,25 @@ class Search {
 
  private:
   void try_all(const std::vector<Policy>& policies) {
-    for (SimulatedPolicy& policy : simulate_all(config_, traffic_, policies, threads_)) {
-      if (policy.policy.kind == Kind::kFixed) fixed_.try_emplace(policy.policy.replicas, policy.run.meets(config_.slo));
-      const auto [at, is_new] = best_.try_emplace(policy.policy.kind, policy);
-      if (!is_new && better(policy, at->second, config_.slo)) at->second = std::move(policy);
+    for (SimulatedPolicy& policy : simulate_all(config_, traffic_, policies, threads_)) keep(std::move(policy));
+  }
+  void keep(SimulatedPolicy policy) {
+    ++found_.simulated;
+    const auto [at, is_new] = best_.try_emplace(policy.policy.kind, policy);
+    if (!is_new && better(policy, at->second, config_.slo)) at->second = std::move(policy);
+  }
+
+  // Fixed replicas that miss the SLO are too few as soon as more requests than allowed are over it.
+  void try_fixed(const std::vector<int>& counts) {
+    ClusterConfig config = config_;
+    if (config.open_loop()) config.most_over = static_cast<std::uint64_t>(config.slo.allowed * demand_.total.requests);
+    std::vector<Policy> policies;
+    for (const int replicas : counts) policies.push_back(fixed_of(replicas));
+    for (SimulatedPolicy& policy : simulate_all(config, traffic_, policies, threads_)) {
+      const bool meets = policy.run.over <= config.most_over && policy.run.meets(config_.slo);
+      fixed_.try_emplace(policy.policy.replicas, meets);
+      if (meets) keep(std::move(policy));
     }
-    found_.simulated += policies.size();
   }
 
   // The settings are a grid. Around the best one, each parameter is changed by itself for as long as that helps.
@@ -144,39 +157,34 @@ class Search {
     }
   }
 
-  // The best of each kind; then, of the kinds that miss, a setting with more room, and of those far from the limit one
-  // with less.
+  // The best of each kind; then, of the cheapest kinds, a setting with more room if they miss and one with less if they
+  // are far from the limit. Both run as one task, so that no thread waits for the others.
   void try_best() {
     constexpr double kUsual = 0.85, kRoomy = 0.65, kTight = 0.94, kFar = 0.3;
     const auto of = [&](double share) { return cheapest_of_kinds(config_, demand_, all_, share, threads_); };
-    std::vector<Policy> first;
-    for (const std::size_t at : of(kUsual)) first.push_back(all_[at]);
-    try_all(first);
+    const std::vector<std::size_t> usual = of(kUsual);
     std::map<Kind, Policy> roomy, tight;
     for (const std::size_t at : of(kRoomy)) roomy.emplace(all_[at].kind, all_[at]);
     for (const std::size_t at : of(kTight)) tight.emplace(all_[at].kind, all_[at]);
-    std::vector<const SimulatedPolicy*> order;
-    for (const auto& [kind, policy] : best_)
-      if (kind != Kind::kFixed) order.push_back(&policy);
-    std::sort(order.begin(), order.end(), [](const SimulatedPolicy* a, const SimulatedPolicy* b) {
-      return a->run.paid_seconds < b->run.paid_seconds;
-    });
-    std::vector<Policy> second;
-    for (const SimulatedPolicy* policy : order) {
-      const double over = policy->run.over_share();
+    std::vector<std::vector<SimulatedPolicy>> tried(usual.size());
+    for_each_index(usual.size(), threads_, [&](std::size_t i) {
+      const Policy& first = all_[usual[i]];
+      tried[i].push_back({first, simulate(config_, traffic_, first)});
+      const double over = tried[i].front().run.over_share();
       const bool misses = over > config_.slo.allowed;
-      if (!misses && over > kFar * config_.slo.allowed) continue;
-      const Policy& next = (misses ? roomy : tight).at(policy->policy.kind);
-      if (describe(next) != describe(policy->policy) && second.size() < kSecondRound) second.push_back(next);
-    }
-    try_all(second);
+      if (i >= kSecondRound || (!misses && over > kFar * config_.slo.allowed)) return;
+      const Policy& next = (misses ? roomy : tight).at(first.kind);
+      if (describe(next) != describe(first)) tried[i].push_back({next, simulate(config_, traffic_, next)});
+    });
+    for (std::vector<SimulatedPolicy>& of_kind : tried)
+      for (SimulatedPolicy& policy : of_kind) keep(std::move(policy));
   }
 
   // The fewest fixed replicas that meet the SLO: from what mean traffic needs upwards in growing steps, then between.
   void find_fixed() {
     constexpr int kTries = 12;
     const int guess = fixed_on_average(config_, demand_);
-    try_all(guess > 1 ? std::vector<Policy>{fixed_of(guess), fixed_of(guess - 1)} : std::vector<Policy>{fixed_of(1)});
+    try_fixed(guess > 1 ? std::vector{guess, guess - 1} : std::vector{1});
     for (int i = 0; i < kTries; ++i) {
       int fails = 0, meets = 0;
       for (const auto& [replicas, good] : fixed_) {
@@ -187,9 +195,12 @@ class Search {
       const bool searches_down = fails == 0 && meets > 0;
       const int next = meets == 0 ? fails + 1 + fails / 3 : searches_down ? meets - 1 : (fails + meets) / 2;
       if (next < 1 || fixed_.contains(next)) break;
-      try_all({fixed_of(next)});
+      try_fixed({next});
     }
-    if (best_.at(Kind::kFixed).run.meets(config_.slo)) found_.fixed = best_.at(Kind::kFixed);
+    if (const auto meets = best_.find(Kind::kFixed); meets != best_.end())
+      found_.fixed = meets->second;
+    else  // the most that were tried come closest
+      try_all({fixed_of(fixed_.rbegin()->first)});
   }
 
   // Single requests vary more than their mean, so a replica takes less than the mean allows. The fewest fixed replicas
@@ -201,7 +212,7 @@ class Search {
     return busiest > 0 ? kAbove * busiest / found_.fixed->policy.replicas : std::numeric_limits<double>::infinity();
   }
 
-  static constexpr std::size_t kSecondRound = 3;
+  static constexpr std::size_t kSecondRound = 4;
   const ClusterConfig& config_;
   const Traffic& traffic_;
   unsigned threads_;
