@@ -20,6 +20,14 @@ const CASES = [
   ['service, context', '/recommend?job=serve', /^Context/],
   ['service, price', '/recommend?job=serve', /^What if/],
   ['service 70B, rate', '/recommend?job=serve&model=llama-3.1-70b&rate=2', 'Requests'],
+  ['commitment, GPUs', '/commit', 'Always in use'],
+  ['window, items', '/window', 'Items per day'],
+  ['energy, requests', '/energy', 'Requests at once'],
+  ['running service, TTFT limit', '/service', 'p95 TTFT limit'],
+  ['RL, prompts', '/rl', 'Prompts per step'],
+  ['KV cache, users', '/cache', 'Users'],
+  ['autoscaling, rate', '/autoscale', 'Mean requests'],
+  ['batching, rate', '/batching', 'Requests'],
 ].filter(([name]) => !process.env.ONLY || name.includes(process.env.ONLY));
 
 /** In the page: the times of inputs, and of frames painted with the answer to a question and the time of that question. */
@@ -40,15 +48,25 @@ function watchPage() {
   addEventListener('input', note, true);
   addEventListener('keydown', note, true); // the page handles the keys of sliders itself
   const fetched = globalThis.fetch;
+  const painted = (asked, got) => requestAnimationFrame(() => setTimeout(() => globalThis.frames.push({ asked, got, painted: performance.now() }), 0));
+  let job = 0;
   globalThis.fetch = async (path, options) => {
     const asked = performance.now();
+    if (String(path).startsWith('/api/jobs/')) job = asked;
+    const started = job;
     const response = await fetched(path, options);
-    if (options?.priority === 'low' || String(path) !== '/api/recommend' || !String(options?.body).includes('plans-only')) return response;
+    if (String(path).startsWith('/api/job-events/')) {
+      // A search sends its answer as the last event of a stream.
+      const body = response.body.pipeThrough(new TransformStream({ flush: () => { painted(started, performance.now()); } }));
+      return new Response(body, { status: response.status, headers: response.headers });
+    }
+    // While a slider moves, Recommend asks for plans only; the rest of its answer follows.
+    const details = location.pathname === '/recommend' && (String(path) !== '/api/recommend' || !String(options?.body).includes('plans-only'));
+    if (options?.priority === 'low' || options?.method !== 'POST' || !String(path).startsWith('/api/') || String(path).startsWith('/api/jobs/') || details) return response;
     const json = response.json.bind(response);
     response.json = async () => {
       const value = await json();
-      const got = performance.now();
-      requestAnimationFrame(() => setTimeout(() => globalThis.frames.push({ asked, got, painted: performance.now() }), 0));
+      painted(asked, performance.now());
       return value;
     };
     return response;
@@ -85,6 +103,7 @@ async function press(page, key, times) {
     await forget(page);
     await page.keyboard.press(key);
     await page.waitForTimeout(350);
+    for (const until = Date.now() + 5000; (await latencies(page)).length === 0 && Date.now() < until; ) await page.waitForTimeout(50);
     all.push(...(await latencies(page)));
     parts.push(...(await page.evaluate(() => globalThis.frames.map((frame) => [frame.asked - globalThis.inputs[0], frame.got - frame.asked, frame.painted - frame.got]))));
   }

@@ -63,7 +63,15 @@ std::vector<std::string> PageApi::extra_arguments(const ApiRequest& request) con
   return all;
 }
 
+bool PageApi::has_ledger() const {
+  const std::string ledger = decisions::Ledger::url(fleet_.ledger);
+  std::error_code ignored;
+  return store::is_server(ledger) || std::filesystem::exists(ledger, ignored);
+}
+
 Response PageApi::run(const ApiRequest& request) {
+  if (uses_ledger(request.endpoint->name) && !request.endpoint->changes && !has_ledger())
+    return http_server::error_response(404, "no decision is recorded yet");
   return run_command(request, {scratch_,
                                &uploads_,
                                extra_arguments(request),
@@ -130,11 +138,9 @@ void PageApi::add_job_routes(std::vector<Route>& routes) {
 }
 
 Response PageApi::about() const {
-  const std::string ledger = decisions::Ledger::url(fleet_.ledger);
-  std::error_code ignored;
   const Json document = {
       {"version", RIGHTSIZE_VERSION},
-      {"ledger", store::is_server(ledger) || std::filesystem::exists(ledger, ignored)},
+      {"ledger", has_ledger()},
       {"replay", live_.is_replay()},
       {"fleet", {{"source", fleet_.shown}, {"example", fleet_.is_example}, {"server", fleet_.is_server}}}};
   return http_server::json_response(200, document);

@@ -36,6 +36,7 @@ class PageApi {
  private:
   std::vector<std::string> extra_arguments(const ApiRequest& request) const;
   http_server::Response run(const ApiRequest& request);
+  bool has_ledger() const;
   http_server::Lane lane_of(const Endpoint& endpoint) const;
   http_server::Response respond(const ApiRequest& request, const Cancellation& work);
   void add_command_routes(std::vector<http_server::Route>& routes);

@@ -127,6 +127,8 @@ http_server::Response run_command(const ApiRequest& request, const CommandContex
   Checked<Outcome> outcome = call(request.endpoint->name, arguments);
   if (!outcome) {
     for (Error& error : outcome.error()) {
+      // A document that cannot be read is the client's mistake, not that of a server behind this one.
+      if (!request.documents.empty() && error.code == ErrorCode::kUnreadableSource) error.code = ErrorCode::kBadInput;
       files.hide_paths(error.message);
       files.hide_paths(error.place.file);
       for (std::string& hint : error.hints) files.hide_paths(hint);
