@@ -347,7 +347,8 @@ class SaidReader {
 
   // "spot", "on aws", "in eu", "in us-east-1": terms, a provider or a region. A word alone may also be a link.
   bool take_offer(const std::string& word) {
-    if (!has("--provider") || model::is_known_name(word)) return false;
+    const bool verb = at_ == 1 && out_.command == "prices";  // prices spot, prices compare
+    if (verb || !has("--provider") || model::is_known_name(word)) return false;
     const bool after = lists_word("in on from at using with via", to_lower(word));
     const std::string& name = after && at_ + 1 < in_.size() ? in_[at_ + 1] : word;
     std::string flag = is_link(name) && !after ? std::string() : offer_named(name, declared_);
@@ -477,6 +478,10 @@ class SaidReader {
   // A GPU or a number format in any place: `memory deepseek-v3 fp8 8xH200`.
   bool take_name(const std::string& word) {
     if (!has("--model") || !has("--gpu") || model::is_known_name(word)) return false;
+    if (const std::string size = meant_value("--resolution", word); size != word && has("--resolution")) {
+      keep("--resolution=" + size);
+      return true;
+    }
     const std::string value = meant_value("--precision", to_lower(word));
     for (const std::string& flag : {std::string("precision"), std::string("method"), std::string("stack")}) {
       if (!has("--" + flag) || !settings::read(settings::get(flag), value)) continue;

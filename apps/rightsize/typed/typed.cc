@@ -83,8 +83,9 @@ bool is_verb(std::string_view word) {
   return holds(std::array{"get", "list", "ls", "show", "describe"}, to_lower(word));
 }
 
-// `H100s` is H100.
+// `H100s` is H100, and so is a node label with it.
 std::string singular_gpu(const std::string& word) {
+  if (const std::size_t label = word.find("gpu.product="); label != std::string::npos) return word.substr(label + 12);
   const bool plural =
       word.size() > 2 && word.back() == 's' && word[word.size() - 2] >= '0' && word[word.size() - 2] <= '9';
   const std::string one = plural ? word.substr(0, word.size() - 1) : word;
@@ -107,9 +108,9 @@ void join_names(std::vector<std::string>& words) {
   constexpr std::array kNamed = {"memory", "estimate", "recommend", "prices", "gpus", "models", "batch", "commit"};
   if (!holds(kNamed, words.front())) return;
   const auto end = std::find_if(words.begin() + 1, words.end(), [](const auto& word) { return word.starts_with('-'); });
+  std::transform(words.begin() + 1, end, words.begin() + 1, singular_gpu);
   std::vector<std::string> bare(words.begin() + 1, end), joined;
   const bool gpu_by_flag = words.front() == "recommend" || words.front() == "commit";
-  for (std::string& word : bare) word = singular_gpu(word);
   if (bare.size() + (gpu_by_flag ? 1 : 0) < 2 || (bare.size() == 2 && !gpu_by_flag && is_model_name(bare[0]))) return;
   for (std::size_t at = 0; at < bare.size();) {
     std::size_t many = std::min<std::size_t>(4, bare.size() - at);
@@ -349,6 +350,8 @@ class Rewriter {
     }
     std::string text = take_value(value);
     if (!value) take_more_words(flag, text);
+    // A node label: nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB.
+    if (const std::size_t label = text.find("gpu.product="); label != std::string::npos) text.erase(0, label + 12);
     // Slurm: --gres gpu:a100:4.
     if ((flag.name == "--gpu" || flag.name == "--gpus") && text.starts_with("gpu:")) text.erase(0, 4);
     // `--gpu "h100 or a100"`.

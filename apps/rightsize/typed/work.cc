@@ -300,7 +300,24 @@ class WorkWriter {
     return rate;
   }
 
+  // A query of a reranker is as many passes as it has documents: --rate 30/s --pairs 50.
+  void put_documents() {
+    const auto documents = std::find_if(amounts_.begin(), amounts_.end(), [](const SaidAmount& said) {
+      return said.thing == Thing::kItem && !said.amount.per && !said.is_rate;
+    });
+    const auto rate = std::find_if(amounts_.begin(), amounts_.end(), [](const SaidAmount& said) {
+      return said.is_rate || (said.thing == Thing::kRequest && said.amount.per);
+    });
+    if (job_ != "rerank" || documents == amounts_.end() || rate == amounts_.end()) return;
+    const double many = documents->amount.count;
+    rate->amount.count *= many;
+    rate->flag.clear();
+    rate->value = fmt::format("{} queries of {} documents", rate->value, format_count(many));
+    amounts_.erase(documents);
+  }
+
   void put_request() {
+    put_documents();
     if (const auto rate = rate_of_people()) {
       if (given("--job").empty()) put("--job", "serve");
       put("--rate", rate_text(*rate));
