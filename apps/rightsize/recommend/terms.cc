@@ -31,7 +31,8 @@ std::string place_of(const market::Offer& offer) {
 // Cents below $100, then three significant digits: "$80.64", "$581", "$20,900".
 std::string short_usd(Usd amount) {
   const double value = in_usd(amount);
-  if (!(value >= 99.995)) return format_usd(amount);
+  if (!(value >= 0.1)) return format_usd(amount);
+  if (value < 99.995) return fmt::format("${:.2f}", value);
   const double digits = std::pow(10, std::floor(std::log10(value)) - 2);
   return "$" + format_count(std::round(value / digits) * digits);
 }
