@@ -11,11 +11,11 @@
 namespace rightsize::capacity {
 
 struct SessionWish {
-  RequestsPerSecond rate = {};       // of all users; zero: follows from the time they think and wait
-  std::optional<Seconds> tpot = {};  // expected of an answer; empty: 25 ms
-  std::optional<double> isl = {};    // with Sessions::repeat: the whole prompt as tokenized
-  std::int64_t context = 0;          // the model's longest prompt and answer; 0: no limit
-  std::uint64_t requests = 0;        // to measure; 0: enough for the planner
+  RequestsPerSecond rate = {};         // of all users; zero: follows from the time they think and wait
+  std::optional<Seconds> answer = {};  // time that users wait for it; empty: 25 ms per token
+  std::optional<double> isl = {};      // with Sessions::repeat: the whole prompt as tokenized
+  std::int64_t context = 0;            // the model's longest prompt and answer; 0: no limit
+  std::uint64_t requests = 0;          // to measure; 0: enough for the planner
   std::uint64_t seed = 1;
 };
 // The traffic of sessions. Turns vary in length as in public traces, unless each prompt is repeated.

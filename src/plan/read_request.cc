@@ -254,6 +254,23 @@ bool is_given(const std::vector<Setting>& settings, std::string_view name) {
   return std::any_of(settings.begin(), settings.end(), [&](const Setting& s) { return s.name == name; });
 }
 
+// Other spellings in files: ttft_slo and ttft are ttft-slo.
+std::vector<Setting> with_own_names(std::vector<Setting> list) {
+  const std::vector<std::string>& own = request_settings();
+  const auto is_own = [&](std::string_view name) { return std::find(own.begin(), own.end(), name) != own.end(); };
+  for (Setting& setting : list) {
+    if (is_own(setting.name)) continue;
+    std::string name = setting.name;
+    std::replace(name.begin(), name.end(), '_', '-');
+    const settings::Setting* row = settings::find(name);
+    if (is_own(name))
+      setting.name = name;
+    else if (row != nullptr && is_own(row->name))
+      setting.name = row->name;
+  }
+  return list;
+}
+
 // Settings of the job that may be lists.
 bool is_choice(std::string_view name) {
   static constexpr std::string_view kChoices[] = {"method", "precision", "recompute", "batch",
@@ -316,8 +333,7 @@ Errors read_traffic(Draft& draft) {
     work.trace = *std::move(trace);
   }
   if (work.sessions)
-    work.trace = capacity::session_traffic(
-        *work.sessions, {.rate = work.rate, .tpot = draft.request.limits.tpot, .context = draft.request.model.context});
+    work.trace = capacity::session_traffic(*work.sessions, {.rate = work.rate, .context = draft.request.model.context});
   if (!draft.routing.empty()) work.routing = capacity::parse_routing(draft.routing);
   if (work.trace) {
     if (!(work.rate > RequestsPerSecond{})) work.rate = *sim::mean_rate(work.trace);
@@ -477,7 +493,8 @@ std::string meaning_of(std::string_view setting) {
          (length ? " on average, varied as in public traces; 1024,fixed: each; 1k,p95=8k: median and p95" : "");
 }
 
-Checked<Request> read_request(const std::vector<Setting>& settings, const catalog::Catalog& catalog) {
+Checked<Request> read_request(const std::vector<Setting>& given, const catalog::Catalog& catalog) {
+  const std::vector<Setting> settings = with_own_names(given);
   Draft draft(catalog);
   Errors errors;
   std::vector<Setting> job_settings = apply_settings(settings, draft, errors);
@@ -558,6 +575,8 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
                    .with_hint("write --price h100-sxm=2.5, add --gpu, or write --price '*=2.5' for every GPU")});
   if (request.filter.purchases.empty()) request.filter.purchases = {catalog::Purchase::kOnDemand};
   fill_choices(request);
+  // A service runs all the time.
+  if (request.work.kind == WorkKind::kServing && !is_given(settings, "busy-share")) draft.own.busy = 1;
   if (!draft.own.gpu.empty()) request.own.push_back(draft.own);
   if (request.best_power_cap && !is_given(settings, "objective")) request.objective = Objective::kEnergy;
   if (request.name.empty()) request.name = request.model.name;

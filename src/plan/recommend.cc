@@ -19,6 +19,7 @@
 #include "plan/plan.h"
 #include "plan/power_caps.h"
 #include "plan/search_serving.h"
+#include "plan/session_rate.h"
 
 namespace rightsize::plan {
 namespace {
@@ -429,20 +430,21 @@ class Planning {
 
 // A changed request and its planning, which refers to the request.
 struct Explored {
-  std::unique_ptr<const PossibleChange> change;
+  std::unique_ptr<PossibleChange> change;
   std::unique_ptr<Planning> planning;
 };
 
 std::vector<Explored> explore(std::vector<PossibleChange> changes, const market::PriceBook& book,
                               const perf::Constants& constants, const perf::ModelWork& work,
                               const std::shared_ptr<capacity::RunCache>& run_cache) {
-  std::vector<Explored> explored;
-  for (PossibleChange& change : changes)
-    explored.push_back({std::make_unique<const PossibleChange>(std::move(change)), nullptr});
+  std::vector<Explored> explored(changes.size());
   for_each_index(explored.size(), std::thread::hardware_concurrency(), [&](std::size_t i) {
-    Explored& one = explored[i];
-    one.planning = std::make_unique<Planning>(one.change->request, book, constants, work, run_cache);
-    one.planning->verify(1, false);
+    Explored& one = explored[i] = {std::make_unique<PossibleChange>(std::move(changes[i])), nullptr};
+    settle(one.change->request, [&](const Request& changed) {
+      one.planning = std::make_unique<Planning>(changed, book, constants, work, run_cache);
+      one.planning->verify(1, false);
+      return one.planning->kinds().empty() ? Seconds{} : one.planning->kinds().front().option->latency;
+    });
   });
   return explored;
 }
@@ -522,10 +524,7 @@ void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::
 
 std::vector<Plan> build_all(Planning& planning, const std::vector<PricedOption>& candidates, std::size_t most) {
   std::vector<Plan> plans;
-  for (const PricedOption& c : candidates) {
-    if (plans.size() == most) break;
-    plans.push_back(planning.build(c));
-  }
+  for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) plans.push_back(planning.build(candidates[i]));
   return plans;
 }
 

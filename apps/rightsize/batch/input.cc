@@ -182,8 +182,6 @@ Checked<std::shared_ptr<const sim::Trace>> read_sessions(const BatchFlags& flags
     RIGHTSIZE_TRY(const model::ModelShape shape, model::find_model(flags.model));
     wish.context = shape.context;
   }
-  for (const capacity::Slo& slo : input.service.slos)
-    if (slo.quantity == capacity::Quantity::kTpot) wish.tpot = slo.limit;
   return capacity::session_traffic(sessions, wish);
 }
 

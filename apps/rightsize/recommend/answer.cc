@@ -1,6 +1,7 @@
 #include "rightsize/recommend/answer.h"
 
 #include "plan/read_request.h"
+#include "plan/session_rate.h"
 
 namespace rightsize::app {
 
@@ -12,6 +13,7 @@ Checked<Recommended> recommend_for(const std::vector<model::Setting>& settings, 
     if (Result<> added = market::add_own_hardware(*catalog, own); !added) return fail(std::move(added).error());
   }
   const auto prices = std::make_shared<const market::PriceBook>(*catalog, request.prices);
+  request = plan::settled(std::move(request), *prices, facts.constants);
   plan::Recommendation found = plan::recommend(request, *prices, facts.constants);
   return Recommended{std::move(request), catalog, prices, std::move(found)};
 }
