@@ -117,7 +117,8 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
   constexpr std::size_t kMost = 3;
   Seconds before = first.time.total();
   for (const PricedOption& faster : front) {
-    if (faster.hours() >= first.hours() || points.size() > kMost) continue;
+    // Cheaper options that may not lead are also on the front.
+    if (faster.time.total() >= before || points.size() > kMost) continue;
     points.push_back({0, before, outline_of(faster)});
     before = faster.time.total();
   }

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plan/read_request.h"
+
 namespace rightsize::plan {
 namespace {
 
@@ -161,6 +163,45 @@ TEST(Breakpoints, EveryFasterPlanHasADeadlineBreakpoint) {
   Request serving;
   serving.work.kind = WorkKind::kServing;
   EXPECT_EQ(breakpoints_of(serving, rivals.all(), rivals.all()).size(), 1U) << "a service has no deadline";
+}
+
+// The reasons of real requests hold: a plan for a shorter deadline meets it, and a batch that is said not to be
+// divisible is not.
+TEST(Explanations, AreTrueOfThePlansTheyName) {
+  const catalog::Catalog facts = *catalog::load_catalog("");
+  const market::PriceBook book(facts);
+  const perf::Constants constants = *perf::load_constants("");
+  const std::vector<std::vector<std::pair<const char*, const char*>>> requests = {
+      {{"model", "llama-3.2-1b"},
+       {"tokens", "30B"},
+       {"seq", "8192"},
+       {"deadline", "7d"},
+       {"gpus", "8"},
+       {"stack", "torchtitan"}},
+      {{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"gpus", "12"}, {"global-batch", "100"}},
+      {{"model", "gpt2"}, {"tokens", "3B"}, {"deadline", "10d"}},
+      {{"model", "llama-3.1-8b"}, {"tokens", "2B"}, {"method", "lora"}, {"max-gpus", "32"}},
+      {{"model", "resnet-50"}, {"samples", "100M"}, {"gpus", "4"}},
+      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"items", "2M"}, {"deadline", "4d"}}};
+  int deadlines = 0;
+  for (const auto& given : requests) {
+    std::vector<model::Setting> settings;
+    for (const auto& [name, value] : given) settings.push_back({name, value, {}});
+    const Checked<Request> request = read_request(settings, facts);
+    ASSERT_TRUE(request) << describe(request.error());
+    const Recommendation found = recommend(*request, book, constants);
+    for (const Breakpoint& point : found.breakpoints) {
+      if (point.cost_ratio != 0) continue;
+      EXPECT_LT(point.plan.time, point.deadline_under) << given[0].second;
+      ++deadlines;
+    }
+    for (const Rejection& row : found.rejected) {
+      if (row.nearest.kind == Shortfall::Kind::kGlobalBatch) {
+        EXPECT_NE(row.nearest.need_gpus % row.nearest.have_gpus, 0) << given[0].second << " on " << row.gpu;
+      }
+    }
+  }
+  EXPECT_GT(deadlines, 4);
 }
 
 }  // namespace

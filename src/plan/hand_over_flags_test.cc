@@ -301,6 +301,63 @@ void expect_storage_holds_the_checkpoints(const Request& request, const Plan& pl
   EXPECT_GE(retained, steps) << command;
 }
 
+// Code of a model's repository runs only where the table says so, on every engine.
+TEST(HandOverFiles, RemoteCodeRunsOnlyWhereTheModelNeedsIt) {
+  const RandomPlans make;
+  const Csv models = flag_table("remote_code.csv");
+  ASSERT_FALSE(models.rows().empty());
+  for (const CsvRow& row : models.rows())
+    for (const char* column : {"repository", "what", "where", "read"}) EXPECT_FALSE(models.cell(row, column).empty());
+  for (const char* stack : {"vllm", "sglang", "trtllm"}) {
+    for (const char* model : {"kimi-k2", "moonshotai/Kimi-K2-Thinking", "llama-3.1-8b", "deepseek-v3"}) {
+      Checked<Request> request = read_request({{"job", "serve", {}},
+                                               {"model", model, {}},
+                                               {"stack", stack, {}},
+                                               {"rate", "1/s", {}},
+                                               {"gpu", "b200-sxm,b300-sxm", {}},
+                                               {"precision", "fp8", {}}},
+                                              make.facts);
+      ASSERT_TRUE(request) << describe(request.error());
+      request->plans_only = true;
+      const Recommendation found = recommend(*request, make.book, make.constants);
+      if (found.plans.empty()) continue;
+      const Result<std::string> file = hand_over(Target::kSlurm, *request, found.plans[0]);
+      if (!file) continue;
+      const bool kimi = to_lower(model).find("kimi") != std::string::npos;
+      for (const std::string& command : commands_of(*file))
+        EXPECT_EQ(std::regex_search(command, std::regex("--trust[-_]remote[-_]code")), kimi) << command;
+    }
+  }
+}
+
+// A server that gathers a full batch still answers within the limit.
+TEST(HandOverFiles, FullBatchesMeetTheLatencyLimit) {
+  const RandomPlans make;
+  int checked = 0;
+  const std::vector<std::vector<const char*>> requests = {{"flux.1-dev", "0.5/s", "20s"},
+                                                          {"flux.1-dev", "0.2/s", "40s"},
+                                                          {"bert-base", "2000/s", "20ms"},
+                                                          {"resnet-50", "3000/s", "50ms"}};
+  for (const auto& asked : requests) {
+    Checked<Request> request = read_request(
+        {{"job", "serve", {}}, {"model", asked[0], {}}, {"rate", asked[1], {}}, {"ttft-slo", asked[2], {}}},
+        make.facts);
+    ASSERT_TRUE(request) << describe(request.error());
+    request->plans_only = true;
+    const perf::ModelWork work = perf::work_of(request->model);
+    for (const Plan& plan : recommend(*request, make.book, make.constants).plans) {
+      const auto full =
+          perf::estimate_batch(make.constants, work, plan.job, perf::gpu_speed(make.constants, *plan.offer.gpu));
+      ASSERT_TRUE(full);
+      EXPECT_LE(full->batch, *request->limits.ttft) << asked[0] << ", " << plan.job.batch << " at once";
+      const std::string file = *hand_over(Target::kSlurm, *request, plan);
+      EXPECT_THAT(file, HasSubstr(fmt::format("--batch-size {} ", plan.job.batch)));
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 8);
+}
+
 // Files for random requests over all software and tools: known flags only, the typed model, and the plan's numbers.
 TEST(HandOverFiles, AgreeWithTheirPlans) {
   RandomPlans make;

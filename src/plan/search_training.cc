@@ -114,13 +114,23 @@ class TrainingSearch {
           .add(machines.all_offers * static_cast<double>(cores_.size()), 1, {.kind = Shortfall::Kind::kNoNetwork});
     }
     bool divides = false;
-    for (int count : machine_counts(machines, request_.limits, true)) {
+    const std::vector<int> counts = machine_counts(machines, request_.limits, true);
+    for (int count : counts) {
       adjusts_ = !divides_batch(machines, request_.limits.gpus.value_or(count * machines.gpus));
       if (adjusts_ && !request_.global_batch_assumed) continue;
       divides = true;
       search_machines(index, count);
     }
     if (divides) return;
+    if (counts.empty()) {
+      const bool network = machines.networked || machines.gpus >= request_.limits.gpus.value_or(machines.gpus);
+      obstacle(machines, RejectionStage::kLayout)
+          .add(machines.all_offers, 1,
+               {.kind = network ? Shortfall::Kind::kGpus : Shortfall::Kind::kNoNetwork,
+                .need_gpus = request_.limits.gpus.value_or(machines.gpus),
+                .have_gpus = machines.gpus * std::max(1, machines.most_machines)});
+      return;
+    }
     obstacle(machines, RejectionStage::kLayout)
         .add(machines.all_offers, 1,
              {.kind = Shortfall::Kind::kGlobalBatch,

@@ -109,6 +109,8 @@ def main():
             if nodes:
                 listed = subprocess.run(['scontrol', 'show', 'hostnames', nodes.group(1)], capture_output=True, text=True, env=dict(os.environ, SLURM_CONF=folder + '/slurm.conf'))
                 count = len(listed.stdout.split())
+            tasks = re.search(r'#SBATCH --array=0-(\d+)', script)  # offline work: a task for every machine
+            count *= int(tasks.group(1)) + 1 if tasks else 1
             if count != plan['instances']:
                 wrong.append('%s: %d nodes, the plan has %d' % (' '.join(request), count, plan['instances']))
         broken = submit(folder, '#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gpus-per-node=16\ntrue\n')

@@ -74,7 +74,9 @@ Checked<Outcome> run(const Flags& flags) {
       reports.push_back(std::move(planned.report));
       continue;
     }
-    RIGHTSIZE_TRY(const Recommended recommended, recommend_for(settings, facts, flags.plans_only));
+    // A file is that of the plan on the screen, which looking at fewer plans may miss.
+    const bool plans_only = flags.plans_only && flags.emit.empty();
+    RIGHTSIZE_TRY(const Recommended recommended, recommend_for(settings, facts, plans_only));
     const plan::Recommendation& found = recommended.found;
     if (found.plans.empty()) outcome.exit_code = kNoFeasibleAnswer;
     const RecommendAnswer answer{

@@ -105,8 +105,10 @@ void add_mix(Report& report, const Recommendation& found) {
   std::string parts;
   Usd rate;
   for (const plan::MixPart& part : found.mix) {
-    parts += fmt::format("  {} for {} of the requests\n", describe_machines(part.plan),
-                         format_percent(Ratio::fraction(part.share)));
+    const std::string does = part.share < 0.005
+                                 ? "as a spare"
+                                 : fmt::format("for {} of the requests", format_percent(Ratio::fraction(part.share)));
+    parts += fmt::format("  {} {}\n", describe_machines(part.plan), does);
     rate += part.plan.rate() * kMonth;
   }
   report.blocks.emplace_back(
@@ -149,10 +151,13 @@ void add_details(Report& report, const RecommendAnswer& answer) {
           Paragraph{fmt::format("The test: {}. Then pass what you measure to 'rightsize calibrate'.",
                                 test_command(answer, *found.experiment))});
     report.blocks.emplace_back(Paragraph{next_best_sentence(request, found)});
-    if (found.pareto.size() > 1) {
+    // Cheaper plans on the front are those that may not lead.
+    std::vector<plan::Plan> sooner;
+    for (const plan::Plan& plan : found.pareto)
+      if (!(plan.cost < found.plans.front().cost)) sooner.push_back(plan);
+    if (sooner.size() > 1) {
       const bool serving = request.work.kind == WorkKind::kServing;
-      Table front =
-          plans_table(answer, serving ? "Faster answers for more money" : "Sooner for more money", found.pareto);
+      Table front = plans_table(answer, serving ? "Faster answers for more money" : "Sooner for more money", sooner);
       front.most_shown = 8;
       report.blocks.emplace_back(std::move(front));
     }

@@ -425,6 +425,7 @@ Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const R
   }
   report::Report report = plans_report({input, request, found, files, assumed_in(workload, read)});
   if (!files.empty()) {
+    report.title.clear();  // so that the output is the file
     report.blocks.clear();
     for (const auto& [name, text] : files) report.blocks.emplace_back(report::Verbatim{"", text});
   }

@@ -1,0 +1,104 @@
+// What a plan assumes is what it counts with, and every flag that it names is one of this command.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plan/read_request.h"
+#include "rightsize/recommend/answer.h"
+#include "rightsize/recommend/report.h"
+#include "rightsize/recommend/terms.h"
+
+namespace rightsize::app {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+struct Told {
+  Recommended made;
+  std::string text;  // the first paragraphs and the terms
+
+  const plan::Request& request() const { return made.request; }
+  const plan::Plan& best() const { return made.found.plans.at(0); }
+};
+
+Told told(const Settings& given) {
+  static const Facts kFacts = *open_facts("");
+  std::vector<model::Setting> settings;
+  for (const auto& [name, value] : given) settings.push_back({name, value, {}});
+  Checked<Recommended> made = recommend_for(settings, kFacts, false);
+  EXPECT_TRUE(made) << describe(made.error());
+  std::string text;
+  for (const std::string& paragraph : answer_paragraphs(made->request, made->found)) text += paragraph + "\n";
+  for (const std::string& sentence : terms_sentences(made->request, made->found)) text += sentence + "\n";
+  return {*std::move(made), text};
+}
+
+// The prompt in the hint is the one that was typed: images are counted on top of it.
+TEST(Assumed, TheHintRepeatsTheTypedPrompt) {
+  for (const char* images : {"1", "2", "5"}) {
+    const Told vision = told({{"job", "serve"},
+                              {"model", "qwen2.5-vl-7b"},
+                              {"images", images},
+                              {"isl", "300"},
+                              {"osl", "150"},
+                              {"rate", "1/s"}});
+    EXPECT_THAT(vision.text, HasSubstr("--isl 300,fixed"));
+  }
+}
+
+TEST(Assumed, SpeechCountsTheTokensThatAreGenerated) {
+  const Told speech = told({{"job", "serve"}, {"model", "whisper-large-v3-turbo"}, {"audio-hours", "1000"}});
+  EXPECT_THAT(speech.text, HasSubstr(fmt::format("{} tokens of text per 30 s", speech.request().job.serve.osl)));
+  EXPECT_THAT(speech.text, Not(HasSubstr("448")));
+}
+
+TEST(Assumed, OfflineWorkSaysWhatItsDataIs) {
+  const Told vectors =
+      told({{"job", "serve"}, {"model", "qwen3-embedding-8b"}, {"items", "200M"}, {"isl", "400"}, {"osl", "1"}});
+  EXPECT_THAT(vectors.text, HasSubstr("TiB out, whose storage is not part of the cost (--storage)"));
+}
+
+// A service is up all the time: owned machines cost what a month of them costs.
+TEST(Assumed, OwnedMachinesSayHowTheyArePriced) {
+  const Settings service = {{"job", "serve"},     {"model", "llama-3.1-70b"},          {"rate", "1/s"},
+                            {"precision", "fp8"}, {"on-prem", "8xh200-sxm=310000USD"}, {"on-prem-machines", "3"},
+                            {"providers", "own"}};
+  const Told always = told(service);
+  ASSERT_TRUE(always.best().offer.is_own());
+  for (const char* part : {"--amortise-years", "in use 100 % of the time (--busy-share)", "--kwh-price", "--pue"})
+    EXPECT_THAT(always.text, HasSubstr(part));
+  EXPECT_THAT(always.text, Not(HasSubstr("from own")));
+  const double written_off = 310000.0 / (4 * 12) * always.best().machines;
+  EXPECT_GE(in_usd(always.best().cost), written_off);
+  EXPECT_LE(in_usd(always.best().cost), 1.25 * written_off);  // and power
+  Settings given = service;
+  for (const auto& [name, value] : {std::pair("busy-share", "0.5"), {"amortise-years", "3"}, {"kwh-price", "0.3"}})
+    given.emplace_back(name, value);
+  const Told other = told(given);
+  for (const char* part : {"--amortise-years", "--busy-share", "--kwh-price"})
+    EXPECT_THAT(other.text, Not(HasSubstr(part)));
+}
+
+TEST(Assumed, NoFlagsOfOtherCommandsAreNamed) {
+  const Told own = told({{"model", "phi-4"},
+                         {"tokens", "2B"},
+                         {"seq", "4096"},
+                         {"on-prem", "8xa100-80gb-sxm=120000USD"},
+                         {"on-prem-machines", "4"}});
+  EXPECT_THAT(own.text, Not(HasSubstr("--network")));
+}
+
+TEST(Assumed, SpotPlansAreNotToldAboutReservations) {
+  const Told spot = told({{"model", "resnet-50"},
+                          {"dataset-samples", "1.28M"},
+                          {"epochs", "90"},
+                          {"providers", "aws"},
+                          {"purchase", "spot"}});
+  EXPECT_THAT(spot.text, HasSubstr("Availability: aws"));
+  EXPECT_THAT(spot.text, Not(HasSubstr("Capacity Blocks")));
+  EXPECT_THAT(spot.text, Not(HasSubstr("; 60 seconds")));
+}
+
+}  // namespace
+}  // namespace rightsize::app
