@@ -63,7 +63,7 @@ TEST(Cycle, ATrainerThatWaitsForRolloutsIsRecognizedAndNotIdle) {
     Seconds waited;
     double all = 0;
     for (int c = 0; c < cycles; ++c) {
-      // Steps differ by a few percent, answers grow slowly, and a step has pauses of its own.
+      // Steps differ by a few percent, answers grow slowly, and a step has short pauses.
       const double grown = 1 + 0.02 * c, each = train * random.between(0.9, 1.1),
                    rest = wait * grown * random.between(0.9, 1.1);
       for (int part = 0; part < 4; ++part) {

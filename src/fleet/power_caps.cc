@@ -23,7 +23,7 @@ struct CapGroup {
 std::vector<CapLine> find_caps(const std::vector<GpuRow>& gpus, const FleetAssumptions& assumptions) {
   std::map<std::pair<const catalog::Gpu*, diagnose::Verdict>, CapGroup> groups;
   for (const GpuRow& row : gpus) {
-    // A MIG instance has no power limit of its own.
+    // Power limits apply to whole GPUs, not to MIG instances.
     if (row.price.gpu == nullptr || !row.use.device.mig_id.empty()) continue;
     const perf::SustainedRates* rates = assumptions.speeds.find(*row.price.gpu);
     if (rates == nullptr) continue;

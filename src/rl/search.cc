@@ -282,7 +282,7 @@ UsdPerSecond RlPlan::rate() const {
 
 namespace {
 
-// The cheapest machines of this provider with so many GPUs.
+// The cheapest machines of this provider with at least this number of GPUs.
 std::optional<RolloutMachines> rollout_machines(const std::vector<plan::MachineClass>& classes,
                                                 const std::string& provider, int gpus) {
   std::optional<RolloutMachines> best;

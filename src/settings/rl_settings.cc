@@ -18,7 +18,7 @@ constexpr Setting kRows[] = {
     duration("reward-time", "5ms", 0, 86'400, "time to judge one answer: a verifier, a reward model, tools")
         .or_words("as measured with the framework"),
     count("reward-workers", "16", 1, 1e6, "answers that are judged at the same time").or_words("1"),
-    count("osl-end", "6000", 1, 1e7, "mean answer tokens at the last step, if answers grow from --osl during training"),
+    count("osl-end", "6000", 1, 1e7, "mean tokens of an answer at the last step, if answers grow from --osl during training"),
     text("layout", "colocated|split=TRAINER:ROLLOUT",
          "trainer and engine take turns on all GPUs, or each has its own, e.g. split=8:8")
         .or_words("colocated"),

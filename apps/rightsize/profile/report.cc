@@ -477,7 +477,7 @@ void describe_source(report::Report& out, const ProfileSource& source) {
   out.say(fmt::format("{}", fmt::join(lines, "\n")));
 }
 
-// A MIG instance has no power limit of its own.
+// Power limits apply to whole GPUs, not to MIG instances.
 std::optional<diagnose::CapEffect> cap_of(const GpuProfile& gpu, const perf::SpeedTable& speeds) {
   constexpr double kMostTime = 1.05;
   const perf::SustainedRates* rates = speeds.find(*gpu.gpu);

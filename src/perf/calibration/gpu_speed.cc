@@ -291,12 +291,16 @@ std::string_view twin_of(const Gpu& gpu, const Constants& constants) {
 // GPU idles at the median share of those that have one.
 GpuPower gpu_power(const Constants& constants, const Gpu& gpu) {
   constexpr double kIdleShare = 0.12;
+  // GDDR interfaces draw power at any load: an A40 that trains ResNet-50 does not go below 100 W, however low its clock
+  // (ml-energy/zeus, summary_power_a40.csv, read 2026-11-17).
+  constexpr double kGddrShare = 0.14;
   GpuPower power;
   if (!gpu.tdp) return power;
   const PowerConstants& c = constants.power;
   const Watts tdp = *gpu.tdp;
   power.limit = tdp;
   power.idle = gpu.idle_power.value_or(tdp * kIdleShare) + tdp * c.idle;
+  if (gpu.memory_type.starts_with("GDDR")) power.idle += tdp * kGddrShare;
   power.kernels = tdp * c.kernels, power.tensor = tdp * c.tensor;
   power.exchange = tdp * c.exchange, power.host = tdp * c.host;
   power.memory = watts(c.memory * 1e-3 * in_gb_per_s(gpu.bandwidth));

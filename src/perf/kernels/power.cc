@@ -5,26 +5,49 @@
 
 namespace rightsize::perf {
 
-// Dynamic power is frequency x voltage^2, and voltage follows the clock down to a floor: measured on the A100 (Perseus,
-// ml-energy/zeus sosp24_data, docs/energy.md).
-Watts power_at(const GpuPower& gpu, const Activity& a, double clock) {
-  const double voltage = std::max(clock, gpu.voltage_floor), squared = voltage * voltage;
+namespace {
+
+// Power as a function of the clock: fixed + (kernels x clock + tensor) x voltage^2.
+struct PowerParts {
+  Watts fixed, kernels, tensor;
+};
+
+PowerParts parts_of(const GpuPower& gpu, const Activity& a) {
   const double per = 1 / in_seconds(a.time);
   const auto use = [&](Seconds time) { return std::min(1.0, in_seconds(time) * per); };
-  const Watts cores = gpu.kernels * (use(a.busy) * clock) + gpu.tensor * use(a.tensor);
-  return gpu.idle + cores * squared + gpu.memory * use(a.memory) + gpu.exchange * use(a.exchange) +
-         gpu.host * use(a.host);
+  return {gpu.idle + gpu.memory * use(a.memory) + gpu.exchange * use(a.exchange) + gpu.host * use(a.host),
+          gpu.kernels * use(a.busy), gpu.tensor * use(a.tensor)};
+}
+
+// Dynamic power is frequency x voltage^2, and voltage follows the clock down to a floor: measured on the A100 (Perseus,
+// ml-energy/zeus sosp24_data, docs/energy.md).
+Watts power_of(const PowerParts& parts, double floor, double clock) {
+  const double voltage = std::max(clock, floor);
+  return parts.fixed + (parts.kernels * clock + parts.tensor) * (voltage * voltage);
+}
+
+}  // namespace
+
+Watts power_at(const GpuPower& gpu, const Activity& activity, double clock) {
+  return power_of(parts_of(gpu, activity), gpu.voltage_floor, clock);
 }
 
 double clock_within(const GpuPower& gpu, const Activity& activity, Watts limit) {
-  if (power_at(gpu, activity, 1) <= limit) return 1;
-  double low = kSlowestClock, high = 1;
-  if (power_at(gpu, activity, low) >= limit) return low;
-  for (int i = 0; i < 12; ++i) {
-    const double middle = (low + high) / 2;
-    (power_at(gpu, activity, middle) <= limit ? low : high) = middle;
+  const PowerParts parts = parts_of(gpu, activity);
+  const double floor = gpu.voltage_floor;
+  if (power_of(parts, floor, 1) <= limit) return 1;
+  // Below the floor power is linear in the clock.
+  if (power_of(parts, floor, floor) >= limit) {
+    const double left = (limit - parts.fixed) / (floor * floor) / parts.kernels - parts.tensor / parts.kernels;
+    return parts.kernels > Watts{} ? std::clamp(left, kSlowestClock, floor) : kSlowestClock;
   }
-  return low;
+  // Above it power is convex, so that Newton's steps from the highest clock never overshoot.
+  double clock = 1;
+  for (int i = 0; i < 5; ++i) {
+    const Watts above = power_of(parts, floor, clock) - limit;
+    clock -= above / ((parts.kernels * (3 * clock) + parts.tensor * 2) * clock);
+  }
+  return std::clamp(clock, std::max(floor, kSlowestClock), 1.0);
 }
 
 void bound_power(const GpuPower& gpu, Watts limit, PowerEstimate& estimate) {
