@@ -142,8 +142,7 @@ class WorkWriter {
       out_.words.push_back("--osl=1");
       out_.notes.emplace_back("an embedding is one pass over the text: --osl 1");
     }
-    if (job_ == "rerank")
-      out_.notes.emplace_back("a request is one pair of query and document: 20 documents per query are 20 requests");
+    if (job_ == "rerank") out_.notes.emplace_back("a request is one pair of query and document");
   }
 
   // A model that is known only by its size, and what its name says about the shape.
@@ -243,9 +242,6 @@ class WorkWriter {
     if (said.text() != meant) out_.renamed.push_back(fmt::format("{} is {}", said.text(), meant));
   }
 
-  // Seconds that a request takes as a rule.
-  double usual_seconds() const { return kFirstTokenSeconds + kTokenSeconds * answer_tokens(); }
-
   // Seconds that a request of a given number in flight may take: the limits, or what is usual.
   double response_seconds() const {
     double first = kFirstTokenSeconds, each = kTokenSeconds;
@@ -257,19 +253,16 @@ class WorkWriter {
     return first + each * answer_tokens();
   }
 
+  static bool says_rate(const SaidAmount& s) { return s.is_rate || (s.thing == Thing::kRequest && s.amount.per); }
+
   // Little's law: people who think for a while between two requests, or requests that are always in flight.
   std::optional<double> rate_of_people() {
-    const double response = response_seconds();
-    const bool rate_said = std::any_of(amounts_.begin(), amounts_.end(), [](const SaidAmount& said) {
-      return said.is_rate || (said.thing == Thing::kRequest && said.amount.per);
-    });
-    if (concurrency_ > 0 && rate_said) {
-      out_.notes.push_back(
-          fmt::format("the rate decides; {} requests in flight are not used", format_count(concurrency_)));
+    if (concurrency_ > 0 && std::any_of(amounts_.begin(), amounts_.end(), says_rate)) {
+      out_.notes.push_back(fmt::format("the rate decides, not {} requests in flight", format_count(concurrency_)));
       return std::nullopt;
     }
     if (concurrency_ > 0) {
-      const double rate = concurrency_ / response;
+      const double response = response_seconds(), rate = concurrency_ / response;
       out_.notes.push_back(
           fmt::format("assumed: {} requests in flight, {} each, arrive at {} (Little's law); --rate "
                       "sets the rate itself",
@@ -289,7 +282,7 @@ class WorkWriter {
                                        rate_text(rate)));
     } else {
       const double think = think_.value_or(kThinkSeconds);
-      const double answer = usual_seconds();  // how often people ask does not depend on the limits
+      const double answer = kFirstTokenSeconds + kTokenSeconds * answer_tokens();  // as a rule, whatever the limits are
       rate = count / (think + answer);
       out_.notes.push_back(fmt::format(
           "assumed: {} users at the same time, each with {} between an answer and the next message "
@@ -305,9 +298,7 @@ class WorkWriter {
     const auto documents = std::find_if(amounts_.begin(), amounts_.end(), [](const SaidAmount& said) {
       return said.thing == Thing::kItem && !said.amount.per && !said.is_rate;
     });
-    const auto rate = std::find_if(amounts_.begin(), amounts_.end(), [](const SaidAmount& said) {
-      return said.is_rate || (said.thing == Thing::kRequest && said.amount.per);
-    });
+    const auto rate = std::find_if(amounts_.begin(), amounts_.end(), says_rate);
     if (job_ != "rerank" || documents == amounts_.end() || rate == amounts_.end()) return;
     const double many = documents->amount.count;
     rate->amount.count *= many;
