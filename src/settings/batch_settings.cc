@@ -26,9 +26,8 @@ constexpr Setting kRows[] = {
          "schedule:every=1h,plan=2/5/3, knative:target=12, dynamo:rate=2, variant, skyserve:rate=2")
         .alias("policy"),
     text("replica-startup", "TIME|STAGES",
-         "how a replica starts: 110s, or "
-         "weights=hub|stream|disk|memory,sharded=yes|no,compile=cold|cached|none,node=eks|gke|aks,"
-         "image=cached|pull|stream")
+         "how a replica starts: 110s, or stages joined by commas: weights=hub|stream|disk|memory, sharded=yes|no, "
+         "compile=cold|cached|none, node=eks|gke|aks, image=cached|pull|stream, wake=yes|no")
         .alias("startup")
         .or_words("estimated from the model"),
     file("replica-plan",

@@ -6,7 +6,7 @@ namespace {
 
 constexpr Setting kRows[] = {
     text("workload", "NAME", "name of the workload"),
-    text("part", "NAME", "workload or service to take from a file with several"),
+    text("part", "NAME", "workload, service or scaling policy to take from a file with several"),
     text("team", "NAME", "team that pays"),
     text("why", "TEXT", "reason for the decision"),
     money("cost-before", "17447", 0, 1e12,
