@@ -75,8 +75,7 @@ void choose_in(const std::vector<Remedy>& remedies, const Shortlist& list, const
     const int column = model.add_column(-(remedies[r].saving / unit), 0, 1, true);
     for (std::size_t gpu : remedies[r].gpus) model.add_entry(row_of[gpu], column, 1);
   }
-  const solve::Solution best =
-      solve::solve(model, {.nodes = 5'000, .seconds = 20, .start = start}).value_or(solve::Solution{});
+  const solve::Solution best = solve::solve(model, {.nodes = 5'000, .seconds = 20}).value_or(solve::Solution{});
   choice.bound += std::max(unit * -best.bound, alone);
   // If the solver found nothing better in time, the best of each single GPU remains.
   const bool better = !best.values.empty() && unit * -best.objective >= alone * (1 - 1e-12);

@@ -51,26 +51,20 @@ struct Option {
   std::vector<int> needs;  // MIG instances by position in Geometry::plain_profiles(); empty: none
   double usd = 0;          // a month, beside the GPUs
   How how = How::kDedicated;
-  std::string region;               // of one bought by itself
-  std::string takes;                // of one bought by itself: "8x h100-sxm"; empty: unknown
-  std::optional<Seconds> p95 = {};  // of a small model's requests
+  std::string region;                            // of one bought by itself
+  std::string takes;                             // of one bought by itself: "8x h100-sxm"; empty: unknown
+  std::vector<std::optional<Seconds>> p95 = {};  // of requests to a small model, or to each member of a group
 
   bool in_pool() const { return pool >= 0; }
-};
-
-// A small model of a group that shares a GPU (small_models.h).
-struct Member {
-  std::size_t workload = 0;    // its position in the file
-  std::optional<Seconds> p95;  // of its requests
 };
 
 struct Workload {
   std::string name;
   std::string team;
   std::vector<Option> options;
-  std::optional<mig::Workload> small;                              // instead of options: a model that may share a GPU
-  std::vector<Member> members;                                     // of a group of small models
-  std::vector<model::Setting> work;                                // instead of options: a request of `recommend`
+  std::optional<mig::Workload> small;  // instead of options: a model that may share a GPU
+  std::vector<std::size_t> members;    // of a group of small models (small_models.h): positions in the file
+  std::vector<model::Setting> work;    // instead of options: a request of `recommend`
   std::vector<std::pair<std::string, std::string>> rate_by_block;  // of a service: block, rate
   std::vector<std::string> regions;                                // where its data may be; empty: anywhere
   std::string apart;                // workloads with the same word run in different pools

@@ -305,10 +305,11 @@ TEST(Portfolio, SmallModelsOnSharedGpusAreInOneGroupAndMeetTheirLimits) {
     if (!*shared) continue;
     std::vector<int> members(organisation.workloads.size(), 0);
     for (const Workload& w : (*shared)->workloads) {
-      for (const Member& m : w.members) {
-        ++members[m.workload];
-        if (!m.p95) continue;
-        EXPECT_LE(*m.p95, *organisation.workloads[m.workload].small->latency * (1 + 1e-6));
+      for (std::size_t i = 0; i < w.members.size(); ++i) {
+        ++members[w.members[i]];
+        if (w.members.size() == 1) continue;
+        for (const Option& option : w.options)
+          EXPECT_LE(*option.p95[i], *organisation.workloads[w.members[i]].small->latency * (1 + 1e-6));
         ++grouped;
       }
     }

@@ -66,7 +66,7 @@ void add_slices(const Organisation& organisation, std::size_t pool, const perf::
     Option option = in_pool(organisation, pool, How::kMig);
     option.needs.assign(geometry.plain_profiles().size(), 0);
     option.needs[i] = w.small->replicas;
-    option.p95 = p95_on(*w.small, geometry.gpu(), std::min(slice.sms, slice.bandwidth), speeds);
+    option.p95 = {p95_on(*w.small, geometry.gpu(), std::min(slice.sms, slice.bandwidth), speeds)};
     w.options.push_back(std::move(option));
   }
 }
@@ -116,7 +116,7 @@ Workload workload_of(const Organisation& organisation, const SharingInput& input
     const std::size_t at = input.workloads[replicas[group.tenants[i]].workload];
     const Workload& member = organisation.workloads[at];
     if (std::ranges::find(names, member.name) == names.end()) names.push_back(member.name);
-    made.members.push_back({at, group.served[i].p95});
+    made.members.push_back(at);
     made.regions = member.regions, made.blocks = member.blocks, made.place = member.place;
   }
   made.name = fmt::format("{}", fmt::join(names, " + "));
@@ -126,6 +126,7 @@ Workload workload_of(const Organisation& organisation, const SharingInput& input
     const std::optional<sharing::Group> here = sharing::evaluate(group.how, tenants, demand.gpus[g]);
     if (!here) continue;
     Option option = in_pool(organisation, input.pools[g], how_of(here->how));
+    for (const sharing::Served& served : here->served) option.p95.push_back(served.p95);
     if (here->how == sharing::Mechanism::kScaleToZero) {  // rented only while it runs
       option.pool = -1, option.usd = here->usd_per_hour * organisation.month_hours();
       option.region = organisation.pools[input.pools[g]].region;
@@ -153,7 +154,7 @@ Checked<> add_small_options(Organisation& organisation, const perf::SpeedTable& 
       if (pool.gpu == nullptr) continue;
       if (mig::misfit(*w.small, mig::capacity_of(*pool.gpu), *pool.gpu, speeds).empty()) {
         Option option = in_pool(organisation, p, How::kDedicated);
-        option.p95 = p95_on(*w.small, *pool.gpu, 1, speeds);
+        option.p95 = {p95_on(*w.small, *pool.gpu, 1, speeds)};
         for (std::size_t b = 0; b < option.gpus.size(); ++b) {
           const bool runs =
               w.blocks.empty() || std::ranges::find(w.blocks, organisation.blocks[b].name) != w.blocks.end();
@@ -207,7 +208,7 @@ Result<std::optional<Organisation>> with_shared_gpus(const Organisation& organis
   }
   if (replaced.empty()) return std::optional<Organisation>();
   for (std::size_t w = 0; w < organisation.workloads.size(); ++w) {
-    if (shared.workloads[w].members.empty()) shared.workloads[w].members.push_back({w, std::nullopt});
+    if (shared.workloads[w].members.empty()) shared.workloads[w].members.push_back(w);
   }
   std::ranges::sort(replaced);
   replaced.erase(std::ranges::unique(replaced).begin(), replaced.end());

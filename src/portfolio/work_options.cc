@@ -160,4 +160,36 @@ Checked<> add_work_options(Organisation& organisation, const market::PriceBook& 
   return {};
 }
 
+Checked<std::vector<RelaxedLimit>> relaxed_limits(const Organisation& organisation, const market::PriceBook& book,
+                                                  const perf::Constants& constants) {
+  std::vector<RelaxedLimit> made;
+  for (std::size_t w = 0; w < organisation.workloads.size() && !cancelled(); ++w) {
+    const Workload& workload = organisation.workloads[w];
+    for (const bool deadline : {true, false}) {
+      Workload relaxed = workload;
+      bool any = false;
+      for (model::Setting& setting : relaxed.work) {
+        const bool is_slo = setting.name == "ttft-slo" || setting.name == "tpot-slo";
+        if (deadline ? setting.name != "deadline" : !is_slo) continue;
+        const Result<Seconds> limit = parse_duration(setting.value);
+        if (!limit) continue;                                    // a day by its name
+        constexpr double kMoreSlo = 0.01, kMoreDeadline = 3600;  // seconds
+        setting.value = fmt::format("{:.9g}s", in_seconds(*limit) + (deadline ? kMoreDeadline : kMoreSlo));
+        any = true;
+      }
+      if (!any) continue;
+      relaxed.options.clear();
+      if (Checked<> options = OptionMaker(organisation, book, constants).make(relaxed); !options)
+        return fail(options.error());
+      RelaxedLimit limit{fmt::format("{}:{}", deadline ? "deadline" : "slo", workload.name), organisation};
+      Workload& into = limit.organisation.workloads[w];
+      into.options.insert(into.options.end(), relaxed.options.begin(), relaxed.options.end());
+      if (Result<> applied = apply_rules(organisation, into); !applied)
+        return fail(Errors(std::move(applied.error()).at(workload.place)));
+      made.push_back(std::move(limit));
+    }
+  }
+  return made;
+}
+
 }  // namespace rightsize::portfolio

@@ -12,4 +12,13 @@ namespace rightsize::portfolio {
 // job occupies a pool in a block that is long enough for it.
 Checked<> add_work_options(Organisation& organisation, const market::PriceBook& book, const perf::Constants& constants);
 
+// The organisation with one limit of a workload relaxed: what its deadline or SLO is worth. The options at hand stay,
+// and those that the new limit allows are added.
+struct RelaxedLimit {
+  std::string what;  // "deadline:NAME", one hour later; "slo:NAME", its limits on TTFT and TPOT 10 ms longer
+  Organisation organisation;
+};
+Checked<std::vector<RelaxedLimit>> relaxed_limits(const Organisation& organisation, const market::PriceBook& book,
+                                                  const perf::Constants& constants);
+
 }  // namespace rightsize::portfolio

@@ -60,6 +60,15 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
   constexpr double kLeastSeconds = 2;
   RIGHTSIZE_TRY(std::vector<portfolio::ShadowPrice> prices,
                 shadow_prices(costs, optimum, {std::max(kLeastSeconds, limits.seconds - spent), 0}));
+  if (optimum.proved()) {
+    RIGHTSIZE_TRY(const std::vector<portfolio::RelaxedLimit> relaxed,
+                  relaxed_limits(costs.organisation(), book, facts.constants));
+    for (const portfolio::RelaxedLimit& limit : relaxed) {
+      const portfolio::CostModel with(limit.organisation);
+      RIGHTSIZE_TRY(const portfolio::Optimum better, find_optimum(with, limits, optimum.choice));
+      prices.push_back({limit.what, std::max(0.0, optimum.usd - better.usd), better.proved()});
+    }
+  }
   RIGHTSIZE_TRY(std::vector<portfolio::Purchase> purchases, what_to_reserve(costs, optimum, limits));
   return Outcome{portfolio_report({apart, costs, optimum, std::move(prices), std::move(purchases)})};
 }

@@ -124,8 +124,9 @@ const Fields<MachineRow> kMachineFields = {
 };
 
 const Fields<ShadowPrice> kShadowFields = {
-    {"what", "one more", "reserved:POOL or quota:POOL", &ShadowPrice::what},
-    {"usd_per_month", "saves", "what one more GPU saves", [](const ShadowPrice& s) { return cents(s.usd); }, dollars},
+    {"what", "one more", "reserved:POOL or quota:POOL (a GPU), deadline:WORKLOAD (an hour), slo:WORKLOAD (10 ms)",
+     &ShadowPrice::what},
+    {"usd_per_month", "saves", "what one more saves", [](const ShadowPrice& s) { return cents(s.usd); }, dollars},
     {"exact", "whether it is proved; else at least this much", &ShadowPrice::exact},
 };
 
@@ -220,8 +221,8 @@ const report::Document<PortfolioView> kPortfolioDocument("portfolio", "All workl
 // What the members of a group share, and the names of the others.
 void fill_shared(const PlannedPortfolio& planned, const Workload& group, std::size_t member, WorkloadRow& row) {
   const std::vector<Workload>& file = planned.file.organisation().workloads;
-  for (const portfolio::Member& other : group.members) {
-    if (other.workload != member) row.shares_with.push_back(file[other.workload].name);
+  for (std::size_t other : group.members) {
+    if (other != member) row.shares_with.push_back(file[other].name);
   }
   if (row.option->in_pool()) row.takes = fmt::format("1 GPU shared by {}", group.members.size());
 }
@@ -234,18 +235,18 @@ std::vector<WorkloadRow> workload_rows(const PlannedPortfolio& planned) {
     rows[w] = {&file.workloads[w], nullptr, 0, "", 0, cents(planned.file.alone(file.workloads[w]))};
   for (std::size_t w = 0; w < shares.size(); ++w) {
     const Workload& workload = organisation.workloads[w];
-    std::vector<portfolio::Member> members = workload.members;
-    if (members.empty()) members.push_back({w, std::nullopt});
+    std::vector<std::size_t> members = workload.members;
+    if (members.empty()) members.push_back(w);
     double together = 0;
-    for (const portfolio::Member& m : members) together += rows[m.workload].alone;
-    for (const portfolio::Member& m : members) {
-      WorkloadRow& row = rows[m.workload];
+    for (std::size_t m : members) together += rows[m].alone;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      WorkloadRow& row = rows[members[i]];
       row.option = &planned.costs.option({w, planned.optimum.choice[w]});
       row.position = planned.optimum.choice[w];
       row.takes = needs_of(organisation, *row.option);
       row.usd += shares[w] * (together > 0 ? row.alone / together : 1.0 / static_cast<double>(members.size()));
-      row.p95 = m.p95 ? m.p95 : row.option->p95;
-      if (members.size() > 1) fill_shared(planned, workload, m.workload, row);
+      if (i < row.option->p95.size()) row.p95 = row.option->p95[i];
+      if (members.size() > 1) fill_shared(planned, workload, members[i], row);
     }
   }
   std::vector<double> dollars_of;
@@ -324,9 +325,11 @@ std::string worth_line(const std::vector<ShadowPrice>& prices) {
   if (best == prices.end() || best->usd < 1) return "One more reserved GPU or a higher quota would save nothing.";
   const std::size_t colon = best->what.find(':');
   const std::string pool = best->what.substr(colon + 1);
-  return fmt::format("{} in {} would save {}{}/month.",
-                     best->what.starts_with("quota") ? "One more GPU of quota" : "One more reserved GPU", pool,
-                     best->exact ? "" : "at least ", dollars(best->usd));
+  const char* what = best->what.starts_with("quota")      ? "One more GPU of quota in"
+                     : best->what.starts_with("deadline") ? "One more hour until the deadline of"
+                     : best->what.starts_with("slo")      ? "10 ms more in the SLO of"
+                                                          : "One more reserved GPU in";
+  return fmt::format("{} {} would save {}{}/month.", what, pool, best->exact ? "" : "at least ", dollars(best->usd));
 }
 
 PortfolioView view_of(const PlannedPortfolio& planned) {
@@ -384,8 +387,7 @@ report::Report portfolio_report(const PlannedPortfolio& planned) {
                            fmt::join(view.blocked, ", ")));
   std::vector<ShadowPrice> worth = view.shadow_prices;
   std::erase_if(worth, [](const ShadowPrice& s) { return s.usd < 0.005; });
-  if (!worth.empty())
-    report.show("What one more GPU is worth", table_of(kShadowFields, worth, {"what", "usd_per_month"}));
+  if (!worth.empty()) report.show("What one more is worth", table_of(kShadowFields, worth, {"what", "usd_per_month"}));
   return report;
 }
 
