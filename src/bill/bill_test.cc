@@ -215,7 +215,7 @@ TEST(Bill, VersionsAndProvidersNameTheMachineInDifferentColumns) {
   EXPECT_EQ(instance("ChargeDescription", "NAT gateway data processed"), "none");
 }
 
-// Exports have columns of their own: any column whose cells are names of machines will do.
+// Companies add columns to exports: any column whose cells are names of machines will do.
 RC_GTEST_PROP(Bill, AMachineIsFoundInAnyColumn, ()) {
   const std::string name = *rc::gen::element<std::string>("ResourceType", "x_instance_type", "vm size", "Flavor");
   const bool first = *rc::gen::arbitrary<bool>();
