@@ -22,7 +22,7 @@ struct Columns {
   std::size_t price_details, sku_details, usage_type, instance_type, commitment_id, commitment_type, commitment_status,
       tags, sub_account;
   std::size_t most = 0;             // no column after this one matters, unless the machine type is in another column
-  std::vector<std::size_t> others;  // without a meaning of their own
+  std::vector<std::size_t> others;  // that FOCUS does not define
 
   explicit Columns(const CsvColumns& all) {
     std::vector<bool> used(all.count());
