@@ -157,7 +157,8 @@ std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerK
       GroupLine& line = lines[name];
       line.name = name;
       line.team = t.owner.team;
-      if (!std::exchange(counted[name], true)) ++line.gpus;
+      // A job log does not say which GPU of a host a job had.
+      if (!gpu.use.from_job_log && !std::exchange(counted[name], true)) ++line.gpus;
       const Seconds resting = std::min(t.idle, t.time);
       // Idle waste belongs to the owners who were idle, the rest to those who were active.
       const double waste = idle_waste * (idle > Seconds{} ? resting / idle : t.time / all) +

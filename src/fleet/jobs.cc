@@ -19,127 +19,9 @@ using telemetry::SlurmJob;
 
 Owner owner_of_job(const SlurmJob& job) { return {job.account, std::string(job.name), job.user, std::string(job.id)}; }
 
-// The resolution of times in a job log.
-constexpr Seconds kGrain = seconds(1);
-
 bool is_idle(const JobGpu& gpu, const IdleRule& rule) {
   return gpu.utilization && gpu.utilization->fraction() <= rule.active_above;
 }
-
-// Accounts and users of ended jobs by number, so that their time on a GPU takes a few bytes.
-class JobOwners {
- public:
-  std::uint32_t number_of(const SlurmJob& job) {
-    const auto [found, is_new] = numbers_.try_emplace({job.account, job.user}, static_cast<std::uint32_t>(all_.size()));
-    if (is_new) all_.emplace_back(job.account, job.user);
-    return found->second;
-  }
-  // Without the user if there are too many of them to keep per GPU.
-  Owner owner(std::uint32_t number, bool with_user) const {
-    return {all_[number].first, "", with_user ? all_[number].second.str() : "", ""};
-  }
-
- private:
-  std::map<std::pair<telemetry::Word, telemetry::Word>, std::uint32_t> numbers_;
-  std::vector<std::pair<telemetry::Word, telemetry::Word>> all_;
-};
-
-// The time of ended jobs of one owner on a GPU.
-struct EndedJobs {
-  std::uint32_t owner = 0;
-  Seconds time, idle;
-};
-
-// A GPU of a host, to which jobs are assigned.
-struct Slot {
-  bool used = false;
-  TimePoint first, last, busy_until;
-  Seconds covered, measured, work, idle, held;  // `work` is time times utilization
-  double peak = 0;
-  Bytes memory, capacity;
-  std::vector<EndedJobs> ended;
-  std::vector<Tenancy> running;
-
-  void add(const SlurmJob& job, const JobGpu& gpu, std::uint32_t owner, const IdleRule& rule) {
-    const Seconds length = job.elapsed;
-    const bool resting = is_idle(gpu, rule);
-    first = used ? std::min(first, job.start) : job.start;
-    last = std::max(last, job.end - kGrain);
-    used = true;
-    covered += length;
-    busy_until = std::max(busy_until, job.end);
-    if (job.running()) {
-      // A job that runs can be acted on, so it is named.
-      running.push_back(
-          {{job.account, "", job.user, std::string(job.id)}, length, resting ? length : Seconds{}, job.start, job.end});
-    } else {
-      auto found = std::ranges::find(ended, owner, &EndedJobs::owner);
-      if (found == ended.end()) found = ended.insert(found, {owner, {}, {}});
-      found->time += length;
-      if (resting) found->idle += length;
-    }
-    if (gpu.utilization) {
-      measured += length;
-      work += length * gpu.utilization->fraction();
-      peak = std::max(peak, gpu.utilization->fraction());
-    }
-    if (resting) {
-      idle += length;
-      if (gpu.used && *gpu.used > rule.held_above) held += length;
-    }
-    if (gpu.used) memory = std::max(memory, *gpu.used);
-    if (gpu.total) capacity = std::max(capacity, *gpu.total);
-  }
-
-  GpuUse finish(const JobOwners& owners, bool with_users) {
-    GpuUse use;
-    auto set = [&](Metric metric, double mean, double most) {
-      use.metrics[static_cast<std::size_t>(metric)] = MetricUse{mean, std::nullopt, std::nullopt, most};
-    };
-    if (measured > Seconds{}) set(Metric::kGpuUtil, work / measured, peak);
-    if (memory > Bytes{}) set(Metric::kMemoryUsed, in_bytes(memory), in_bytes(memory));
-    if (capacity > Bytes{}) set(Metric::kMemoryTotal, in_bytes(capacity), in_bytes(capacity));
-    use.first = first;
-    use.last = last;
-    use.covered = covered;
-    use.interval = kGrain;
-    use.known = measured;
-    use.idle_share = covered > Seconds{} ? idle / covered : 0;
-    use.held_share = covered > Seconds{} ? held / covered : 0;
-    use.tenancies = std::move(running);
-    std::map<Owner, Tenancy> sums;
-    for (const EndedJobs& jobs : ended) {
-      Tenancy& sum = sums[owners.owner(jobs.owner, with_users)];
-      sum.time += jobs.time;
-      sum.idle += jobs.idle;
-    }
-    for (auto& [owner, tenancy] : sums) {
-      tenancy.owner = owner;
-      tenancy.first = first;
-      tenancy.last = std::min(last, busy_until);
-      use.tenancies.push_back(std::move(tenancy));
-    }
-    std::ranges::stable_sort(use.tenancies, std::ranges::greater(), &Tenancy::time);
-    return use;
-  }
-};
-
-// Host, GPU type and MIG profile: GPUs that can run each other's jobs.
-using HostKey = std::tuple<std::string, std::string, std::string>;
-
-// The slots of a host. A job without a GPU index takes the lowest number that is free.
-struct HostSlots {
-  std::vector<Slot> slots;
-
-  Slot& slot_for(const SlurmJob& job, int index) {
-    std::size_t at = index >= 0 ? static_cast<std::size_t>(index) : 0;
-    if (index < 0) {
-      while (at < slots.size() && slots[at].busy_until > job.start) ++at;
-    }
-    if (at >= slots.size()) slots.resize(at + 1);
-    return slots[at];
-  }
-};
 
 struct JobIssueText {
   std::string_view name, explanation;
@@ -163,9 +45,9 @@ const JobIssueText kJobIssues[] = {
 };
 
 // Why a job that has ended was unsuccessful, if it was.
-std::optional<JobIssue> failure_of(const SlurmJob& job) {
-  for (std::size_t i = 0; i < std::size(kJobIssues) && !job.running(); ++i) {
-    if (std::ranges::find(kJobIssues[i].states, std::string_view(job.state.str())) != kJobIssues[i].states.end())
+std::optional<JobIssue> failure_of(const telemetry::Word& state) {
+  for (std::size_t i = 0; i < std::size(kJobIssues); ++i) {
+    if (std::ranges::find(kJobIssues[i].states, std::string_view(state.str())) != kJobIssues[i].states.end())
       return static_cast<JobIssue>(i);
   }
   return std::nullopt;
@@ -178,6 +60,7 @@ struct Costed {
   std::optional<GpuTime> idle = {};  // of its GPUs that were measured
   std::optional<Usd> spend = {};
   std::size_t idle_gpus = 0;
+  std::optional<JobIssue> failure = {};
 
   Usd spend_on(GpuTime part) const { return gpu_time > GpuTime{} ? spend.value_or(Usd{}) * (part / gpu_time) : Usd{}; }
 };
@@ -231,7 +114,7 @@ void add_to(WordLines& lines, const telemetry::Word& name, const Costed& costed)
   line.gpu_time += costed.gpu_time;
   line.spend += costed.spend.value_or(Usd{});
   if (costed.idle) line.idle = line.idle.value_or(GpuTime{}) + *costed.idle;
-  if (failure_of(costed.job)) line.unsuccessful += costed.gpu_time;
+  if (costed.failure) line.unsuccessful += costed.gpu_time;
 }
 
 std::vector<GroupLine> sorted(WordLines lines, bool priced) {
@@ -283,8 +166,7 @@ void add_issue(Issues& issues, JobIssue issue, const Costed& costed, GpuTime los
 // The hours of a job count under one reason only: how it failed, else what it did not use.
 void find_issues(Issues& issues, const Costed& costed) {
   const SlurmJob& job = costed.job;
-  if (const std::optional<JobIssue> failure = failure_of(job))
-    return add_issue(issues, *failure, costed, costed.gpu_time);
+  if (costed.failure) return add_issue(issues, *costed.failure, costed, costed.gpu_time);
   if (costed.idle_gpus > 0 && costed.idle_gpus == job.gpu_count) {
     add_issue(issues, JobIssue::kGpusUnused, costed, costed.gpu_time);
   } else if (costed.idle_gpus > 0) {
@@ -309,65 +191,6 @@ void clip_jobs(JobTable& table, const TimeSpan& window) {
   std::erase_if(table.jobs, [](const SlurmJob& job) { return job.end <= job.start; });
 }
 
-std::vector<GpuUse> gpus_of_jobs(const JobTable& table, const IdleRule& idle, const std::set<std::string>& covered) {
-  std::vector<const SlurmJob*> jobs;
-  jobs.reserve(table.jobs.size());
-  for (const SlurmJob& job : table.jobs) jobs.push_back(&job);
-  std::ranges::stable_sort(jobs, [](const SlurmJob* a, const SlurmJob* b) { return a->start < b->start; });
-  std::map<HostKey, HostSlots> hosts;
-  JobOwners owners;
-  const auto slots_of = [&](const std::string& host, const SlurmJob& job) {
-    return covered.contains(short_host(host)) ? nullptr : &hosts[{host, job.gpu_model, job.mig_profile}];
-  };
-  // The same nodes occur in thousands of jobs.
-  std::map<std::tuple<telemetry::Word, telemetry::Word, telemetry::Word>, std::vector<HostSlots*>> known;
-  for (const SlurmJob* job : jobs) {
-    const std::uint32_t owner = owners.number_of(*job);
-    if (job->known_gpus) {
-      for (const JobGpu& gpu : job->gpus()) {
-        if (HostSlots* host = slots_of(gpu.host, *job)) host->slot_for(*job, gpu.index).add(*job, gpu, owner, idle);
-      }
-      continue;
-    }
-    const auto [found, is_new] = known.try_emplace({job->nodes, job->gpu_model, job->mig_profile});
-    if (is_new) {
-      std::vector<std::string> names = telemetry::expand_hosts(job->nodes.str());
-      if (names.empty()) names.emplace_back();
-      for (const std::string& name : names) found->second.push_back(slots_of(name, *job));
-    }
-    JobGpu gpu;
-    if (job->utilization >= 0) gpu.utilization = Ratio::fraction(static_cast<double>(job->utilization));
-    if (job->used_bytes >= 0) gpu.used = bytes(static_cast<double>(job->used_bytes));
-    const std::size_t nodes = found->second.size(), count = job->gpu_count;
-    for (std::size_t n = 0; n < nodes; ++n) {
-      const std::size_t here = count / nodes + (n < count % nodes ? 1 : 0);
-      for (std::size_t i = 0; i < here && found->second[n] != nullptr; ++i)
-        found->second[n]->slot_for(*job, -1).add(*job, gpu, owner, idle);
-    }
-  }
-  constexpr std::size_t kMostTenancies = 150'000;  // in detail; a tenancy takes 200 bytes
-  std::size_t tenancies = 0;
-  for (const auto& [key, host] : hosts) {
-    for (const Slot& slot : host.slots) tenancies += slot.ended.size();
-  }
-  std::vector<GpuUse> gpus;
-  for (auto& [key, found] : hosts) {
-    const auto& [host, model, profile] = key;
-    for (std::size_t i = 0; i < found.slots.size(); ++i) {
-      if (!found.slots[i].used) continue;
-      gpus.push_back(found.slots[i].finish(owners, tenancies <= kMostTenancies));
-      const int index = static_cast<int>(i);
-      GpuUse& use = gpus.back();
-      use.device = {.index = index, .name = model, .host = host, .mig_profile = profile};
-      // GPUs of two types on one host are numbered separately, and each instance needs a name.
-      if (!profile.empty()) use.device.mig_id = fmt::format("{}-{}", profile, index);
-      use.from_job_log = true;
-    }
-    found.slots = {};
-  }
-  return gpus;
-}
-
 JobLedger make_job_ledger(const JobTable& table, const DevicePrices& prices, const IdleRule& idle,
                           const std::vector<GpuRow>& rows) {
   std::map<std::string, const GpuPrice*> host_prices;
@@ -383,10 +206,14 @@ JobLedger make_job_ledger(const JobTable& table, const DevicePrices& prices, con
   WordLines groups[std::size(kGroups)];
   std::map<telemetry::Word, std::vector<float>> waits;
   TypePrices type_prices(prices);
+  std::map<telemetry::Word, std::optional<JobIssue>> failures;  // by state
   JobLedger ledger;
   Issues issues;
   for (const SlurmJob& job : table.jobs) {
-    const Costed costed = cost_of(job, type_prices, idle, host_prices);
+    Costed costed = cost_of(job, type_prices, idle, host_prices);
+    const auto [failure, is_new] = failures.try_emplace(job.state);
+    if (is_new) failure->second = failure_of(job.state);
+    costed.failure = failure->second;
     if (job.waited) waits[job.partition].push_back(static_cast<float>(in_seconds(*job.waited)));
     if (job.time_limit && !job.running()) {
       ledger.requested += gpus(static_cast<double>(job.gpu_count)) * *job.time_limit;
@@ -415,11 +242,10 @@ JobLedger make_job_ledger(const JobTable& table, const DevicePrices& prices, con
   return ledger;
 }
 
-std::vector<std::string> job_notes(const JobTable& table, const std::vector<GpuRow>& rows) {
+std::vector<std::string> job_notes(const JobTable& table, bool only_log) {
   std::vector<std::string> notes;
   std::size_t unmeasured = 0;
   for (const SlurmJob& job : table.jobs) unmeasured += job.measured() ? 0 : 1;
-  const bool only_log = std::ranges::all_of(rows, [](const GpuRow& row) { return row.use.from_job_log; });
   if (only_log && unmeasured > 0) {
     notes.push_back(fmt::format(
         "{} of {} GPU jobs have no utilization (neither jobstats nor gres/gpuutil): their hours and dollars are "

@@ -7,6 +7,7 @@
 //   JobLedger ledger = make_job_ledger(table, prices, idle, rows);
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,16 +23,18 @@ void clip_jobs(telemetry::JobTable& table, const TimeSpan& window);
 
 // The GPUs of a job log. A job without a GPU index takes the lowest number that is free on its host, so a host has as
 // many GPUs as were ever in use at once. Their hours add up exactly to the jobs'; time between jobs is not counted.
-// Jobs on `covered` hosts (short names) are left out, because telemetry has them.
+// Jobs on `covered` hosts (short names) are left out, because telemetry has them. `jobs_read` is called when the table
+// is no longer needed: it may free it.
 std::vector<GpuUse> gpus_of_jobs(const telemetry::JobTable& table, const IdleRule& idle,
-                                 const std::set<std::string>& covered = {});
+                                 const std::set<std::string>& covered = {},
+                                 const std::function<void()>& jobs_read = {});
 
 // `rows` give the price, by host, of jobs without a GPU type. Jobs without any price count in hours only.
 JobLedger make_job_ledger(const telemetry::JobTable& table, const DevicePrices& prices, const IdleRule& idle,
                           const std::vector<GpuRow>& rows);
 
-// Caveats about the job log.
-std::vector<std::string> job_notes(const telemetry::JobTable& table, const std::vector<GpuRow>& rows);
+// Caveats about the job log; `only_log` says that there is no telemetry.
+std::vector<std::string> job_notes(const telemetry::JobTable& table, bool only_log);
 
 // How many GPUs got an owner.
 struct Attribution {

@@ -144,7 +144,8 @@ std::optional<Usd> a_month(const std::optional<UsdPerSecond>& rate) {
 }
 
 const Fields<fleet::ClusterLedger> kClusterFields = {
-    {"time?", "the newest time in the lists", &fleet::ClusterLedger::moment},
+    {"time?", "the newest time in the lists",
+     [](const fleet::ClusterLedger& c) { return c.moment ? std::optional(time_text(*c.moment)) : std::nullopt; }},
     {"gpus", "GPUs of the nodes", &fleet::ClusterLedger::gpus},
     {"requested_gpus", "of them requested by pods", &fleet::ClusterLedger::requested},
     {"waiting_gpus", "GPUs that pods without a node request", &fleet::ClusterLedger::waiting},
@@ -409,8 +410,8 @@ const Fields<GpuRow> kGpuRowFields = {
     {"verdict", "verdict", "what limits it", &GpuRow::verdict},
     {"confidence", "0 to 1", &GpuRow::confidence},
     {"evidence", "what the verdict is based on", &GpuRow::evidence},
-    {"cycle?", "a regular cycle of work and waits, as in reinforcement learning; the waits do not count as idle",
-     kCycleFields, &GpuRow::cycle},
+    {"cycle?", "a regular cycle of work and waits, as in reinforcement learning; the waits are not waste", kCycleFields,
+     &GpuRow::cycle},
     {"seconds", "time it was observed", [](const GpuRow& g) { return g.use.covered; }},
     {"gpu_hours", "hours of a whole GPU", &GpuRow::gpu_time},
     {"gpu_share", "share of a whole GPU", [](const GpuRow& g) { return g.price.share; }},

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <unistd.h>
 
 #include "base/format.h"
@@ -31,6 +34,7 @@ struct Telemetry {
   std::vector<fleet::GpuUse> gpus;
   telemetry::JobTable jobs;
   std::vector<std::string> notes;
+  telemetry::ClusterState cluster = {};
 };
 
 Checked<FleetResult> read_server(const FleetRequest& request, Telemetry& into) {
@@ -58,6 +62,7 @@ Checked<FleetResult> read_files(const FleetRequest& request, Telemetry& into) {
       telemetry::FeedOutcome outcome,
       telemetry::read_feeds(request.from, {request.server.names, request.server.interval.value_or(seconds(30))}, sum));
   into.jobs = std::move(outcome.jobs);
+  into.cluster = std::move(outcome.cluster);
   into.notes = outcome.notes;
   FleetResult result;
   result.failures = outcome.failures;
@@ -95,8 +100,10 @@ Result<> read_job_log(const std::string& path, telemetry::JobTable& jobs) {
 }
 
 // Assigns jobs to the GPUs of the telemetry; GPUs of jobs on other hosts are added.
-void join_jobs(const fleet::IdleRule& idle, Telemetry& telemetry, FleetResult& result) {
-  auto& [gpus, jobs, notes] = telemetry;
+void join_jobs(const fleet::IdleRule& idle, Telemetry& telemetry, FleetResult& result,
+               const std::function<void()>& jobs_read) {
+  std::vector<fleet::GpuUse>& gpus = telemetry.gpus;
+  const telemetry::JobTable& jobs = telemetry.jobs;
   if (jobs.empty()) return;
   std::set<std::string> covered;
   for (const fleet::GpuUse& gpu : gpus) covered.insert(fleet::short_host(gpu.device.host));
@@ -105,10 +112,10 @@ void join_jobs(const fleet::IdleRule& idle, Telemetry& telemetry, FleetResult& r
     const fleet::Attribution done = fleet::attribute_jobs(gpus, jobs);
     how = fmt::format(": {} GPUs matched by job, {} by host and time", done.by_job, done.by_time);
   }
-  for (fleet::GpuUse& gpu : fleet::gpus_of_jobs(jobs, idle, covered)) gpus.push_back(std::move(gpu));
   result.read.push_back(fmt::format(
       "{} GPU jobs, {} without GPUs, {} that never started{}", format_count(static_cast<double>(jobs.jobs.size())),
       format_count(static_cast<double>(jobs.without_gpu)), format_count(static_cast<double>(jobs.never_started)), how));
+  fleet::append(gpus, fleet::gpus_of_jobs(jobs, idle, covered, jobs_read));
 }
 
 void group_owners(const std::vector<std::string>& labels, FleetResult& result) {
@@ -167,19 +174,39 @@ Checked<FleetResult> run_fleet(const FleetRequest& request, const Facts& facts) 
     notes.insert(notes.end(), more.begin(), more.end());
   };
   add_notes(fleet::accounting_notes(telemetry.gpus));
-  join_jobs(request.thresholds.idle, telemetry, result);
   const fleet::DevicePrices prices(facts.catalog, request.prices, request.where);
   const perf::SpeedTable speeds(facts.catalog, facts.constants);
   const double share_read = result.analysis.totals.share_read;
+  if (!telemetry.cluster.empty()) {
+    std::set<std::string> covered;
+    for (const fleet::GpuUse& gpu : telemetry.gpus) covered.insert(fleet::short_host(gpu.device.host));
+    fleet::append(telemetry.gpus, fleet::gpus_of_cluster(telemetry.cluster, covered));
+    result.cluster = fleet::make_cluster_ledger(telemetry.cluster, prices);
+    add_notes(result.cluster->notes);
+  }
+  const bool any_jobs = !telemetry.jobs.empty(), only_log = telemetry.gpus.empty();
+  std::optional<fleet::JobLedger> jobs;
+  std::vector<std::string> job_notes;
+  const auto count_jobs = [&] {
+    jobs = fleet::make_job_ledger(telemetry.jobs, prices, request.thresholds.idle, result.analysis.gpus);
+    job_notes = fleet::job_notes(telemetry.jobs, only_log);
+  };
+  // A large log is freed as early as possible. Beside telemetry it is needed until the end, for the prices of hosts.
+  join_jobs(request.thresholds.idle, telemetry, result, [&] {
+    if (!only_log) return;
+    count_jobs();
+    telemetry.jobs = {};
+#ifdef __GLIBC__
+    malloc_trim(0);  // its small blocks would otherwise stay with the allocator, beside the large ones of the analysis
+#endif
+  });
   result.analysis = fleet::analyse(std::move(telemetry.gpus), {prices, speeds, request.thresholds, request.power_cap});
   result.analysis.totals.share_read = share_read;
   result.thresholds = request.thresholds;
   add_notes(result.analysis.notes);
-  if (!telemetry.jobs.empty()) {
-    result.analysis.jobs =
-        fleet::make_job_ledger(telemetry.jobs, prices, request.thresholds.idle, result.analysis.gpus);
-    add_notes(fleet::job_notes(telemetry.jobs, result.analysis.gpus));
-  }
+  if (any_jobs && !only_log) count_jobs();
+  result.analysis.jobs = std::move(jobs);
+  add_notes(job_notes);
   result.analysis.notes = std::move(notes);
   group_owners(request.by_labels, result);
   judge_trust(result, !request.from.empty());

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "fleet/cluster.h"
 #include "fleet/fleet.h"
 #include "fleet/promql.h"
 #include "market/energy.h"
@@ -22,7 +23,8 @@ struct FleetResult {
   std::vector<std::string> failures;  // what could not be read
   std::vector<fleet::GroupLine> namespaces, workloads, users;
   std::vector<std::pair<std::string, std::vector<fleet::GroupLine>>> labels_asked;  // by each label of --by
-  std::vector<std::string> misleading;  // why the totals are not those of the whole fleet; usually empty
+  std::optional<fleet::ClusterLedger> cluster;  // if pods or nodes of Kubernetes were read
+  std::vector<std::string> misleading;          // why the totals are not those of the whole fleet; usually empty
   fleet::Thresholds thresholds;
   bool with_timelines = false;  // --timeline
   std::string emitted;          // the file of --emit

@@ -103,6 +103,40 @@ void add_jobs(report::Report& report, const fleet::JobLedger& jobs, std::size_t 
              table_of(kJobIssueFields, jobs.issues, {"issue", "jobs", "gpu_hours", "spend_usd", "example"}), 0));
 }
 
+// Kubernetes' requests: what the nodes cost, who has them, and what nobody requested.
+std::string cluster_headline(const fleet::ClusterLedger& c) {
+  const auto priced = [&](UsdPerSecond rate) {
+    return c.rate > UsdPerSecond{} ? fmt::format(" ({})", monthly(rate)) : std::string();
+  };
+  const auto nodes = [](std::size_t count) { return fmt::format("{} node{}", count, count == 1 ? "" : "s"); };
+  std::string text =
+      fmt::format("{:g} GPUs on {}{}: pods request {:g} of them, {:g} are free{}.", c.gpus, nodes(c.nodes.size()),
+                  priced(c.rate), c.requested, c.gpus - c.requested, priced(c.free_rate));
+  if (c.idle_nodes > 0) {
+    text += fmt::format(" No pod requests GPUs on {}{}.", nodes(c.idle_nodes), priced(c.idle_rate));
+  }
+  if (c.waiting > 0) text += fmt::format(" Pods that request {:g} GPUs wait for a node.", c.waiting);
+  return text + " How busy the requested GPUs are is unknown: requests do not show it. Add DCGM metrics to find out.";
+}
+
+void add_cluster(report::Report& report, const fleet::ClusterLedger& c, std::size_t top) {
+  report.blocks.emplace_back(
+      titled("Requested GPUs",
+             table_of(kRequestFields, c.requests,
+                      {cut("namespace", 24), cut("workload", 30), "pods", "gpus", "gpu_hours", "usd_per_month"}),
+             top));
+  std::vector<const fleet::NodeLine*> free;
+  for (const fleet::NodeLine& node : c.nodes) {
+    if (node.requested < node.gpus) free.push_back(&node);
+  }
+  if (free.empty()) return;
+  report.blocks.emplace_back(titled(
+      "Nodes with free GPUs",
+      table_of(kNodeFields, free,
+               {cut("name", 36), cut("machine", 24), cut("gpu", 24), "gpus", "requested_gpus", "free_usd_per_month"}),
+      top));
+}
+
 // Which workload goes where, what to expect, how to do it and how to undo it.
 std::string details_of(const FleetAction& action) {
   constexpr std::size_t kMoves = 4, kCommands = 3;
@@ -251,7 +285,9 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   // The first screen: what the fleet costs, what to do about it, and what to doubt.
   const bool from_jobs =
       a.jobs && !a.gpus.empty() && std::ranges::all_of(a.gpus, [](const GpuRow& g) { return g.use.from_job_log; });
-  say(from_jobs ? jobs_headline(a) : headline(a));
+  const bool only_cluster =
+      result.cluster && !a.jobs && std::ranges::all_of(a.gpus, [](const GpuRow& g) { return g.use.from_job_log; });
+  say(only_cluster ? cluster_headline(*result.cluster) : from_jobs ? jobs_headline(a) : headline(a));
   const bool only_jobs = std::ranges::all_of(a.gpus, [](const GpuRow& g) { return g.use.from_job_log; });
   if (!a.notes.empty()) say("Caveat: " + a.notes.front() + ".");
   if (!a.actions.empty() || !only_jobs) {
@@ -265,10 +301,12 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
                     fleet::count_of(waste.gpus, "GPU"), diagnose::name_of(waste.verdict), next_step(waste.verdict)));
   }
   add_billing(result.billing, report);
-  if (a.totals.spend > Usd{}) report.blocks.emplace_back(bar_of(a));
-  report.blocks.emplace_back(ledger_table(a));
-  report.blocks.emplace_back(a.totals.measured ? owners_table("Who wastes it", "owner", a.owners, top)
-                                               : spending_table(a.owners, top));
+  if (result.cluster) add_cluster(report, *result.cluster, top);
+  if (!only_cluster && a.totals.spend > Usd{}) report.blocks.emplace_back(bar_of(a));
+  if (!only_cluster) report.blocks.emplace_back(ledger_table(a));
+  if (!only_cluster)
+    report.blocks.emplace_back(a.totals.measured ? owners_table("Who wastes it", "owner", a.owners, top)
+                                                 : spending_table(a.owners, top));
   add_energy(report, result);
   for (const auto& [label, lines] : result.labels_asked) {
     report.blocks.emplace_back(owners_table("By " + label, label, lines, top));

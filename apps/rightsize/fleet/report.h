@@ -19,6 +19,8 @@ extern const report::Fields<fleet::LedgerLine> kLedgerFields;
 extern const report::Fields<fleet::FleetAction> kActionFields;
 extern const report::Fields<fleet::GroupLine> kGroupFields;
 extern const report::Fields<fleet::WaitLine> kWaitFields;
+extern const report::Fields<fleet::RequestLine> kRequestFields;
+extern const report::Fields<fleet::NodeLine> kNodeFields;
 extern const report::Fields<fleet::CapLine> kCapFields;
 extern const report::Fields<fleet::JobIssueLine> kJobIssueFields;
 extern const report::Fields<fleet::GpuRow> kGpuRowFields;

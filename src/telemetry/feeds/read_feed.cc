@@ -71,8 +71,10 @@ class Reading {
     if (first.empty()) return fail(bad_input("the file is empty"));
     const JsonFeed feed = detect_json_feed(first);
     const bool slurm = looks_like_jobs(first);
+    const bool cluster = looks_like_cluster(first);
     std::unique_ptr<ByteSource> whole = put_back(std::move(first), std::move(source));
     if (slurm) return read_slurm(path, *whole);
+    if (cluster) return read_kubernetes(path, *whole);
     return feed == JsonFeed::kUnknown ? read_text(path, *whole) : read_json(path, feed, *whole);
   }
 
@@ -83,6 +85,14 @@ class Reading {
     for (const std::string& text : table.notes) note(fmt::format("{}: {}", path, text));
     if (table.jobs.empty()) note(fmt::format("{}: none of its jobs has GPUs and ran", path));
     outcome_.jobs.append(std::move(table));
+    return {};
+  }
+
+  Result<> read_kubernetes(const std::string& path, ByteSource& source) {
+    RIGHTSIZE_TRY(ClusterState state, read_cluster(source, path));
+    kind("kubectl");
+    outcome_.readings += state.nodes.size() + state.pods.size();
+    outcome_.cluster.append(std::move(state));
     return {};
   }
 

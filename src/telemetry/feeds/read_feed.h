@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "telemetry/feeds/feeds.h"
 #include "telemetry/feeds/interpret.h"
+#include "telemetry/feeds/kubernetes.h"
 #include "telemetry/feeds/slurm.h"
 #include "telemetry/sample.h"
 
@@ -31,6 +32,7 @@ struct FeedOutcome {
   std::vector<std::string> failures;      // files that could not be read, and why
   std::map<std::string, Metric> metrics;  // of stores: the names that were understood
   JobTable jobs;                          // of Slurm's accounting: no readings, they go to no sink
+  ClusterState cluster;                   // of kubectl: the same
 };
 
 // Reads every path ("-" is standard input) into the sink. Fails only when not one file gave a reading; the first

@@ -1,13 +1,13 @@
 #include "telemetry/feeds/slurm.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <mutex>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -50,11 +50,43 @@ std::vector<JobGpu> spread_over(const std::vector<std::string>& hosts, const Slu
 
 }  // namespace
 
-Word::Word(std::string_view text) {
-  static std::mutex mutex;
-  static std::unordered_set<std::string>& words = *new std::unordered_set<std::string>();  // outlives all jobs
-  const std::lock_guard lock(mutex);
-  text_ = &*words.emplace(text).first;
+namespace {
+
+// All words. Texts stay where they are, so threads can read them while others add some.
+class Words {
+ public:
+  std::uint32_t number_of(std::string_view text) {
+    const std::lock_guard lock(mutex_);
+    const auto found = numbers_.find(text);
+    if (found != numbers_.end()) return found->second;
+    const std::uint32_t number = next_++;
+    std::unique_ptr<std::string[]>& block = blocks_[number / kBlock];
+    if (!block) block = std::make_unique<std::string[]>(kBlock);
+    block[number % kBlock] = text;
+    return numbers_.emplace(block[number % kBlock], number).first->second;
+  }
+  const std::string& text(std::uint32_t number) const { return blocks_[number / kBlock][number % kBlock]; }
+
+ private:
+  static constexpr std::uint32_t kBlock = 1U << 16;
+  std::mutex mutex_;
+  std::uint32_t next_ = 1;
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+  std::array<std::unique_ptr<std::string[]>, kBlock> blocks_;  // for every number
+};
+
+Words& all_words() {
+  static Words& words = *new Words();  // outlives all jobs
+  return words;
+}
+
+}  // namespace
+
+Word::Word(std::string_view text) : number_(text.empty() ? 0 : all_words().number_of(text)) {}
+
+const std::string& Word::str() const {
+  static const std::string none;
+  return number_ == 0 ? none : all_words().text(number_);
 }
 
 std::string_view TextArena::keep(std::string_view text) {

@@ -251,7 +251,8 @@ Word JobRows::word(std::string_view text) {
   if (text.empty()) return {};
   const auto found = words_.find(text);
   if (found != words_.end()) return found->second;
-  return words_.emplace(text, Word(text)).first->second;
+  const Word kept(text);
+  return words_.emplace(kept.str(), kept).first->second;
 }
 
 // Most logs repeat names; in those that do not, looking them up would cost more than it saves.

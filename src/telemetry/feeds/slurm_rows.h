@@ -64,11 +64,7 @@ class JobRows {
 
   JobTable table_;
   std::shared_ptr<TextArena> arena_;
-  struct TextHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
-  std::unordered_map<std::string, Word, TextHash, std::equal_to<>> words_;
+  std::unordered_map<std::string_view, Word> words_;                       // the keys are the words' texts
   std::unordered_map<std::string_view, std::string_view> names_;           // those that repeat
   std::vector<std::uint64_t> seen_ = std::vector<std::uint64_t>(1024, 0);  // a hash table of runs; 0 is free
   std::size_t seen_count_ = 0;
