@@ -109,8 +109,11 @@ class ObjectWalk {
       where.fraction = share;
     }
     const YamlValue* replicas = value.find("replicas");
-    const YamlValue* least = value.find("minReplicas");
-    const YamlValue* most = value.find("maxReplicas");
+    // LLMInferenceService has the bounds of its autoscaler under "scaling".
+    const YamlValue* scaling = value.find("scaling");
+    const YamlValue& bounds = is_mapping(scaling) ? *scaling : value;
+    const YamlValue* least = bounds.find("minReplicas");
+    const YamlValue* most = bounds.find("maxReplicas");
     if (most != nullptr && base.units) {
       if (const auto limit = doc_.number(most, "maxReplicas", base)) base.most_units = *base.units * *limit;
     }

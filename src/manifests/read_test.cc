@@ -77,6 +77,21 @@ TEST(Kubernetes, JobsAndSets) {
   EXPECT_TRUE(cron.job);
 }
 
+TEST(Kubernetes, AutoscaledInferenceServicesRunTheirFewestReplicas) {
+  const auto all = read("llm.yaml", R"(apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceService
+metadata: {name: chat}
+spec:
+  scaling: {minReplicas: 2, maxReplicas: 5, wva: {hpa: {}}}
+  template:
+    containers:
+      - resources: {limits: {nvidia.com/gpu: "4"}}
+)");
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].total(), 8);
+  EXPECT_EQ(all[0].most_units, 5);
+}
+
 TEST(Kubernetes, RayHasHeadAndWorkerGroups) {
   const auto all = read("ray.yaml", R"(apiVersion: ray.io/v1
 kind: RayJob
