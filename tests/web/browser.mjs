@@ -79,5 +79,7 @@ export function pictures(folder) {
 
 export const failures = [];
 export function check(condition, what) {
-  if (!condition) failures.push(what);
+  if (condition) return;
+  failures.push(what);
+  if (process.env.VERBOSE) console.log(`FAILED ${what}`);
 }

@@ -110,7 +110,7 @@ export function AnswerCard(props: Props) {
         {plan ? headline(plan, serving) : 'Nothing meets your limits'}
       </p>
       <p class="hero-sub">
-        {props.example && <Badge tone="accent">Example</Badge>} {found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} considered, re-planned in ${duration(props.milliseconds / 1000, 2)}.` : ''}
+        {props.example && <><Badge tone="accent">Example</Badge>{' '}</>}{found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} considered, re-planned in ${duration(props.milliseconds / 1000, 2)}.` : ''}
       </p>
       {!plan && (full ? <Nearest full={full} /> : <Busy what="Looking for the nearest plan…" />)}
       <p style={{ marginTop: '8px', display: 'flex', gap: '6px', flexWrap: 'wrap', alignItems: 'center' }}>
