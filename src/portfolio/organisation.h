@@ -15,6 +15,7 @@
 #include "mig/geometry.h"
 #include "mig/workloads.h"
 #include "model/job.h"
+#include "solve/cluster.h"
 
 namespace rightsize::portfolio {
 
@@ -82,11 +83,18 @@ struct Team {
   std::optional<double> budget;  // dollars a month
 };
 
+// Machines and the pods that run on them: packed as a whole, at no cost in the plan.
+struct Cluster {
+  std::vector<solve::ClusterNode> nodes;
+  std::vector<solve::ClusterTask> pods;
+};
+
 struct Organisation {
   std::vector<Block> blocks;
   std::vector<Pool> pools;
   std::vector<Workload> workloads;
   std::vector<Team> teams;
+  std::optional<Cluster> cluster;
   std::optional<int> moves;  // workloads that may change their option at once
 
   double month_hours() const;

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
 #include <map>
 
 #include <fmt/format.h>
@@ -100,10 +102,11 @@ class OrganisationReader {
         {"pools", seen},
         {"teams", [this](YamlReader&, const YamlValue& value, Organisation&) { read_teams(value); }},
         {"moves", yaml_field<&Organisation::moves, parse_gpus<0>, Organisation>},
+        {"cluster", [this](YamlReader&, const YamlValue& value, Organisation&) { read_cluster(value); }},
         {"workloads", [this](YamlReader&, const YamlValue& value, Organisation&) { read_workloads(value); }},
     };
     reader_.read(root, keys, made_);
-    if (made_.workloads.empty() && reader_.errors().empty())
+    if (made_.workloads.empty() && !made_.cluster && reader_.errors().empty())
       reader_.mistake(root, "the list 'workloads' is missing or empty");
     if (!reader_.errors().empty()) return fail(reader_.take_errors());
     return std::move(made_);
@@ -177,6 +180,81 @@ class OrganisationReader {
     if (!pool.geometry)
       reader_.mistake(*entry.find("mig"), pool.gpu == nullptr ? "'mig: true' needs 'gpu'"
                                                               : fmt::format("{} does not support MIG", pool.gpu->name));
+  }
+
+  // Nodes or pods of one kind, with how many there are.
+  struct Counted {
+    int count = 1;
+    double gpus = 0, cpu = 0;
+    Bytes memory;
+    std::string name, kind;          // of a node
+    std::vector<std::string> kinds;  // that a pod may run on
+  };
+
+  void read_counted(const YamlValue& list, const std::function<void(const YamlValue&, const Counted&)>& use) {
+    static const YamlKeys<Counted> kKeys = {
+        {"name", yaml_field<&Counted::name, parse_word, Counted>},
+        {"count", yaml_field<&Counted::count, parse_gpus<1>, Counted>},
+        {"gpus", yaml_field<&Counted::gpus, parse_number, Counted>},
+        {"cpu", yaml_field<&Counted::cpu, parse_number, Counted>},
+        {"memory", yaml_field<&Counted::memory, parse_bytes, Counted>},
+        {"kind", yaml_field<&Counted::kind, parse_word, Counted>},
+        {"kinds", read_words<&Counted::kinds, Counted>},
+    };
+    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+      Counted counted;
+      const std::size_t before = reader_.errors().size();
+      reader_.read(entry, kKeys, counted);
+      if (reader_.errors().size() > before) return;
+      constexpr double kMostOfOne = 64;
+      const bool whole = counted.gpus == std::floor(counted.gpus);
+      if (!(counted.gpus >= 0 && counted.gpus <= kMostOfOne) || (!whole && counted.gpus > 1) || !(counted.cpu >= 0))
+        return reader_.mistake(entry, "'gpus' must be a part of one GPU, such as 0.5, or a whole number up to 64",
+                               "'cpu' counts processors and is 0 or more");
+      use(entry, counted);
+    });
+  }
+
+  void read_cluster(const YamlValue& value) {
+    if (!reader_.is(value, YamlValue::Kind::kMapping)) return;
+    Cluster cluster;
+    std::vector<std::string> kinds;
+    const auto kind_of = [&](const std::string& name) {
+      const auto at = std::ranges::find(kinds, name);
+      if (at != kinds.end()) return static_cast<int>(at - kinds.begin());
+      kinds.push_back(name);
+      return static_cast<int>(kinds.size()) - 1;
+    };
+    constexpr std::size_t kMostKinds = 64, kMostEntries = 100'000;
+    if (const YamlValue* nodes = value.find("nodes")) {
+      read_counted(*nodes, [&](const YamlValue& entry, const Counted& n) {
+        const int kind = kind_of(n.kind);
+        if (n.gpus != std::floor(n.gpus)) return reader_.mistake(entry, "a node has whole GPUs");
+        if (kinds.size() > kMostKinds) return reader_.mistake(entry, "more than 64 kinds of node");
+        cluster.nodes.insert(cluster.nodes.end(), static_cast<std::size_t>(n.count),
+                             {n.cpu, in_gib(n.memory), static_cast<int>(n.gpus), kind});
+      });
+    }
+    if (const YamlValue* pods = value.find("pods")) {
+      read_counted(*pods, [&](const YamlValue& entry, const Counted& p) {
+        solve::ClusterTask task{p.cpu, in_gib(p.memory), static_cast<int>(p.gpus), p.gpus - std::floor(p.gpus)};
+        if (!p.kinds.empty()) task.types = 0;
+        for (const std::string& name : p.kinds) {
+          const auto at = std::ranges::find(kinds, name);
+          if (at == kinds.end())
+            return reader_.mistake(entry, fmt::format("no node is of kind '{}'", name), did_you_mean(name, kinds));
+          task.types |= 1ULL << (at - kinds.begin());
+        }
+        cluster.pods.insert(cluster.pods.end(), static_cast<std::size_t>(p.count), task);
+      });
+    }
+    if (!reader_.errors().empty()) return;
+    if (cluster.nodes.empty() || cluster.pods.empty())
+      return reader_.mistake(value, "a cluster has 'nodes' and 'pods'",
+                             "for example nodes: [{count: 10, gpus: 8, cpu: 96, memory: 768GiB}]");
+    if (cluster.nodes.size() + cluster.pods.size() > kMostEntries)
+      return reader_.mistake(value, "more than 100,000 nodes and pods");
+    made_.cluster = std::move(cluster);
   }
 
   void read_teams(const YamlValue& list) {

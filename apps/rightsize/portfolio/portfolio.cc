@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/cancel.h"
 #include "base/file.h"
 #include "base/long_work.h"
 #include "portfolio/small_models.h"
@@ -24,6 +25,21 @@ Result<portfolio::Optimum> without_quotas(portfolio::Organisation organisation, 
   return find_optimum(portfolio::CostModel(organisation), limits);
 }
 
+std::optional<PackedCluster> pack(const std::optional<portfolio::Cluster>& cluster, Seconds limit) {
+  if (!cluster) return std::nullopt;
+  const auto began = std::chrono::steady_clock::now();
+  const auto stop = [&] {
+    return cancelled() || std::chrono::steady_clock::now() - began > std::chrono::duration<double>(in_seconds(limit));
+  };
+  PackedCluster made;
+  made.pods = cluster->pods.size(), made.nodes = cluster->nodes.size();
+  for (const solve::ClusterNode& node : cluster->nodes) made.gpus += node.gpus;
+  made.packed = pack_cluster(cluster->pods, cluster->nodes, stop);
+  made.best_fit = place_in_order(cluster->pods, cluster->nodes, solve::ClusterRule::kBestFit);
+  made.least_fragmentation = place_in_order(cluster->pods, cluster->nodes, solve::ClusterRule::kLeastFragmentation);
+  return made;
+}
+
 Checked<Outcome> run(const PortfolioFlags& flags) {
   if (flags.file.empty())
     return fail(
@@ -32,6 +48,8 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   RIGHTSIZE_TRY(portfolio::Organisation organisation,
                 portfolio::read_organisation(flags.file, std::move(text), facts.catalog));
+  std::optional<PackedCluster> cluster = pack(organisation.cluster, flags.time_limit);
+  if (organisation.workloads.empty()) return Outcome{cluster_report(*cluster)};
   const market::PriceBook book(facts.catalog);
   if (Checked<> made = add_work_options(organisation, book, facts.constants); !made) return fail(made.error());
   const perf::SpeedTable speeds(facts.catalog, facts.constants);
@@ -70,7 +88,8 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
     }
   }
   RIGHTSIZE_TRY(std::vector<portfolio::Purchase> purchases, what_to_reserve(costs, optimum, limits));
-  return Outcome{portfolio_report({apart, costs, optimum, std::move(prices), std::move(purchases)})};
+  return Outcome{
+      portfolio_report({apart, costs, optimum, std::move(prices), std::move(purchases), std::move(cluster)})};
 }
 
 }  // namespace

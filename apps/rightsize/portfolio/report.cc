@@ -180,6 +180,28 @@ const Fields<TeamRow> kTeamFields = {
      [](const TeamRow& r) { return r.budget ? std::optional(r.usd > *r.budget) : std::nullopt; }},
 };
 
+const Fields<PackedCluster> kClusterFields = {
+    {"pods", "number of pods", &PackedCluster::pods},
+    {"placed_pods", "pods that fit", [](const PackedCluster& c) { return c.pods - c.packed.unplaced; }},
+    {"nodes", "number of nodes", &PackedCluster::nodes},
+    {"used_nodes", "nodes with a pod", [](const PackedCluster& c) { return c.packed.nodes; }},
+    {"gpus", "GPUs of all nodes", &PackedCluster::gpus},
+    {"used_gpus", "GPUs that pods use, with their shares", [](const PackedCluster& c) { return c.packed.gpus; }},
+    {"best_fit_gpus", "the same with best fit, pod by pod", [](const PackedCluster& c) { return c.best_fit.gpus; }},
+    {"least_fragmentation_gpus", "the same with the least fragmentation, pod by pod",
+     [](const PackedCluster& c) { return c.least_fragmentation.gpus; }},
+};
+
+// "7,912 of 8,000 pods fit on 1,180 of 1,200 nodes and use 4,378 of 4,386 GPUs."
+std::string packed_line(const PackedCluster& c) {
+  return fmt::format(
+      "{} of {} pods fit on {} of {} nodes and use {:.1f} of {:.0f} GPUs. Pod by pod, best fit uses {:.1f} GPUs and "
+      "the "
+      "least fragmentation {:.1f}.",
+      c.pods - c.packed.unplaced, c.pods, c.packed.nodes, c.nodes, c.packed.gpus, c.gpus, c.best_fit.gpus,
+      c.least_fragmentation.gpus);
+}
+
 struct PortfolioView {
   bool feasible = false;
   Optimum optimum;
@@ -191,6 +213,7 @@ struct PortfolioView {
   std::vector<MoveRow> moves;
   std::vector<std::string> blocked;
   std::vector<PurchaseRow> purchases;
+  std::optional<PackedCluster> cluster = {};
 };
 const Fields<PortfolioView> kPortfolioFields = {
     {"usd_per_month", "cost of the plan; null: no plan",
@@ -214,6 +237,7 @@ const Fields<PortfolioView> kPortfolioFields = {
      &PortfolioView::moves},
     {"reserve?", "what to reserve at the pools' offers", kPurchaseFields, &PortfolioView::purchases},
     {"blocked?", "workloads that cannot move within the quotas", &PortfolioView::blocked},
+    {"cluster?", "the pods of the cluster, packed", kClusterFields, &PortfolioView::cluster},
 };
 const report::Document<PortfolioView> kPortfolioDocument("portfolio", "All workloads of an organisation in one plan",
                                                          kPortfolioFields);
@@ -350,8 +374,19 @@ PortfolioView view_of(const PlannedPortfolio& planned) {
 
 }  // namespace
 
+report::Report cluster_report(const PackedCluster& cluster) {
+  PortfolioView view;
+  view.cluster = cluster;
+  report::Report report;
+  report.title = "Portfolio";
+  report.document = kPortfolioDocument.of(view);
+  report.say(packed_line(cluster));
+  return report;
+}
+
 report::Report portfolio_report(const PlannedPortfolio& planned) {
   PortfolioView view = view_of(planned);
+  view.cluster = planned.cluster;
   const portfolio::MovePath path = plan_moves(planned.costs, planned.optimum.choice);
   add_moves(planned, path, view);
   report::Report report;
@@ -385,6 +420,7 @@ report::Report portfolio_report(const PlannedPortfolio& planned) {
   if (!view.blocked.empty())
     report.say(fmt::format("No order moves {} within the quotas: stop them first, or ask for quota.",
                            fmt::join(view.blocked, ", ")));
+  if (view.cluster) report.say(packed_line(*view.cluster));
   std::vector<ShadowPrice> worth = view.shadow_prices;
   std::erase_if(worth, [](const ShadowPrice& s) { return s.usd < 0.005; });
   if (!worth.empty()) report.show("What one more is worth", table_of(kShadowFields, worth, {"what", "usd_per_month"}));

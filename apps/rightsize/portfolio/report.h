@@ -9,6 +9,13 @@
 
 namespace rightsize::app {
 
+// The pods of a cluster, packed, beside two simple rules.
+struct PackedCluster {
+  std::size_t pods = 0, nodes = 0;
+  double gpus = 0;
+  solve::ClusterPacking packed, best_fit, least_fragmentation;
+};
+
 // A plan and everything its report needs.
 struct PlannedPortfolio {
   const portfolio::CostModel& file;   // as in the file
@@ -16,9 +23,13 @@ struct PlannedPortfolio {
   const portfolio::Optimum& optimum;
   std::vector<portfolio::ShadowPrice> shadow_prices;
   std::vector<portfolio::Purchase> purchases = {};
+  std::optional<PackedCluster> cluster = {};
 
   const portfolio::Organisation& organisation() const { return costs.organisation(); }
 };
+
+// The report of a file with a cluster but without workloads.
+report::Report cluster_report(const PackedCluster& cluster);
 
 report::Report portfolio_report(const PlannedPortfolio& planned);
 
