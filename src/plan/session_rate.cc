@@ -32,7 +32,7 @@ void forget_waiting(Request& request) {
 }
 
 std::optional<Request> with_waiting(const Request& request, Seconds latency) {
-  constexpr double kSame = 0.03;
+  constexpr double kSame = 0.05;
   if (!waits(request) || !(latency > Seconds{})) return std::nullopt;
   const sim::Sessions& sessions = *request.work.sessions;
   const Seconds answer = rounded(latency);

@@ -18,11 +18,11 @@ std::optional<Seconds> waiting_in(const Request& request);
 // The request with the traffic that read_request() gave it, before any plan was known.
 void forget_waiting(Request& request);
 
-// Plans the request until its traffic is that of the plan's own latency, in at most four rounds. `latency_of` plans a
+// Plans the request until its traffic is that of the plan's own latency, in at most three rounds. `latency_of` plans a
 // request and returns the mean latency of the best plan; zero: there is none.
 template <class LatencyOf>
 void settle(Request& request, const LatencyOf& latency_of) {
-  constexpr int kRounds = 4;
+  constexpr int kRounds = 3;
   forget_waiting(request);  // a request and a change that leads to it take the same way
   for (int round = 1;; ++round) {
     std::optional<Request> changed = with_waiting(request, latency_of(request));
