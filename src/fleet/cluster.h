@@ -33,7 +33,7 @@ struct NodeLine {
 
 struct ClusterLedger {
   std::optional<TimePoint> moment;
-  std::size_t idle_nodes = 0;  // whose GPUs nobody requests
+  std::size_t idle_nodes = 0;  // whose GPUs no pod requests
   double gpus = 0, requested = 0;
   double waiting = 0;                       // GPUs that pods without a node request
   std::size_t unpriced = 0;                 // nodes
@@ -45,7 +45,7 @@ struct ClusterLedger {
 
 ClusterLedger make_cluster_ledger(const telemetry::ClusterState& state, const DevicePrices& prices);
 
-// Every GPU for one hour, with its pods as tenants; the rest belongs to nobody. Nodes in `covered` (short names) are
+// Every GPU for one hour, with its pods as tenants; the rest has no owner. Nodes in `covered` (short names) are
 // left out, because telemetry has them.
 std::vector<GpuUse> gpus_of_cluster(const telemetry::ClusterState& state, const std::set<std::string>& covered = {});
 

@@ -103,7 +103,7 @@ void add_jobs(report::Report& report, const fleet::JobLedger& jobs, std::size_t 
              table_of(kJobIssueFields, jobs.issues, {"issue", "jobs", "gpu_hours", "spend_usd", "example"}), 0));
 }
 
-// Kubernetes' requests: what the nodes cost, who has them, and what nobody requested.
+// Kubernetes' requests: what the nodes cost, who has them, and which GPUs no pod requests.
 std::string cluster_headline(const fleet::ClusterLedger& c) {
   const auto priced = [&](UsdPerSecond rate) {
     return c.rate > UsdPerSecond{} ? fmt::format(" ({})", monthly(rate)) : std::string();
