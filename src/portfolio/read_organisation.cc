@@ -242,7 +242,8 @@ class OrganisationReader {
         for (const std::string& name : p.kinds) {
           const auto at = std::ranges::find(kinds, name);
           if (at == kinds.end())
-            return reader_.mistake(entry, fmt::format("no node is of kind '{}'", name), did_you_mean(name, kinds));
+            return reader_.mistake(entry, fmt::format("no node is of kind '{}'", name),
+                                   "give the nodes a kind: {count: 4, gpus: 8, kind: a100}");
           task.types |= 1ULL << (at - kinds.begin());
         }
         cluster.pods.insert(cluster.pods.end(), static_cast<std::size_t>(p.count), task);
