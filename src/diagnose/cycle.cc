@@ -18,7 +18,7 @@ struct CycleRun {
   Seconds length;
 };
 
-constexpr Seconds kShortest = seconds(5), kLongest = seconds(3600);
+constexpr Seconds kShortest = seconds(5), kLongest = seconds(1800);
 constexpr int kFewestCycles = 5;
 constexpr double kLeastWait = 0.1;  // of the time; checkpoints take less
 

@@ -39,7 +39,7 @@ struct Cycle {
   std::vector<bool> waits;  // by step: a wait of the cycle
 };
 
-// Needs at least five cycles of phases between 5 s and an hour. Only the longest stretch of steps with known
+// Needs at least five cycles of phases between 5 s and half an hour. Only the longest stretch of steps with known
 // activity counts.
 std::optional<Cycle> find_cycle(std::span<const CycleStep> steps);
 

@@ -56,7 +56,7 @@ struct GpuRow {
   double confidence = 0;  // 0-1
   std::vector<std::string> evidence;
   diagnose::TimeShares time;                // what the active time was spent on
-  std::optional<diagnose::Cycle> cycle;     // waits of reinforcement learning, which do not count as idle
+  std::optional<diagnose::Cycle> cycle;     // waits of reinforcement learning, which are not waste
   GpuTime gpu_time;                         // in terms of a whole GPU
   std::optional<Usd> spend;                 // not set: no price
   std::array<double, kCategories> share{};  // of its time; adds up to 1

@@ -72,14 +72,15 @@ Category category_of(Verdict verdict) {
   }
 }
 
-void split_time(GpuRow& gpu, const diagnose::Diagnosis& found) {
+// `waits`: share of the time that belongs to the work although nothing runs.
+void split_time(GpuRow& gpu, const diagnose::Diagnosis& found, double waits) {
   const double known = known_share(gpu.use);
-  const double idle = std::clamp(gpu.use.idle_share, 0.0, known);
+  const double idle = std::clamp(gpu.use.idle_share - waits, 0.0, known);
   const double held = std::clamp(gpu.use.held_share, 0.0, idle);
   share(gpu, Category::kUnknown) = 1 - known;
   share(gpu, Category::kIdleHeld) = held;
   share(gpu, Category::kIdle) = idle - held;
-  const double wasted = std::clamp(found.wasted * known - idle, 0.0, known - idle);
+  const double wasted = std::clamp(found.wasted * (known - waits) - idle, 0.0, known - idle);
   share(gpu, category_of(found.verdict)) += wasted;
   share(gpu, Category::kUseful) = std::max(0.0, known - idle - wasted);
 }
@@ -103,30 +104,35 @@ std::optional<diagnose::Cycle> cycle_of(const Profile& profile) {
   return diagnose::find_cycle(steps);
 }
 
-// The waits of a cycle are neither idle nor a reason for a smaller GPU: the GPU is judged by the rest of its time.
-void leave_out_waits(const diagnose::Cycle& cycle, GpuUse& use) {
-  const double waits = std::min({cycle.wait_share, use.idle_share, 0.95}), rest = 1 - waits;
-  const double before = use.idle_share;
-  use.idle_share -= waits;
+// The waits of a cycle as a share of the time.
+double waits_of(const std::optional<diagnose::Cycle>& cycle, const GpuUse& use) {
+  constexpr double kMost = 0.95;
+  if (!cycle || cycle->kind != diagnose::CycleKind::kWaiting) return 0;
+  return std::min({cycle->wait_share, use.idle_share, kMost});
+}
+
+// The waits of a cycle are no reason for a smaller GPU: the GPU is judged by the rest of its time.
+GpuUse without_waits(GpuUse use, double waits, int cycles) {
+  use.idle_share = (use.idle_share - waits) / (1 - waits);
   use.held_share = std::min(use.held_share, use.idle_share);
-  for (Tenancy& tenancy : use.tenancies) tenancy.idle = tenancy.idle * (before > 0 ? use.idle_share / before : 1);
-  use.changes = std::max(0.0, use.changes - 2.0 * cycle.cycles);
-  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
-    const auto metric = static_cast<Metric>(i);
-    if (use.metrics[i] && telemetry::is_share(metric) && metric != Metric::kMemoryUtil)
-      use.metrics[i]->mean = std::min(use.metrics[i]->max, use.metrics[i]->mean / rest);
+  use.changes = std::max(0.0, use.changes - 2.0 * cycles);
+  for (const Metric metric : {Metric::kGpuUtil, Metric::kGraphicsActive, Metric::kSmActive, Metric::kSmOccupancy,
+                              Metric::kTensorActive, Metric::kDramActive, Metric::kFp32Active}) {
+    std::optional<MetricUse>& found = use.metrics[static_cast<std::size_t>(metric)];
+    if (found) found->mean = std::min(found->max, found->mean / (1 - waits));
   }
+  return use;
 }
 
 GpuRow judge_one(GpuUse use, const DevicePrices& prices) {
   GpuRow row;
   row.cycle = cycle_of(use.profile);
-  const bool waits = row.cycle && row.cycle->kind == diagnose::CycleKind::kWaiting;
-  if (waits) leave_out_waits(*row.cycle, use);
+  const double waits = waits_of(row.cycle, use);
   row.price = prices.price(use.device);
   const diagnose::Hardware hardware =
       row.price.gpu != nullptr ? diagnose::hardware_of(*row.price.gpu) : diagnose::Hardware{};
-  diagnose::Diagnosis found = diagnose::classify(summary_of(use), hardware);
+  diagnose::Diagnosis found =
+      diagnose::classify(summary_of(waits > 0 ? without_waits(use, waits, row.cycle->cycles) : use), hardware);
   if (row.cycle) diagnose::explain_cycle(*row.cycle, found);
   row.verdict = found.verdict;
   row.confidence = found.confidence;
@@ -134,7 +140,7 @@ GpuRow judge_one(GpuUse use, const DevicePrices& prices) {
   row.time = found.shares;
   row.use = std::move(use);
   row.set_cost();
-  split_time(row, found);
+  split_time(row, found, waits);
   return row;
 }
 
