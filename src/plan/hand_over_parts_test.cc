@@ -139,7 +139,7 @@ TEST(Parts, MachinesAreIndependent) {
   EXPECT_TRUE(several);
 }
 
-// Runs the work of one machine in a folder of its own, with programs of ours in front of the system's.
+// Runs the work of one machine in a separate folder, with programs of ours in front of the system's.
 class Bench {
  public:
   explicit Bench(const std::string& name) : folder_(::testing::TempDir() + name) {
@@ -206,7 +206,7 @@ TEST(Parts, AnInterruptedScriptRepeatsNoFinishedPart) {
 }
 
 // The client that keeps an engine busy: every request is answered, requests the model cannot answer are recorded, and
-// an engine that dies in the middle costs only the parts that were running.
+// an engine that dies costs only the parts that were running.
 TEST(Parts, AnEngineThatDiesCostsOnlyTheRunningParts) {
   if (!has_python()) GTEST_SKIP() << "needs python3";
   const Answer a =
