@@ -9,7 +9,7 @@ type Posts = { [P in keyof paths as P extends `/api/${infer C}` ? (paths[P] exte
 export type Command = keyof Posts & string;
 type Post<C extends Command> = Posts[C] extends { post: infer Operation } ? Operation : never;
 export type AskFor<C extends Command> = Post<C> extends { requestBody?: { content: { 'application/json': infer Body } } } ? Body : never;
-/** Reinforcement learning has a document of its own, Schemas['RecommendRl']. */
+/** Reinforcement learning has a separate document, Schemas['RecommendRl']. */
 export type AnswerOf<C extends Command> = C extends 'recommend' ? Schemas['Recommend'] : Post<C> extends { responses: { 200: { content: { 'application/json': infer Body } } } } ? Body : never;
 
 /** An error of the server, with its hints. */

@@ -52,7 +52,7 @@ describe('numbers', () => {
 });
 
 describe('long names', () => {
-  it('keep both ends and never exceed their room', () => {
+  it('keep both ends and never exceed the space', () => {
     const name = 'ip-10-11-212-47.eu-central-1.compute.internal/7';
     for (let most = 2; most < 60; ++most) {
       const cut = middleCut(name, most);

@@ -12,7 +12,7 @@ export interface ChartProps {
   note?: string;
   /** How to use it on the page; not part of saved pictures. */
   hint?: string;
-  /** Without a frame of its own, inside another card. */
+  /** Without a frame, inside another card. */
   inner?: boolean;
   name: string;
   rows: Row[];

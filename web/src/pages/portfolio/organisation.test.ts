@@ -17,7 +17,7 @@ describe('an organisation', () => {
         after.forEach((other, k) => { if (k !== i) expect(other.options).toEqual(listed(EXAMPLE)[k]?.options); });
       });
     }
-    expect(pinned(EXAMPLE, new Map([['chat', 9], ['nobody', 0]]))).toBe(EXAMPLE);
+    expect(pinned(EXAMPLE, new Map([['chat', 9], ['unknown', 0]]))).toBe(EXAMPLE);
     expect(pinned(EXAMPLE, new Map())).toBe(EXAMPLE);
   });
   it('reads options over several lines', () => {
