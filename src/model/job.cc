@@ -82,6 +82,7 @@ std::vector<SettingRule> make_rules() {
   return {
       choice("job", kJobKinds, STORE(JobKind, kind)),
       choice("method", kMethods, STORE(Method, train.method)),
+      number("preference", STORE(bool, train.preference)),
       number("lora-rank", STORE(int, train.lora_rank)),
       choice("lora-targets", kTargets, STORE(LoraTargets, train.lora_targets)),
       choice("precision", kPrecisions, STORE(Precision, precision)),

@@ -9,6 +9,7 @@
 namespace rightsize::plan {
 namespace {
 
+using model::Job;
 using model::Method;
 using model::Precision;
 
@@ -152,15 +153,26 @@ void add_deadline(const Request& request, std::vector<PossibleChange>& changes) 
 
 }  // namespace
 
-std::vector<PossibleChange> possible_changes(const Request& asked) {
+std::vector<PossibleChange> possible_changes(const Request& asked, const std::vector<model::Job>& leading) {
   Request request = asked;
-  // The extremes of each choice show the effect of a change; all choices would take several times as long.
-  if (request.choices.zero.size() > 2) request.choices.zero = {0, 3};
-  for (std::vector<int>* split : {&request.choices.tensor, &request.choices.pipeline}) {
-    if (split->size() > 2 && request.work.kind == WorkKind::kTraining) *split = {split->front(), split->back()};
+  // The extremes of each choice and those of the leading plans: a relaxed limit never costs more, and all choices would
+  // take several times as long.
+  const auto narrow = [&](auto& choices, auto value_of) {
+    if (choices.size() <= 2) return;
+    auto kept = choices;
+    std::erase_if(kept, [&](const auto& value) {
+      const bool led =
+          std::any_of(leading.begin(), leading.end(), [&](const Job& job) { return value_of(job) == value; });
+      return !led && value != choices.front() && value != choices.back();
+    });
+    choices = std::move(kept);
+  };
+  narrow(request.choices.zero, [](const Job& job) { return job.parallel.zero; });
+  narrow(request.choices.recomputes, [](const Job& job) { return job.train.recompute; });
+  if (request.work.kind == WorkKind::kTraining) {
+    narrow(request.choices.tensor, [](const Job& job) { return job.parallel.tensor; });
+    narrow(request.choices.pipeline, [](const Job& job) { return job.parallel.pipeline; });
   }
-  std::vector<model::Recompute>& recomputes = request.choices.recomputes;
-  if (recomputes.size() > 2) recomputes = {recomputes.front(), recomputes.back()};
   std::vector<PossibleChange> changes;
   add_terms(request, changes);
   add_deadline(request, changes);

@@ -31,8 +31,9 @@ struct PossibleChange {
   Request request;    // the changed one
 };
 
-// The changes that apply to this request, those with the least effect on the result first.
-std::vector<PossibleChange> possible_changes(const Request& request);
+// The changes that apply to this request, those with the least effect on the result first. `leading`: the settings of
+// the best plans so far, which a changed request may always choose.
+std::vector<PossibleChange> possible_changes(const Request& request, const std::vector<model::Job>& leading = {});
 // Relaxed limits, for requests that nothing meets.
 std::vector<PossibleChange> relaxed_limits(const Request& request);
 

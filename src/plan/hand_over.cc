@@ -318,6 +318,10 @@ Result<Target> parse_target(std::string_view name) {
 
 Result<std::string> hand_over(Target target, const Request& request, const Plan& plan) {
   if (Result<> span = check_span(target, request, plan); !span) return fail(span.error());
+  const bool machines_only = target == Target::kTerraform || target == Target::kKarpenter;
+  if (plan.job.train.preference && !machines_only)
+    return fail(bad_input("there is no launch command for preference training (DPO) yet")
+                    .with_hint("--emit terraform writes the machines"));
   using Write = Result<std::string> (*)(const Request&, const Plan&);
   static constexpr Write kWriters[] = {skypilot, kubernetes, karpenter, slurm, terraform, triton};
   return kWriters[static_cast<int>(target)](request, plan);

@@ -87,6 +87,7 @@ Settings large_training(Draw& draw) {
           {"seq", draw.one_of({"2048", "4096", "8192"})},
           {"stack", draw.one_of({"megatron", "torchtitan"})},
           {"global-batch", draw.one_of({"256", "1024"})},
+          {"deadline", draw.whole(300, 3000) + "h"},
           {"gpu", draw.one_of({"b200-sxm", "h100-sxm,h200-sxm", "a100-80gb-sxm,rtx-pro-6000"})},
           {"max-gpus", "128"}};
 }
@@ -221,7 +222,7 @@ void expect_way_out(const Request& request, const Recommendation& found) {
     EXPECT_EQ(best, in_usd(more->plan.cost)) << more->flags;
 }
 
-TEST(RandomRequests, TrainingPlansFitInMemory) {
+TEST(RandomRequests, LargeTrainingPlansFitInMemoryAndALaterDeadlineCostsNoMore) {
   Draw draw(first_seed());
   for (int i = 0; i < std::max(6, requests_to_try() / 5); ++i) {
     const Request request = request_of(large_training(draw));
@@ -229,6 +230,10 @@ TEST(RandomRequests, TrainingPlansFitInMemory) {
     for (const Plan& p : found.plans) {
       EXPECT_LE(in_gib(p.memory.high), in_gib(p.fit.capacity)) << p.gpus << " x " << p.offer.gpu->name;
       EXPECT_EQ(p.fit.verdict, memory::Verdict::kFits);
+    }
+    for (const RequestChange& change : found.changes) {
+      if (change.kind != RequestChangeKind::kTwiceDeadline || found.plans.empty()) continue;
+      EXPECT_LE(ranked_cost(change.plan), kTie * best_rank(found));
     }
   }
 }

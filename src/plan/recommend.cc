@@ -169,11 +169,11 @@ class Planning {
     return choices.empty() || serving_->confirm_mix(choices) ? choices : std::vector<MixChoice>{};
   }
 
-  std::vector<PricedOption> confirmed_kinds() const {
-    std::vector<PricedOption> kinds = kinds_;
-    std::erase_if(kinds, [](const PricedOption& kind) { return !kind.option->confirmed; });
-    return kinds;
+  static std::vector<PricedOption> confirmed_of(std::vector<PricedOption> options) {
+    std::erase_if(options, [](const PricedOption& option) { return !option.option->confirmed; });
+    return options;
   }
+  std::vector<PricedOption> confirmed_kinds() const { return confirmed_of(kinds_); }
 
   // The cheapest extrapolation, where it is clearly cheaper than the first plan; null: none.
   const PricedOption* worth_testing() const {
@@ -232,14 +232,9 @@ class Planning {
     candidates_ = price_options(request_, book_, classes_, work_, found_, obstacles_);
     kinds_ = best_of_each_kind(request_, candidates_);
     front_ = pareto_front(request_, candidates_);
-    trade_off_ = request_.plans_only ? std::vector<PricedOption>{} : trade_off(request_, settled(), kTradeOff);
-  }
-
-  // Services change when they are simulated, so only what was simulated is compared.
-  std::vector<PricedOption> settled() const {
-    std::vector<PricedOption> settled = candidates_;
-    if (serving_) std::erase_if(settled, [](const PricedOption& c) { return !c.option->confirmed; });
-    return settled;
+    if (request_.plans_only) return;
+    // Services change when they are simulated, so only what was simulated is compared.
+    trade_off_ = trade_off(request_, serving_ ? confirmed_of(candidates_) : candidates_, kTradeOff);
   }
 
   // The allocator never held more than a quarter beyond live memory; where that fits, no replay is needed.
@@ -549,6 +544,10 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   result.effort = planning.effort();
   result.effort.search_seconds = watch.lap();
 
+  constexpr std::size_t kLeading = 8;
+  std::vector<model::Job> leading;
+  for (std::size_t i = 0; i < std::min(kLeading, planning.kinds().size()); ++i)
+    leading.push_back(planning.kinds()[i].option->job);
   // Changes are explored while the plans are verified: neither depends on the other.
   std::vector<Explored> explored;
   at_once(
@@ -562,7 +561,8 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
         result.effort.verify_seconds = watch.lap();
       },
       [&] {
-        if (!request.plans_only) explored = explore(possible_changes(request), book, constants, work, run_cache);
+        if (!request.plans_only)
+          explored = explore(possible_changes(request, leading), book, constants, work, run_cache);
       });
   result.feasible = planning.feasible();
 

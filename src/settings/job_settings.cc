@@ -45,6 +45,7 @@ constexpr Setting kRows[] = {
     choice("method", "full|lora|qlora", "train all weights, LoRA adapters, or LoRA adapters on an nf4 base")
         .listed()
         .or_words("full"),
+    yes_no("preference", "train on preference pairs (DPO): a sample is a chosen and a rejected answer"),
     count("lora-rank", "16", 1, 4096, "rank of the LoRA adapters").or_words("16"),
     choice("lora-targets", "all-linear|attention", "matrices that get LoRA adapters").or_words("all-linear"),
     choice("optimizer", "adamw|adamw-8bit|adamw-paged-8bit|sgd|sgd-momentum|adafactor|lion|muon", "optimizer")

@@ -55,7 +55,8 @@ struct JobWords {
 };
 constexpr JobWords kJobWords[] = {
     {"train", "train training pretrain pretraining continuedpretraining cpt scratch"},
-    {"finetune", "finetune finetuning sft tune tuning posttrain posttraining instructiontuning dpo"},
+    {"finetune", "finetune finetuning sft tune tuning posttrain posttraining instructiontuning"},
+    {"dpo", "dpo ipo preferencetuning preferenceoptimization directpreferenceoptimization"},
     {"serve",
      "serve serving inference infer textgeneration rag chat online realtime chatbot api deploy deployment host hosting "
      "llm "

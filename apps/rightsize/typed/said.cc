@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "presets/presets.h"
@@ -65,10 +66,26 @@ class SaidReader {
       }
       if (!(is_flag_word(in_[at_]) ? take_flag() : take_bare())) keep(in_[at_]);
     }
+    count_documents();
     return std::move(out_);
   }
 
  private:
+  // A query of a reranker is as many passes as it has documents: --rate 30/s --pairs 50.
+  void count_documents() {
+    const auto first = [&](auto test) { return std::find_if(out_.amounts.begin(), out_.amounts.end(), test); };
+    const auto documents =
+        first([](const SaidAmount& s) { return s.thing == Thing::kItem && !s.amount.per && !s.is_rate; });
+    const auto rate =
+        first([](const SaidAmount& s) { return s.is_rate || (s.thing == Thing::kRequest && s.amount.per); });
+    if (out_.job != "rerank" || documents == out_.amounts.end() || rate == out_.amounts.end()) return;
+    const double many = documents->amount.count;
+    rate->amount.count *= many;
+    rate->flag.clear();
+    rate->value = fmt::format("{} queries of {} documents", rate->value, format_count(many));
+    out_.amounts.erase(documents);
+  }
+
   void keep(const std::string& word) { out_.rest.words.push_back(word); }
 
   const FlagInfo* find(std::string_view name) const {

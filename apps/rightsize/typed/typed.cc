@@ -212,7 +212,7 @@ class Rewriter {
           (work && (work->thing == Thing::kUser || work->thing == Thing::kRequest)) ||
           (!flag.empty() &&
            read_limit_name(flag.substr(std::min(flag.find_first_not_of('-'), flag.size()))).has_value());
-      return (!job.empty() && job != "train" && job != "finetune") || traffic;
+      return (!job.empty() && !holds(std::array{"train", "finetune", "dpo"}, job)) || traffic;
     });
   }
 

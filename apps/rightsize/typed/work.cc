@@ -107,7 +107,7 @@ class WorkWriter {
     constexpr std::array kOffline = {"batch", "embed", "rerank", "image", "video", "transcribe"};
     return std::find(kOffline.begin(), kOffline.end(), job_) != kOffline.end();
   }
-  bool trains() const { return job_ == "train" || job_ == "finetune"; }
+  bool trains() const { return job_ == "train" || job_ == "finetune" || job_ == "dpo"; }
 
   // Memory and speed in a format that no default framework trains in are those of serving.
   void infer_serving() {
@@ -135,9 +135,15 @@ class WorkWriter {
     if (plans_) infer_job();
     if (job_.empty() || job_inferred_) return;
     if (job_ == "rl") return out_.words.push_back("--job=rl");
-    const bool all_weights = job_ == "finetune" && given("--method").empty() && has("--method");
+    const bool all_weights = (job_ == "finetune" || job_ == "dpo") && given("--method").empty() && has("--method");
     if (all_weights) out_.notes.emplace_back("fine-tuning trains all weights; --method lora trains adapters only");
     out_.words.push_back(trains() ? "--job=train" : "--job=serve");
+    if (job_ == "dpo" && has("--preference") && given("--preference").empty()) {
+      out_.words.push_back("--preference=yes");
+      out_.notes.emplace_back(
+          "DPO trains on pairs of answers, which a frozen reference model reads too: --preference yes; samples are "
+          "pairs");
+    }
     if (job_ == "embed" && generates() && has("--osl") && given("--osl").empty()) {
       out_.words.push_back("--osl=1");
       out_.notes.emplace_back("an embedding is one pass over the text: --osl 1");
@@ -293,22 +299,7 @@ class WorkWriter {
     return rate;
   }
 
-  // A query of a reranker is as many passes as it has documents: --rate 30/s --pairs 50.
-  void put_documents() {
-    const auto documents = std::find_if(amounts_.begin(), amounts_.end(), [](const SaidAmount& said) {
-      return said.thing == Thing::kItem && !said.amount.per && !said.is_rate;
-    });
-    const auto rate = std::find_if(amounts_.begin(), amounts_.end(), says_rate);
-    if (job_ != "rerank" || documents == amounts_.end() || rate == amounts_.end()) return;
-    const double many = documents->amount.count;
-    rate->amount.count *= many;
-    rate->flag.clear();
-    rate->value = fmt::format("{} queries of {} documents", rate->value, format_count(many));
-    amounts_.erase(documents);
-  }
-
   void put_request() {
-    put_documents();
     if (const auto rate = rate_of_people()) {
       if (given("--job").empty()) put("--job", "serve");
       put("--rate", rate_text(*rate));
