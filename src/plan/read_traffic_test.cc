@@ -108,6 +108,24 @@ TEST(RateProfile, NightsTakeFewerMachines) {
   EXPECT_GE(plan.machines_by_hour[0] * plan.replicas / plan.machines, 2) << "one replica to spare at night, too";
 }
 
+// The plan of a full day, with machines in the hours with requests only.
+TEST(HoursPerDay, NoMachinesRunInHoursWithoutRequests) {
+  const catalog::Catalog catalog = *catalog::load_catalog("");
+  const perf::Constants constants = *perf::load_constants("");
+  for (const int hours : {1, 9, 23}) {
+    const Checked<Request> request = read({{"model", "llama-3.1-8b"},
+                                           {"job", "serve"},
+                                           {"rate", "20"},
+                                           {"hours-per-day", std::to_string(hours)},
+                                           {"gpu", "l40s"},
+                                           {"top", "1"}});
+    ASSERT_TRUE(request) << describe(request.error());
+    const Plan plan = recommend(*request, market::PriceBook(catalog), constants).plans.at(0);
+    EXPECT_EQ(std::count(plan.machines_by_hour.begin(), plan.machines_by_hour.end(), plan.machines), hours);
+    EXPECT_EQ(std::count(plan.machines_by_hour.begin(), plan.machines_by_hour.end(), 0), 24 - hours);
+  }
+}
+
 // A kind of request that is one in twenty, and long, keeps the limit by itself, not only among all the short ones.
 TEST(Mix, EveryKindKeepsItsLimits) {
   const catalog::Catalog catalog = *catalog::load_catalog("");

@@ -454,6 +454,10 @@ std::vector<int> ServingSearch::machines_by_hour(const Option& option) {
   std::map<int, int> known;
   std::vector<int> machines;
   for (double rate : request_.work.rate_by_hour) {
+    if (!(rate > 0)) {  // without requests no machine is needed, not even a spare one
+      machines.push_back(0);
+      continue;
+    }
     const int level = std::max(1, static_cast<int>(std::ceil(rate / peak * kLevels - 1e-9)));
     const auto [at, fresh] = known.try_emplace(level, option.machines);
     if (fresh && level < kLevels) {

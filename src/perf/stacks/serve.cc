@@ -54,7 +54,7 @@ void fill_decode_parts(TimeParts& parts, const Latency& l, const EngineCopy& r) 
   add_part(parts, "kernel launches", s.launches * d);
   Seconds sum;
   for (const TimePart& part : parts) sum += part.time;
-  add_part(parts, "speculative decoding", s.device / r.accepted - sum);
+  if (r.accepted > 1) add_part(parts, "speculative decoding", s.device / r.accepted - sum);
   add_part(parts, "waiting for the host", (s.time - s.device) / r.accepted);
   add_part(parts, "prefills of other requests", l.tpot - s.time / r.accepted);
 }
