@@ -15,7 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (read.error().empty() || describe(read.error()).empty()) std::abort();
     return 0;
   }
-  if (read->workloads.empty() || read->blocks.empty()) std::abort();
+  if (read->workloads.empty() && !read->cluster) std::abort();
+  if (!read->workloads.empty() && read->blocks.empty()) std::abort();
   for (const portfolio::Workload& w : read->workloads) {
     if (w.name.empty() || w.options.empty() || w.dropped.size() == w.options.size()) std::abort();
     for (const portfolio::Option& option : w.options) {

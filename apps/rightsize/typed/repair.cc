@@ -163,8 +163,10 @@ class Repair {
   bool mentions(const std::string& text, const WordPart& part) const {
     const std::string name = part.flag.empty() ? *part.value : part.flag;
     const std::string bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
-    return text.find(name) != std::string::npos || text.find("'" + bare + "'") != std::string::npos ||
-           (part.value && part.value->size() > 2 && text.find(*part.value) != std::string::npos);
+    const bool word = part.flag.size() > 5 && text.find(" " + bare) != std::string::npos;
+    return word || text.find(name) != std::string::npos || text.find("'" + bare + "'") != std::string::npos ||
+           (part.value && part.value->size() > 2 && text.find(*part.value) != std::string::npos) ||
+           (part.value && part.value->starts_with("trace:") && text.find(part.value->substr(6)) != std::string::npos);
   }
 
   // Flags with values in the hints: "add --gpus 8", "use --rate 50/s".
@@ -228,7 +230,9 @@ class Repair {
     const bool names_model = std::any_of(
         typed_.begin(), typed_.end(), [](const WordPart& part) { return part.flag.empty() || part.flag == "--model"; });
     for (const auto& [flag, value] : kStandIns) {
-      const bool given = std::any_of(base.begin(), base.end(), [&](const WordPart& part) { return part.flag == flag; });
+      const bool given = std::any_of(base.begin(), base.end(), [&](const WordPart& part) {
+        return part.flag == flag && !mentions(messages_, part);
+      });
       if (given || (flag == "--model" && names_model)) continue;
       if (called(declared_, flag) != nullptr)
         stand_ins.push_back({WordEdit::Kind::kSet, {std::string(flag), std::string(value)}});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -364,7 +365,7 @@ class SaidReader {
 
   // "spot", "on aws", "in eu", "in us-east-1": terms, a provider or a region. A word alone may also be a link.
   bool take_offer(const std::string& word) {
-    const bool verb = at_ == 1 && out_.command == "prices";  // prices spot, prices compare
+    const bool verb = std::exchange(first_bare_, false) && out_.command == "prices";  // prices spot, prices compare
     if (verb || !has("--provider") || model::is_known_name(word)) return false;
     const bool after = lists_word("in on from at using with via", to_lower(word));
     const std::string& name = after && at_ + 1 < in_.size() ? in_[at_ + 1] : word;
@@ -512,7 +513,7 @@ class SaidReader {
 
   std::vector<std::string> in_;
   const std::deque<FlagInfo>& declared_;
-  bool plans_ = false;
+  bool plans_ = false, first_bare_ = true;
   std::size_t at_ = 0;
   Said out_;
 };

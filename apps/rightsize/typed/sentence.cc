@@ -30,6 +30,10 @@ bool is_sentence(const std::string& text) {
   if (text.find(' ') == std::string::npos || std::filesystem::exists(text, ignored)) return false;
   const std::vector<std::string> words = split_words(text);
   if (words.size() == 3 && words[1] == "like") return false;
+  constexpr std::size_t kLongestName = 4;
+  const bool is_name = words.size() <= kLongestName && !text.ends_with('?') &&
+                       kind_of_word(fmt::format("{}", fmt::join(words, "-"))) != WordKind::kOther;
+  if (is_name) return false;
   return words.size() >= kFewest || text.ends_with('?');
 }
 

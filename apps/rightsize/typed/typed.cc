@@ -479,7 +479,10 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   if (meant.empty()) return typed;
   const std::size_t space = std::min(meant.find(' '), meant.size());
   all.front() = meant.substr(0, space);
-  if (space < meant.size()) all.insert(all.begin() + 1, meant.substr(space + 1));
+  if (space < meant.size()) {
+    const bool flag = meant[space + 1] == '-';  // behind the words, which may be a name together
+    all.insert(flag ? all.end() : all.begin() + 1, meant.substr(space + 1));
+  }
   if (fold_name(all.front()) != fold_name(written) && fold_name(all.front()) != fold_name(written + "s"))
     typed.renamed.push_back(fmt::format("'{}' is 'rightsize {}'", written, meant));
   // SkyPilot's `show-gpus H100` lists prices, and `gpus --cloud aws` can only mean prices too.

@@ -1,6 +1,10 @@
 // rightsize window: work that can wait, done in windows: GPUs, schedule and cost, compared with real time.
 #include <memory>
 
+#include <fmt/format.h>
+
+#include "base/parse_units.h"
+#include "market/energy.h"
 #include "rightsize/window/report.h"
 
 namespace rightsize::app {
@@ -51,15 +55,22 @@ Run add_window(FlagSet& command) {
   command.add("gpus", f->gpus)
       ->meaning("GPUs to use; more than the fewest leave time to wait for cheap or clean hours")
       ->or_words("the fewest");
-  const auto text_of = [](std::string& to) {
-    return [&to](const std::string& text) -> Result<> {
+  // A value for every hour, or a file: more than the row of the setting describes.
+  const auto hours_of = [](const char* name, std::string& to) {
+    return [name, &to](const std::string& text) -> Result<> {
       to = text;
+      const settings::Setting& row = settings::get(name);
+      if (text.empty()) return fail(bad_input(fmt::format("--{} is empty", name)));
+      if (!settings::is_number(row.kind)) return {};
+      const bool number = parse_number(text).has_value();
+      if (const auto value = settings::read(row, text); number && !value) return fail(value.error());
+      if (const auto hours = market::read_hours(name, text); !hours) return fail(hours.error().front());
       return {};
     };
   };
-  command.add_unchecked("kwh-price", text_of(f->kwh_price))
+  command.add_unchecked("kwh-price", hours_of("kwh-price", f->kwh_price))
       ->meaning("electricity price, USD per kWh, or a CSV file with hour,value; runs move to the cheapest hours");
-  command.add_unchecked("carbon", text_of(f->carbon))
+  command.add_unchecked("carbon", hours_of("carbon", f->carbon))
       ->meaning("grams of CO2 per kWh, a place, or a CSV file with hour,value; runs move to the cleanest hours");
   command.add("gpu-power", f->gpu_power)->or_words("its TDP");
   command.add("pue", f->pue);
