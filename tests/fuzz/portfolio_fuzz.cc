@@ -18,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (read->workloads.empty() && !read->cluster) std::abort();
   if (!read->workloads.empty() && read->blocks.empty()) std::abort();
   for (const portfolio::Workload& w : read->workloads) {
-    if (w.name.empty() || w.options.empty() || w.dropped.size() == w.options.size()) std::abort();
+    if (w.name.empty()) std::abort();
+    if (!w.small && (w.options.empty() || w.dropped.size() == w.options.size())) std::abort();
     for (const portfolio::Option& option : w.options) {
       if (option.gpus.size() != read->blocks.size() || !(option.usd >= 0)) std::abort();
     }

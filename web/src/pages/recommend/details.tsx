@@ -62,14 +62,21 @@ function Memory({ state, plan }: { state: State; plan: Plan }) {
       const need = parts.reduce((sum, part) => sum + part.gib, 0);
       type Size = (typeof sizes)[number];
       const rowOf = (size: Size) => `${number(size.gib)} GiB`;
-      const most = width > 700 ? 3 : width > 480 ? 2 : 1;
-      const label = (size: Size | undefined) => (size ? `${size.verdict === 'no' ? '✗' : size.verdict === 'tight' ? '≈' : '✓'} ${size.names.slice(0, most).join(', ')}${size.names.length > most ? ` +${String(size.names.length - most)}` : ''}` : '');
+      const marginRight = Math.min(280, Math.max(120, width * 0.36));
+      // As many names as fit beside the bars.
+      const label = (size: Size | undefined) => {
+        if (!size) return '';
+        const mark = size.verdict === 'no' ? '✗' : size.verdict === 'tight' ? '≈' : '✓';
+        const text = (most: number) => `${mark} ${size.names.slice(0, most).join(', ')}${size.names.length > most ? ` +${String(size.names.length - most)}` : ''}`;
+        const fits = (most: number) => text(most).length * 6.7 <= marginRight - 20;
+        return text(fits(3) ? 3 : fits(2) ? 2 : 1);
+      };
       const colour: Record<string, string> = { fits: 'var(--good)', tight: 'var(--warn)', no: 'var(--line-strong)' };
       return {
         height: 22 * (sizes.length + 1) + 46,
         marginTop: 36,
         marginLeft: 58,
-        marginRight: Math.min(280, Math.max(120, width * 0.36)),
+        marginRight,
         x: { label: 'GiB of one GPU →', labelOffset: 30, grid: true, nice: false, domain: [0, Math.max(need, ...sizes.map((size) => size.gib)) * 1.02], ticks: width < 560 ? 3 : 6, axis: 'top' },
         y: { label: null, domain: ['this job', ...sizes.map(rowOf)], tickSize: 0 },
         color: { domain: parts.map((part) => part.part), range: PART_COLOURS },
