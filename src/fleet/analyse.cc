@@ -135,8 +135,30 @@ std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus) {
   return ledger;
 }
 
+namespace {
+
+// A job log does not say which GPU of a host a job had, so the waste of active GPUs of one type is shared by how little
+// each owner's jobs used theirs.
+struct JobLogWaste {
+  Usd all;
+  struct Use {
+    Seconds slack, active;
+  } total;
+  std::map<std::string, Use> by_owner;
+
+  void add(const std::string& owner, Seconds slack, Seconds active) {
+    for (Use* use : {&total, &by_owner[owner]}) use->slack += slack, use->active += active;
+  }
+  double share(const Use& of) const {
+    return total.slack > Seconds{} ? of.slack / total.slack : total.active > Seconds{} ? of.active / total.active : 0;
+  }
+};
+
+}  // namespace
+
 std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerKey& key) {
   std::map<std::string, GroupLine> lines;
+  std::map<std::string, JobLogWaste> job_logs;  // by GPU type
   for (const GpuRow& gpu : gpus) {
     const Tenancy whole{{}, gpu.use.covered, gpu.use.covered * gpu.use.idle_share};
     const std::span<const Tenancy> tenancies =
@@ -151,6 +173,8 @@ std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerK
     const double idle_waste = gpu.share_of(Category::kIdle) + gpu.share_of(Category::kIdleHeld);
     const double active_waste = gpu.waste_share() - idle_waste;
     std::map<std::string, bool> counted;
+    JobLogWaste* job_log = gpu.use.from_job_log && gpu.spend ? &job_logs[gpu.use.device.name] : nullptr;
+    if (job_log != nullptr) job_log->all += *gpu.spend * active_waste;
     for (const Tenancy& t : tenancies) {
       std::string name = key(t.owner, gpu.use.device);
       if (name.empty()) name = Owner{}.shown();
@@ -161,8 +185,10 @@ std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerK
       if (!gpu.use.from_job_log && !std::exchange(counted[name], true)) ++line.gpus;
       const Seconds resting = std::min(t.idle, t.time);
       // Idle waste belongs to the owners who were idle, the rest to those who were active.
+      const bool here = job_log == nullptr && active > Seconds{};
       const double waste = idle_waste * (idle > Seconds{} ? resting / idle : t.time / all) +
-                           (active > Seconds{} ? active_waste * ((t.time - resting) / active) : 0);
+                           (here ? active_waste * ((t.time - resting) / active) : 0);
+      if (job_log != nullptr) job_log->add(name, t.slack, t.time - resting);
       line.gpu_time += gpu.gpu_time * (t.time / all);
       line.idle = line.idle.value_or(GpuTime{}) + gpu.gpu_time * (resting / all);
       line.spend += gpu.spend.value_or(Usd{}) * (t.time / all);
@@ -170,6 +196,9 @@ std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerK
       if (const std::optional<Joules> energy = gpu.energy())
         line.energy = line.energy.value_or(Joules{}) + *energy * (t.time / all);
     }
+  }
+  for (const auto& [model, job_log] : job_logs) {
+    for (const auto& [name, use] : job_log.by_owner) lines[name].waste += job_log.all * job_log.share(use);
   }
   std::vector<GroupLine> owners;
   owners.reserve(lines.size());

@@ -48,12 +48,12 @@ class OwnerTimes {
  public:
   struct Entry {
     std::uint32_t owner = 0;
-    Seconds active, idle;
+    Seconds active, idle, slack;
   };
 
-  void add(std::uint32_t owner, Seconds time, bool idle) {
+  void add(std::uint32_t owner, Seconds time, bool idle, Seconds slack) {
     if (entries_.size() >= merge_at_) merge();
-    entries_.push_back({owner, idle ? Seconds{} : time, idle ? time : Seconds{}});
+    entries_.push_back({owner, idle ? Seconds{} : time, idle ? time : Seconds{}, slack});
   }
   // One entry per owner.
   const std::vector<Entry>& merge() {
@@ -63,6 +63,7 @@ class OwnerTimes {
       if (kept > 0 && entries_[kept - 1].owner == entry.owner) {
         entries_[kept - 1].active += entry.active;
         entries_[kept - 1].idle += entry.idle;
+        entries_[kept - 1].slack += entry.slack;
       } else {
         entries_[kept++] = entry;
       }
@@ -81,6 +82,11 @@ class OwnerTimes {
   std::vector<Entry> entries_;
   std::size_t merge_at_ = 64;
 };
+
+// Active time in which the GPU did not work.
+Seconds slack_of(Seconds length, const JobGpu& gpu, bool resting) {
+  return gpu.utilization && !resting ? length * (1 - gpu.utilization->fraction()) : Seconds{};
+}
 
 // A GPU of a host, to which jobs are assigned.
 struct Slot {
@@ -104,6 +110,7 @@ struct Slot {
       // A job that runs can be acted on, so it is named.
       running.push_back(
           {{job.account, "", job.user, std::string(job.id)}, length, resting ? length : Seconds{}, job.start, job.end});
+      running.back().slack = slack_of(length, gpu, resting);
     }
     if (gpu.utilization) {
       measured += length;
@@ -156,12 +163,14 @@ class HostSlots {
       }
       ++run.count;
       if (job.running()) continue;
-      if (gpu.index >= 0) slot.ended.add(owner, job.elapsed, resting);
+      if (gpu.index >= 0) slot.ended.add(owner, job.elapsed, resting, slack_of(job.elapsed, gpu, resting));
       if (gpu.index < 0) (resting ? slot.pooled_idle : slot.pooled_active) += job.elapsed;
     }
     release_later(job, run);
-    if (gpu.index < 0 && !job.running() && count > 0)
-      ended_.add(owner, job.elapsed * static_cast<double>(count), resting);
+    if (gpu.index < 0 && !job.running() && count > 0) {
+      const Seconds all = job.elapsed * static_cast<double>(count);
+      ended_.add(owner, all, resting, slack_of(all, gpu, resting));
+    }
   }
 
   void drop_users(JobOwners& owners) {
@@ -195,6 +204,7 @@ class HostSlots {
         // Until here, `time` is the active part.
         use.tenancies.push_back(
             {owner, tenancy.time + tenancy.idle, tenancy.idle, slot.first, std::min(slot.last, slot.busy_until)});
+        use.tenancies.back().slack = tenancy.slack;
       }
       std::ranges::stable_sort(use.tenancies, std::ranges::greater(), &Tenancy::time);
       gpus.emplace_back(i, std::move(use));
@@ -253,6 +263,7 @@ class HostSlots {
       Tenancy& tenancy = into[owners.owner(entry.owner)];
       tenancy.time += entry.active;
       tenancy.idle += entry.idle;
+      tenancy.slack += entry.slack;
     }
   }
   // Moves `amount` of one kind of time from the owners at `from` on.
@@ -261,7 +272,13 @@ class HostSlots {
     constexpr Seconds kRounding = seconds(1e-3);
     while (amount > kRounding && from != end) {
       const Seconds part = std::min(amount, from->second.*kind);
-      if (part > Seconds{}) to[from->first].*kind += part;
+      if (part > Seconds{}) {
+        const bool active = kind == &Tenancy::time;
+        const Seconds slack = active ? from->second.slack * (part / from->second.time) : Seconds{};
+        to[from->first].*kind += part;
+        to[from->first].slack += slack;
+        from->second.slack -= slack;
+      }
       from->second.*kind -= part;
       amount -= part;
       if (from->second.*kind <= kRounding) ++from;

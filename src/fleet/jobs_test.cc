@@ -119,6 +119,32 @@ TEST(Jobs, JobsAreClippedToTheWindow) {
   EXPECT_NEAR(in_hours(table.jobs[0].elapsed), 2, 1e-12);
 }
 
+// The waste of active GPUs belongs to those whose jobs used them least, however jobs share hosts.
+RC_GTEST_PROP(Jobs, OwnersWasteWhatTheirJobsDidNotUse, ()) {
+  JobTable table;
+  std::map<std::string, double> unused;
+  double all = 0;
+  const int count = *rc::gen::inRange(2, 20);
+  for (int i = 0; i < count; ++i) {
+    const int gpus = *rc::gen::inRange(1, 5), length = *rc::gen::inRange(1, 12), percent = *rc::gen::inRange(20, 101);
+    const std::string user = *rc::gen::element<std::string>("ann", "bob", "eve");
+    table.jobs.push_back(job(std::to_string(i), "COMPLETED", *rc::gen::inRange(0, 50), length, gpus,
+                             *rc::gen::element<std::string>("n1", "n2")));
+    table.jobs.back().user = telemetry::Word(user);
+    table.jobs.back().utilization = static_cast<float>(percent) / 100;
+    unused["vision/" + user] += gpus * length * (1 - percent / 100.0);
+    all += gpus * length * (1 - percent / 100.0);
+  }
+  const DevicePrices book(facts(), *market::parse_own_prices({"*=2"}, facts()));
+  const FleetAnalysis a = analyse(gpus_of_jobs(table, {}), {book, speeds()});
+  double waste = 0;
+  for (const GroupLine& owner : a.owners) waste += in_usd(owner.waste);
+  RC_ASSERT(std::abs(waste - in_usd(a.totals.waste)) < 1e-6 * (1 + waste));
+  for (const GroupLine& owner : a.owners) {
+    if (all > 0) RC_ASSERT(std::abs(in_usd(owner.waste) / std::max(1e-9, waste) - unused[owner.name] / all) < 1e-3);
+  }
+}
+
 // A job that runs and does nothing can be cancelled; one that ended cannot.
 TEST(Jobs, OnlyRunningJobsAreStopped) {
   JobTable table;

@@ -83,6 +83,7 @@ struct Tenancy {
   TimePoint first = {}, last = {};  // first reading, and the end of the time covered
   std::optional<double> activity_p95 = {}, activity_peak = {};
   std::optional<Bytes> memory_peak = {};
+  Seconds slack = {};  // of a job log: active time x (1 - utilization)
 };
 
 // How long a partitioned GPU had one set of MIG instances at the same time.

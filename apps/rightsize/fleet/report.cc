@@ -187,7 +187,7 @@ std::string jobs_headline(const FleetAnalysis& a) {
     text += "No job ended without a result. ";
   }
   if (jobs.measured == 0) return text + "How busy the GPUs were is unknown: the log has no GPU utilization.";
-  return text + fmt::format("{} of the cost was idle time ({} of {} jobs were measured).",
+  return text + fmt::format("{} of the cost was GPU time that was not used ({} of {} jobs were measured).",
                             percent(a.totals.waste_share()), format_count(static_cast<double>(jobs.measured)),
                             format_count(static_cast<double>(jobs.jobs)));
 }
