@@ -237,10 +237,8 @@ class Planning {
     trade_off_ = trade_off(request_, serving_ ? confirmed_of(candidates_) : candidates_, kTradeOff);
   }
 
-  // The allocator never held more than a quarter beyond live memory; where that fits, no replay is needed.
+  // Exactly: the surfaces that the search uses are interpolated.
   bool fits(const PricedOption& c) {
-    constexpr double kMostReserve = 1.25;
-    if (memory_.high(c.option->job) * kMostReserve <= c.machines->gpu->capacity()) return true;
     const memory::MemoryNeed& need = memory_.need(c.option->job, *c.machines->gpu);
     return memory::fits(need, *c.machines->gpu).verdict == memory::Verdict::kFits;
   }
