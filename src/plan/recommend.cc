@@ -527,6 +527,9 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
     const PricedOption& best = one.planning->kinds().front();
     const bool has_bf16 = best.machines->gpu->peak(catalog::NumberFormat::kBf16).supported;
     if (one.change->kind == RequestChangeKind::kPureBf16 && !has_bf16) continue;
+    // The first plan meets a later deadline too: what costs more than it is no change worth showing.
+    const bool later = one.change->kind == RequestChangeKind::kTwiceDeadline;
+    if (later && !result.plans.empty() && best.cost > result.plans.front().cost) continue;
     result.changes.push_back({one.change->kind, flags_for(*one.change, best), one.planning->build(best)});
   }
 }
