@@ -10,24 +10,20 @@
 #include "bill/budget.h"
 #include "bill/focus_writer.h"
 #include "bill/reconcile.h"
+#include "catalog/test_catalog.h"
 
 namespace rightsize::bill {
 namespace {
 
 using testing::HasSubstr;
 
-const catalog::Catalog& machines() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
-
 // Machines with GPUs that no other provider has under the same name.
 const std::vector<const catalog::Machine*>& distinct_machines() {
   static const std::vector<const catalog::Machine*> kAll = [] {
     std::map<std::string, int> named;
-    for (const catalog::Machine& machine : machines().machines) ++named[machine.instance];
+    for (const catalog::Machine& machine : built_in_catalog().machines) ++named[machine.instance];
     std::vector<const catalog::Machine*> all;
-    for (const catalog::Machine& machine : machines().machines) {
+    for (const catalog::Machine& machine : built_in_catalog().machines) {
       if (machine.gpus > 0 && named[machine.instance] == 1) all.push_back(&machine);
     }
     return all;
@@ -39,7 +35,7 @@ const catalog::Machine& some_machine() {
 }
 
 Bill bill_of(const std::string& csv, const std::string& tag = {}) {
-  BillReader reader(machines(), tag);
+  BillReader reader(built_in_catalog(), tag);
   const auto source = bytes_of(csv);
   const Result<> read = reader.read(*source, "bill.csv");
   EXPECT_TRUE(read) << (read ? "" : read.error().message);
@@ -251,7 +247,7 @@ TEST(Bill, AMachineInPartsHasTheHoursOfOneGpu) {
 }
 
 TEST(Bill, MistakesAreSaid) {
-  BillReader reader(machines());
+  BillReader reader(built_in_catalog());
   const auto other = bytes_of("a,b\n1,2\n");
   const Result<> wrong = reader.read(*other, "x.csv");
   ASSERT_FALSE(wrong);

@@ -7,20 +7,13 @@
 
 #include "capacity/planner.h"
 #include "capacity/screen.h"
-#include "presets/presets.h"
+#include "catalog/test_catalog.h"
 #include "perf/stacks/engine_step.h"
+#include "perf/test_constants.h"
+#include "presets/presets.h"
 
 namespace rightsize::capacity {
 namespace {
-
-const perf::Constants& constants() {
-  static const perf::Constants kConstants = *perf::load_constants("");
-  return kConstants;
-}
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
 
 struct Case {
   const char* model;
@@ -44,15 +37,15 @@ struct Fitted {
   const catalog::Gpu& gpu;
   Replica replica;
 
-  explicit Fitted(const Case& c) : shape(*model::find_model(c.model)), gpu(**facts().find_gpu(c.gpu)) {
+  explicit Fitted(const Case& c) : shape(*model::find_model(c.model)), gpu(**built_in_catalog().find_gpu(c.gpu)) {
     job.kind = model::JobKind::kServe;
     job.stack = c.stack;
     job.parallel.gpus = job.parallel.tensor = c.tensor;
     job.serve.isl = c.isl, job.serve.osl = c.osl;
     work = perf::work_of(shape);
-    speed = perf::gpu_speed(constants(), gpu);
+    speed = perf::gpu_speed(built_in_constants(), gpu);
     cluster = perf::default_cluster(gpu);
-    const auto made = token_replica({constants(), shape, work}, job, gpu, speed, cluster);
+    const auto made = token_replica({built_in_constants(), shape, work}, job, gpu, speed, cluster);
     EXPECT_TRUE(made) << c.model;
     if (made) replica = *made;
   }
@@ -84,7 +77,7 @@ TEST(StepFit, SimulationAgreesWithTheFormulas) {
       Service service;
       service.arrivals = sim::Poisson{requests_per_s(share * most)};
       service.lengths = lengths;
-      const auto formula = perf::estimate_serving(constants(), f.work, f.job, f.speed, f.cluster,
+      const auto formula = perf::estimate_serving(built_in_constants(), f.work, f.job, f.speed, f.cluster,
                                                   load_of(f.shape, f.job, f.gpu, requests_per_s(share * most)));
       ASSERT_TRUE(formula) << c.model;
       Configuration one;
@@ -124,7 +117,7 @@ TEST(SeparateWorkers, OneRequestMatchesTheFormulas) {
   Fitted f({"llama-3.1-70b", "h100-sxm", 4, model::Stack::kVllm, 2048, 256});
   f.job.serve.disaggregated = model::Disaggregated{2, 2, 1, 4};
   f.job.parallel.gpus = 8;
-  const Result<Replica> made = token_replica({constants(), f.shape, f.work}, f.job, f.gpu, f.speed, f.cluster);
+  const Result<Replica> made = token_replica({built_in_constants(), f.shape, f.work}, f.job, f.gpu, f.speed, f.cluster);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(made->gpus, 8);
   Service service;
@@ -137,7 +130,7 @@ TEST(SeparateWorkers, OneRequestMatchesTheFormulas) {
   ASSERT_TRUE(found);
   f.job.serve.concurrency = 1;
   const auto formulas =
-      perf::estimate_serving(constants(), f.work, f.job, f.speed, f.cluster, load_of(f.shape, f.job, f.gpu));
+      perf::estimate_serving(built_in_constants(), f.work, f.job, f.speed, f.cluster, load_of(f.shape, f.job, f.gpu));
   ASSERT_TRUE(formulas);
   EXPECT_NEAR(found->value(Quantity::kTpot, Statistic::kMean) / formulas->tpot, 1, 0.1);
   EXPECT_NEAR(found->value(Quantity::kTtft, Statistic::kMean) / formulas->ttft, 1, 0.25);
@@ -150,7 +143,7 @@ TEST(SeparateWorkers, TheScreenIsNearTheSimulation) {
   Fitted f({"llama-3.1-8b", "h100-sxm", 1, model::Stack::kVllm, 2048, 256});
   f.job.serve.disaggregated = model::Disaggregated{2, 1, 2, 1};
   f.job.parallel.gpus = 4;
-  const Result<Replica> made = token_replica({constants(), f.shape, f.work}, f.job, f.gpu, f.speed, f.cluster);
+  const Result<Replica> made = token_replica({built_in_constants(), f.shape, f.work}, f.job, f.gpu, f.speed, f.cluster);
   ASSERT_TRUE(made);
   Service service;
   service.lengths = {2048, 256, false};

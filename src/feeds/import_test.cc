@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/csv_reader.h"
+#include "catalog/test_catalog.h"
 
 namespace rightsize::feeds {
 namespace {
@@ -19,17 +20,12 @@ namespace {
 using catalog::Purchase;
 using testing::HasSubstr;
 
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
-
 // A feed from text, whole.
 Checked<Import> import(const std::string& kind, const std::string& text, const std::string& provider = "") {
   const std::string path = testing::TempDir() + "feed-" + std::to_string(getpid());
   std::ofstream(path) << text;
-  Importer importer(facts(), *parse_date("2026-11-01"), kind);
-  const Result<> read = read_feed(kind, path, {provider, &facts()}, importer);
+  Importer importer(built_in_catalog(), *parse_date("2026-11-01"), kind);
+  const Result<> read = read_feed(kind, path, {provider, &built_in_catalog()}, importer);
   std::filesystem::remove(path);
   if (!read) return fail(Errors(read.error()));
   return importer.finish();
@@ -343,8 +339,8 @@ TEST(ReadFeed, CompressedFilesAreDecompressed) {
   gzFile file = gzopen(path.c_str(), "wb");
   gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
   gzclose(file);
-  Importer importer(facts(), *parse_date("2026-11-01"), "csv");
-  ASSERT_TRUE(read_feed("csv", path, {"", &facts()}, importer));
+  Importer importer(built_in_catalog(), *parse_date("2026-11-01"), "csv");
+  ASSERT_TRUE(read_feed("csv", path, {"", &built_in_catalog()}, importer));
   std::filesystem::remove(path);
   EXPECT_DOUBLE_EQ(price(importer.finish(), "box", "r", Purchase::kOneYear), 12);
 }
@@ -379,7 +375,7 @@ TEST(CsvReader, RecordsMayHoldLineEndsInQuotes) {
 }
 
 Checked<Import> import_dated(const std::string& kind, const std::string& text, DateIs known,
-                             const std::string& currency = "", const catalog::Catalog& catalog = facts()) {
+                             const std::string& currency = "", const catalog::Catalog& catalog = built_in_catalog()) {
   const std::string path = testing::TempDir() + "dated-" + std::to_string(getpid());
   std::ofstream(path) << text;
   Importer importer(catalog, *parse_date("2026-11-01"), kind == "skypilot" ? "skypilot-catalog" : kind, known);
@@ -415,7 +411,7 @@ RC_GTEST_PROP(OwnTable, CurrencyIsAFactor, ()) {
     return found && found->prices.size() == 1 ? in_usd_per_machine_hour(found->prices.front().machine_price) : 0.0;
   };
   const auto amount = [&](double by) { return fmt::format("{}", cents / 100.0 * by); };
-  const double rate = facts().exchange_rate("EUR", *parse_date("2026-09-30"))->usd;
+  const double rate = built_in_catalog().exchange_rate("EUR", *parse_date("2026-09-30"))->usd;
   const double once = dollars_of(amount(1) + "EUR/h,", "");
   RC_ASSERT(std::fabs(once - cents / 100.0 * rate) < 1e-9 * once);
   RC_ASSERT(once == dollars_of(amount(1) + ",EUR", ""));
@@ -425,7 +421,7 @@ RC_GTEST_PROP(OwnTable, CurrencyIsAFactor, ()) {
 
 // A copy of a list keeps the dates on file where nothing changed, and never makes a price look newer than it is.
 RC_GTEST_PROP(Importer, ACopyIsNotAConfirmation, ()) {
-  const catalog::Catalog& catalog = facts();
+  const catalog::Catalog& catalog = built_in_catalog();
   std::vector<const catalog::Price*> ours;
   for (const catalog::Price& price : catalog.prices) {
     if (price.provider == "azure" && price.purchase == Purchase::kOnDemand && price.provenance.unverified.empty() &&

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "catalog/test_catalog.h"
 #include "manifests/compare.h"
 #include "manifests/hcl.h"
 #include "manifests/read.h"
@@ -9,11 +10,6 @@
 
 namespace rightsize::manifests {
 namespace {
-
-const catalog::Catalog& built_in() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
 
 RC_GTEST_PROP(Templated, TextWithoutHolesStaysAsItIs, (const std::vector<std::string>& lines)) {
   std::string text;
@@ -50,9 +46,9 @@ RC_GTEST_PROP(Hcl, AStringComesBackUnescaped, (const std::string& any)) {
 }
 
 RC_GTEST_PROP(Price, TwiceTheReplicasCostTwice, ()) {
-  const market::PriceBook book(built_in());
+  const market::PriceBook book(built_in_catalog());
   GpuRequest request;
-  const auto& gpus = built_in().gpus;
+  const auto& gpus = built_in_catalog().gpus;
   request.gpus = {gpus[*rc::gen::inRange<std::size_t>(0, gpus.size())].name};
   request.per_unit = *rc::gen::inRange(1, 9);
   request.units = *rc::gen::inRange(1, 50);

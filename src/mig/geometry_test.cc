@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catalog/test_catalog.h"
 #include "mig/current.h"
 
 namespace rightsize::mig {
@@ -14,11 +15,9 @@ namespace {
 
 using testing::HasSubstr;
 
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
+Geometry geometry_of(const std::string& name) {
+  return *Geometry::of(built_in_catalog(), **built_in_catalog().find_gpu(name));
 }
-Geometry geometry_of(const std::string& name) { return *Geometry::of(facts(), **facts().find_gpu(name)); }
 
 // The oracle: every subset of all (profile, start) pairs that do not overlap, by plain recursion over the pairs, with
 // no rule shared with the code under test but the table.
@@ -64,8 +63,8 @@ struct Oracle {
 
 TEST(Geometry, CombinationsMatchExhaustiveSearchOnEveryGpu) {
   int gpus = 0;
-  for (const catalog::Gpu& gpu : facts().gpus) {
-    const std::optional<Geometry> geometry = Geometry::of(facts(), gpu);
+  for (const catalog::Gpu& gpu : built_in_catalog().gpus) {
+    const std::optional<Geometry> geometry = Geometry::of(built_in_catalog(), gpu);
     if (!geometry) continue;
     ++gpus;
     const Oracle oracle(*geometry);
@@ -160,8 +159,8 @@ std::string as_nvidia_smi(const Geometry& geometry) {
 }
 
 TEST(ProfileList, DriverListsOfEveryGpuMatchOurTable) {
-  for (const catalog::Gpu& gpu : facts().gpus) {
-    const std::optional<Geometry> geometry = Geometry::of(facts(), gpu);
+  for (const catalog::Gpu& gpu : built_in_catalog().gpus) {
+    const std::optional<Geometry> geometry = Geometry::of(built_in_catalog(), gpu);
     if (!geometry) continue;
     const Checked<std::vector<ListedProfile>> listed = read_profile_list("lgip.txt", as_nvidia_smi(*geometry));
     ASSERT_TRUE(listed) << gpu.name << describe(listed.error());

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "catalog/test_catalog.h"
 #include "mig/assign.h"
 #include "mig/hand_over.h"
 #include "mig/mechanisms.h"
@@ -18,28 +19,24 @@ namespace {
 
 using testing::HasSubstr;
 
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
 const perf::SpeedTable& speeds() {
-  static const perf::SpeedTable kTable(facts(), *perf::load_constants(""));
+  static const perf::SpeedTable kTable(built_in_catalog(), *perf::load_constants(""));
   return kTable;
 }
 
 GpuType type_of(const std::string& name, double usd_per_hour) {
-  const catalog::Gpu* gpu = *facts().find_gpu(name);
-  return {gpu, Geometry::of(facts(), *gpu), usd_per_gpu_hour(usd_per_hour), "test"};
+  const catalog::Gpu* gpu = *built_in_catalog().find_gpu(name);
+  return {gpu, Geometry::of(built_in_catalog(), *gpu), usd_per_gpu_hour(usd_per_hour), "test"};
 }
 
 WorkloadFile read(const std::string& yaml) {
-  Checked<WorkloadFile> file = read_workloads("w.yaml", yaml, facts(), Ratio::fraction(0));
+  Checked<WorkloadFile> file = read_workloads("w.yaml", yaml, built_in_catalog(), Ratio::fraction(0));
   EXPECT_TRUE(file) << (file ? "" : describe(file.error()));
   return file ? *file : WorkloadFile{};
 }
 
 std::string mistakes(const std::string& yaml) {
-  Checked<WorkloadFile> file = read_workloads("w.yaml", yaml, facts(), Ratio::fraction(0));
+  Checked<WorkloadFile> file = read_workloads("w.yaml", yaml, built_in_catalog(), Ratio::fraction(0));
   return file ? "none" : describe(file.error());
 }
 
@@ -128,7 +125,7 @@ TEST(Plan, WorkloadsThatMayShareGetOneSlice) {
 
 TEST(Plan, NamesWorkloadsThatFitNowhereAndAGpuThatWouldHoldThem) {
   const WorkloadFile file = read("workloads:\n- {name: ok, memory: 5GiB}\n- {name: huge, memory: 120GiB}\n");
-  const market::PriceBook prices(facts());
+  const market::PriceBook prices(built_in_catalog());
   const SlicePlan plan = *plan_slices(file, {type_of("a100-80gb-sxm", 1)}, speeds(), {.prices = &prices});
   ASSERT_EQ(plan.unplaceable.size(), 1u);
   EXPECT_EQ(plan.unplaceable[0].workload, 1u);
@@ -322,7 +319,7 @@ TEST(Plan, CountsTheGpusOfEveryAlternative) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 4GiB, load: 5%, replicas: 10}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 2)};
   const SlicePlan plan = *plan_slices(file, types, speeds(), {});
-  const market::PriceBook prices(facts());
+  const market::PriceBook prices(built_in_catalog());
   const std::vector<Alternative> all =
       compare_alternatives(file, types, speeds(), catalog::Purchase::kOnDemand, plan, {.prices = &prices})
           ->alternatives;
@@ -339,7 +336,7 @@ TEST(Plan, CountsTheGpusOfEveryAlternative) {
 TEST(Plan, ALoadOfAnAllowedGpuIsScaledToOtherGpus) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 4GiB, load: 60%, replicas: 2}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 2)};
-  const market::PriceBook prices(facts());
+  const market::PriceBook prices(built_in_catalog());
   const SlicePlan plan = *plan_slices(file, types, speeds(), {});
   const std::vector<Alternative> all =
       compare_alternatives(file, types, speeds(), catalog::Purchase::kOnDemand, plan, {.prices = &prices})

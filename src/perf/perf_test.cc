@@ -10,23 +10,16 @@
 #include "base/file.h"
 #include "base/parse_units.h"
 #include "base/text.h"
-#include "presets/presets.h"
+#include "catalog/test_catalog.h"
 #include "memory/memory.h"
+#include "perf/test_constants.h"
+#include "presets/presets.h"
 
 namespace rightsize::perf {
 namespace {
 
 using model::Job;
 using model::JobKind;
-
-const Constants& constants() {
-  static const Constants kConstants = *load_constants("");
-  return kConstants;
-}
-const catalog::Catalog& the_catalog() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
 
 // A case: a model, settings as "name=value" words with gpu among them.
 struct Case {
@@ -41,7 +34,7 @@ struct Case {
       const std::size_t equals = word.find('=');
       const std::string key(word.substr(0, equals)), value(word.substr(equals + 1));
       if (key == "gpu") {
-        gpu = *the_catalog().find_gpu(value);
+        gpu = *built_in_catalog().find_gpu(value);
       } else {
         settings.push_back({key, value, {}});
       }
@@ -53,17 +46,18 @@ struct Case {
   }
 
   Result<TrainEstimate> train() const {
-    return estimate_training(constants(), work_of(model), job, gpu_speed(constants(), *gpu), default_cluster(*gpu));
+    return estimate_training(built_in_constants(), work_of(model), job, gpu_speed(built_in_constants(), *gpu),
+                             default_cluster(*gpu));
   }
   Result<ServeEstimate> serve(double rate = 0) const {
     ServeLoad load;
     load.kv_tokens = kv_token_capacity(model, job, *gpu);
     load.rate = requests_per_s(rate);
-    return estimate_serving(constants(), work_of(model), job, gpu_speed(constants(), *gpu), default_cluster(*gpu),
-                            load);
+    return estimate_serving(built_in_constants(), work_of(model), job, gpu_speed(built_in_constants(), *gpu),
+                            default_cluster(*gpu), load);
   }
   Result<BatchEstimate> batch() const {
-    return estimate_batch(constants(), work_of(model), job, gpu_speed(constants(), *gpu));
+    return estimate_batch(built_in_constants(), work_of(model), job, gpu_speed(built_in_constants(), *gpu));
   }
 };
 
@@ -210,8 +204,8 @@ TEST(Training, ZeroTwoReducesAfterEveryPass) {
 
 TEST(Training, RingsUseAllCardsOfAMachine) {
   // Eight replicas share a machine's cards; one replica of eight tensor parallel GPUs has one card to reduce with.
-  const GpuSpeed h100 = gpu_speed(constants(), **the_catalog().find_gpu("h100-sxm"));
-  const Cluster cluster = default_cluster(**the_catalog().find_gpu("h100-sxm"));
+  const GpuSpeed h100 = gpu_speed(built_in_constants(), **built_in_catalog().find_gpu("h100-sxm"));
+  const Cluster cluster = default_cluster(**built_in_catalog().find_gpu("h100-sxm"));
   const BytesPerSecond all = sharding_rate(h100, cluster, {16, 1}, 1.0),
                        one = sharding_rate(h100, cluster, {16, 8}, 1.0);
   EXPECT_GT(all, one * 5);
@@ -303,7 +297,7 @@ TEST(Training, ManyGpusWaitForTheSlowest) {
 RC_GTEST_PROP(TrainingProperty, MoreTokensAreNeverFaster, ()) {
   static const Case kBase("llama-3.2-1b", "gpu=h200-sxm");
   Case c = kBase;
-  c.gpu = &the_catalog().gpus[*rc::gen::inRange<std::size_t>(0, the_catalog().gpus.size())];
+  c.gpu = &built_in_catalog().gpus[*rc::gen::inRange<std::size_t>(0, built_in_catalog().gpus.size())];
   c.job.batch = *rc::gen::inRange(1, 64);
   c.job.sequence = *rc::gen::inRange(16, 8192);
   c.job.train.recompute = *rc::gen::arbitrary<bool>() ? model::Recompute::kFull : model::Recompute::kNone;
@@ -388,7 +382,7 @@ RC_GTEST_PROP(ServingProperty, LongerOrMoreRequestsAreNeverFaster, ()) {
   static const Case kBase("llama-3.1-8b", "gpu=h100-sxm", JobKind::kServe);
   Case c = kBase;
   static const char* const kGpus[] = {"a100-80gb-sxm", "h100-sxm", "h200-sxm", "b200-sxm", "mi300x"};
-  c.gpu = *the_catalog().find_gpu(kGpus[*rc::gen::inRange(0, 5)]);
+  c.gpu = *built_in_catalog().find_gpu(kGpus[*rc::gen::inRange(0, 5)]);
   c.job.serve.isl = *rc::gen::inRange(16, 8000);
   c.job.serve.osl = *rc::gen::inRange(1, 2000);
   c.job.serve.concurrency = *rc::gen::inRange(1, 64);
@@ -429,7 +423,8 @@ TEST(Batches, EveryImageModelHasOperations) {
 TEST(Roofline, OpsAddUpToTheModelsFlops) {
   const Case c("llama-2-7b", "gpu=h100-sxm batch=1 seq=2048");
   double flops = 0;
-  for (const RooflineOp& op : roofline_ops(work_of(c.model), c.job, gpu_speed(constants(), *c.gpu), 1, 2048, 2048)) {
+  for (const RooflineOp& op :
+       roofline_ops(work_of(c.model), c.job, gpu_speed(built_in_constants(), *c.gpu), 1, 2048, 2048)) {
     if (op.name != "norms and activations") flops += in_flop(op.each.flops) * op.count;
   }
   // 2 FLOP a parameter and token, without the embedding, and causal attention: 2 x 2048^2 x 4096 x 32 layers.

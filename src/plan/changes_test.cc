@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/explain.h"
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
 
 namespace rightsize::plan {
 namespace {
@@ -14,15 +14,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
-
-Request request_of(const std::vector<std::pair<std::string, std::string>>& settings) {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  std::vector<model::Setting> list;
-  for (const auto& [name, value] : settings) list.push_back({name, value, {}});
-  Checked<Request> request = read_request(list, kCatalog);
-  EXPECT_TRUE(request) << describe(request.error());
-  return *request;
-}
 
 std::vector<std::string> flags_of(const std::vector<PossibleChange>& changes) {
   std::vector<std::string> flags;

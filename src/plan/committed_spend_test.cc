@@ -1,16 +1,12 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "perf/test_constants.h"
 #include "plan/plan.h"
 #include "plan/read_request.h"
 
 namespace rightsize::plan {
 namespace {
-
-const perf::Constants& constants() {
-  static const perf::Constants kConstants = *perf::load_constants("");
-  return kConstants;
-}
 
 // A commitment with one provider, a year to go.
 catalog::Catalog committed(const char* provider, double left, const char* region = "") {
@@ -34,7 +30,7 @@ Request serve(const catalog::Catalog& catalog) {
 Plan best(Request request, const catalog::Catalog& catalog) {
   request.plans_only = true;
   const market::PriceBook book(catalog);
-  Plan plan = recommend(request, book, constants()).plans.at(0);
+  Plan plan = recommend(request, book, built_in_constants()).plans.at(0);
   for (market::Draw& draw : plan.draws) draw.from = nullptr;  // of a catalogue that is gone
   return plan;
 }

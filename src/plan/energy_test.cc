@@ -2,28 +2,20 @@
 #include <gtest/gtest.h>
 
 #include "plan/candidates.h"
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
 
 namespace rightsize::plan {
 namespace {
 
-using EnergySettings = std::vector<std::pair<std::string, std::string>>;
-
-Recommendation energy_answer(EnergySettings settings, const EnergySettings& more = {}, bool plans_only = true) {
-  static const perf::Constants kConstants = *perf::load_constants("");
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  static const market::PriceBook kBook(kCatalog);
+Recommendation energy_answer(Given settings, const Given& more = {}, bool plans_only = true) {
   settings.insert(settings.end(), more.begin(), more.end());
-  std::vector<model::Setting> list;
-  for (const auto& [name, value] : settings) list.push_back({name, value, {}});
-  Checked<Request> request = read_request(list, kCatalog);
-  EXPECT_TRUE(request) << describe(request.error());
-  request->plans_only = plans_only;
-  return recommend(*request, kBook, kConstants);
+  Request request = request_of(settings);
+  request.plans_only = plans_only;
+  return recommend(request, built_in_prices(), built_in_constants());
 }
 
-const std::vector<EnergySettings>& works() {
-  static const std::vector<EnergySettings> kWorks = {
+const std::vector<Given>& works() {
+  static const std::vector<Given> kWorks = {
       {{"model", "llama-3.2-1b"}, {"tokens", "2B"}, {"gpu", "h100-sxm,a100-80gb-sxm,l40s"}, {"top", "6"}},
       {{"model", "llama-3.1-8b"},
        {"rate", "3/s"},
@@ -41,7 +33,7 @@ const std::vector<EnergySettings>& works() {
 }
 
 TEST(Energy, AddsUp) {
-  for (const EnergySettings& work : works()) {
+  for (const Given& work : works()) {
     const Recommendation found = energy_answer(work, {{"carbon", "250"}});
     ASSERT_FALSE(found.plans.empty());
     for (const Plan& p : found.plans) {
@@ -56,7 +48,7 @@ TEST(Energy, AddsUp) {
 }
 
 TEST(Energy, APowerLimitHoldsForEveryPlan) {
-  for (const EnergySettings& work : works()) {
+  for (const Given& work : works()) {
     const Recommendation free = energy_answer(work);
     ASSERT_FALSE(free.plans.empty());
     const Watts limit = free.plans.front().power * 1.01;
@@ -74,12 +66,12 @@ TEST(Energy, TheObjectiveFindsTheLeast) {
 
 // The best cap needs no more energy than no cap and meets the deadline.
 TEST(Energy, TheBestCapSavesEnergyWithinTheDeadline) {
-  const EnergySettings& work = works()[0];
+  const Given& work = works()[0];
   const Recommendation free = energy_answer(work, {{"objective", "energy"}});
   ASSERT_FALSE(free.plans.empty());
   for (double slack : {1.02, 1.1, 1.5}) {
     const Seconds deadline = free.plans.front().time.total() * slack;
-    const EnergySettings limit = {{"deadline", std::to_string(in_seconds(deadline)) + "s"}, {"power-cap", "best"}};
+    const Given limit = {{"deadline", std::to_string(in_seconds(deadline)) + "s"}, {"power-cap", "best"}};
     const Recommendation found = energy_answer(work, limit);
     ASSERT_FALSE(found.plans.empty());
     EXPECT_LE(found.plans.front().energy_kwh(), free.plans.front().energy_kwh() * 1.001) << slack;
@@ -94,7 +86,7 @@ TEST(Energy, TheBestCapSavesEnergyWithinTheDeadline) {
 
 // No plan of the trade-off is beaten in cost, time and energy at once.
 TEST(Energy, TheTradeOffHasNoPlanThatAnotherBeats) {
-  EnergySettings settings = works()[0];
+  Given settings = works()[0];
   const Recommendation found = energy_answer(settings, {}, false);
   ASSERT_GT(found.trade_off.size(), 1u);
   for (const Plan& a : found.trade_off) {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
 
 namespace rightsize::plan {
 namespace {
@@ -168,10 +168,7 @@ TEST(Breakpoints, EveryFasterPlanHasADeadlineBreakpoint) {
 // The reasons of real requests hold: a plan for a shorter deadline meets it, and a batch that is said not to be
 // divisible is not.
 TEST(Explanations, AreTrueOfThePlansTheyName) {
-  const catalog::Catalog facts = *catalog::load_catalog("");
-  const market::PriceBook book(facts);
-  const perf::Constants constants = *perf::load_constants("");
-  const std::vector<std::vector<std::pair<const char*, const char*>>> requests = {
+  const std::vector<Given> requests = {
       {{"model", "llama-3.2-1b"},
        {"tokens", "30B"},
        {"seq", "8192"},
@@ -185,11 +182,8 @@ TEST(Explanations, AreTrueOfThePlansTheyName) {
       {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"items", "2M"}, {"deadline", "4d"}}};
   int deadlines = 0;
   for (const auto& given : requests) {
-    std::vector<model::Setting> settings;
-    for (const auto& [name, value] : given) settings.push_back({name, value, {}});
-    const Checked<Request> request = read_request(settings, facts);
-    ASSERT_TRUE(request) << describe(request.error());
-    const Recommendation found = recommend(*request, book, constants);
+    const Request request = request_of(given);
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
     for (const Breakpoint& point : found.breakpoints) {
       if (point.cost_ratio != 0) continue;
       EXPECT_LT(point.plan.time, point.deadline_under) << given[0].second;

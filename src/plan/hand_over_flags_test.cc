@@ -16,7 +16,7 @@
 #include "plan/hand_over.h"
 #include "plan/hand_over_facts.h"
 #include "plan/layouts.h"
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
 
 namespace rightsize::plan {
 namespace {
@@ -140,9 +140,6 @@ TEST(FlagTable, UnknownFlagsAreFound) {
 }
 
 struct RandomPlans {
-  catalog::Catalog facts = *catalog::load_catalog("");
-  market::PriceBook book{facts};
-  perf::Constants constants = *perf::load_constants("");
   Random random{20261117};
 
   template <class T>
@@ -150,8 +147,8 @@ struct RandomPlans {
     return of[static_cast<std::size_t>(random.uniform() * static_cast<double>(of.size())) % of.size()];
   }
 
-  std::vector<std::pair<std::string, std::string>> training() {
-    std::vector<std::pair<std::string, std::string>> given = {
+  Given training() {
+    Given given = {
         {"model", any<std::string>({"meta-llama/Llama-3.1-8B-Instruct", "qwen2.5-1.5b", "Qwen/Qwen3-14B", "gpt2",
                                     "llama-3.1-70b", "mpt-7b-foundry", "mixtral-8x7b", "bert-large", "resnet-50"})},
         {"stack", any<std::string>({"hf", "hf", "torchtitan", "megatron", "llm-foundry"})},
@@ -169,8 +166,8 @@ struct RandomPlans {
     return given;
   }
 
-  std::vector<std::pair<std::string, std::string>> serving() {
-    std::vector<std::pair<std::string, std::string>> given = {
+  Given serving() {
+    Given given = {
         {"job", "serve"},
         {"model", any<std::string>({"meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-70b", "gpt-oss-120b", "deepseek-v3",
                                     "mistralai/Mixtral-8x7B-Instruct-v0.1", "qwen2.5-1.5b", "bert-base"})},
@@ -316,10 +313,10 @@ TEST(HandOverFiles, RemoteCodeRunsOnlyWhereTheModelNeedsIt) {
                                                {"rate", "1/s", {}},
                                                {"gpu", "b200-sxm,b300-sxm", {}},
                                                {"precision", "fp8", {}}},
-                                              make.facts);
+                                              built_in_catalog());
       ASSERT_TRUE(request) << describe(request.error());
       request->plans_only = true;
-      const Recommendation found = recommend(*request, make.book, make.constants);
+      const Recommendation found = recommend(*request, built_in_prices(), built_in_constants());
       if (found.plans.empty()) continue;
       const Result<std::string> file = hand_over(Target::kSlurm, *request, found.plans[0]);
       if (!file) continue;
@@ -341,13 +338,13 @@ TEST(HandOverFiles, FullBatchesMeetTheLatencyLimit) {
   for (const auto& asked : requests) {
     Checked<Request> request = read_request(
         {{"job", "serve", {}}, {"model", asked[0], {}}, {"rate", asked[1], {}}, {"ttft-slo", asked[2], {}}},
-        make.facts);
+        built_in_catalog());
     ASSERT_TRUE(request) << describe(request.error());
     request->plans_only = true;
     const perf::ModelWork work = perf::work_of(request->model);
-    for (const Plan& plan : recommend(*request, make.book, make.constants).plans) {
-      const auto full =
-          perf::estimate_batch(make.constants, work, plan.job, perf::gpu_speed(make.constants, *plan.offer.gpu));
+    for (const Plan& plan : recommend(*request, built_in_prices(), built_in_constants()).plans) {
+      const auto full = perf::estimate_batch(built_in_constants(), work, plan.job,
+                                             perf::gpu_speed(built_in_constants(), *plan.offer.gpu));
       ASSERT_TRUE(full);
       EXPECT_LE(full->batch, *request->limits.ttft) << asked[0] << ", " << plan.job.batch << " at once";
       const std::string file = *hand_over(Target::kSlurm, *request, plan);
@@ -371,11 +368,11 @@ TEST(HandOverFiles, AgreeWithTheirPlans) {
       told += " --" + name + " " + value;
     }
     SCOPED_TRACE(told);
-    Checked<Request> request = read_request(settings, make.facts);
+    Checked<Request> request = read_request(settings, built_in_catalog());
     if (!request) continue;  // a stack that does not have the model or the method
     request->plans_only = true;
     request->top = 5;
-    const Recommendation found = recommend(*request, make.book, make.constants);
+    const Recommendation found = recommend(*request, built_in_prices(), built_in_constants());
     for (const Plan& plan : found.plans) {
       stacks.insert(plan.job.stack);
       for (Target target : {Target::kSlurm, Target::kKubernetes, Target::kSkyPilot, Target::kTerraform}) {

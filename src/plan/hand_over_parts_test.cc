@@ -14,26 +14,14 @@
 #include "base/yaml.h"
 #include "plan/hand_over.h"
 #include "plan/hand_over_facts.h"
-#include "plan/read_request.h"
 #include "plan/startup.h"
+#include "plan/test_requests.h"
 
 namespace rightsize::plan {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Given = std::vector<std::pair<std::string, std::string>>;
-
-struct Book {
-  catalog::Catalog facts = *catalog::load_catalog("");
-  market::PriceBook book{facts};
-  perf::Constants constants = *perf::load_constants("");
-};
-
-const Book& book() {
-  static const Book kAll;
-  return kAll;
-}
 
 struct Answer {
   Request request;
@@ -41,13 +29,10 @@ struct Answer {
 };
 
 Answer answer(const Given& given) {
-  std::vector<model::Setting> settings;
-  for (const auto& [name, value] : given) settings.push_back({name, value, {}});
-  Checked<Request> request = read_request(settings, book().facts);
-  EXPECT_TRUE(request) << describe(request.error());
-  request->plans_only = true;
-  Recommendation found = recommend(*request, book().book, book().constants);
-  return {std::move(*request), std::move(found.plans)};
+  Request request = request_of(given);
+  request.plans_only = true;
+  Recommendation found = recommend(request, built_in_prices(), built_in_constants());
+  return {std::move(request), std::move(found.plans)};
 }
 
 std::vector<Given> random_jobs() {
@@ -177,11 +162,8 @@ class Bench {
   std::string folder_;
 };
 
-bool has_python() { return std::system("python3 -c '' 2> /dev/null") == 0; }
-
 // A script that dies after three parts is started again and finishes the rest, once each.
 TEST(Parts, AnInterruptedScriptRepeatsNoFinishedPart) {
-  if (!has_python()) GTEST_SKIP() << "needs python3";
   const Answer a = answer({{"job", "serve"}, {"model", "bert-base"}, {"items", "50M"}, {"gpu", "l4"}});
   const Plan& plan = a.plans.at(0);
   const Bench bench("parts_script");
@@ -208,7 +190,6 @@ TEST(Parts, AnInterruptedScriptRepeatsNoFinishedPart) {
 // The client that keeps an engine busy: every request is answered, requests the model cannot answer are recorded, and
 // an engine that dies costs only the parts that were running.
 TEST(Parts, AnEngineThatDiesCostsOnlyTheRunningParts) {
-  if (!has_python()) GTEST_SKIP() << "needs python3";
   const Answer a =
       answer({{"job", "serve"}, {"model", "llama-3.1-8b"}, {"items", "1M"}, {"gpu", "l4,l40s"}, {"gpus", "1"}});
   const Plan& plan = a.plans.at(0);

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "plan/hand_over_facts.h"
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
 
 namespace rightsize::plan {
 namespace {
@@ -23,34 +23,15 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kAll = *catalog::load_catalog("");
-  return kAll;
-}
-
-const market::PriceBook& book() {
-  static const market::PriceBook kBook(facts());
-  return kBook;
-}
-
-const perf::Constants& constants() {
-  static const perf::Constants kAll = *perf::load_constants("");
-  return kAll;
-}
-
 struct Answer {
   Request request;
   Recommendation found;
   const Plan& best() const { return found.plans.at(0); }
 };
 
-Answer answer(const std::vector<std::pair<std::string, std::string>>& given) {
-  std::vector<model::Setting> settings;
-  for (const auto& [name, value] : given) settings.push_back({name, value, {}});
-  Checked<Request> request = read_request(settings, facts());
-  EXPECT_TRUE(request) << describe(request.error());
-  Answer made{*request, {}};
-  made.found = recommend(made.request, book(), constants());
+Answer answer(const Given& given) {
+  Answer made{request_of(given), {}};
+  made.found = recommend(made.request, built_in_prices(), built_in_constants());
   EXPECT_FALSE(made.found.plans.empty());
   return made;
 }
@@ -174,7 +155,7 @@ TEST(SkyPilot, FilesAskOnlyForWhatTheCloudHas) {
   std::map<std::string, const CsvRow*> rows;
   for (const CsvRow& row : clouds.rows()) rows[std::string(clouds.cell(row, "provider"))] = &row;
   int written = 0, refused = 0;
-  for (const catalog::Machine& machine : facts().machines) {
+  for (const catalog::Machine& machine : built_in_catalog().machines) {
     EXPECT_TRUE(rows.contains(machine.provider)) << machine.provider << " is not in data/skypilot_clouds.csv";
   }
   for (const Answer& a : {large_training(), serving()}) {
@@ -441,7 +422,7 @@ void check_file(Target target, const std::string& text) {
 }
 
 TEST(HandOver, EveryPlanCanBeWrittenForSlurmAndKubernetes) {
-  const std::vector<std::vector<std::pair<std::string, std::string>>> requests = {
+  const std::vector<Given> requests = {
       {{"model", "llama-3.1-8b"},
        {"tokens", "1B"},
        {"method", "full,lora,qlora"},

@@ -4,25 +4,16 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "presets/presets.h"
 #include "memory/options.h"
 #include "perf/job_time.h"
 #include "plan/plan.h"
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
+#include "presets/presets.h"
 
 namespace rightsize::plan {
 namespace {
 
 using Settings = std::vector<model::Setting>;
-
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
-const perf::Constants& constants() {
-  static const perf::Constants kConstants = *perf::load_constants("");
-  return kConstants;
-}
 
 struct Case {
   std::string model, gpu, batch, sequence, precision, recompute;
@@ -46,9 +37,10 @@ Case any_case() {
 }
 
 Seconds estimated_step(const Case& c, const Settings& settings) {
-  const catalog::Gpu& gpu = **facts().find_gpu(c.gpu);
-  return perf::estimate_training(constants(), perf::work_of(*model::find_model(c.model)), *model::parse_job(settings),
-                                 perf::gpu_speed(constants(), gpu), perf::default_cluster(gpu))
+  const catalog::Gpu& gpu = **built_in_catalog().find_gpu(c.gpu);
+  return perf::estimate_training(built_in_constants(), perf::work_of(*model::find_model(c.model)),
+                                 *model::parse_job(settings), perf::gpu_speed(built_in_constants(), gpu),
+                                 perf::default_cluster(gpu))
       ->step;
 }
 
@@ -61,10 +53,9 @@ std::optional<double> recommended_rate(const Case& c, Settings settings) {
                              {"global-batch", c.batch}}) {
     settings.push_back({name, value, {}});
   }
-  const Checked<Request> request = read_request(settings, facts());
+  const Checked<Request> request = read_request(settings, built_in_catalog());
   RC_ASSERT(request.has_value());
-  static const market::PriceBook kPrices(facts());
-  const Recommendation found = recommend(*request, kPrices, constants());
+  const Recommendation found = recommend(*request, built_in_prices(), built_in_constants());
   return found.plans.empty() ? std::nullopt : std::optional(found.plans.front().units_per_second);
 }
 
@@ -82,9 +73,9 @@ Settings with_flags(Settings settings, const std::string& flags) {
 RC_GTEST_PROP(LoraSpeed, MemoryEstimateAndRecommendAgree, ()) {
   const Case c = any_case();
   const model::ModelShape model = *model::find_model(c.model);
-  const catalog::Gpu& gpu = **facts().find_gpu(c.gpu);
+  const catalog::Gpu& gpu = **built_in_catalog().find_gpu(c.gpu);
   const memory::TimeOf time_of = [&](const model::Job& job) -> std::optional<Seconds> {
-    return perf::job_time(constants(), model, job, gpu)->unit;
+    return perf::job_time(built_in_constants(), model, job, gpu)->unit;
   };
   for (const memory::OptionEffect& effect : memory::each_option(model, *model::parse_job(c.job("full")), time_of)) {
     if (effect.job.train.method != model::Method::kLora) continue;

@@ -6,13 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
 #include "plan/test_services.h"
 
 namespace rightsize::plan {
 namespace {
-
-using Settings = std::vector<std::pair<std::string, std::string>>;
 
 // Other requests: RIGHTSIZE_RANDOM_SEED.
 std::uint64_t first_seed() {
@@ -25,29 +23,16 @@ int requests_to_try() {
   return given == nullptr ? 12 : std::atoi(given);
 }
 
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kAll = *catalog::load_catalog("");
-  return kAll;
-}
-const market::PriceBook& book() {
-  static const market::PriceBook kBook(facts());
-  return kBook;
-}
 // The same at prices a tenth higher.
 const market::PriceBook& dearer_book() {
   static const catalog::Catalog kDearer = [] {
-    catalog::Catalog catalog = facts();
+    catalog::Catalog catalog = built_in_catalog();
     for (catalog::Price& price : catalog.prices) price.machine_price = price.machine_price * 1.1;
     return catalog;
   }();
   static const market::PriceBook kBook(kDearer);
   return kBook;
 }
-const perf::Constants& constants() {
-  static const perf::Constants kConstants = *perf::load_constants("");
-  return kConstants;
-}
-
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : random_(seed) {}
@@ -67,7 +52,7 @@ std::string few_gpus(Draw& draw) {
       {"l4,h100-sxm", "a100-80gb-sxm,l40s", "h200-sxm,mi300x", "rtx-pro-6000,b200-sxm", "t4,mi300x,a100-40gb-sxm"});
 }
 
-Settings training(Draw& draw) {
+Given training(Draw& draw) {
   return {{"model", draw.one_of({"llama-3.2-1b", "gpt2-xl", "llama-3.1-8b", "qwen2.5-1.5b"})},
           {"tokens", draw.whole(1e7, 1e10)},
           {"method", draw.one_of({"full", "lora", "full,lora"})},
@@ -81,7 +66,7 @@ Settings training(Draw& draw) {
 }
 
 // Models that only pipelines hold: the micro-batches in flight decide whether a plan fits.
-Settings large_training(Draw& draw) {
+Given large_training(Draw& draw) {
   return {{"model", draw.one_of({"llama-3.1-70b", "qwen2.5-32b"})},
           {"tokens", draw.whole(1e9, 3e11)},
           {"seq", draw.one_of({"2048", "4096", "8192"})},
@@ -92,7 +77,7 @@ Settings large_training(Draw& draw) {
           {"max-gpus", "128"}};
 }
 
-Settings serving(Draw& draw) {
+Given serving(Draw& draw) {
   return {{"model", draw.one_of({"llama-3.2-1b", "llama-3.1-8b", "qwen2.5-1.5b"})},
           {"job", "serve"},
           {"rate", std::to_string(draw.between(0.5, 30)) + "/s"},
@@ -106,7 +91,7 @@ Settings serving(Draw& draw) {
           {"top", "2"}};
 }
 
-Settings encoding(Draw& draw) {
+Given encoding(Draw& draw) {
   return {{"model", draw.one_of({"bert-base", "bert-large", "vit-l-16"})},
           {"job", "serve"},
           {"rate", draw.whole(1, 2000) + "/s"},
@@ -116,15 +101,7 @@ Settings encoding(Draw& draw) {
           {"top", "2"}};
 }
 
-Request request_of(const Settings& settings) {
-  std::vector<model::Setting> list;
-  for (const auto& [name, value] : settings) list.push_back({name, value, {}});
-  Checked<Request> request = read_request(list, facts());
-  EXPECT_TRUE(request) << describe(request.error());
-  return *request;
-}
-
-std::string shown(const Settings& settings) {
+std::string shown(const Given& settings) {
   std::string text = "rightsize recommend";
   for (const auto& [name, value] : settings) text.append(" --").append(name).append(" ").append(value);
   return text;
@@ -177,7 +154,7 @@ void expect_total(const Request& request, const Plan& p) {
 
 // The reported values meet the limits, also when simulated again with other random numbers.
 void expect_kept(const Request& request, const Plan& p) {
-  const auto again = run_again(request, constants(), p, 77);
+  const auto again = run_again(request, built_in_constants(), p, 77);
   ASSERT_TRUE(again.has_value());
   EXPECT_LE(again->load, request.limits.max_load + 1e-9);
   EXPECT_GE(p.replicas, 2);
@@ -215,7 +192,7 @@ void expect_way_out(const Request& request, const Recommendation& found) {
   });
   Request with_more = request;
   with_more.limits.max_gpus = more == found.changes.end() ? 1024 : more->plan.gpus;
-  const double best = best_cost(recommend(with_more, book(), constants()));
+  const double best = best_cost(recommend(with_more, built_in_prices(), built_in_constants()));
   if (more == found.changes.end())
     EXPECT_TRUE(std::isinf(best)) << "more GPUs would do";
   else
@@ -226,7 +203,7 @@ TEST(RandomRequests, LargeTrainingPlansFitInMemoryAndALaterDeadlineCostsNoMore) 
   Draw draw(first_seed());
   for (int i = 0; i < std::max(6, requests_to_try() / 5); ++i) {
     const Request request = request_of(large_training(draw));
-    const Recommendation found = recommend(request, book(), constants());
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
     for (const Plan& p : found.plans) {
       EXPECT_LE(in_gib(p.memory.high), in_gib(p.fit.capacity)) << p.gpus << " x " << p.offer.gpu->name;
       EXPECT_EQ(p.fit.verdict, memory::Verdict::kFits);
@@ -242,10 +219,10 @@ TEST(RandomRequests, KeepTheirLimitsCostWhatTheyAddUpToAndGrowWithWhatIsAsked) {
   int answered = 0;
   for (int i = 0; i < requests_to_try(); ++i) {
     Draw draw(first_seed() + static_cast<std::uint64_t>(i));
-    const Settings settings = i % 3 == 0 ? training(draw) : i % 3 == 1 ? serving(draw) : encoding(draw);
+    const Given settings = i % 3 == 0 ? training(draw) : i % 3 == 1 ? serving(draw) : encoding(draw);
     SCOPED_TRACE(shown(settings));
     const Request request = request_of(settings);
-    const Recommendation found = recommend(request, book(), constants());
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
     for (const Plan& p : found.plans) {
       expect_total(request, p);
       if (request.work.kind == WorkKind::kServing) expect_kept(request, p);
@@ -254,12 +231,13 @@ TEST(RandomRequests, KeepTheirLimitsCostWhatTheyAddUpToAndGrowWithWhatIsAsked) {
     expect_measured_first(found);
     // Prices that may not lead are ranked last whatever they cost, so the order changes only among equals.
     const double best = best_rank(found), least = best / kTie, most = best * kTie;
-    EXPECT_GE(best_rank(recommend(request, dearer_book(), constants())), least) << "at higher prices";
-    const Recommendation narrow = recommend(tighter(request), book(), constants());
+    EXPECT_GE(best_rank(recommend(request, dearer_book(), built_in_constants())), least) << "at higher prices";
+    const Recommendation narrow = recommend(tighter(request), built_in_prices(), built_in_constants());
     EXPECT_GE(best_rank(narrow), least) << "with tighter limits";
     expect_way_out(tighter(request), narrow);
-    EXPECT_GE(best_rank(recommend(larger(request), book(), constants())), least) << "with more work";
-    EXPECT_LE(best_rank(recommend(wider(request), book(), constants())), most) << "with more GPUs";
+    EXPECT_GE(best_rank(recommend(larger(request), built_in_prices(), built_in_constants())), least)
+        << "with more work";
+    EXPECT_LE(best_rank(recommend(wider(request), built_in_prices(), built_in_constants())), most) << "with more GPUs";
   }
   EXPECT_GT(answered, requests_to_try() / 2);
 }

@@ -6,36 +6,25 @@
 
 #include "plan/candidates.h"
 #include "plan/explain.h"
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
 
 namespace rightsize::plan {
 namespace {
 
-using Settings = std::vector<std::pair<std::string, std::string>>;
-
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kAll = *catalog::load_catalog("");
-  return kAll;
-}
-
-Recommendation answer(const Settings& settings, const catalog::Catalog& catalog = facts()) {
-  static const perf::Constants kConstants = *perf::load_constants("");
-  std::vector<model::Setting> list;
-  for (const auto& [name, value] : settings) list.push_back({name, value, {}});
-  Checked<Request> request = read_request(list, catalog);
-  EXPECT_TRUE(request) << describe(request.error());
+Recommendation answer(const Given& settings, const catalog::Catalog& catalog = built_in_catalog()) {
+  const Request request = request_of(settings, catalog);
   catalog::Catalog with_own = catalog;
-  for (const market::OwnHardware& own : request->own) EXPECT_TRUE(market::add_own_hardware(with_own, own));
+  for (const market::OwnHardware& own : request.own) EXPECT_TRUE(market::add_own_hardware(with_own, own));
   static std::vector<std::unique_ptr<catalog::Catalog>> kept;  // plans point into it
   kept.push_back(std::make_unique<catalog::Catalog>(std::move(with_own)));
   static std::vector<std::unique_ptr<market::PriceBook>> books;
   books.push_back(std::make_unique<market::PriceBook>(*kept.back()));
-  return recommend(*request, *books.back(), kConstants);
+  return recommend(request, *books.back(), built_in_constants());
 }
 
 // The catalogue with every price of one GPU multiplied.
 catalog::Catalog with_prices(const std::string& gpu, double factor) {
-  catalog::Catalog catalog = facts();
+  catalog::Catalog catalog = built_in_catalog();
   for (catalog::Price& price : catalog.prices) {
     const auto machine = std::find_if(catalog.machines.begin(), catalog.machines.end(), [&](const auto& m) {
       return m.provider == price.provider && m.instance == price.instance;
@@ -45,8 +34,7 @@ catalog::Catalog with_prices(const std::string& gpu, double factor) {
   return catalog;
 }
 
-const Settings kTraining{
-    {"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"gpu", "mi300x,h100-sxm,h200-sxm"}, {"top", "9"}};
+const Given kTraining{{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"gpu", "mi300x,h100-sxm,h200-sxm"}, {"top", "9"}};
 
 TEST(Ranking, AnExtrapolationLeadsOnlyIfItsHighEndIsCheaper) {
   for (const double factor : {0.2, 0.4, 0.6, 0.8, 1.0, 1.3}) {
@@ -129,13 +117,13 @@ TEST(Ranking, AnAssumedBatchIsAdjustedToTheGpus) {
 }
 
 TEST(Ranking, OwnMachinesWorkTogether) {
-  const Settings own{{"model", "llama-3.1-70b"},
-                     {"method", "lora"},
-                     {"tokens", "2B"},
-                     {"providers", "own"},
-                     {"on-prem", "8xa100-80gb-sxm=120000USD"},
-                     {"on-prem-machines", "5"},
-                     {"objective", "time"}};
+  const Given own{{"model", "llama-3.1-70b"},
+                  {"method", "lora"},
+                  {"tokens", "2B"},
+                  {"providers", "own"},
+                  {"on-prem", "8xa100-80gb-sxm=120000USD"},
+                  {"on-prem-machines", "5"},
+                  {"objective", "time"}};
   const Recommendation found = answer(own);
   ASSERT_FALSE(found.plans.empty());
   EXPECT_GT(found.plans.front().machines, 1);
@@ -144,12 +132,12 @@ TEST(Ranking, OwnMachinesWorkTogether) {
 
 // 126 layers have no even split into 4 or 8 stages.
 TEST(Ranking, PipelinesHaveAnyNumberOfEqualStages) {
-  const Settings base{{"model", "llama-3.1-405b"}, {"tokens", "500M"},  {"seq", "8192"},        {"stack", "megatron"},
-                      {"max-gpus", "256"},         {"gpu", "h200-sxm"}, {"global-batch", "256"}};
+  const Given base{{"model", "llama-3.1-405b"}, {"tokens", "500M"},  {"seq", "8192"},        {"stack", "megatron"},
+                   {"max-gpus", "256"},         {"gpu", "h200-sxm"}, {"global-batch", "256"}};
   const Recommendation found = answer(base);
   ASSERT_FALSE(found.plans.empty());
   for (const char* stages : {"7", "14"}) {
-    Settings fixed = base;
+    Given fixed = base;
     fixed.push_back({"pp", stages});
     const Recommendation one = answer(fixed);
     if (!one.plans.empty()) {

@@ -3,40 +3,32 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plan/test_requests.h"
+
 namespace rightsize::plan {
 namespace {
 
 using model::Setting;
 using testing::HasSubstr;
 
-const catalog::Catalog& built_in() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
-
-Checked<Request> read(std::vector<std::pair<std::string, std::string>> settings) {
-  std::vector<Setting> list;
-  for (auto& [name, value] : settings) list.push_back({name, value, {}});
-  return read_request(list, built_in());
-}
-
-std::string mistakes(std::vector<std::pair<std::string, std::string>> settings) {
-  const Checked<Request> request = read(std::move(settings));
+std::string mistakes(const Given& settings) {
+  const Checked<Request> request = read_given(settings);
   return request ? "none" : describe(request.error());
 }
 
 TEST(ReadRequest, ReadsAmountsOfWork) {
-  EXPECT_EQ(read({{"model", "gpt2"}, {"tokens", "1B"}})->work.amount, 1e9);
-  EXPECT_EQ(read({{"model", "gpt2"}, {"epochs", "3"}, {"dataset-tokens", "100M"}})->work.amount, 3e8);
-  EXPECT_EQ(read({{"model", "resnet-50"}, {"epochs", "90"}, {"dataset-samples", "1M"}})->work.amount, 9e7);
-  EXPECT_EQ(read({{"model", "gpt2"}, {"samples", "10"}, {"seq", "512"}})->work.amount, 5120);
-  EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"items", "5k"}})->work.kind, WorkKind::kOffline);
+  EXPECT_EQ(read_given({{"model", "gpt2"}, {"tokens", "1B"}})->work.amount, 1e9);
+  EXPECT_EQ(read_given({{"model", "gpt2"}, {"epochs", "3"}, {"dataset-tokens", "100M"}})->work.amount, 3e8);
+  EXPECT_EQ(read_given({{"model", "resnet-50"}, {"epochs", "90"}, {"dataset-samples", "1M"}})->work.amount, 9e7);
+  EXPECT_EQ(read_given({{"model", "gpt2"}, {"samples", "10"}, {"seq", "512"}})->work.amount, 5120);
+  EXPECT_EQ(read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"items", "5k"}})->work.kind, WorkKind::kOffline);
 }
 
 TEST(ReadRequest, WorkThatOnlyServingHasNeedsNoJob) {
-  EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"rate", "3/s"}})->work.kind, WorkKind::kServing);
-  EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"items", "5k"}})->work.kind, WorkKind::kOffline);
-  EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"rate", "3/s"}, {"precision", "auto"}})->choices.precision_auto, true);
+  EXPECT_EQ(read_given({{"model", "llama-3.2-1b"}, {"rate", "3/s"}})->work.kind, WorkKind::kServing);
+  EXPECT_EQ(read_given({{"model", "llama-3.2-1b"}, {"items", "5k"}})->work.kind, WorkKind::kOffline);
+  EXPECT_EQ(read_given({{"model", "llama-3.2-1b"}, {"rate", "3/s"}, {"precision", "auto"}})->choices.precision_auto,
+            true);
   EXPECT_THAT(mistakes({{"model", "llama-3.2-1b"}, {"rate", "3/s"}, {"job", "train"}}), HasSubstr("belong to serving"));
 }
 
@@ -61,7 +53,7 @@ TEST(ReadRequest, WrongNamesGetASuggestion) {
 
 TEST(ReadRequest, ListsBecomeAllowedChoices) {
   const Checked<Request> request =
-      read({{"model", "gpt2"}, {"tokens", "1B"}, {"method", "full,lora"}, {"zero", "0,3"}, {"batch", "2,8"}});
+      read_given({{"model", "gpt2"}, {"tokens", "1B"}, {"method", "full,lora"}, {"zero", "0,3"}, {"batch", "2,8"}});
   ASSERT_TRUE(request);
   EXPECT_EQ(request->choices.methods.size(), 2U);
   EXPECT_EQ(request->choices.zero, (std::vector<int>{0, 3}));
@@ -70,23 +62,23 @@ TEST(ReadRequest, ListsBecomeAllowedChoices) {
 
 TEST(ReadRequest, PurchaseIsOnDemandUnlessAskedFor) {
   using catalog::Purchase;
-  EXPECT_EQ(read({{"model", "gpt2"}, {"tokens", "1B"}})->filter.purchases,
+  EXPECT_EQ(read_given({{"model", "gpt2"}, {"tokens", "1B"}})->filter.purchases,
             (std::vector<Purchase>{Purchase::kOnDemand}));
-  EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"rate", "1/s"}})->filter.purchases,
+  EXPECT_EQ(read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"rate", "1/s"}})->filter.purchases,
             (std::vector<Purchase>{Purchase::kOnDemand}));
 }
 
 // fp8 where a GPU computes in it; 4 bits only where they are named.
 TEST(ReadRequest, AutomaticPrecision) {
   using model::Precision;
-  const Checked<Request> request = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"precision", "auto"}});
+  const Checked<Request> request = read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"precision", "auto"}});
   ASSERT_TRUE(request) << describe(request.error());
   const auto formats = precisions_for(*request, model::Method::kFull);
   EXPECT_EQ(formats, (std::vector{Precision::kBf16, Precision::kFp8}));
   const catalog::Catalog catalog = *catalog::load_catalog("");
   EXPECT_TRUE(suits(*request, Precision::kFp8, **catalog.find_gpu("h100-sxm")));
   EXPECT_FALSE(suits(*request, Precision::kFp8, **catalog.find_gpu("a100-80gb-sxm")));
-  const Checked<Request> four = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"precision", "auto,int4"}});
+  const Checked<Request> four = read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"precision", "auto,int4"}});
   EXPECT_EQ(precisions_for(*four, model::Method::kFull).back(), Precision::kInt4);
   EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"precision", "auto"}}), HasSubstr("--job serve"));
 }
@@ -98,7 +90,7 @@ TEST(ReadRequest, AbsurdAmountsAreRefused) {
 // Underscores and aliases of every setting mean the setting.
 TEST(ReadRequest, OtherSpellingsOfSettingsAreUnderstood) {
   const auto at = [](const char* ttft, const char* tpot) {
-    return read({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "1/s"}, {ttft, "800ms"}, {tpot, "40ms"}});
+    return read_given({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "1/s"}, {ttft, "800ms"}, {tpot, "40ms"}});
   };
   for (const auto& [ttft, tpot] : {std::pair{"ttft-slo", "tpot-slo"}, {"ttft", "tpot"}, {"ttft_slo", "tpot_slo"}}) {
     const auto request = at(ttft, tpot);
@@ -116,12 +108,13 @@ TEST(ReadRequest, TrainingPlansRefuseExpertParallelism) {
 TEST(ReadRequest, OnlyMixturesSpreadExperts) {
   EXPECT_THAT(mistakes({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "1/s"}, {"ep", "4"}}),
               HasSubstr("no experts to spread"));
-  EXPECT_EQ(read({{"model", "gpt-oss-120b"}, {"job", "serve"}, {"rate", "1/s"}, {"ep", "1,4"}})->choices.expert,
+  EXPECT_EQ(read_given({{"model", "gpt-oss-120b"}, {"job", "serve"}, {"rate", "1/s"}, {"ep", "1,4"}})->choices.expert,
             (std::vector<int>{1, 4}));
 }
 
 TEST(ReadRequest, SharesOfAMixSumToOne) {
-  const Checked<Request> request = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"mix", "100:10=3,500:50=1"}});
+  const Checked<Request> request =
+      read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"mix", "100:10=3,500:50=1"}});
   ASSERT_TRUE(request);
   EXPECT_NEAR(request->work.mix[0].share, 0.75, 1e-12);
   EXPECT_THAT(mistakes({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"mix", "100=3"}}), HasSubstr("ISL:OSL=SHARE"));
@@ -155,7 +148,7 @@ TEST(WorkloadFile, MistakesAreReportedWithTheirPlace) {
 // A number alone has the same unit as in every other command: per hour.
 TEST(ReadRequest, InterruptionsArePerHour) {
   for (const char* text : {"0.05", "0.05/h", "1.2/d"}) {
-    const auto request = read({{"model", "gpt2"}, {"tokens", "1B"}, {"interruptions", text}});
+    const auto request = read_given({{"model", "gpt2"}, {"tokens", "1B"}, {"interruptions", text}});
     ASSERT_TRUE(request) << text;
     EXPECT_NEAR(request->assumptions.spot_interruptions_per_hour, 0.05, 1e-12) << text;
   }

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "plan/read_parts.h"
-#include "plan/read_request.h"
 #include "plan/search_serving.h"
+#include "plan/test_requests.h"
 
 namespace rightsize::plan {
 namespace {
@@ -26,51 +26,42 @@ std::string day(double night, double noon) {
   return text;
 }
 
-Checked<Request> read(const std::vector<std::pair<std::string, std::string>>& settings) {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  std::vector<model::Setting> list;
-  for (const auto& [name, value] : settings) list.push_back({name, value, {}});
-  return read_request(list, kCatalog);
-}
-
 TEST(Lengths, AMeanVariesAsUsualUnlessSaid) {
-  const auto varied = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1024"}, {"osl", "200,fixed"}});
+  const auto varied = read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1024"}, {"osl", "200,fixed"}});
   ASSERT_TRUE(varied) << describe(varied.error());
   EXPECT_EQ(varied->job.serve.isl, 1024);
   EXPECT_EQ(varied->work.isl_variation, capacity::usual_variation().prompt);
   EXPECT_EQ(varied->work.osl_variation, 0);
   EXPECT_TRUE(varied->work.isl_varies_as_usual);
   EXPECT_FALSE(varied->work.osl_varies_as_usual);
-  const auto said = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p95=8k"}, {"osl", "200,fixed"}});
+  const auto said =
+      read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p95=8k"}, {"osl", "200,fixed"}});
   ASSERT_TRUE(said);
   EXPECT_FALSE(said->work.isl_varies_as_usual);
   EXPECT_NEAR(request_lengths(*said).size_at(sim::Statistic::kP95), 8000, 30);
 }
 
 TEST(Lengths, MistakesSayWhatWouldBeRight) {
-  const auto mistake = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p96=8k"}});
+  const auto mistake = read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p96=8k"}});
   ASSERT_FALSE(mistake);
   EXPECT_THAT(describe(mistake.error()), HasSubstr("1k,p95=8k"));
-  EXPECT_FALSE(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p95"}}));
-  EXPECT_FALSE(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p95=8k"}, {"mix", "10:10=1"}}));
-  EXPECT_FALSE(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k"}, {"mix", "10:10=1"}}));
+  EXPECT_FALSE(read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p95"}}));
+  EXPECT_FALSE(read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p95=8k"}, {"mix", "10:10=1"}}));
+  EXPECT_FALSE(read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k"}, {"mix", "10:10=1"}}));
 }
 
 // Longer tails need at least as much.
 TEST(Lengths, VariedOnesCostNoLessThanFixedOnes) {
-  const catalog::Catalog catalog = *catalog::load_catalog("");
-  const perf::Constants constants = *perf::load_constants("");
-  const market::PriceBook book(catalog);
   const auto cost = [&](const char* isl) {
-    const Checked<Request> request = read({{"model", "llama-3.1-8b"},
-                                           {"job", "serve"},
-                                           {"rate", "10/s"},
-                                           {"isl", isl},
-                                           {"osl", "200"},
-                                           {"ttft-slo", "2s"},
-                                           {"gpu", "l40s,h100-sxm"},
-                                           {"top", "1"}});
-    return in_usd(recommend(*request, book, constants).plans.at(0).cost);
+    const Checked<Request> request = read_given({{"model", "llama-3.1-8b"},
+                                                 {"job", "serve"},
+                                                 {"rate", "10/s"},
+                                                 {"isl", isl},
+                                                 {"osl", "200"},
+                                                 {"ttft-slo", "2s"},
+                                                 {"gpu", "l40s,h100-sxm"},
+                                                 {"top", "1"}});
+    return in_usd(recommend(*request, built_in_prices(), built_in_constants()).plans.at(0).cost);
   };
   EXPECT_LE(cost("1k,fixed"), cost("1k"));
   EXPECT_LE(cost("1k"), cost("1k,p95=8k"));
@@ -89,17 +80,15 @@ TEST(RateProfile, AreReadWithTheirPlaces) {
 
 // Sized for noon; nights take fewer machines, and never more than noon.
 TEST(RateProfile, NightsTakeFewerMachines) {
-  const catalog::Catalog catalog = *catalog::load_catalog("");
-  const perf::Constants constants = *perf::load_constants("");
-  const Checked<Request> request = read({{"model", "llama-3.1-8b"},
-                                         {"job", "serve"},
-                                         {"rate-profile", file_of("day.csv", day(2, 200))},
-                                         {"max-gpus", "256"},
-                                         {"ttft-slo", "1s"},
-                                         {"gpu", "l40s"},
-                                         {"top", "1"}});
+  const Checked<Request> request = read_given({{"model", "llama-3.1-8b"},
+                                               {"job", "serve"},
+                                               {"rate-profile", file_of("day.csv", day(2, 200))},
+                                               {"max-gpus", "256"},
+                                               {"ttft-slo", "1s"},
+                                               {"gpu", "l40s"},
+                                               {"top", "1"}});
   ASSERT_TRUE(request) << describe(request.error());
-  const Recommendation found = recommend(*request, market::PriceBook(catalog), constants);
+  const Recommendation found = recommend(*request, built_in_prices(), built_in_constants());
   ASSERT_FALSE(found.plans.empty());
   const Plan& plan = found.plans.front();
   ASSERT_EQ(plan.machines_by_hour.size(), 24u);
@@ -110,17 +99,15 @@ TEST(RateProfile, NightsTakeFewerMachines) {
 
 // The plan of a full day, with machines in the hours with requests only.
 TEST(HoursPerDay, NoMachinesRunInHoursWithoutRequests) {
-  const catalog::Catalog catalog = *catalog::load_catalog("");
-  const perf::Constants constants = *perf::load_constants("");
   for (const int hours : {1, 9, 23}) {
-    const Checked<Request> request = read({{"model", "llama-3.1-8b"},
-                                           {"job", "serve"},
-                                           {"rate", "20"},
-                                           {"hours-per-day", std::to_string(hours)},
-                                           {"gpu", "l40s"},
-                                           {"top", "1"}});
+    const Checked<Request> request = read_given({{"model", "llama-3.1-8b"},
+                                                 {"job", "serve"},
+                                                 {"rate", "20"},
+                                                 {"hours-per-day", std::to_string(hours)},
+                                                 {"gpu", "l40s"},
+                                                 {"top", "1"}});
     ASSERT_TRUE(request) << describe(request.error());
-    const Plan plan = recommend(*request, market::PriceBook(catalog), constants).plans.at(0);
+    const Plan plan = recommend(*request, built_in_prices(), built_in_constants()).plans.at(0);
     EXPECT_EQ(std::count(plan.machines_by_hour.begin(), plan.machines_by_hour.end(), plan.machines), hours);
     EXPECT_EQ(std::count(plan.machines_by_hour.begin(), plan.machines_by_hour.end(), 0), 24 - hours);
   }
@@ -128,16 +115,14 @@ TEST(HoursPerDay, NoMachinesRunInHoursWithoutRequests) {
 
 // A kind of request that is one in twenty, and long, keeps the limit by itself, not only among all the short ones.
 TEST(Mix, EveryKindKeepsItsLimits) {
-  const catalog::Catalog catalog = *catalog::load_catalog("");
-  const perf::Constants constants = *perf::load_constants("");
-  const Checked<Request> request = read({{"model", "llama-3.1-8b"},
-                                         {"job", "serve"},
-                                         {"rate", "10/s"},
-                                         {"mix", "256:100=0.96,8000:100=0.04"},
-                                         {"ttft-slo", "2s"},
-                                         {"gpu", "l40s,h100-sxm"},
-                                         {"top", "2"}});
-  const Recommendation found = recommend(*request, market::PriceBook(catalog), constants);
+  const Checked<Request> request = read_given({{"model", "llama-3.1-8b"},
+                                               {"job", "serve"},
+                                               {"rate", "10/s"},
+                                               {"mix", "256:100=0.96,8000:100=0.04"},
+                                               {"ttft-slo", "2s"},
+                                               {"gpu", "l40s,h100-sxm"},
+                                               {"top", "2"}});
+  const Recommendation found = recommend(*request, built_in_prices(), built_in_constants());
   ASSERT_FALSE(found.plans.empty());
   const perf::ModelWork work = perf::work_of(request->model);
   for (const Plan& p : found.plans) {
@@ -146,8 +131,8 @@ TEST(Mix, EveryKindKeepsItsLimits) {
     job.precision = p.job.precision;
     job.parallel.gpus = job.parallel.tensor = p.job.parallel.tensor;
     const capacity::Planner planner(service,
-                                    {*capacity::token_replica({constants, request->model, work}, job, *p.offer.gpu,
-                                                              perf::gpu_speed(constants, *p.offer.gpu),
+                                    {*capacity::token_replica({built_in_constants(), request->model, work}, job, *p.offer.gpu,
+                                                              perf::gpu_speed(built_in_constants(), *p.offer.gpu),
                                                               perf::cluster_of(*p.offer.machine, *p.offer.gpu))});
     capacity::Configuration c;
     c.groups = {{0, p.replicas}};

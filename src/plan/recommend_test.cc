@@ -9,30 +9,17 @@
 #include "memory/memory.h"
 #include "plan/candidates.h"
 #include "plan/plan.h"
-#include "plan/read_request.h"
 #include "plan/startup.h"
+#include "plan/test_requests.h"
 
 namespace rightsize::plan {
 namespace {
 
 using model::Setting;
 
-const catalog::Catalog& built_in() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
-const market::PriceBook& list_prices() {
-  static const market::PriceBook kBook(built_in());
-  return kBook;
-}
-const perf::Constants& constants() {
-  static const perf::Constants kConstants = *perf::load_constants("");
-  return kConstants;
-}
-
 // The machines of a few GPUs and providers: small enough to try everything.
 catalog::Catalog small_catalog() {
-  catalog::Catalog small = built_in();
+  catalog::Catalog small = built_in_catalog();
   std::erase_if(small.machines, [](const catalog::Machine& m) {
     const bool gpu = m.gpu == "l40s" || m.gpu == "a100-80gb-sxm" || m.gpu == "h100-sxm" || m.gpu == "a10g";
     return !gpu || (m.provider != "aws" && m.provider != "lambda");
@@ -42,15 +29,6 @@ catalog::Catalog small_catalog() {
            (p.region != "us-east-1" && p.region != "us-west-2" && p.region != "any");
   });
   return small;
-}
-
-Request request_of(std::vector<std::pair<std::string, std::string>> settings,
-                   const catalog::Catalog& catalog = built_in()) {
-  std::vector<Setting> list;
-  for (auto& [name, value] : settings) list.push_back({name, value, {}});
-  Checked<Request> request = read_request(list, catalog);
-  EXPECT_TRUE(request) << describe(request.error());
-  return *request;
 }
 
 std::string name_of(const Plan& p) {
@@ -73,7 +51,7 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
   MemoryTable memory(request.model);  // remembers exact needs: they are the same on every GPU
   double best = 1e300;
   for (const market::Offer& offer : market::PriceBook(catalog).offers(request.filter)) {
-    const perf::GpuSpeed speed = perf::gpu_speed(constants(), *offer.gpu);
+    const perf::GpuSpeed speed = perf::gpu_speed(built_in_constants(), *offer.gpu);
     const perf::Cluster cluster = perf::cluster_of(*offer.machine, *offer.gpu);
     const int most = cluster.network_known ? request.limits.max_gpus / offer.machine->gpus : 1;
     for (int machines = 1; machines <= std::max(1, most); ++machines) {
@@ -93,7 +71,7 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
               job.train.accumulation = static_cast<int>(request.global_batch / together);
               const memory::MemoryNeed& need = memory.need(job, *offer.gpu);
               if (memory::fits(need, *offer.gpu).verdict != memory::Verdict::kFits) continue;
-              const auto estimate = perf::estimate_training(constants(), work, job, speed, cluster);
+              const auto estimate = perf::estimate_training(built_in_constants(), work, job, speed, cluster);
               if (!estimate) continue;
               const market::JobAssumptions assumed = assumptions_on(request, work, *offer.gpu);
               const Seconds busy =
@@ -125,7 +103,7 @@ TEST(Recommend, AgreesWithBruteForce) {
                                           {"max-gpus", "16"},
                                           {"batch", "1,4,16"}},
                                          catalog);
-      const Recommendation found = recommend(request, market::PriceBook(catalog), constants());
+      const Recommendation found = recommend(request, market::PriceBook(catalog), built_in_constants());
       const double best = cheapest_by_brute_force(request, catalog);
       if (found.plans.empty()) {
         EXPECT_EQ(best, 1e300) << model << " " << deadline;
@@ -141,13 +119,13 @@ TEST(Recommend, TheOrderOfCatalogueRowsDoesNotMatter) {
   for (const Request& request :
        {request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}}),
         request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "30/s"}, {"tpot-slo", "40ms"}})}) {
-    const std::vector<std::string> before = names_of(recommend(request, list_prices(), constants()));
-    catalog::Catalog shuffled = built_in();
+    const std::vector<std::string> before = names_of(recommend(request, built_in_prices(), built_in_constants()));
+    catalog::Catalog shuffled = built_in_catalog();
     std::mt19937 random(7);
     std::shuffle(shuffled.gpus.begin(), shuffled.gpus.end(), random);
     std::shuffle(shuffled.machines.begin(), shuffled.machines.end(), random);
     std::shuffle(shuffled.prices.begin(), shuffled.prices.end(), random);
-    EXPECT_EQ(names_of(recommend(request, market::PriceBook(shuffled), constants())), before);
+    EXPECT_EQ(names_of(recommend(request, market::PriceBook(shuffled), built_in_constants())), before);
   }
 }
 
@@ -155,7 +133,7 @@ TEST(Recommend, TheOrderOfCatalogueRowsDoesNotMatter) {
 TEST(Recommend, EveryPlanIsBuyableAndFits) {
   const Request request =
       request_of({{"model", "llama-2-7b"}, {"tokens", "1B"}, {"seq", "2048"}, {"deadline", "14d"}, {"top", "60"}});
-  const Recommendation found = recommend(request, list_prices(), constants());
+  const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
   ASSERT_GE(found.plans.size(), 20U);
   for (const std::vector<Plan>& list : {found.plans, found.pareto}) {
     for (const Plan& p : list) {
@@ -179,7 +157,7 @@ TEST(Recommend, EveryPlanIsBuyableAndFits) {
 
 TEST(Recommend, EveryPlanOfTheParetoFrontIsCheaperOrFaster) {
   const Recommendation found =
-      recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}}), list_prices(), constants());
+      recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}}), built_in_prices(), built_in_constants());
   ASSERT_GE(found.pareto.size(), 2U);
   for (std::size_t i = 1; i < found.pareto.size(); ++i) {
     EXPECT_GT(found.pareto[i].cost, found.pareto[i - 1].cost);
@@ -190,8 +168,9 @@ TEST(Recommend, EveryPlanOfTheParetoFrontIsCheaperOrFaster) {
 TEST(Recommend, TighterDeadlinesNeverCostLess) {
   double last = 0;
   for (const char* deadline : {"30d", "3d", "12h", "4h", "2h"}) {
-    const Recommendation found = recommend(
-        request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"deadline", deadline}}), list_prices(), constants());
+    const Recommendation found =
+        recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"deadline", deadline}}), built_in_prices(),
+                  built_in_constants());
     if (found.plans.empty()) break;
     EXPECT_GE(in_usd(found.plans.front().cost), last) << deadline;
     last = in_usd(found.plans.front().cost);
@@ -201,8 +180,8 @@ TEST(Recommend, TighterDeadlinesNeverCostLess) {
 
 TEST(Recommend, EachObjectiveIsOptimised) {
   const auto best = [&](const char* objective) {
-    return recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"objective", objective}}), list_prices(),
-                     constants())
+    return recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"objective", objective}}),
+                     built_in_prices(), built_in_constants())
         .plans.front();
   };
   const Plan cheap = best("cost"), fast = best("time"), both = best("cost-time");
@@ -216,7 +195,7 @@ TEST(Recommend, EachObjectiveIsOptimised) {
 TEST(Recommend, AnInfeasibleRequestSaysWhyAndWhatHelps) {
   const Recommendation found =
       recommend(request_of({{"model", "llama-3.1-70b"}, {"tokens", "1B"}, {"gpu", "a10g"}, {"max-gpus", "8"}}),
-                list_prices(), constants());
+                built_in_prices(), built_in_constants());
   EXPECT_TRUE(found.plans.empty());
   ASSERT_FALSE(found.rejected.empty());
   EXPECT_EQ(found.rejected.front().stage, RejectionStage::kMemory);
@@ -225,12 +204,12 @@ TEST(Recommend, AnInfeasibleRequestSaysWhyAndWhatHelps) {
 }
 
 TEST(Recommend, OwnedMachinesAreComparedWithOffers) {
-  catalog::Catalog catalog = built_in();
+  catalog::Catalog catalog = built_in_catalog();
   const Request request = request_of(
       {{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"on-prem", "8xh100-sxm=80000USD"}, {"providers", "own,aws"}},
       catalog);
   ASSERT_TRUE(market::add_own_hardware(catalog, request.own.front()));
-  const Recommendation found = recommend(request, market::PriceBook(catalog), constants());
+  const Recommendation found = recommend(request, market::PriceBook(catalog), built_in_constants());
   ASSERT_FALSE(found.plans.empty());
   EXPECT_EQ(found.plans.front().offer.machine->provider, "own");
   EXPECT_EQ(found.plans.front().machines, 1);
@@ -239,8 +218,8 @@ TEST(Recommend, OwnedMachinesAreComparedWithOffers) {
 // $8 a machine-hour is far below any list price of eight H100: the plan is on it, at that price.
 TEST(Recommend, AnOwnPriceIsUsedForThePlansCost) {
   const Request request = request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"price", "p5.48xlarge=$8"}});
-  const market::PriceBook book(built_in(), request.prices);
-  const Recommendation found = recommend(request, book, constants());
+  const market::PriceBook book(built_in_catalog(), request.prices);
+  const Recommendation found = recommend(request, book, built_in_constants());
   ASSERT_FALSE(found.plans.empty());
   const Plan& best = found.plans.front();
   EXPECT_EQ(best.offer.machine->instance, "p5.48xlarge");
@@ -258,7 +237,7 @@ TEST(Recommend, ServingKeepsItsSlos) {
                                       {"rate", "50/s"},
                                       {"ttft-slo", "800ms"},
                                       {"tpot-slo", "30ms"}});
-  const Recommendation found = recommend(request, list_prices(), constants());
+  const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
   ASSERT_FALSE(found.plans.empty());
   for (const Plan& p : found.plans) {
     EXPECT_LE(p.ttft, milliseconds(800)) << name_of(p);
@@ -274,7 +253,7 @@ TEST(Recommend, MoreTrafficNeverCostsLess) {
   for (const char* rate : {"1/s", "10/s", "40/s", "160/s"}) {
     const Recommendation found =
         recommend(request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", rate}, {"max-gpus", "256"}}),
-                  list_prices(), constants());
+                  built_in_prices(), built_in_constants());
     ASSERT_FALSE(found.plans.empty()) << rate;
     EXPECT_GE(in_usd(found.plans.front().cost), last) << rate;
     last = in_usd(found.plans.front().cost);
@@ -286,7 +265,7 @@ TEST(Recommend, TheGlobalBatchIsKeptExactly) {
   for (const char* batch : {"128", "96", "100"}) {
     const Request request = request_of(
         {{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"global-batch", batch}, {"gpu", "l40s"}, {"providers", "aws"}});
-    const Recommendation found = recommend(request, list_prices(), constants());
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
     ASSERT_FALSE(found.plans.empty()) << batch;
     for (const std::vector<Plan>* plans : {&found.plans, &found.pareto}) {
       for (const Plan& p : *plans)
@@ -298,7 +277,7 @@ TEST(Recommend, TheGlobalBatchIsKeptExactly) {
 TEST(Recommend, NothingIsFoundWhereABatchCannotBeDivided) {
   const Recommendation found =
       recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"global-batch", "7"}, {"gpus", "8"}}),
-                list_prices(), constants());
+                built_in_prices(), built_in_constants());
   ASSERT_TRUE(found.plans.empty());
   EXPECT_TRUE(std::any_of(found.rejected.begin(), found.rejected.end(),
                           [](const Rejection& r) { return r.nearest.kind == Shortfall::Kind::kGlobalBatch; }));
@@ -309,7 +288,7 @@ TEST(Recommend, FixedCostsAreNotScaledByTheErrorBar) {
   const auto best = [](const char* storage, const char* egress) {
     const Request request = request_of(
         {{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"storage", storage}, {"egress", egress}, {"gpu", "h100-sxm"}});
-    return recommend(request, list_prices(), constants()).plans.at(0);
+    return recommend(request, built_in_prices(), built_in_constants()).plans.at(0);
   };
   const Plan plain = best("0GB", "0GB"), stored = best("1GB", "100TB");
   const double egress = 100e3 * 0.09;
@@ -321,7 +300,7 @@ TEST(Recommend, FixedCostsAreNotScaledByTheErrorBar) {
 TEST(Recommend, IntervalsOfServicesAreWholeMachines) {
   const Recommendation found =
       recommend(request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "20/s"}, {"ttft-slo", "1s"}}),
-                list_prices(), constants());
+                built_in_prices(), built_in_constants());
   for (const Plan& p : found.plans) {
     const double one = in_usd(p.offer.rate() * rightsize::machines(1) * kMonth);
     for (Usd cost : {p.cost_low, p.cost_high})
@@ -333,7 +312,7 @@ TEST(Recommend, ServicesSurviveTheLossOfAReplica) {
   for (const char* rate : {"1/s", "20/s", "60/s"}) {
     const Recommendation found = recommend(
         request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", rate}, {"ttft-slo", "1s"}, {"top", "3"}}),
-        list_prices(), constants());
+        built_in_prices(), built_in_constants());
     ASSERT_FALSE(found.plans.empty());
     for (const Plan& p : found.plans) {
       ASSERT_GE(p.replicas, 2) << name_of(p);
@@ -344,14 +323,14 @@ TEST(Recommend, ServicesSurviveTheLossOfAReplica) {
   const Recommendation single = recommend(
       request_of(
           {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "1/s"}, {"ttft-slo", "1s"}, {"allow-single", "true"}}),
-      list_prices(), constants());
+      built_in_prices(), built_in_constants());
   EXPECT_EQ(single.plans.at(0).replicas, 1);
 }
 
 // A commitment is paid to its end: never the price of a short job.
 TEST(Recommend, CommitmentsOfShortJobsCostTheirWholeTerm) {
   const Request request = request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"purchase", "3y"}});
-  const Recommendation found = recommend(request, list_prices(), constants());
+  const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
   ASSERT_FALSE(found.plans.empty());
   for (const Plan& p : found.plans)
     EXPECT_NEAR(in_usd(p.cost), in_usd_per_hour(p.rate()) * 3 * 8760, 0.01) << name_of(p);
@@ -361,11 +340,11 @@ TEST(Recommend, CommitmentsOfShortJobsCostTheirWholeTerm) {
 TEST(Recommend, NearestToADeadlineIsTheSoonest) {
   const Recommendation found =
       recommend(request_of({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"deadline", "1min"}, {"gpu", "h100-sxm"}}),
-                list_prices(), constants());
+                built_in_prices(), built_in_constants());
   ASSERT_TRUE(found.plans.empty());
   const Recommendation fastest =
       recommend(request_of({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"objective", "time"}, {"gpu", "h100-sxm"}}),
-                list_prices(), constants());
+                built_in_prices(), built_in_constants());
   const auto without = std::find_if(found.changes.begin(), found.changes.end(),
                                     [](const RequestChange& c) { return c.kind == RequestChangeKind::kNoDeadline; });
   ASSERT_NE(without, found.changes.end());
@@ -382,7 +361,7 @@ TEST(Recommend, AMixIsCheaperThanOneKind) {
                                                        {"ttft-slo", "1s"},
                                                        {"tpot-slo", "50ms"},
                                                        {"allow-single", "true"}}),
-                                           list_prices(), constants());
+                                           built_in_prices(), built_in_constants());
     ASSERT_FALSE(found.plans.empty());
     if (found.mix.empty()) continue;
     ++told;
@@ -403,7 +382,7 @@ TEST(Recommend, AMixHasAReplicaToSpare) {
                                         {"ttft-slo", "1s"},
                                         {"tpot-slo", "50ms"},
                                         {"max-gpus", "128"}});
-    const Recommendation found = recommend(request, list_prices(), constants());
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
     double all = 0, largest = 0;
     for (const MixPart& part : found.mix) {
       // Of a plan alone: arrivals over capacity is its load.
@@ -420,7 +399,7 @@ TEST(Recommend, AMixHasAReplicaToSpare) {
 TEST(Recommend, CommitmentsAreOfThePlansOwnMachines) {
   const Recommendation found =
       recommend(request_of({{"model", "llama-3.1-8b"}, {"tokens", "10B"}, {"providers", "gcp,aws"}, {"top", "20"}}),
-                list_prices(), constants());
+                built_in_prices(), built_in_constants());
   int told = 0;
   for (const Plan& plan : found.plans) {
     for (const Commitment& c : plan.commitments) {
@@ -438,7 +417,7 @@ TEST(Recommend, DoubtfulPricesNeverLead) {
     for (const char* model : {"llama-3.2-1b", "llama-3.1-8b", "llama-3.1-70b"}) {
       const Recommendation found =
           recommend(request_of({{"model", model}, {"tokens", "1B"}, {"purchase", purchase}, {"method", "lora"}}),
-                    list_prices(), constants());
+                    built_in_prices(), built_in_constants());
       ASSERT_FALSE(found.plans.empty());
       const market::PriceOutlook& price = found.plans.front().price;
       EXPECT_TRUE(price.may_lead()) << model << " " << purchase;
@@ -457,7 +436,7 @@ TEST(Recommend, LengthsOfAnEncoderCountByEitherName) {
                                                        {"ttft-slo", "100ms"},
                                                        {name, "256"},
                                                        {"top", "1"}}),
-                                           list_prices(), constants());
+                                           built_in_prices(), built_in_constants());
     return in_usd(found.plans.at(0).cost);
   };
   EXPECT_EQ(cost("isl"), cost("seq"));
@@ -473,7 +452,7 @@ TEST(Recommend, ALargeMixtureTakesTheMachinesThatMeasurementsImply) {
                                                      {"tpot-slo", "50ms"},
                                                      {"gpu", "h200-sxm"},
                                                      {"top", "1"}}),
-                                         list_prices(), constants());
+                                         built_in_prices(), built_in_constants());
   ASSERT_FALSE(found.plans.empty());
   EXPECT_GE(found.plans[0].gpus, 8);
   EXPECT_LE(found.plans[0].gpus, 24);
@@ -483,7 +462,7 @@ TEST(Recommend, ALargeMixtureTakesTheMachinesThatMeasurementsImply) {
 TEST(Recommend, OfPlansAsFastTheCheapestIsFirst) {
   const Recommendation found =
       recommend(request_of({{"model", "gpt2-xl"}, {"tokens", "300M"}, {"objective", "time"}, {"top", "10"}}),
-                list_prices(), constants());
+                built_in_prices(), built_in_constants());
   ASSERT_GT(found.plans.size(), 1u);
   const Plan& first = found.plans.front();
   for (const Plan& other : found.plans) {
@@ -499,7 +478,7 @@ TEST(Recommend, OfflineItemsFinishInTime) {
                                       {"osl", "100"},
                                       {"items", "1M"},
                                       {"deadline", "8h"}});
-  const Recommendation found = recommend(request, list_prices(), constants());
+  const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
   ASSERT_FALSE(found.plans.empty());
   for (const Plan& p : found.plans) {
     EXPECT_LE(p.time.total(), hours(8));
@@ -515,7 +494,7 @@ TEST(Recommend, SpotPlansCostWhatPricesSpotSays) {
        {std::tuple{"llama-3.1-8b", "5B", "64"}, {"gpt2-xl", "300M", "8"}, {"llama-3.1-8b", "500M", "16"}}) {
     const Request request = request_of(
         {{"model", model}, {"tokens", tokens}, {"gpus", gpus}, {"purchase", "spot"}, {"top", "5"}, {"storage", "0GB"}});
-    const Recommendation found = recommend(request, list_prices(), constants());
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
     ASSERT_FALSE(found.plans.empty());
     const perf::ModelWork work = perf::work_of(request.model);
     for (const Plan& p : found.plans) {
@@ -523,7 +502,7 @@ TEST(Recommend, SpotPlansCostWhatPricesSpotSays) {
       const auto cost =
           market::spot_cost({p.time.work, market::save_time(checkpoint_bytes(work, p.job), assumed, p.machines),
                              catalog::Purchase::kSpot, p.machines, p.gpus},
-                            list_prices().outlook(p.offer, market::kJobOutlook), {}, assumed);
+                            built_in_prices().outlook(p.offer, market::kJobOutlook), {}, assumed);
       ASSERT_TRUE(cost);
       EXPECT_DOUBLE_EQ(in_hours(cost->time.interval), in_hours(p.time.interval));
       EXPECT_DOUBLE_EQ(in_hours(cost->time.total()), in_hours(p.time.total()));

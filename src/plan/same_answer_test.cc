@@ -1,34 +1,21 @@
 // The same request has one answer, whatever runs at the same time and in any order of threads.
 #include <gtest/gtest.h>
 
-#include "plan/read_request.h"
 #include "plan/search_serving.h"
+#include "plan/test_requests.h"
 
 namespace rightsize::plan {
 namespace {
 
-struct Facts {
-  catalog::Catalog catalog = *catalog::load_catalog("");
-  market::PriceBook book{catalog};
-  perf::Constants constants = *perf::load_constants("");
-};
-const Facts& facts() {
-  static const Facts kFacts;
-  return kFacts;
-}
-
 Request busy_service() {
-  const auto request = read_request({{"model", "llama-3.1-8b", {}},
-                                     {"job", "serve", {}},
-                                     {"rate", "30/s", {}},
-                                     {"isl", "2000", {}},
-                                     {"osl", "150", {}},
-                                     {"ttft-slo", "800ms", {}},
-                                     {"tpot-slo", "25ms", {}},
-                                     {"gpu", "l40s,h100-sxm,a100-80gb-sxm,gh200-96gb", {}}},
-                                    facts().catalog);
-  EXPECT_TRUE(request);
-  return *request;
+  return request_of({{"model", "llama-3.1-8b"},
+                     {"job", "serve"},
+                     {"rate", "30/s"},
+                     {"isl", "2000"},
+                     {"osl", "150"},
+                     {"ttft-slo", "800ms"},
+                     {"tpot-slo", "25ms"},
+                     {"gpu", "l40s,h100-sxm,a100-80gb-sxm,gh200-96gb"}});
 }
 
 void expect_same(const std::vector<Plan>& a, const std::vector<Plan>& b) {
@@ -46,10 +33,10 @@ void expect_same(const std::vector<Plan>& a, const std::vector<Plan>& b) {
 // The variants of a request run on other threads at the same time and share its simulations.
 TEST(SameAnswer, WhetherOrNotVariantsAreExploredBesideIt) {
   Request request = busy_service();
-  const Recommendation first = recommend(request, facts().book, facts().constants);
-  const Recommendation second = recommend(request, facts().book, facts().constants);
+  const Recommendation first = recommend(request, built_in_prices(), built_in_constants());
+  const Recommendation second = recommend(request, built_in_prices(), built_in_constants());
   request.plans_only = true;
-  const Recommendation alone = recommend(request, facts().book, facts().constants);
+  const Recommendation alone = recommend(request, built_in_prices(), built_in_constants());
   ASSERT_GE(first.plans.size(), 3U);
   expect_same(first.plans, second.plans);
   expect_same(first.pareto, second.pareto);

@@ -5,28 +5,11 @@
 #include <rapidcheck/gtest.h>
 
 #include "capacity/search.h"
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
 #include "plan/test_services.h"
 
 namespace rightsize::plan {
 namespace {
-
-const catalog::Catalog& built_in() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
-const perf::Constants& constants() {
-  static const perf::Constants kConstants = *perf::load_constants("");
-  return kConstants;
-}
-
-Request request_of(const std::vector<std::pair<std::string, std::string>>& settings) {
-  std::vector<model::Setting> list;
-  for (const auto& [name, value] : settings) list.push_back({name, value, {}});
-  Checked<Request> request = read_request(list, built_in());
-  EXPECT_TRUE(request) << describe(request.error());
-  return *request;
-}
 
 std::vector<Plan> all_shown(const Recommendation& found) {
   std::vector<Plan> shown = found.plans;
@@ -39,7 +22,7 @@ std::vector<Plan> all_shown(const Recommendation& found) {
 void expect_kept(const Request& request, const Recommendation& found) {
   const perf::ModelWork work = perf::work_of(request.model);
   for (const Plan& plan : all_shown(found)) {
-    const auto again = run_again(request, constants(), plan, 91);
+    const auto again = run_again(request, built_in_constants(), plan, 91);
     RC_ASSERT(again.has_value());
     for (const capacity::Slo& slo : service_of(request, work, 1).slos) {
       RC_ASSERT(least_seen(*again, slo) <= slo.limit);
@@ -66,7 +49,7 @@ RC_GTEST_PROP(RecommendAndBatch, AgreeOnRandomLanguageServices, ()) {
                                       {"tpot-slo", std::to_string(*rc::gen::inRange(10, 100)) + "ms"},
                                       {"slo-percentile", *rc::gen::element<std::string>("50", "95", "99")},
                                       {"top", "2"}});
-  const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
+  const Recommendation found = recommend(request, market::PriceBook(built_in_catalog()), built_in_constants());
   RC_CLASSIFY(!found.plans.empty());
   expect_kept(request, found);
 }
@@ -79,7 +62,7 @@ RC_GTEST_PROP(RecommendAndBatch, AgreeOnRandomEncoderServices, ()) {
                                       {"ttft-slo", std::to_string(*rc::gen::inRange(5, 300)) + "ms"},
                                       {"slo-percentile", *rc::gen::element<std::string>("50", "95", "99")},
                                       {"top", "2"}});
-  const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
+  const Recommendation found = recommend(request, market::PriceBook(built_in_catalog()), built_in_constants());
   RC_CLASSIFY(!found.plans.empty());
   expect_kept(request, found);
 }
@@ -94,12 +77,12 @@ TEST(RecommendAndBatch, RecommendAndBatchFindTheSameNumberOfReplicas) {
                                         {"ttft-slo", "1s"},
                                         {"tpot-slo", "60ms"},
                                         {"top", "1"}});
-    const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
+    const Recommendation found = recommend(request, market::PriceBook(built_in_catalog()), built_in_constants());
     ASSERT_FALSE(found.plans.empty()) << rate;
     const Plan& plan = found.plans.front();
     const perf::ModelWork work = perf::work_of(request.model);
     const capacity::Planner planner(service_of(request, work, in_requests_per_s(request.work.rate)),
-                                    {replica_of(request, constants(), work, plan)});
+                                    {replica_of(request, built_in_constants(), work, plan)});
     std::vector<capacity::Configuration> all;
     for (int replicas = 1; replicas <= plan.replicas + 2; ++replicas) {
       for (std::int64_t sequences : {64, 128, 256}) {
@@ -131,7 +114,7 @@ TEST(RecommendAndBatch, AMixOfSizesKeepsItsLimits) {
                                       {"ttft-slo", "2s"},
                                       {"tpot-slo", "50ms"},
                                       {"top", "5"}});
-  const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
+  const Recommendation found = recommend(request, market::PriceBook(built_in_catalog()), built_in_constants());
   ASSERT_FALSE(found.plans.empty());
   for (const Plan& plan : all_shown(found)) {
     EXPECT_LE(plan.ttft, seconds(2)) << plan.offer.gpu->name;
@@ -152,7 +135,7 @@ TEST(RecommendAndBatch, AskingForMoreNeverCostsLess) {
                                                        {"tpot-slo", "30ms"},
                                                        {"slo-percentile", percentile},
                                                        {"top", "1"}}),
-                                           market::PriceBook(built_in()), constants());
+                                           market::PriceBook(built_in_catalog()), built_in_constants());
     ASSERT_FALSE(found.plans.empty()) << percentile;
     EXPECT_GE(in_usd(found.plans.front().cost), last) << percentile;
     last = in_usd(found.plans.front().cost);
@@ -166,16 +149,17 @@ TEST(ServingLayouts, SeparateWorkersAreChosenWhereTheyPay) {
       {"isl", "8000"},           {"osl", "200"},   {"ttft-slo", "1s"},  {"tpot-slo", "15ms"},
       {"slo-percentile", "99"},  {"top", "1"}};
   const Request open = request_of(settings);
-  const Recommendation found = recommend(open, market::PriceBook(built_in()), constants());
+  const Recommendation found = recommend(open, market::PriceBook(built_in_catalog()), built_in_constants());
   settings.emplace_back("disaggregated", "off");
-  const Recommendation plain = recommend(request_of(settings), market::PriceBook(built_in()), constants());
+  const Recommendation plain =
+      recommend(request_of(settings), market::PriceBook(built_in_catalog()), built_in_constants());
   ASSERT_FALSE(found.plans.empty());
   ASSERT_FALSE(plain.plans.empty());
   const Plan& first = found.plans.front();
   EXPECT_TRUE(first.job.serve.disaggregated.has_value());
   EXPECT_FALSE(plain.plans.front().job.serve.disaggregated.has_value());
   EXPECT_LT(first.cost * 1.05, plain.plans.front().cost);
-  const auto again = run_again(open, constants(), first, 91);
+  const auto again = run_again(open, built_in_constants(), first, 91);
   ASSERT_TRUE(again.has_value());
   for (const capacity::Slo& slo : service_of(open, perf::work_of(open.model), 1).slos)
     EXPECT_LE(in_seconds(least_seen(*again, slo)), in_seconds(slo.limit));
@@ -196,9 +180,9 @@ RC_GTEST_PROP(ServingLayouts, LeavingSeparateWorkersOutNeverCostsLess, ()) {
       {"top", "1"}};
   Request request = request_of(settings);
   request.plans_only = true;
-  const Recommendation open = recommend(request, market::PriceBook(built_in()), constants());
+  const Recommendation open = recommend(request, market::PriceBook(built_in_catalog()), built_in_constants());
   request.choices.separate = false;
-  const Recommendation plain = recommend(request, market::PriceBook(built_in()), constants());
+  const Recommendation plain = recommend(request, market::PriceBook(built_in_catalog()), built_in_constants());
   RC_CLASSIFY(!open.plans.empty() && open.plans.front().job.serve.disaggregated.has_value());
   if (plain.plans.empty()) return;
   RC_ASSERT(!open.plans.empty());
@@ -211,9 +195,11 @@ TEST(ServingLayouts, SpreadExpertsAreSearched) {
   std::vector<std::pair<std::string, std::string>> settings{{"model", "gpt-oss-120b"}, {"job", "serve"},
                                                             {"rate", "20/s"},          {"tpot-slo", "40ms"},
                                                             {"gpu", "h100-sxm"},       {"tp", "4"}};
-  const Recommendation open = recommend(request_of(settings), market::PriceBook(built_in()), constants());
+  const Recommendation open =
+      recommend(request_of(settings), market::PriceBook(built_in_catalog()), built_in_constants());
   settings.emplace_back("ep", "4");
-  const Recommendation spread = recommend(request_of(settings), market::PriceBook(built_in()), constants());
+  const Recommendation spread =
+      recommend(request_of(settings), market::PriceBook(built_in_catalog()), built_in_constants());
   ASSERT_FALSE(open.plans.empty());
   ASSERT_FALSE(spread.plans.empty());
   EXPECT_EQ(spread.plans.front().job.parallel.expert, 4);

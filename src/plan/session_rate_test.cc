@@ -2,34 +2,19 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
 
 namespace rightsize::plan {
 namespace {
 
-struct Book {
-  catalog::Catalog facts = *catalog::load_catalog("");
-  market::PriceBook book{facts};
-  perf::Constants constants = *perf::load_constants("");
-};
-
-const Book& book() {
-  static const Book kAll;
-  return kAll;
-}
-
 Request users_with(const std::string& tpot, const std::string& think) {
-  const Checked<Request> request =
-      read_request({{"job", "serve", {}},
-                    {"model", "llama-3.1-8b", {}},
-                    {"sessions", "users=150,turns=4,think=" + think + ",system=500,turn-in=200,turn-out=200", {}},
-                    {"ttft-slo", "2s", {}},
-                    {"tpot-slo", tpot, {}},
-                    {"gpu", "l40s,a100-80gb-sxm,h100-sxm", {}},
-                    {"providers", "aws,gcp,lambda", {}}},
-                   book().facts);
-  EXPECT_TRUE(request) << describe(request.error());
-  return *request;
+  return request_of({{"job", "serve"},
+                     {"model", "llama-3.1-8b"},
+                     {"sessions", "users=150,turns=4,think=" + think + ",system=500,turn-in=200,turn-out=200"},
+                     {"ttft-slo", "2s"},
+                     {"tpot-slo", tpot},
+                     {"gpu", "l40s,a100-80gb-sxm,h100-sxm"},
+                     {"providers", "aws,gcp,lambda"}});
 }
 
 // How often users ask follows from how long the plan lets them wait, whatever the limits are.
@@ -39,10 +24,10 @@ TEST(SessionRate, IsThatOfThePlansOwnLatency) {
     for (const char* tpot : {"20ms", "40ms", "80ms"}) {
       const Request asked = users_with(tpot, think);
       before.push_back(in_requests_per_s(asked.work.rate));
-      const Request request = settled(asked, book().book, book().constants);
+      const Request request = settled(asked, built_in_prices(), built_in_constants());
       Request quick = request;
       quick.plans_only = true;
-      const Recommendation found = recommend(quick, book().book, book().constants);
+      const Recommendation found = recommend(quick, built_in_prices(), built_in_constants());
       ASSERT_FALSE(found.plans.empty());
       const double predicted = in_requests_per_s(request.work.sessions->rate(found.best()->latency));
       EXPECT_NEAR(in_requests_per_s(request.work.rate) / predicted, 1, 0.08) << tpot << ", think " << think;
@@ -54,13 +39,13 @@ TEST(SessionRate, IsThatOfThePlansOwnLatency) {
 
 // "Twice the TPOT limit" promises what the changed request gives.
 TEST(SessionRate, ChangesOfTheRequestSettleTheirOwnTraffic) {
-  const Request request = settled(users_with("20ms", "2s"), book().book, book().constants);
-  const Recommendation found = recommend(request, book().book, book().constants);
+  const Request request = settled(users_with("20ms", "2s"), built_in_prices(), built_in_constants());
+  const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
   const auto change = std::find_if(found.changes.begin(), found.changes.end(),
                                    [](const RequestChange& c) { return c.kind == RequestChangeKind::kTwiceTpot; });
   ASSERT_NE(change, found.changes.end());
-  const Request again = settled(users_with("40ms", "2s"), book().book, book().constants);
-  const Recommendation rerun = recommend(again, book().book, book().constants);
+  const Request again = settled(users_with("40ms", "2s"), built_in_prices(), built_in_constants());
+  const Recommendation rerun = recommend(again, built_in_prices(), built_in_constants());
   EXPECT_EQ(rerun.best()->machines, change->plan.machines);
   EXPECT_EQ(in_usd(rerun.best()->cost), in_usd(change->plan.cost));
 }

@@ -6,30 +6,19 @@
 
 #include "base/csv.h"
 #include "base/embedded.h"
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
 
 namespace rightsize::plan {
 namespace {
 
-const catalog::Catalog& catalogue() {
-  static const catalog::Catalog kAll = *catalog::load_catalog("");
-  return kAll;
-}
-
-Request asked(std::vector<std::pair<std::string, std::string>> settings) {
-  std::vector<model::Setting> list;
-  for (const auto& [name, value] : settings) list.push_back({name, value, {}});
-  return *read_request(list, catalogue());
-}
-
 Startup start(const Request& request, const char* gpu) {
-  return startup_on(request, perf::work_of(request.model), **catalogue().find_gpu(gpu));
+  return startup_on(request, perf::work_of(request.model), **built_in_catalog().find_gpu(gpu));
 }
 
 // 405B weights take 13.5 minutes at 1 GB/s, in addition to the machine and its image.
 TEST(Startup, GrowsWithTheWeights) {
   const auto minutes = [](const char* model) {
-    return in_seconds(start(asked({{"model", model}, {"tokens", "1B"}}), "h100-sxm").weights) / 60;
+    return in_seconds(start(request_of({{"model", model}, {"tokens", "1B"}}), "h100-sxm").weights) / 60;
   };
   EXPECT_NEAR(minutes("llama-3.1-405b"), 13.5, 0.1);
   EXPECT_NEAR(minutes("gpt2"), 0, 0.1);
@@ -38,7 +27,7 @@ TEST(Startup, GrowsWithTheWeights) {
 
 // ROCm's image is many times as large as CUDA's: a short job on AMD pays for it.
 TEST(Startup, GrowsWithTheImage) {
-  const Request request = asked({{"model", "gpt2"}, {"tokens", "1B"}});
+  const Request request = request_of({{"model", "gpt2"}, {"tokens", "1B"}});
   const Startup nvidia = start(request, "h100-sxm"), amd = start(request, "mi300x");
   EXPECT_EQ(nvidia.image, "pytorch/pytorch:latest");
   EXPECT_EQ(amd.image, "rocm/pytorch:latest");
@@ -47,13 +36,13 @@ TEST(Startup, GrowsWithTheImage) {
   EXPECT_NEAR(in_seconds(nvidia.image_pull), in_bytes(*nvidia.image_size) / 41e6, 0.1);
   EXPECT_NEAR(in_seconds(amd.total()), in_seconds(amd.machine + amd.image_pull + amd.weights), 1e-9);
   const perf::ModelWork work = perf::work_of(request.model);
-  EXPECT_EQ(assumptions_on(request, work, **catalogue().find_gpu("mi300x")).restart, amd.total());
+  EXPECT_EQ(assumptions_on(request, work, **built_in_catalog().find_gpu("mi300x")).restart, amd.total());
 }
 
 TEST(Startup, IsWhatTheUserSays) {
-  const Request request = asked({{"model", "gpt2"}, {"tokens", "1B"}, {"startup", "1h"}});
+  const Request request = request_of({{"model", "gpt2"}, {"tokens", "1B"}, {"startup", "1h"}});
   const market::JobAssumptions assumed =
-      assumptions_on(request, perf::work_of(request.model), **catalogue().find_gpu("h100-sxm"));
+      assumptions_on(request, perf::work_of(request.model), **built_in_catalog().find_gpu("h100-sxm"));
   EXPECT_EQ(assumed.startup, hours(1));
   EXPECT_EQ(assumed.restart, hours(1));
 }
@@ -69,7 +58,8 @@ TEST(Startup, EveryImageIsARow) {
   }
   for (const char* stack : {"vllm", "sglang", "trtllm"}) {
     for (const char* gpu : {"h100-sxm", "mi300x"}) {
-      const Request request = asked({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "1/s"}, {"stack", stack}});
+      const Request request =
+          request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "1/s"}, {"stack", stack}});
       EXPECT_TRUE(rows.contains(start(request, gpu).image)) << stack << " " << gpu;
     }
   }

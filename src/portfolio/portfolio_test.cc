@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "catalog/test_catalog.h"
 #include "plan/plan.h"
 #include "plan/read_request.h"
 #include "portfolio/descent.h"
@@ -18,11 +19,6 @@
 
 namespace rightsize::portfolio {
 namespace {
-
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
 
 class Dice {
  public:
@@ -70,7 +66,8 @@ std::string random_text(std::uint64_t seed, int workloads, bool rules) {
 }
 
 Organisation random_organisation(std::uint64_t seed, int workloads = 5, bool rules = false) {
-  Checked<Organisation> made = read_organisation("random.yaml", random_text(seed, workloads, rules), facts());
+  Checked<Organisation> made =
+      read_organisation("random.yaml", random_text(seed, workloads, rules), built_in_catalog());
   EXPECT_TRUE(made) << describe(made.error()) << random_text(seed, workloads, rules);
   return *std::move(made);
 }
@@ -178,7 +175,7 @@ TEST(Portfolio, LocalSearchReturnsFeasibleChoices) {
 }
 
 TEST(Portfolio, TheFewestGpusHoldAllSlices) {
-  const mig::Geometry geometry = *mig::Geometry::of(facts(), **facts().find_gpu("h100-sxm"));
+  const mig::Geometry geometry = *mig::Geometry::of(built_in_catalog(), **built_in_catalog().find_gpu("h100-sxm"));
   SliceCounter counter(geometry);
   const std::size_t profiles = geometry.plain_profiles().size();
   // A GPU holds exactly the combinations of the geometry, and one more of anything on a full GPU needs a second one.
@@ -256,7 +253,7 @@ TEST(Portfolio, MovesNeverBreakAQuotaAndEndAtThePlan) {
 }
 
 TEST(Portfolio, IsNeverWorseThanTheRecommendations) {
-  const market::PriceBook book(facts());
+  const market::PriceBook book(built_in_catalog());
   const perf::Constants constants = *perf::load_constants("");
   const std::string pool =
       "pools: [{name: a, gpu: h100-sxm, usd_per_gpu_hour: 2.5, gpus_per_machine: 8, reserved: 2, "
@@ -270,10 +267,11 @@ TEST(Portfolio, IsNeverWorseThanTheRecommendations) {
   for (std::size_t w = 0; w < work.size(); ++w) {
     text += fmt::format("  - name: w{}\n", w);
     for (const model::Setting& setting : work[w]) text += fmt::format("    {}: {}\n", setting.name, setting.value);
-    const plan::Recommendation found = plan::recommend(*plan::read_request(work[w], facts()), book, constants);
+    const plan::Recommendation found =
+        plan::recommend(*plan::read_request(work[w], built_in_catalog()), book, constants);
     recommended += in_usd(found.best()->cost);
   }
-  Organisation organisation = *read_organisation("work.yaml", text, facts());
+  Organisation organisation = *read_organisation("work.yaml", text, built_in_catalog());
   const Checked<> made = add_work_options(organisation, book, constants);
   ASSERT_TRUE(made) << describe(made.error());
   const Result<Optimum> optimum = find_optimum(CostModel(organisation), {});
@@ -283,7 +281,7 @@ TEST(Portfolio, IsNeverWorseThanTheRecommendations) {
 
 TEST(Portfolio, SmallModelsOnSharedGpusAreInOneGroupAndMeetTheirLimits) {
   const perf::Constants constants = *perf::load_constants("");
-  const perf::SpeedTable speeds(facts(), constants);
+  const perf::SpeedTable speeds(built_in_catalog(), constants);
   int grouped = 0;
   for (std::uint64_t seed = 700; seed < 715; ++seed) {
     SCOPED_TRACE(seed);
@@ -298,7 +296,7 @@ TEST(Portfolio, SmallModelsOnSharedGpusAreInOneGroupAndMeetTheirLimits) {
           "  - {{name: w{}, small: {{memory: {:.1f}GiB, rate: {:.4f}/s, service: {:.3f}s, latency: {:.3f}s}}}}\n", w,
           dice.between(1, 25), rate, 0.05 / rate, 0.05 / rate * dice.between(8, 400));
     }
-    Organisation organisation = *read_organisation("small.yaml", text, facts());
+    Organisation organisation = *read_organisation("small.yaml", text, built_in_catalog());
     ASSERT_TRUE(add_small_options(organisation, speeds)) << text;
     const Result<std::optional<Organisation>> shared = with_shared_gpus(organisation, speeds);
     ASSERT_TRUE(shared);
@@ -322,7 +320,7 @@ TEST(Portfolio, SmallModelsOnSharedGpusAreInOneGroupAndMeetTheirLimits) {
 
 TEST(Portfolio, MistakesInAFileHavePlacesAndSuggestions) {
   const auto errors = [](const std::string& text) {
-    const Checked<Organisation> read = read_organisation("o.yaml", text, facts());
+    const Checked<Organisation> read = read_organisation("o.yaml", text, built_in_catalog());
     return read ? std::string() : describe(read.error());
   };
   const std::string pool = "pools: [{name: a, gpu: h100-sxm, usd_per_gpu_hour: 2, mig: true}]\n";

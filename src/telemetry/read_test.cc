@@ -327,15 +327,14 @@ TEST(ReadSamples, LinesLongerThanTheBufferAreRefusedOnce) {
   EXPECT_EQ(reading.summary->refused, 1u);
 }
 
-// Real output of the tools, where it is at hand.
+// Output of the tools on a machine with an H200.
 TEST(ReadSamples, ReadsRealCaptures) {
-  const std::filesystem::path folder = std::filesystem::path(RIGHTSIZE_SOURCE_DIR) / "../shared/captures";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP();
+  const std::filesystem::path folder = std::filesystem::path(RIGHTSIZE_SOURCE_DIR) / "tests/fixtures/captures";
   const std::pair<const char*, SampleFormat> files[] = {{"nvidia-smi-query.csv", SampleFormat::kSmiQuery},
                                                         {"nvidia-smi-dmon.txt", SampleFormat::kSmiDmon},
                                                         {"nvidia-smi-dmon-gpm.txt", SampleFormat::kSmiDmon},
                                                         {"nvidia-smi-q.xml", SampleFormat::kSmiXml},
-                                                        {"gpm/compute-gemm-bf16.csv", SampleFormat::kRecording}};
+                                                        {"compute-gemm-bf16.csv", SampleFormat::kRecording}};
   for (const auto& [file, format] : files) {
     auto source = open_bytes((folder / file).string());
     ASSERT_TRUE(source);

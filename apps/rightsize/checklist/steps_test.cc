@@ -2,18 +2,15 @@
 
 #include <gmock/gmock.h>
 
+#include "catalog/test_catalog.h"
+
 namespace rightsize::app {
 namespace {
 
 using testing::HasSubstr;
 
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
-
 TEST(Checklist, WithoutFactsEveryStepSaysWhatToDoNext) {
-  const std::vector<ChecklistStep> steps = checklist_steps({facts()});
+  const std::vector<ChecklistStep> steps = checklist_steps({built_in_catalog()});
   ASSERT_EQ(steps.size(), 5u);
   for (const ChecklistStep& step : steps) {
     EXPECT_FALSE(step.done) << step.name;
@@ -27,7 +24,7 @@ TEST(Checklist, AProfileAnswersTheProfileAndTheBottleneck) {
   const LocatedJson profile = document(R"({"gpus": [{"name": "NVIDIA H100 80GB HBM3", "verdict": "memory-bound",
       "confidence": 0.9, "seconds": 120, "metrics": {"memory_used_bytes": {"max": 5e10}},
       "evidence": ["DRAM active"], "actions": [{"text": "use a larger batch"}]}]})");
-  const std::vector<ChecklistStep> steps = checklist_steps({.catalog = facts(), .profile = profile});
+  const std::vector<ChecklistStep> steps = checklist_steps({.catalog = built_in_catalog(), .profile = profile});
   EXPECT_THAT(steps[0].answer, HasSubstr("46.6 GiB of memory, over 2 min"));
   EXPECT_THAT(steps[1].answer, HasSubstr("memory-bound (confidence 90 %)"));
   EXPECT_THAT(steps[1].evidence, testing::ElementsAre("DRAM active"));
@@ -39,14 +36,14 @@ TEST(Checklist, AProfileAnswersTheProfileAndTheBottleneck) {
 TEST(Checklist, AFleetAnswersTheProfileAndUnknownWasteIsNotZero) {
   const LocatedJson fleet =
       document(R"({"actions": [{"what": "stop it"}], "totals": {"gpus": 8, "spend_usd": 100.5}})");
-  const ChecklistStep step = checklist_steps({.catalog = facts(), .fleet = fleet})[0];
+  const ChecklistStep step = checklist_steps({.catalog = built_in_catalog(), .fleet = fleet})[0];
   EXPECT_TRUE(step.done);
   EXPECT_THAT(step.answer, HasSubstr("8 GPUs, $100.50 spent."));
   EXPECT_THAT(step.evidence, testing::ElementsAre("stop it"));
 }
 
 TEST(Checklist, TheReportHasOneBlockAndOneJsonEntryAStep) {
-  const report::Report shown = checklist_report("Checklist", checklist_steps({facts()}));
+  const report::Report shown = checklist_report("Checklist", checklist_steps({built_in_catalog()}));
   EXPECT_EQ(shown.blocks.size(), 5u);
   EXPECT_EQ(shown.document.find("steps")->size(), 5u);
   EXPECT_THAT(std::get<report::Paragraph>(shown.blocks.front()).text, HasSubstr("[ ] 1."));

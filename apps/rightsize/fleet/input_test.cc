@@ -2,15 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include "catalog/test_catalog.h"
+
 namespace rightsize::app {
 namespace {
 
 using testing::HasSubstr;
-
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
 
 FleetFlags from_file() {
   FleetFlags flags;
@@ -19,7 +16,7 @@ FleetFlags from_file() {
 }
 
 std::string error_of(const FleetFlags& flags) {
-  const Checked<FleetRequest> request = read_request(flags, facts());
+  const Checked<FleetRequest> request = read_request(flags, built_in_catalog());
   return request ? "" : describe(request.error());
 }
 
@@ -33,10 +30,10 @@ TEST(FleetInput, OneSourceOfTelemetryIsRequired) {
 
 TEST(FleetInput, WithoutAnEndFilesCountWhole) {
   FleetFlags flags = from_file();
-  EXPECT_FALSE(read_request(flags, facts())->cut());
+  EXPECT_FALSE(read_request(flags, built_in_catalog())->cut());
   flags.end = "2026-11-08T00:00:00Z";
   flags.window = days(1);
-  const std::optional<fleet::TimeSpan> cut = read_request(flags, facts())->cut();
+  const std::optional<fleet::TimeSpan> cut = read_request(flags, built_in_catalog())->cut();
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->length(), days(1));
   EXPECT_EQ(in_unix_seconds(cut->until), 1794096000);
@@ -47,7 +44,7 @@ TEST(FleetInput, ThresholdsAreSharesOrPercent) {
   FlagSet command;
   add_fleet_flags(command, flags);
   ASSERT_TRUE(command.parse({"--from", "gpus.csv", "--idle-below", "2%", "--target", "0.7", "--held-above", "2GiB"}));
-  const fleet::Thresholds t = read_request(flags, facts())->thresholds;
+  const fleet::Thresholds t = read_request(flags, built_in_catalog())->thresholds;
   EXPECT_DOUBLE_EQ(t.idle.active_above, 0.02);
   EXPECT_DOUBLE_EQ(t.target_activity, 0.7);
   EXPECT_EQ(t.idle.held_above, gib(2));

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "catalog/test_catalog.h"
 #include "rightsize/mig/input.h"
 
 namespace rightsize::app {
@@ -9,16 +10,12 @@ namespace {
 
 using testing::HasSubstr;
 
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
-mig::Geometry h100() { return *mig::Geometry::of(facts(), **facts().find_gpu("h100-sxm")); }
+mig::Geometry h100() { return *mig::Geometry::of(built_in_catalog(), **built_in_catalog().find_gpu("h100-sxm")); }
 
 std::string text_of(const report::Report& shown) { return std::get<report::Paragraph>(shown.blocks.front()).text; }
 
 TEST(MigInput, ANamedGpuThatCannotBeCutIsRefusedAndOthersAreSkipped) {
-  const market::PriceBook prices(facts(), {});
+  const market::PriceBook prices(built_in_catalog(), {});
   MigFlags flags;
   const auto all = allowed_types(flags, {}, prices, catalog::Purchase::kOnDemand);
   ASSERT_TRUE(all);

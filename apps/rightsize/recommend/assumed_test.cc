@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
 #include "rightsize/recommend/answer.h"
 #include "rightsize/recommend/report.h"
 #include "rightsize/recommend/terms.h"
@@ -24,9 +24,7 @@ struct Told {
 
 Told told(const Settings& given) {
   static const Facts kFacts = *open_facts("");
-  std::vector<model::Setting> settings;
-  for (const auto& [name, value] : given) settings.push_back({name, value, {}});
-  Checked<Recommended> made = recommend_for(settings, kFacts, false);
+  Checked<Recommended> made = recommend_for(plan::settings_of(given), kFacts, false);
   EXPECT_TRUE(made) << describe(made.error());
   std::string text;
   for (const std::string& paragraph : answer_paragraphs(made->request, made->found)) text += paragraph + "\n";

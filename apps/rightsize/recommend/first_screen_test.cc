@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
 #include "rightsize/recommend/report.h"
 #include "rightsize/recommend/terms.h"
 
@@ -16,29 +16,20 @@ using testing::HasSubstr;
 using testing::Not;
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kAll = *catalog::load_catalog("");
-  return kAll;
-}
-
 struct ScreenPlan {
   plan::Request request;
   plan::Recommendation found;
 };
 
 ScreenPlan planned(const Settings& given) {
-  static const perf::Constants kConstants = *perf::load_constants("");
-  static const market::PriceBook kBook(facts());
-  std::vector<model::Setting> settings;
-  for (const auto& [name, value] : given) settings.push_back({name, value, {}});
-  const Checked<plan::Request> request = plan::read_request(settings, facts());
-  EXPECT_TRUE(request) << describe(request.error());
-  return {*request, plan::recommend(*request, kBook, kConstants)};
+  const plan::Request request = plan::request_of(given);
+  return {request, plan::recommend(request, built_in_prices(), built_in_constants())};
 }
 
 std::string first_screen(const Settings& given) {
   const auto [request, found] = planned(given);
-  return render(report_of({request, found, facts()}), report::Format::kText, {.width = 80, .fit_tables = true});
+  return render(report_of({request, found, built_in_catalog()}), report::Format::kText,
+                {.width = 80, .fit_tables = true});
 }
 
 TEST(FirstScreen, FitsATerminal) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plan/read_request.h"
+#include "plan/test_requests.h"
 #include "rightsize/input/facts.h"
 
 namespace rightsize::app {
@@ -117,11 +117,7 @@ TEST_F(RecommendWords, OtherPlansSayWhatTheyCostAgainstTheFirstAndWhy) {
 TEST(RecommendTitles, NameTheMethodTheFormatAndThePeriod) {
   const Facts facts = open_facts("").value();
   const auto title = [&](const std::vector<std::pair<std::string, std::string>>& settings) {
-    std::vector<model::Setting> list;
-    for (const auto& [name, value] : settings) list.push_back({name, value, {}});
-    const Checked<plan::Request> request = plan::read_request(list, facts.catalog);
-    EXPECT_TRUE(request) << describe(request.error());
-    return request ? describe_request(*request) : std::string();
+    return describe_request(plan::request_of(settings, facts.catalog));
   };
   for (const auto& [method, words] : {std::pair{"lora", "Train LoRA adapters of "},
                                       {"qlora", "Train QLoRA adapters of "},

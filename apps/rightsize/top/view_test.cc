@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "catalog/test_catalog.h"
 #include "rightsize/top/judge.h"
 
 namespace rightsize::app {
@@ -11,11 +12,6 @@ namespace {
 
 using telemetry::Metric;
 using testing::HasSubstr;
-
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
 
 // Ten readings per second; each level is given with its seconds.
 TopGpu gpu_at(const std::vector<std::pair<double, int>>& levels) {
@@ -60,7 +56,7 @@ TEST(TopView, TheDocumentHoldsTheLatestReadingOfEveryMetric) {
 
 TEST(TopJudge, AGpuIsJudgedSinceItsLastLastingChange) {
   std::vector<TopGpu> gpus = {gpu_at({{0.0, 20}, {0.95, 6}}), gpu_at({{0.95, 20}, {0.0, 6}})};
-  judge_gpus(gpus, market::PriceBook(facts(), {}), nullptr);
+  judge_gpus(gpus, market::PriceBook(built_in_catalog(), {}), nullptr);
   EXPECT_EQ(gpus[0].diagnosis.verdict, diagnose::Verdict::kComputeBound);
   EXPECT_EQ(gpus[1].diagnosis.verdict, diagnose::Verdict::kIdleHeld);
   EXPECT_TRUE(gpus[0].price);
@@ -69,7 +65,7 @@ TEST(TopJudge, AGpuIsJudgedSinceItsLastLastingChange) {
 // However a GPU is partitioned, its instances together cost at most one GPU.
 TEST(TopJudge, TheInstancesOfAGpuCostOneGpu) {
   std::vector<TopGpu> whole = {gpu_at({{0.9, 6}})};
-  judge_gpus(whole, market::PriceBook(facts(), {}), nullptr);
+  judge_gpus(whole, market::PriceBook(built_in_catalog(), {}), nullptr);
   for (const char* profile : {"3g.71gb", ""}) {  // some sources do not report the profile
     for (int count : {1, 2, 3}) {
       TopScreen screen;
@@ -80,7 +76,7 @@ TEST(TopJudge, TheInstancesOfAGpuCostOneGpu) {
         device.mig_profile = profile;
         device.uuid = "MIG-" + device.mig_id;
       }
-      judge_gpus(screen.gpus, market::PriceBook(facts(), {}), nullptr);
+      judge_gpus(screen.gpus, market::PriceBook(built_in_catalog(), {}), nullptr);
       UsdPerSecond sum;
       for (const TopGpu& gpu : screen.gpus) sum += *gpu.price;
       EXPECT_LE(sum, *whole[0].price * 1.0001) << profile << " x " << count;

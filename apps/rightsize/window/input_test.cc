@@ -2,15 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include "catalog/test_catalog.h"
+
 namespace rightsize::app {
 namespace {
 
 using testing::HasSubstr;
-
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
 
 WindowFlags flags_for(double items_per_day, Seconds item_time) {
   WindowFlags flags;
@@ -20,19 +17,19 @@ WindowFlags flags_for(double items_per_day, Seconds item_time) {
 }
 
 std::string error_of(const WindowFlags& flags) {
-  const Checked<WindowProblem> problem = read_problem(flags, facts());
+  const Checked<WindowProblem> problem = read_problem(flags, built_in_catalog());
   return problem ? "" : describe(problem.error());
 }
 
 TEST(WindowInput, TheDeadlineIsTheWindowUnlessOneIsGiven) {
   WindowFlags flags = flags_for(1e6, milliseconds(80));
-  EXPECT_EQ(read_problem(flags, facts())->work.deadline, hours(4));
+  EXPECT_EQ(read_problem(flags, built_in_catalog())->work.deadline, hours(4));
   flags.deadline = hours(1);
-  EXPECT_EQ(read_problem(flags, facts())->work.deadline, hours(1));
+  EXPECT_EQ(read_problem(flags, built_in_catalog())->work.deadline, hours(1));
 }
 
 TEST(WindowInput, TheDefaultSloIsThreeItemTimes) {
-  const WindowProblem problem = *read_problem(flags_for(1e6, milliseconds(80)), facts());
+  const WindowProblem problem = *read_problem(flags_for(1e6, milliseconds(80)), built_in_catalog());
   EXPECT_DOUBLE_EQ(in_milliseconds(problem.slo.limit), 240);
 }
 

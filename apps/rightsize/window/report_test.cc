@@ -7,17 +7,13 @@
 #include <gmock/gmock.h>
 
 #include "base/format.h"
+#include "catalog/test_catalog.h"
 #include "rightsize/call.h"
 
 namespace rightsize::app {
 namespace {
 
 using testing::HasSubstr;
-
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
 
 struct Planned {
   WindowProblem problem;
@@ -28,7 +24,7 @@ struct Planned {
     flags.volume = requests(items_per_day) / days(1);
     flags.item_time = milliseconds(80);
     flags.gpu = "h100-sxm";
-    problem = *read_problem(flags, facts());
+    problem = *read_problem(flags, built_in_catalog());
     plan = *capacity::schedule_window(problem.work);
   }
 };

@@ -7,21 +7,14 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "catalog/test_catalog.h"
+#include "perf/test_constants.h"
 
 namespace rightsize::perf {
 namespace {
 
-const Constants& constants() {
-  static const Constants kConstants = *load_constants("");
-  return kConstants;
-}
-const catalog::Catalog& the_catalog() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
-
 Checked<std::vector<Measurement>> read(const std::string& text) {
-  return read_measurements("mine.csv", text, the_catalog());
+  return read_measurements("mine.csv", text, built_in_catalog());
 }
 
 constexpr const char* kHeader = "model,gpu,job,stack,batch,seq,tokens_per_second_per_gpu\n";
@@ -70,18 +63,18 @@ TEST(Measurements, UnknownColumnsAndEmptyFilesAreRefused) {
 // Rows whose times are the model's own, `factor` times as long.
 std::string rows_scaled(double factor, std::initializer_list<int> batches) {
   std::string text = "model,gpu,batch,seq,step_ms\n";
-  const catalog::Gpu& gpu = **the_catalog().find_gpu("h100-sxm");
+  const catalog::Gpu& gpu = **built_in_catalog().find_gpu("h100-sxm");
   for (int batch : batches) {
     const auto one = *read(fmt::format("model,gpu,batch,seq,step_ms\nllama-3.2-1b,h100-sxm,{},2048,1\n", batch));
-    const TrainEstimate e = *estimate_training(constants(), one.front().work, one.front().job,
-                                               gpu_speed(constants(), gpu), one.front().cluster);
+    const TrainEstimate e = *estimate_training(built_in_constants(), one.front().work, one.front().job,
+                                               gpu_speed(built_in_constants(), gpu), one.front().cluster);
     text += fmt::format("llama-3.2-1b,h100-sxm,{},2048,{:.6f}\n", batch, in_milliseconds(e.step) * factor);
   }
   return text;
 }
 
 TEST(Calibration, FindsAFactorFromOnePoint) {
-  const auto fits = fit_calibrations(constants(), *read(rows_scaled(1.3, {8})));
+  const auto fits = fit_calibrations(built_in_constants(), *read(rows_scaled(1.3, {8})));
   ASSERT_TRUE(fits) << describe(fits.error());
   const CalibrationFit& fit = fits->front();
   EXPECT_NEAR(fit.row.factors.device, 1.3, 0.04);
@@ -94,15 +87,16 @@ TEST(Calibration, FindsAFactorFromOnePoint) {
 TEST(Calibration, OneOutlierDoesNotDecide) {
   std::string text = rows_scaled(1.2, {4, 8, 16, 32});
   text += "llama-3.2-1b,h100-sxm,12,2048,9000\n";  // the profiler was on
-  const auto fits = fit_calibrations(constants(), *read(text));
+  const auto fits = fit_calibrations(built_in_constants(), *read(text));
   ASSERT_TRUE(fits);
   EXPECT_NEAR(fits->front().row.factors.device, 1.2, 0.06);
 }
 
 TEST(Calibration, ServingFitsPrefillAndDecodeApart) {
-  const auto fits = fit_calibrations(constants(), *read("model,gpu,job,stack,isl,osl,concurrency,ttft_ms,tpot_ms\n"
-                                                        "llama-3.1-8b,a100-80gb-sxm,serve,vllm,2048,256,8,400,16\n"
-                                                        "llama-3.1-8b,a100-80gb-sxm,serve,vllm,1024,256,1,190,12.5\n"));
+  const auto fits =
+      fit_calibrations(built_in_constants(), *read("model,gpu,job,stack,isl,osl,concurrency,ttft_ms,tpot_ms\n"
+                                                   "llama-3.1-8b,a100-80gb-sxm,serve,vllm,2048,256,8,400,16\n"
+                                                   "llama-3.1-8b,a100-80gb-sxm,serve,vllm,1024,256,1,190,12.5\n"));
   ASSERT_TRUE(fits) << describe(fits.error());
   const CalibrationFit& fit = fits->front();
   EXPECT_EQ(fit.points.size(), 4u);
@@ -112,13 +106,14 @@ TEST(Calibration, ServingFitsPrefillAndDecodeApart) {
 TEST(Calibration, SavedCalibrationsAreReadBackAndUsed) {
   const std::string folder = testing::TempDir() + "/rightsize_calibration";
   std::filesystem::create_directories(folder);
-  const auto fits = fit_calibrations(constants(), *read(rows_scaled(1.25, {8, 16})));
+  const auto fits = fit_calibrations(built_in_constants(), *read(rows_scaled(1.25, {8, 16})));
   ASSERT_TRUE(write_file(folder + "/" + kCalibrationFile, calibration_csv({fits->front().row})));
   const auto overlaid = load_constants(folder);
   ASSERT_TRUE(overlaid) << describe(overlaid.error());
   const Measurement m = read(rows_scaled(1.0, {8}))->front();
-  const catalog::Gpu& gpu = **the_catalog().find_gpu("h100-sxm");
-  const TrainEstimate before = *estimate_training(constants(), m.work, m.job, gpu_speed(constants(), gpu), m.cluster);
+  const catalog::Gpu& gpu = **built_in_catalog().find_gpu("h100-sxm");
+  const TrainEstimate before =
+      *estimate_training(built_in_constants(), m.work, m.job, gpu_speed(built_in_constants(), gpu), m.cluster);
   const TrainEstimate after = *estimate_training(*overlaid, m.work, m.job, gpu_speed(*overlaid, gpu), m.cluster);
   EXPECT_EQ(after.basis, Basis::kCalibrated);
   EXPECT_NEAR(after.step / before.step, 1.25, 0.03);
@@ -148,7 +143,7 @@ TEST(Constants, AnOverlayReplacesOneConstant) {
   const auto own = load_constants(folder);
   ASSERT_TRUE(own) << describe(own.error());
   EXPECT_DOUBLE_EQ(own->eager.matmul_rate, 0.5);
-  EXPECT_EQ(own->eager.host_forward, constants().eager.host_forward);
+  EXPECT_EQ(own->eager.host_forward, built_in_constants().eager.host_forward);
   std::filesystem::remove_all(folder);
 }
 

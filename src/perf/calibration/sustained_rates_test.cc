@@ -6,34 +6,28 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "presets/presets.h"
+#include "catalog/test_catalog.h"
 #include "perf/perf.h"
+#include "perf/test_constants.h"
+#include "presets/presets.h"
 
 namespace rightsize::perf {
 namespace {
 
 using catalog::NumberFormat;
 
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
-const Constants& constants() {
-  static const Constants kConstants = *load_constants("");
-  return kConstants;
-}
 const SpeedTable& speeds() {
-  static const SpeedTable kTable(facts(), constants());
+  static const SpeedTable kTable(built_in_catalog(), built_in_constants());
   return kTable;
 }
-const SustainedRates& rates(const char* name) { return *speeds().find(**facts().find_gpu(name)); }
+const SustainedRates& rates(const char* name) { return *speeds().find(**built_in_catalog().find_gpu(name)); }
 
 Slowdown between(const char* from, const char* to, NumberFormat format = NumberFormat::kBf16) {
   return *slowdown(rates(from), rates(to), format);
 }
 
 TEST(SpeedTable, FindsTheGpusOfItsCatalogueAndTheirCopies) {
-  for (const catalog::Gpu& gpu : facts().gpus) {
+  for (const catalog::Gpu& gpu : built_in_catalog().gpus) {
     const catalog::Gpu copy = gpu;
     EXPECT_EQ(speeds().find(gpu)->gpu, &gpu);
     EXPECT_EQ(speeds().find(copy)->gpu, &gpu);
@@ -99,7 +93,8 @@ TEST(Slowdown, AgreesWithEstimatesOfWorkBoundByOneResource) {
         {{"job", "serve", {}}, {"stack", "vllm", {}}, {"isl", "8000", {}}, {"osl", "8", {}}, {"concurrency", "1", {}}});
     ServeLoad load;
     load.kv_tokens = 1e6;  // the question is speed: let it fit
-    return *estimate_serving(constants(), work, job, gpu_speed(constants(), *on.gpu), default_cluster(*on.gpu), load);
+    return *estimate_serving(built_in_constants(), work, job, gpu_speed(built_in_constants(), *on.gpu),
+                             default_cluster(*on.gpu), load);
   };
   const char* gpus[] = {"a100-80gb-sxm", "h100-sxm", "h200-sxm", "l40s", "l4", "a10g", "b200-sxm"};
   for (const char* a : gpus) {

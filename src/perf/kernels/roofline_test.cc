@@ -5,8 +5,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "catalog/catalog.h"
+#include "catalog/test_catalog.h"
 #include "perf/calibration/constants.h"
 #include "perf/kernels/collectives.h"
+#include "perf/test_constants.h"
 
 namespace rightsize::perf {
 namespace {
@@ -146,15 +148,7 @@ TEST(Collectives, AcrossMachinesTheNetworkDecides) {
   EXPECT_NEAR(in_gb_per_s(sharding_rate(ideal_gpu(), cluster, {2, 8}, 1.0)), 22.5, 1e-9);
 }
 
-const Constants& constants() {
-  static const Constants kConstants = *load_constants("");
-  return kConstants;
-}
-const catalog::Catalog& the_catalog() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
-GpuSpeed speed_of(const char* name) { return gpu_speed(constants(), **the_catalog().find_gpu(name)); }
+GpuSpeed speed_of(const char* name) { return gpu_speed(built_in_constants(), **built_in_catalog().find_gpu(name)); }
 
 constexpr const char* kSome[] = {"t4",   "v100-16gb-sxm", "a10g",     "a100-40gb-sxm", "l4",
                                  "l40s", "h100-sxm",      "h200-sxm", "b200-sxm",      "mi300x"};
@@ -204,8 +198,8 @@ RC_GTEST_PROP(AttentionProperty, TimeGrowsSmoothlyWithTokens, ()) {
 }
 
 TEST(GpuSpeed, EveryGpuOfTheCatalogueHasCurves) {
-  for (const catalog::Gpu& gpu : the_catalog().gpus) {
-    const GpuSpeed speed = gpu_speed(constants(), gpu);
+  for (const catalog::Gpu& gpu : built_in_catalog().gpus) {
+    const GpuSpeed speed = gpu_speed(built_in_constants(), gpu);
     if (!speed.has_half) continue;
     EXPECT_GT(speed.sustained, 0.2) << gpu.name;
     EXPECT_LE(speed.sustained, kMostArithmetic) << gpu.name;

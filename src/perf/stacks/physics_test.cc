@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "presets/presets.h"
+#include "catalog/test_catalog.h"
 #include "perf/perf.h"
+#include "perf/test_constants.h"
+#include "presets/presets.h"
 
 namespace rightsize::perf {
 namespace {
@@ -16,21 +18,12 @@ using model::JobKind;
 using model::Precision;
 using model::Stack;
 
-const Constants& constants() {
-  static const Constants kConstants = *load_constants("");
-  return kConstants;
-}
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
-
 // At least as good in every figure of the data sheet.
 bool at_least_as_good(const Gpu& gpu, const Gpu& than) {
   if (gpu.vendor != than.vendor || gpu.memory < than.memory || gpu.bandwidth < than.bandwidth) return false;
   if (gpu.nvlink_kind != than.nvlink_kind && gpu.nvlink_kind != "switch") return false;
   if (gpu.nvlink.value_or(BytesPerSecond{}) < than.nvlink.value_or(BytesPerSecond{})) return false;
-  if (gpu_speed(constants(), gpu).host_link < gpu_speed(constants(), than).host_link) return false;
+  if (gpu_speed(built_in_constants(), gpu).host_link < gpu_speed(built_in_constants(), than).host_link) return false;
   for (int i = 0; i < catalog::kNumberFormats; ++i) {
     const auto format = static_cast<NumberFormat>(i);
     const auto rate = [&](const Gpu& of) {
@@ -43,7 +36,7 @@ bool at_least_as_good(const Gpu& gpu, const Gpu& than) {
 
 std::vector<const Gpu*> common_gpus() {
   std::vector<const Gpu*> gpus;
-  for (const Gpu& gpu : facts().gpus) {
+  for (const Gpu& gpu : built_in_catalog().gpus) {
     if ((gpu.vendor == "NVIDIA" || gpu.vendor == "AMD") && gpu.half_rate() && gpu.memory >= gib(16))
       gpus.push_back(&gpu);
   }
@@ -70,7 +63,7 @@ TEST(Physics, KernelsStayBelowTheDataSheet) {
   Draw draw(1);
   const auto gpus = common_gpus();
   for (int i = 0; i < 20'000; ++i) {
-    const GpuSpeed gpu = gpu_speed(constants(), draw.gpu(gpus));
+    const GpuSpeed gpu = gpu_speed(built_in_constants(), draw.gpu(gpus));
     const auto format = draw.of({WeightFormat::kHalf, WeightFormat::kFp8, WeightFormat::kFp4, WeightFormat::kInt8,
                                  WeightFormat::kInt4, WeightFormat::kMx4});
     const Matmul size{static_cast<double>(draw.between(1, 32768)), static_cast<double>(draw.between(64, 65536)),
@@ -99,8 +92,8 @@ TEST(Physics, PrefillStaysBelowThePeak) {
       job.kind = JobKind::kServe, job.stack = stack;
       job.serve.isl = 8000, job.serve.osl = 100, job.serve.concurrency = 1;
       const ServeLoad load{.kv_tokens = kv_token_capacity(shape, job, *gpu), .rate = {}};
-      const auto e =
-          estimate_serving(constants(), work, job, gpu_speed(constants(), *gpu), default_cluster(*gpu), load);
+      const auto e = estimate_serving(built_in_constants(), work, job, gpu_speed(built_in_constants(), *gpu),
+                                      default_cluster(*gpu), load);
       if (!e) continue;
       const double flops = 2 * (work.active_parameters - 2 * work.head_parameters) * 8000;
       for (const TimePart& part : e->prefill_parts) {
@@ -140,7 +133,8 @@ TEST(Physics, BetterGpusAreNotSlower) {
       job.serve.concurrency = draw.between(1, 512);
       const auto on = [&](const Gpu& gpu) {
         const ServeLoad load{.kv_tokens = kv_token_capacity(shape, job, gpu), .rate = {}};
-        return estimate_serving(constants(), work, job, gpu_speed(constants(), gpu), default_cluster(gpu), load);
+        return estimate_serving(built_in_constants(), work, job, gpu_speed(built_in_constants(), gpu),
+                                default_cluster(gpu), load);
       };
       const auto slow = on(*worse), fast = on(*better);
       if (!slow || !fast || std::abs(slow->running / fast->running - 1) > 0.001) continue;
@@ -160,7 +154,9 @@ TEST(Physics, BetterGpusAreNotSlower) {
 // The relative is named, and its losses are inherited: no unmeasured GPU reaches more of its data sheet than kernels
 // do.
 TEST(Physics, UnmeasuredGpusNameTheirRelative) {
-  const auto relative = [](const char* name) { return gpu_speed(constants(), **facts().find_gpu(name)).relative; };
+  const auto relative = [](const char* name) {
+    return gpu_speed(built_in_constants(), **built_in_catalog().find_gpu(name)).relative;
+  };
   EXPECT_EQ(relative("h100-sxm"), "");
   EXPECT_EQ(relative("gb200"), "");
   EXPECT_EQ(relative("mi325x"), "mi300x");

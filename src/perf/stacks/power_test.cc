@@ -6,7 +6,9 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/parse_units.h"
+#include "catalog/test_catalog.h"
 #include "perf/perf.h"
+#include "perf/test_constants.h"
 #include "presets/presets.h"
 
 namespace rightsize::perf {
@@ -14,15 +16,6 @@ namespace {
 
 using model::Job;
 using model::JobKind;
-
-const Constants& power_constants() {
-  static const Constants kConstants = *load_constants("");
-  return kConstants;
-}
-const catalog::Catalog& power_catalog() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
 
 // A job of a random kind; its time under a cap, and its power.
 struct Measured {
@@ -45,24 +38,24 @@ class RandomJobs {
   // GPUs with a published power.
   GpuSpeed gpu() {
     while (true) {
-      const catalog::Gpu& gpu = of(power_catalog().gpus);
+      const catalog::Gpu& gpu = of(built_in_catalog().gpus);
       const bool modelled = gpu.vendor == "NVIDIA" && gpu.half_rate() && gpu.tdp && gpu.memory >= gib(40);
-      if (modelled) return gpu_speed(power_constants(), gpu);
+      if (modelled) return gpu_speed(built_in_constants(), gpu);
     }
   }
 
   Result<Measured> run(const GpuSpeed& gpu) const {
     const ModelWork& work = *work_;
     if (job_.kind == JobKind::kTrain) {
-      RIGHTSIZE_TRY(const TrainEstimate e, estimate_training(power_constants(), work, job_, gpu, Cluster{}));
+      RIGHTSIZE_TRY(const TrainEstimate e, estimate_training(built_in_constants(), work, job_, gpu, Cluster{}));
       return Measured{e.step, e.power};
     }
     if (serves_batches(work)) {
-      RIGHTSIZE_TRY(const BatchEstimate e, estimate_batch(power_constants(), work, job_, gpu));
+      RIGHTSIZE_TRY(const BatchEstimate e, estimate_batch(built_in_constants(), work, job_, gpu));
       return Measured{e.batch, e.power};
     }
     RIGHTSIZE_TRY(const ServeEstimate e,
-                  estimate_serving(power_constants(), work, job_, gpu, Cluster{}, {.kv_tokens = 4e5, .rate = {}}));
+                  estimate_serving(built_in_constants(), work, job_, gpu, Cluster{}, {.kv_tokens = 4e5, .rate = {}}));
     return Measured{tokens(1) / e.output_per_gpu, e.power};
   }
 
@@ -138,12 +131,12 @@ TEST(Power, ALowerCapNeverSpeedsAnythingUp) {
 TEST(Power, WorkBoundByMemoryKeepsItsSpeedUnderAModerateCap) {
   const ModelWork work = work_of(*model::find_model("llama-3.1-8b"));
   for (const char* name : {"h100-sxm", "h200-sxm", "b200-sxm", "a100-80gb-sxm"}) {
-    GpuSpeed gpu = gpu_speed(power_constants(), **power_catalog().find_gpu(name));
+    GpuSpeed gpu = gpu_speed(built_in_constants(), **built_in_catalog().find_gpu(name));
     Job job;
     job.kind = JobKind::kServe, job.stack = model::Stack::kVllm, job.precision = model::Precision::kBf16;
     job.serve.isl = 200, job.serve.osl = 800, job.serve.concurrency = 4;
     const ServeLoad load{.kv_tokens = 1e5, .rate = {}};
-    const auto run = [&] { return *estimate_serving(power_constants(), work, job, gpu, Cluster{}, load); };
+    const auto run = [&] { return *estimate_serving(built_in_constants(), work, job, gpu, Cluster{}, load); };
     const ServeEstimate free = run();
     gpu.power.cap = free.power.mean * 0.85;
     const ServeEstimate capped = run();
@@ -169,13 +162,13 @@ TEST(Power, TimeUnderACapFollowsPublishedClocks) {
                                 {1065, 0.06279, 17.534},
                                 {960, 0.06945, 17.855},
                                 {855, 0.07773, 18.239}};
-  GpuSpeed gpu = gpu_speed(power_constants(), **power_catalog().find_gpu("a100-80gb-sxm"));
+  GpuSpeed gpu = gpu_speed(built_in_constants(), **built_in_catalog().find_gpu("a100-80gb-sxm"));
   const ModelWork work = work_of(*model::find_model("llama-3.1-8b"));
   Job job;
   job.kind = JobKind::kServe, job.stack = model::Stack::kVllm, job.precision = model::Precision::kBf16;
   job.serve.isl = 4000, job.serve.osl = 1, job.serve.concurrency = 16;
   const ServeLoad load{.kv_tokens = 2e5, .rate = {}};
-  const auto run = [&] { return *estimate_serving(power_constants(), work, job, gpu, Cluster{}, load); };
+  const auto run = [&] { return *estimate_serving(built_in_constants(), work, job, gpu, Cluster{}, load); };
   const ServeEstimate free = run();
   const double first = kForward[0].energy / kForward[0].time;
   for (const Point& point : kForward) {
@@ -208,13 +201,13 @@ TEST(Power, TimeUnderALimitFollowsPublishedRuns) {
     const std::string name(csv->cell(row, "gpu"));
     const bool highest = name == "a40" ? limit == 300 : name == "quadro-rtx-6000" ? limit == 260 : limit == 250;
     if (highest) {
-      gpu = gpu_speed(power_constants(), **power_catalog().find_gpu(name));
-      free = *estimate_training(power_constants(), work, job, gpu, Cluster{});
+      gpu = gpu_speed(built_in_constants(), **built_in_catalog().find_gpu(name));
+      free = *estimate_training(built_in_constants(), work, job, gpu, Cluster{});
       free_watts = drawn, free_seconds = seconds;
       continue;
     }
     gpu.power.cap = free.power.mean * (drawn / free_watts / gpu.power.held);
-    const TrainEstimate capped = *estimate_training(power_constants(), work, job, gpu, Cluster{});
+    const TrainEstimate capped = *estimate_training(built_in_constants(), work, job, gpu, Cluster{});
     gpu.power.cap = {};
     const double error = (capped.step / free.step) / (seconds / free_seconds) - 1;
     // Deeper limits slow the A40 and the V100 down more than the model expects (docs/energy.md).

@@ -1,20 +1,13 @@
 // What people outside found wrong once, held to the figures they named.
 #include <gtest/gtest.h>
 
-#include "presets/presets.h"
+#include "catalog/test_catalog.h"
 #include "perf/perf.h"
+#include "perf/test_constants.h"
+#include "presets/presets.h"
 
 namespace rightsize::perf {
 namespace {
-
-const Constants& constants() {
-  static const Constants kConstants = *load_constants("");
-  return kConstants;
-}
-const catalog::Catalog& facts() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
 
 struct Asked {
   const char* model;
@@ -27,15 +20,15 @@ struct Asked {
 
 ServeEstimate served(const Asked& a) {
   const model::ModelShape shape = *model::find_model(a.model);
-  const catalog::Gpu& gpu = **facts().find_gpu(a.gpu);
+  const catalog::Gpu& gpu = **built_in_catalog().find_gpu(a.gpu);
   model::Job job;
   job.kind = model::JobKind::kServe;
   job.stack = a.stack, job.precision = a.precision;
   job.parallel.gpus = job.parallel.tensor = a.tensor;
   job.serve.isl = a.isl, job.serve.osl = a.osl, job.serve.concurrency = a.concurrency;
   const ServeLoad load{.kv_tokens = kv_token_capacity(shape, job, gpu), .rate = {}};
-  const auto estimate =
-      estimate_serving(constants(), work_of(shape), job, gpu_speed(constants(), gpu), default_cluster(gpu), load);
+  const auto estimate = estimate_serving(built_in_constants(), work_of(shape), job,
+                                         gpu_speed(built_in_constants(), gpu), default_cluster(gpu), load);
   EXPECT_TRUE(estimate) << a.model;
   return *estimate;
 }
@@ -87,7 +80,7 @@ TEST(Published, PrefillStaysBelowThePeak) {
   for (const char* gpu : {"h100-sxm", "a100-80gb-sxm", "a10g", "h200-sxm"}) {
     const ServeEstimate e = served({"llama-3.1-8b", gpu, Stack::kVllm, Precision::kBf16, 1, 10000, 10, 1});
     const double flops = 2 * 7.5e9 * 9500;  // of the layers; lengths drawn are 95 % of the nominal ones
-    const GpuSpeed speed = gpu_speed(constants(), **facts().find_gpu(gpu));
+    const GpuSpeed speed = gpu_speed(built_in_constants(), **built_in_catalog().find_gpu(gpu));
     EXPECT_LT(flops / in_seconds(e.prefill) / in_flop_per_s(speed.half), 0.97) << gpu;
   }
 }
@@ -110,14 +103,15 @@ TEST(Published, AdaptersBesideExpertsCostWhatOneLayerShows) {
     double layers, added_ms;
   };
   for (const Measured& m : {Measured{"qwen3-30b-a3b", 48, 6.9603 - 4.6935}, {"mixtral-8x7b", 32, 24.2697 - 20.1973}}) {
-    const catalog::Gpu& gpu = **facts().find_gpu("h200-sxm");
+    const catalog::Gpu& gpu = **built_in_catalog().find_gpu("h200-sxm");
     const ModelWork work = work_of(*model::find_model(m.model));
     auto passes = [&](model::LoraTargets targets) {
       model::Job job;
       job.stack = Stack::kTorchTitan, job.precision = Precision::kMixedBf16;
       job.batch = 1, job.sequence = 8192;
       job.train.method = model::Method::kLora, job.train.lora_targets = targets, job.train.lora_rank = 16;
-      const auto e = estimate_training(constants(), work, job, gpu_speed(constants(), gpu), default_cluster(gpu));
+      const auto e = estimate_training(built_in_constants(), work, job, gpu_speed(built_in_constants(), gpu),
+                                       default_cluster(gpu));
       EXPECT_TRUE(e) << m.model;
       return in_milliseconds(e->parts[0].time + e->parts[1].time);
     };
@@ -127,14 +121,14 @@ TEST(Published, AdaptersBesideExpertsCostWhatOneLayerShows) {
 }
 
 Seconds trained(const char* name, model::Method method, std::int64_t sequence, const char* gpu_name = "h100-sxm") {
-  const catalog::Gpu& gpu = **facts().find_gpu(gpu_name);
+  const catalog::Gpu& gpu = **built_in_catalog().find_gpu(gpu_name);
   model::Job job;
   job.stack = Stack::kMegatron, job.precision = Precision::kFp8;
   job.batch = 1, job.sequence = sequence;
   job.train.method = method, job.train.lora_rank = 16;
   job.train.lora_targets = model::LoraTargets::kAttention;
-  const auto estimate = estimate_training(constants(), work_of(*model::find_model(name)), job,
-                                          gpu_speed(constants(), gpu), default_cluster(gpu));
+  const auto estimate = estimate_training(built_in_constants(), work_of(*model::find_model(name)), job,
+                                          gpu_speed(built_in_constants(), gpu), default_cluster(gpu));
   EXPECT_TRUE(estimate);
   return estimate->step;
 }

@@ -6,24 +6,17 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/coverage.h"
-#include "presets/presets.h"
+#include "catalog/test_catalog.h"
 #include "memory/memory.h"
 #include "perf/perf.h"
 #include "perf/stacks/engine_step.h"
+#include "perf/test_constants.h"
+#include "presets/presets.h"
 
 namespace rightsize::perf {
 namespace {
 
 using model::Job;
-
-const Constants& constants() {
-  static const Constants kConstants = *load_constants("");
-  return kConstants;
-}
-const catalog::Catalog& the_catalog() {
-  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
-  return kCatalog;
-}
 
 // A model served on a GPU; both are looked up once.
 struct Served {
@@ -48,8 +41,8 @@ struct Served {
   Served(const std::string& name, const std::string& on, model::Stack stack = model::Stack::kVllm)
       : model(shape(name)),
         work(work_for(name)),
-        gpu(**the_catalog().find_gpu(on)),
-        speed(gpu_speed(constants(), gpu)) {
+        gpu(**built_in_catalog().find_gpu(on)),
+        speed(gpu_speed(built_in_constants(), gpu)) {
     job.kind = model::JobKind::kServe;
     job.stack = stack;
     job.serve.isl = 1024, job.serve.osl = 1024, job.serve.concurrency = 64;
@@ -60,7 +53,7 @@ struct Served {
   }
   Result<ServeEstimate> estimate() const {
     const ServeLoad load{.kv_tokens = kv_token_capacity(model, job, gpu), .rate = rate};
-    return estimate_serving(constants(), work, job, speed, default_cluster(gpu), load);
+    return estimate_serving(built_in_constants(), work, job, speed, default_cluster(gpu), load);
   }
 };
 
@@ -105,34 +98,35 @@ RC_GTEST_PROP(Ttft, IsMonotoneAndWithoutJumps, ()) {
 RC_GTEST_PROP(FrontEnd, IsAQueueForThoseWhoShareIt, ()) {
   Served served = any_served();
   served.job.stack = model::Stack::kSglang;
-  Constants slower = constants(), none = constants();
-  slower.sglang.front_token = constants().sglang.front_token * 2;
+  Constants slower = built_in_constants(), none = built_in_constants();
+  slower.sglang.front_token = built_in_constants().sglang.front_token * 2;
   none.sglang.front_token = none.sglang.front_request = Seconds{};
   const ServeLoad load{.kv_tokens = kv_token_capacity(served.model, served.job, served.gpu), .rate = {}};
   auto with = [&](const Constants& some) {
     return estimate_serving(some, served.work, served.job, served.speed, default_cluster(served.gpu), load);
   };
   RC_PRE(with(none).has_value());
-  const ServeEstimate plain = *with(none), front = *with(constants()), slow = *with(slower);
-  const Seconds arrival = constants().sglang.front_request;
+  const ServeEstimate plain = *with(none), front = *with(built_in_constants()), slow = *with(slower);
+  const Seconds arrival = built_in_constants().sglang.front_request;
   RC_ASSERT(front.ttft >= plain.ttft + arrival * 0.999);
   RC_ASSERT(slow.ttft >= front.ttft * 0.999);
   RC_ASSERT(front.tpot == plain.tpot);
   RC_ASSERT(in_tokens_per_s(slow.output_per_gpu) * served.job.parallel.gpus * in_seconds(slower.sglang.front_token) <=
             1.001);
   served.job.serve.concurrency = 1;
-  RC_ASSERT(in_seconds(with(constants())->ttft - with(none)->ttft) < 1.001 * in_seconds(arrival));
+  RC_ASSERT(in_seconds(with(built_in_constants())->ttft - with(none)->ttft) < 1.001 * in_seconds(arrival));
 }
 
 TEST(FrontEnd, MoreThanItSendsIsUnstable) {
   Served served("llama-3.1-8b", "b200-sxm", model::Stack::kSglang);
   served.split(8);
-  const EngineConstants& c = constants().sglang;
+  const EngineConstants& c = built_in_constants().sglang;
   const double each = in_seconds(c.front_request) + in_seconds(c.front_token) * 1024 * c.length_share;
   auto at = [&](double share) {
     const ServeLoad load{.kv_tokens = kv_token_capacity(served.model, served.job, served.gpu),
                          .rate = requests_per_s(share / each)};
-    return *estimate_serving(constants(), served.work, served.job, served.speed, default_cluster(served.gpu), load);
+    return *estimate_serving(built_in_constants(), served.work, served.job, served.speed, default_cluster(served.gpu),
+                             load);
   };
   EXPECT_FALSE(at(1.01).stable);
   EXPECT_GT(at(0.5).utilization, 0.499);
@@ -144,7 +138,7 @@ TEST(Serving, PromptsInPassesOfTheirOwnTakeLonger) {
   served.split(2);
   const ServeLoad load{.kv_tokens = kv_token_capacity(served.model, served.job, served.gpu), .rate = {}};
   auto with = [&](double mixed) {
-    Constants changed = constants();
+    Constants changed = built_in_constants();
     changed.vllm.mixed_passes = mixed;
     return *estimate_serving(changed, served.work, served.job, served.speed, default_cluster(served.gpu), load);
   };
@@ -159,7 +153,7 @@ TEST(Serving, KernelsForNarrowProductsChangeNothingInSixteenBits) {
   served.split(4);
   auto step_with = [&](model::Precision precision, double factor) {
     served.job.precision = precision;
-    Constants changed = constants();
+    Constants changed = built_in_constants();
     changed.trtllm.narrow_products *= factor;
     const ServeLoad load{.kv_tokens = kv_token_capacity(served.model, served.job, served.gpu), .rate = {}};
     return *estimate_serving(changed, served.work, served.job, served.speed, default_cluster(served.gpu), load);
@@ -255,17 +249,17 @@ TEST(Speculation, AcceptanceFallsWithDepth) {
   for (const double first : {0.5, 0.8, 0.93}) {
     double before = 1;
     for (int drafts = 1; drafts <= 8; ++drafts) {
-      const double kept = accepted_tokens(constants(), {drafts, first, ""});
+      const double kept = accepted_tokens(built_in_constants(), {drafts, first, ""});
       EXPECT_GE(kept, before);
       EXPECT_LE(kept, (1 - std::pow(first, drafts + 1)) / (1 - first) + 1e-9);
       before = kept;
     }
-    EXPECT_DOUBLE_EQ(accepted_tokens(constants(), {1, first, ""}), 1 + first);
+    EXPECT_DOUBLE_EQ(accepted_tokens(built_in_constants(), {1, first, ""}), 1 + first);
   }
 }
 
 TEST(Speculation, AMethodHasItsMeasuredCurve) {
-  EXPECT_NEAR(accepted_tokens(constants(), {3, 0.8, "eagle3"}), (2.88 + 2.75) / 2, 1e-9);
+  EXPECT_NEAR(accepted_tokens(built_in_constants(), {3, 0.8, "eagle3"}), (2.88 + 2.75) / 2, 1e-9);
   Served unknown("llama-3.1-8b", "h100-sxm");
   unknown.job.serve.speculation = {3, 0.8, "oracle"};
   const Result<ServeEstimate> refused = unknown.estimate();
@@ -329,7 +323,7 @@ TEST(Serving, LatencyOfKernelsInACapturedStepIsAShareOfTheirOwn) {
   const Served served("llama-3.1-8b", "h200-sxm");
   const ServeLoad load{.kv_tokens = kv_token_capacity(served.model, served.job, served.gpu), .rate = {}};
   auto step_with = [&](double share) {
-    Constants changed = constants();
+    Constants changed = built_in_constants();
     changed.vllm.decode_latency = share;
     return estimate_serving(changed, served.work, served.job, served.speed, default_cluster(served.gpu), load)
         ->decode_step;

@@ -1,0 +1,13 @@
+// For tests: the constants of the speed model that ship with the program, read once.
+#pragma once
+
+#include "perf/calibration/constants.h"
+
+namespace rightsize {
+
+inline const perf::Constants& built_in_constants() {
+  static const perf::Constants kConstants = *perf::load_constants("");
+  return kConstants;
+}
+
+}  // namespace rightsize
