@@ -15,5 +15,6 @@ export default defineConfig({
     chunkSizeWarningLimit: 600,
   },
   // Keeps the Host header of the page, because the server refuses requests from other sites.
-  server: { proxy: { '/api': { target: 'http://127.0.0.1:8477', changeOrigin: false }, '/metrics': { target: 'http://127.0.0.1:8477', changeOrigin: false } } },
+  // The examples of the pages are files of the repository.
+  server: { fs: { allow: ['..'] }, proxy: { '/api': { target: 'http://127.0.0.1:8477', changeOrigin: false }, '/metrics': { target: 'http://127.0.0.1:8477', changeOrigin: false } } },
 });

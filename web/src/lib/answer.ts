@@ -63,14 +63,15 @@ export function useAhead<C extends Command>(command: C, what: AskFor<C> | null):
   return (likely) => { ahead.current?.likely(likely.map((each) => JSON.stringify(each))); };
 }
 
-/** `value`, once it has not changed for this time. */
+/** `value`, once it has not changed for this time; 0: at once. */
 export function useSettled<T>(value: T, milliseconds: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
+    if (milliseconds === 0) return undefined;
     const timer = setTimeout(() => { setSettled(value); }, milliseconds);
     return () => { clearTimeout(timer); };
   }, [value, milliseconds]);
-  return settled;
+  return milliseconds === 0 ? value : settled;
 }
 
 export interface Searching<T> {

@@ -6,37 +6,45 @@ import { useAnswer } from '../lib/answer';
 import { magnitude } from '../lib/format';
 import { save } from '../lib/save';
 import { Busy, Card, CopyLink, Export, PageHead, Problem } from './basics';
-import type { Choice } from './fields';
+import { Combobox, type Choice } from './fields';
+import { Table, type TableProps } from './table';
 
 interface Props<C extends Command, T> {
   title: string;
   what: string;
-  command: C;
-  asked: AskFor<C> | null;
-  answer: { value: T | undefined; failed: unknown; busy: boolean };
+  question: { command: C; asked: AskFor<C> | null; answer: { value: T | undefined; failed: unknown; busy: boolean } };
   /** The page's names of the program's flags. */
-  fields?: Record<string, string>;
-  controls: ComponentChildren;
+  names?: Record<string, string>;
+  fields: ComponentChildren;
+  /** A second group of fields, with its label. */
+  moreFields?: [string, ComponentChildren];
+  roomy?: boolean;
   tools?: ComponentChildren;
+  /** Files besides the reports and the answer. */
+  files?: [string, () => void][];
+  waiting?: string;
   children: (value: T) => ComponentChildren;
 }
 
 export function AskPage<C extends Command, T>(props: Props<C, T>) {
-  const { answer, asked, command } = props;
+  const { answer, asked, command } = props.question;
   const file = (format: 'html' | 'md') => { if (asked) void askForFile(command, asked, format).then((blob) => { save(`rightsize-${command}.${format}`, blob, blob.type); }); };
   return (
     <>
       <PageHead title={props.title} what={props.what}>
         {props.tools}
         <CopyLink />
-        <Export items={[['Report (HTML)', () => { file('html'); }], ['Report (Markdown)', () => { file('md'); }], ['Answer (JSON)', () => { save(`rightsize-${command}.json`, JSON.stringify(answer.value, null, 2), 'application/json'); }]]} />
+        <Export items={[...(props.files ?? []), ['Report (HTML)', () => { file('html'); }], ['Report (Markdown)', () => { file('md'); }], ['Answer (JSON)', () => { save(`rightsize-${command}.json`, JSON.stringify(answer.value, null, 2), 'application/json'); }]]} />
       </PageHead>
-      <div class="with-controls">
-        <div class="controls">{props.controls}</div>
+      <div class={`with-controls ${props.roomy ? 'roomy' : ''}`}>
+        <div class="controls">
+          <section class="card fields" aria-label="The question">{props.fields}</section>
+          {props.moreFields && <section class="card fields" aria-label={props.moreFields[0]}>{props.moreFields[1]}</section>}
+        </div>
         <div class="stack">
-          {answer.failed !== undefined && <Card label="Error"><Problem failed={answer.failed} fields={props.fields ?? {}} /></Card>}
-          {!answer.value && answer.failed === undefined && asked !== null && <Card label="Working"><div class="empty"><Busy /></div></Card>}
-          {answer.value && <div class={`stack ${answer.busy || answer.failed !== undefined ? 'stale' : ''}`} aria-busy={answer.busy}>{props.children(answer.value)}</div>}
+          {answer.failed !== undefined && <Card label="Error"><Problem failed={answer.failed} fields={props.names ?? {}} /></Card>}
+          {!answer.value && answer.failed === undefined && asked !== null && <Card label="Working"><div class="empty"><Busy what={props.waiting ?? 'Working…'} /></div></Card>}
+          {answer.value && <div class={`stack ${answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`} aria-busy={answer.busy}>{props.children(answer.value)}</div>}
         </div>
       </div>
     </>
@@ -44,7 +52,7 @@ export function AskPage<C extends Command, T>(props: Props<C, T>) {
 }
 
 /** The answer in a sentence, what it rests on, and its numbers. */
-export function Hero(props: { line: string; sub?: ComponentChildren; children?: ComponentChildren }) {
+export function Hero(props: { line: ComponentChildren; sub?: ComponentChildren; children?: ComponentChildren }) {
   return (
     <section class="card hero" aria-label="The answer">
       <p class="hero-line" data-testid="answer">{props.line}</p>
@@ -54,13 +62,28 @@ export function Hero(props: { line: string; sub?: ComponentChildren; children?: 
   );
 }
 
-/** Built-in models for a Combobox; other names may be typed. */
-export function useModelChoices(): Choice[] {
-  const models = useAnswer('models', useMemo(() => ({}), []));
-  return useMemo(() => (models.value?.models ?? []).map((each) => ({ value: each.name ?? '', note: magnitude(each.parameters ?? 0), words: `${each.name ?? ''} ${each.family ?? ''} ${each.source ?? ''}`.toLowerCase() })), [models.value]);
+/** A table in its own card. */
+export function TableCard<R>(props: Omit<TableProps<R>, 'label'> & { title: string; note?: string }) {
+  const { title, note, ...table } = props;
+  return <Card title={title} {...(note ? { note } : {})} bare><Table label={title} {...table} /></Card>;
 }
 
-export function useGpuChoices(): Choice[] {
+interface NameFieldProps {
+  label?: string;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** Built-in models; the server may know other names. */
+export function ModelField(props: NameFieldProps) {
+  const models = useAnswer('models', useMemo(() => ({}), []));
+  const choices = useMemo<Choice[]>(() => (models.value?.models ?? []).map((each) => ({ value: each.name ?? '', note: magnitude(each.parameters ?? 0), words: `${each.name ?? ''} ${each.family ?? ''} ${each.source ?? ''}`.toLowerCase() })), [models.value]);
+  return <Combobox free label={props.label ?? 'Model'} value={props.value} choices={choices} onChange={props.onChange} />;
+}
+
+/** `first`: a choice before the GPUs. `vendors`: only theirs. */
+export function GpuField(props: NameFieldProps & { first?: Choice; vendors?: string[] }) {
   const gpus = useAnswer('gpus', useMemo(() => ({}), []));
-  return useMemo(() => (gpus.value?.gpus ?? []).map((each) => ({ value: each.name, note: each.vendor, words: `${each.name} ${each.vendor} ${(each.aliases ?? []).join(' ')}`.toLowerCase() })), [gpus.value]);
+  const choices = useMemo<Choice[]>(() => [...(props.first ? [props.first] : []), ...(gpus.value?.gpus ?? []).filter((each) => props.vendors?.includes(each.vendor) ?? true).map((each) => ({ value: each.name, note: each.vendor, words: `${each.name} ${each.vendor} ${(each.aliases ?? []).join(' ')}`.toLowerCase() }))], [gpus.value]);
+  return <Combobox label={props.label ?? 'GPU'} value={props.value} choices={choices} onChange={props.onChange} />;
 }

@@ -20,7 +20,19 @@ export interface Column<R> {
   spacious?: boolean;
 }
 
-export function Table<R>(props: { label: string; columns: Column<R>[]; rows: R[]; keyOf: (row: R) => string; picked?: string | undefined; onPick?: (row: R) => void; most?: number; /** The text of a row for the search field; without it there is none. */ find?: (row: R) => string }) {
+export interface TableProps<R> {
+  label: string;
+  columns: Column<R>[];
+  rows: R[];
+  keyOf: (row: R) => string;
+  picked?: string | undefined;
+  onPick?: (row: R) => void;
+  most?: number;
+  /** The text of a row for the search field; without it there is none. */
+  find?: (row: R) => string;
+}
+
+export function Table<R>(props: TableProps<R>) {
   const [order, setOrder] = useState<{ by: number; down: boolean } | null>(null);
   const [more, setMore] = useState(0);
   const [wanted, setWanted] = useState('');

@@ -1,13 +1,12 @@
 // Latency against load, the cheapest settings that meet the SLOs, and the cost of a tighter SLO.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { ask, askForFile, type BatchPlan, type Schemas } from '../../api/client';
+import { ask, type BatchPlan, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer, useSearch, useSettled } from '../../lib/answer';
-import { duration, magnitude, money, number, percent } from '../../lib/format';
-import { save } from '../../lib/save';
-import { Badge, Card, CopyLink, CopyText, Export, PageHead, Problem, Stats } from '../../parts/basics';
-import { Combobox, COUNT, RATE, Slider, TIME, type Choice } from '../../parts/fields';
-import { Table } from '../../parts/table';
+import { duration, money, number, percent } from '../../lib/format';
+import { AskPage, GpuField, Hero, ModelField, TableCard } from '../../parts/ask_page';
+import { Badge, Card, CopyText, Stats } from '../../parts/basics';
+import { COUNT, RATE, Slider, TIME } from '../../parts/fields';
 import { Frontier, LatencyAgainstLoad } from './pictures';
 import { answersAtOnce, atRate, chosenPlan, DEFAULTS, missed, nearestPlan, loadsOf, searchFor, tradeOffs, type Load, type State } from './question';
 
@@ -39,134 +38,117 @@ function useLoads(state: State, plan: BatchPlan | undefined, atOnce: boolean): L
   return loads;
 }
 
-function Answer(props: { plan: BatchPlan; answer: Batch }) {
-  const { plan, answer } = props;
+const sloName = (slo: BatchPlan['slos'][number]) => `${slo.slo_percentile} ${slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase()}`;
+
+function Answer({ plan, answer }: { plan: BatchPlan; answer: Batch }) {
   const alone = answer.unbatched;
   return (
-    <section class="card hero" aria-label="The answer">
-      <p class="hero-line" data-testid="answer">
-        {number(plan.gpus)} × {plan.gpu}, up to {number(plan.max_batch)} at once — {money(plan.usd_per_month)}/month
-      </p>
-      <p class="hero-sub">
-        {alone ? `Without batching it would take ${number(alone.gpus)} × ${alone.gpu}: ${money(alone.usd_per_month)}/month.` : ''} {number(answer.considered ?? 0)} settings considered, {number(answer.simulated ?? 0)} simulated.
-      </p>
-      <div style={{ marginTop: '12px' }}>
-        <Stats
-          items={[
-            ...plan.slos.map((slo) => ({ name: `${slo.slo_percentile} ${slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase()}`, value: duration(slo.value_ms / 1000), note: `± ${duration(slo.half_width_ms / 1000, 2)}; limit ${duration(slo.limit_ms / 1000)}` })),
-            { name: 'Load', value: percent(plan.load), note: 'of capacity' },
-            { name: 'Mean batch', value: plan.mean_batch === undefined ? '–' : number(plan.mean_batch) },
-            { name: 'Replicas', value: number(plan.replicas), note: plan.tp > 1 ? `of ${number(plan.tp)} GPUs each` : undefined },
-            { name: 'Tokens per step', value: plan.token_budget ? number(plan.token_budget) : '–' },
-          ]}
-        />
-      </div>
-    </section>
+    <Hero
+      line={`${number(plan.gpus)} × ${plan.gpu}, up to ${number(plan.max_batch)} at once — ${money(plan.usd_per_month)}/month`}
+      sub={`${alone ? `Without batching it would take ${number(alone.gpus)} × ${alone.gpu}: ${money(alone.usd_per_month)}/month.` : ''} ${number(answer.considered ?? 0)} settings considered, ${number(answer.simulated ?? 0)} simulated.`}
+    >
+      <Stats
+        items={[
+          ...plan.slos.map((slo) => ({ name: sloName(slo), value: duration(slo.value_ms / 1000), note: `± ${duration(slo.half_width_ms / 1000, 2)}; limit ${duration(slo.limit_ms / 1000)}` })),
+          { name: 'Load', value: percent(plan.load), note: 'of capacity' },
+          { name: 'Mean batch', value: plan.mean_batch === undefined ? '–' : number(plan.mean_batch) },
+          { name: 'Replicas', value: number(plan.replicas), note: plan.tp > 1 ? `of ${number(plan.tp)} GPUs each` : undefined },
+          { name: 'Tokens per step', value: plan.token_budget ? number(plan.token_budget) : '–' },
+        ]}
+      />
+    </Hero>
+  );
+}
+
+function NoAnswer({ answer }: { answer: Batch }) {
+  const nearest = nearestPlan(answer);
+  return (
+    <Hero line="No setting meets these limits" sub="Relax a limit or choose a faster GPU.">
+      {nearest && (
+        <p class="note">
+          <Badge tone="accent">Closest</Badge> {number(nearest.gpus)} × {nearest.gpu} for {money(nearest.usd_per_month)}/month: {missed(nearest).map((slo) => `${sloName(slo)} ${duration(slo.value_ms / 1000)} instead of ${duration(slo.limit_ms / 1000)}`).join(', ')}
+        </p>
+      )}
+    </Hero>
   );
 }
 
 export function BatchingPage() {
   const [state, change] = useAddress(DEFAULTS);
   const models = useAnswer('models', useMemo(() => ({}), []));
-  const gpus = useAnswer('gpus', useMemo(() => ({}), []));
-  const modelChoices = useMemo<Choice[]>(() => (models.value?.models ?? []).map((each) => ({ value: each.name ?? '', note: magnitude(each.parameters ?? 0), words: `${each.name ?? ''} ${each.family ?? ''}` })), [models.value]);
-  const gpuChoices = useMemo<Choice[]>(() => (gpus.value?.gpus ?? []).filter((each) => each.vendor === 'NVIDIA' || each.vendor === 'AMD').map((each) => ({ value: each.name, note: each.vendor, words: `${each.name} ${each.vendor.toLowerCase()}` })), [gpus.value]);
   const atOnce = answersAtOnce((models.value?.models ?? []).find((each) => each.name === state.model)?.family);
   const settled = useSettled(JSON.stringify({ ...state, at: '0' }), 350);
   const key = useMemo(() => (models.value ? JSON.stringify(searchFor(JSON.parse(settled) as State, atOnce)) : null), [settled, atOnce, models.value]);
   const found = useSearch('batch', key);
-  const frontier = found.value ? tradeOffs(found.value) : [];
   const plan = found.value ? chosenPlan(found.value, Number(state.at)) : undefined;
-  const nearest = found.value ? nearestPlan(found.value) : undefined;
   const loads = useLoads(state, plan, atOnce);
-  const triton = found.value?.triton_config;
+  const slide = (name: keyof State) => (value: number) => { change({ [name]: String(value), at: '0' }); };
   return (
-    <>
-      <PageHead title="Batching" what="How latency grows with load, and the cheapest settings that meet the SLOs">
-        <CopyLink />
-        <Export items={[['Report (HTML)', () => { void askForFile('batch', searchFor(state, atOnce), 'html').then((blob) => { save('rightsize-batch.html', blob, blob.type); }); }], ['Answer (JSON)', () => { save('rightsize-batch.json', JSON.stringify(found.value, null, 2), 'application/json'); }]]} />
-      </PageHead>
-      <div class="with-controls">
-        <div class="controls">
-          <section class="card fields" aria-label="The question">
-            <Combobox label="Model" value={state.model} choices={modelChoices} onChange={(model) => { change({ model, at: '0' }, true); }} />
-            <Combobox label="GPU" value={state.gpu} choices={gpuChoices} onChange={(gpu) => { change({ gpu, at: '0' }, true); }} />
-            <Slider label="Requests" value={Number(state.rate)} least={0.1} most={2000} scale={RATE} onSlide={(rate) => { change({ rate: String(rate) }); }} />
-            {atOnce ? (
-              <Slider label="p99 latency limit" value={Number(state.slo)} least={0.005} most={5} scale={TIME} onSlide={(slo) => { change({ slo: String(slo) }); }} />
-            ) : (
-              <>
-                <Slider label="Tokens in" value={Number(state.isl)} least={64} most={65536} scale={COUNT} onSlide={(isl) => { change({ isl: String(isl) }); }} />
-                <Slider label="Tokens out" value={Number(state.osl)} least={1} most={4096} scale={COUNT} onSlide={(osl) => { change({ osl: String(osl) }); }} />
-                <Slider label="p95 TTFT limit" value={Number(state.ttft)} least={0.05} most={20} scale={TIME} onSlide={(ttft) => { change({ ttft: String(ttft) }); }} />
-                <Slider label="p95 TPOT limit" value={Number(state.tpot)} least={0.005} most={0.5} scale={TIME} onSlide={(tpot) => { change({ tpot: String(tpot) }); }} />
-              </>
-            )}
-            {found.seconds !== null && (
-              <div class="actions">
-                <span role="status">
-                  <i class="busy" /> <span class="quiet">Searching, {found.seconds.toFixed(1)} s{found.far ? `: ${found.far}` : ''}</span>
-                </span>
-                <button type="button" class="button small" onClick={found.cancel}>
-                  Cancel
-                </button>
-              </div>
-            )}
-          </section>
-        </div>
-        <div class="stack">
-          {found.failed !== undefined && (
-            <Card label="Error">
-              <Problem failed={found.failed} />
-            </Card>
+    <AskPage title="Batching" what="How latency grows with load, and the cheapest settings that meet the SLOs" question={{ command: 'batch', asked: searchFor(state, atOnce), answer: { ...found, busy: found.seconds !== null } }} waiting={found.seconds === null ? 'Nothing searched yet.' : 'Simulating…'}
+      fields={
+        <>
+          <ModelField value={state.model} onChange={(model) => { change({ model, at: '0' }, true); }} />
+          <GpuField vendors={['NVIDIA', 'AMD']} value={state.gpu} onChange={(gpu) => { change({ gpu, at: '0' }, true); }} />
+          <Slider label="Requests" value={Number(state.rate)} least={0.1} most={2000} scale={RATE} onSlide={slide('rate')} />
+          {atOnce ? (
+            <Slider label="p99 latency limit" value={Number(state.slo)} least={0.005} most={5} scale={TIME} onSlide={slide('slo')} />
+          ) : (
+            <>
+              <Slider label="Tokens in" value={Number(state.isl)} least={64} most={65536} scale={COUNT} onSlide={slide('isl')} />
+              <Slider label="Tokens out" value={Number(state.osl)} least={1} most={4096} scale={COUNT} onSlide={slide('osl')} />
+              <Slider label="p95 TTFT limit" value={Number(state.ttft)} least={0.05} most={20} scale={TIME} onSlide={slide('ttft')} />
+              <Slider label="p95 TPOT limit" value={Number(state.tpot)} least={0.005} most={0.5} scale={TIME} onSlide={slide('tpot')} />
+            </>
           )}
-          {!found.value && found.failed === undefined && <Card label="Working"><p class="empty">{found.seconds === null ? 'Nothing searched yet.' : 'Simulating…'}</p></Card>}
-          {found.value && plan && (
-            <div class={`stack ${found.seconds === null ? '' : 'stale'}`}>
-              <Answer plan={plan} answer={found.value} />
-              <div class="columns">
-                <LatencyAgainstLoad loads={loads} atOnce={atOnce} state={state} onSlo={(part) => { change(part); }} />
-                <Frontier plans={frontier} picked={plan} onPick={(at) => { change({ at: String(at) }, true); }} />
-              </div>
-              <Card title="Best trade-offs" note="Less latency for more money. Click a row for details." bare>
-                <Table
-                  label="Best trade-offs"
-                  rows={frontier}
-                  keyOf={(each) => String(frontier.indexOf(each))}
-                  picked={String(frontier.indexOf(plan))}
-                  onPick={(each) => { change({ at: String(frontier.indexOf(each)) }, true); }}
-                  columns={[
-                    { title: 'GPUs', cell: (each) => `${number(each.gpus)} × ${each.gpu}` },
-                    { title: '$/month', number: true, cell: (each) => <strong>{money(each.usd_per_month)}</strong>, sort: (each) => each.usd_per_month ?? 0 },
-                    { title: 'Replicas', number: true, roomy: true, cell: (each) => number(each.replicas), sort: (each) => each.replicas },
-                    { title: 'Batch', number: true, roomy: true, cell: (each) => number(each.max_batch), sort: (each) => each.max_batch },
-                    { title: 'Delay', number: true, roomy: true, cell: (each) => duration(each.max_delay_ms / 1000) },
-                    ...plan.slos.map((slo, i) => ({ title: slo.metric === slo.slo_percentile ? slo.metric : `${slo.slo_percentile} ${slo.metric.toUpperCase()}`, number: true, roomy: i > 0, cell: (each: BatchPlan) => duration((each.slos[i]?.value_ms ?? 0) / 1000), sort: (each: BatchPlan) => each.slos[i]?.value_ms ?? 0 })),
-                    { title: 'Load', number: true, roomy: true, cell: (each) => percent(each.load), sort: (each) => each.load },
-                  ]}
-                />
-              </Card>
-              {typeof triton === 'string' && (
-                <Card title="Triton configuration" tools={<CopyText text={triton} />}>
-                  <pre class="file" tabIndex={0}>{triton}</pre>
-                </Card>
-              )}
+          {found.seconds !== null && (
+            <div class="actions">
+              <span role="status">
+                <i class="busy" /> <span class="quiet">Searching, {found.seconds.toFixed(1)} s{found.far ? `: ${found.far}` : ''}</span>
+              </span>
+              <button type="button" class="button small" onClick={found.cancel}>
+                Cancel
+              </button>
             </div>
           )}
-          {found.value && !plan && (
-            <Card label="No answer">
-              <p class="hero-line" data-testid="answer">No setting meets these limits</p>
-              <p class="hero-sub">Relax a limit or choose a faster GPU.</p>
-              {nearest && (
-                <p class="note">
-                  <Badge tone="accent">Closest</Badge> {number(nearest.gpus)} × {nearest.gpu} for {money(nearest.usd_per_month)}/month:{' '}
-                  {missed(nearest).map((slo) => `${slo.slo_percentile} ${slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase()} ${duration(slo.value_ms / 1000)} instead of ${duration(slo.limit_ms / 1000)}`).join(', ')}
-                </p>
-              )}
-            </Card>
-          )}
-        </div>
-      </div>
-    </>
+        </>
+      }
+    >
+      {(value) => {
+        if (!plan) return <NoAnswer answer={value} />;
+        const frontier = tradeOffs(value);
+        const triton = value.triton_config;
+        return (
+          <>
+            <Answer plan={plan} answer={value} />
+            <div class="columns">
+              <LatencyAgainstLoad loads={loads} atOnce={atOnce} state={state} onSlo={(part) => { change(part); }} />
+              <Frontier plans={frontier} picked={plan} onPick={(at) => { change({ at: String(at) }, true); }} />
+            </div>
+            <TableCard
+              title="Best trade-offs"
+              note="Less latency for more money. Click a row for details."
+              rows={frontier}
+              keyOf={(each) => String(frontier.indexOf(each))}
+              picked={String(frontier.indexOf(plan))}
+              onPick={(each) => { change({ at: String(frontier.indexOf(each)) }, true); }}
+              columns={[
+                { title: 'GPUs', cell: (each) => `${number(each.gpus)} × ${each.gpu}` },
+                { title: '$/month', number: true, cell: (each) => <strong>{money(each.usd_per_month)}</strong>, sort: (each) => each.usd_per_month ?? 0 },
+                { title: 'Replicas', number: true, roomy: true, cell: (each) => number(each.replicas), sort: (each) => each.replicas },
+                { title: 'Batch', number: true, roomy: true, cell: (each) => number(each.max_batch), sort: (each) => each.max_batch },
+                { title: 'Delay', number: true, roomy: true, cell: (each) => duration(each.max_delay_ms / 1000) },
+                ...plan.slos.map((slo, i) => ({ title: sloName(slo), number: true, roomy: i > 0, cell: (each: BatchPlan) => duration((each.slos[i]?.value_ms ?? 0) / 1000), sort: (each: BatchPlan) => each.slos[i]?.value_ms ?? 0 })),
+                { title: 'Load', number: true, roomy: true, cell: (each) => percent(each.load), sort: (each) => each.load },
+              ]}
+            />
+            {typeof triton === 'string' && (
+              <Card title="Triton configuration" tools={<CopyText text={triton} />}>
+                <pre class="file" tabIndex={0}>{triton}</pre>
+              </Card>
+            )}
+          </>
+        );
+      }}
+    </AskPage>
   );
 }

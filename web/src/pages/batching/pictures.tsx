@@ -6,34 +6,11 @@ import { staircase } from '../../lib/staircase';
 import { axisY, MONEY_TICKS, TIME_TICKS, within } from '../../parts/axes';
 import { Segmented } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
+import { dragLine } from '../../parts/drag';
 import { rateWithin, type Load, type State } from './question';
 
 const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
 const COLOURS: Record<string, string> = { p50: 'var(--c7)', p95: 'var(--c1)', p99: 'var(--c6)' };
-
-/** Makes the dashed line draggable and reports its value while it moves. The chart is redrawn meanwhile, so the window listens. */
-function dragLine(plot: SVGSVGElement & Plot.Plot, limit: number, onDrag: (value: number) => void): void {
-  const scale = plot.scale('y');
-  if (!scale?.invert) return;
-  const invert = scale.invert.bind(scale) as (pixel: number) => number;
-  const at = scale.apply(limit) as number;
-  const line = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-  const attributes: Record<string, string> = { x: '40', width: String(Math.max(10, plot.clientWidth - 50)), y: String(at - 8), height: '16', fill: 'transparent', 'data-testid': 'slo-line' };
-  for (const [name, value] of Object.entries(attributes)) line.setAttribute(name, value);
-  line.style.cursor = 'ns-resize';
-  line.style.touchAction = 'none';
-  line.addEventListener('pointerdown', (event) => {
-    event.preventDefault();
-    const top = plot.getBoundingClientRect().top;
-    const move = (moved: PointerEvent) => {
-      const value = invert(moved.clientY - top);
-      if (value > 0 && Number.isFinite(value)) onDrag(value);
-    };
-    addEventListener('pointermove', move);
-    addEventListener('pointerup', () => { removeEventListener('pointermove', move); }, { once: true });
-  });
-  plot.append(line);
-}
 
 export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; state: State; onSlo: (change: Partial<State>) => void }) {
   const [wanted, setWanted] = useState<Load['metric']>('ttft');
@@ -74,7 +51,7 @@ export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; stat
       rows={rows.map((row) => ({ ...row }))}
       draw={draw}
       legend={['p50', 'p95', 'p99'].map((each) => [each, COLOURS[each] ?? 'gray'])}
-      after={(plot) => { dragLine(plot, limit, (value) => { props.onSlo({ [field]: String(Number(value.toPrecision(3))) }); }); }}
+      after={(plot) => { dragLine(plot, 'y', limit, 'slo-line', (value) => { props.onSlo({ [field]: String(Number(value.toPrecision(3))) }); }); }}
     >
       {!props.atOnce && (
         <div style={{ maxWidth: '180px', marginTop: '8px' }}>

@@ -2,20 +2,18 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
-import { useAddress } from '../../lib/address';
-import { useAnswer } from '../../lib/answer';
 import { middleCut, money, number, percent, shortMoney } from '../../lib/format';
-import { Card, Stats } from '../../parts/basics';
-import { AskPage, Hero, useGpuChoices } from '../../parts/ask_page';
+import { useQuestion } from '../../parts/question';
+import { Stats } from '../../parts/basics';
+import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
 import { Chart } from '../../parts/chart';
-import { Combobox, COUNT, SHARE, Slider, TextField } from '../../parts/fields';
-import { Table } from '../../parts/table';
+import { COUNT, SHARE, TextField } from '../../parts/fields';
 
 const DEFAULTS = { gpu: 'h100-sxm', provider: 'gcp', base: '8', peak: '20', share: '0.3', growth: '0', spot: '0' };
 type State = typeof DEFAULTS;
 type Commit = Schemas['Commit'];
 type Future = NonNullable<Commit['futures']>[number];
-const FIELDS = { provider: 'Provider', gpu: 'GPU', base: 'Always in use', growth: 'Growth', 'spot-share': 'Interruptible share' };
+const NAMES = { provider: 'Provider', gpu: 'GPU', base: 'Always in use', growth: 'Growth', 'spot-share': 'Interruptible share' };
 
 export function questionOf(state: State): AskFor<'commit'> {
   const [base, peak] = [Number(state.base), Number(state.peak)];
@@ -46,29 +44,20 @@ function Futures({ futures }: { futures: Future[] }) {
 }
 
 export function CommitPage() {
-  const [state, change] = useAddress(DEFAULTS);
-  const gpus = useGpuChoices();
-  const asked = useMemo(() => questionOf(state), [state]);
-  const answer = useAnswer('commit', asked, true);
-  const slide = (name: keyof State) => (value: number) => { change({ [name]: String(value) }); };
+  const question = useQuestion('commit', DEFAULTS, questionOf);
+  const { state, choose, slider, change } = question;
   return (
-    <AskPage
-      title="Commit"
-      what="How much capacity to reserve, for how long, and what that risks"
-      command="commit"
-      asked={asked}
-      answer={answer}
-      fields={FIELDS}
-      controls={
-        <section class="card fields" aria-label="The question">
-          <Combobox label="GPU" value={state.gpu} choices={gpus} onChange={(gpu) => { change({ gpu }, true); }} />
-          <TextField label="Provider" value={state.provider} placeholder="aws, gcp" onChange={(provider) => { change({ provider }, true); }} />
-          <Slider label="Always in use" value={Number(state.base)} least={1} most={4096} scale={COUNT} onSlide={slide('base')} />
-          <Slider label="At the peak" value={Number(state.peak)} least={1} most={8192} scale={COUNT} onSlide={slide('peak')} />
-          <Slider label="Share of time at the peak" value={Number(state.share)} least={0.01} most={1} scale={SHARE} onSlide={slide('share')} />
+    <AskPage title="Commit" what="How much capacity to reserve, for how long, and what that risks" question={question} names={NAMES}
+      fields={
+        <>
+          <GpuField value={state.gpu} onChange={choose('gpu')} />
+          <TextField label="Provider" value={state.provider} placeholder="aws, gcp" onChange={choose('provider')} />
+          {slider('base', 'Always in use', 1, 4096, COUNT)}
+          {slider('peak', 'At the peak', 1, 8192, COUNT)}
+          {slider('share', 'Share of time at the peak', 0.01, 1, SHARE)}
           <TextField label="Growth per year" value={state.growth} hint="0.2 is 20 % more each year." live onChange={(growth) => { change({ growth }); }} />
           <TextField label="Interruptible share" value={state.spot} hint="The share of demand that can use spot machines." live onChange={(spot) => { change({ spot }); }} />
-        </section>
+        </>
       }
     >
       {(value: Commit) => (
@@ -84,34 +73,31 @@ export function CommitPage() {
             />
           </Hero>
           <Futures futures={value.futures ?? []} />
-          <Card title="Terms" bare>
-            <Table
-              label="Terms"
-              rows={value.terms ?? []}
-              keyOf={(row) => row.term}
-              columns={[
-                { title: 'Term', cell: (row) => (row.term === '1y' ? 'One year' : row.term === '3y' ? 'Three years' : row.term) },
-                { title: 'GPUs', number: true, cell: (row) => number(row.gpus) },
-                { title: '$/GPU-h', number: true, cell: (row) => money(row.usd_per_gpu_hour) },
-                { title: 'Worth it above', number: true, cell: (row) => percent(row.break_even_utilization) },
-                { title: 'Per year', number: true, roomy: true, cell: (row) => money(row.usd_per_year) },
-                { title: 'Whole term', number: true, roomy: true, cell: (row) => money(row.total_usd) },
-              ]}
-            />
-          </Card>
-          <Card title="Risks" note="Regret: what the commitment costs more than the best one for that future." bare>
-            <Table
-              label="Risks"
-              rows={value.futures ?? []}
-              keyOf={(row) => row.name}
-              columns={[
-                { title: 'Future', cell: (row) => row.name },
-                { title: 'Weight', number: true, roomy: true, cell: (row) => percent(row.weight) },
-                { title: 'Cost', number: true, cell: (row) => money(row.usd), sort: (row) => row.usd },
-                { title: 'Regret', number: true, cell: (row) => money(row.regret_usd), sort: (row) => row.regret_usd },
-              ]}
-            />
-          </Card>
+          <TableCard
+            title="Terms"
+            rows={value.terms ?? []}
+            keyOf={(row) => row.term}
+            columns={[
+              { title: 'Term', cell: (row) => (row.term === '1y' ? 'One year' : row.term === '3y' ? 'Three years' : row.term) },
+              { title: 'GPUs', number: true, cell: (row) => number(row.gpus) },
+              { title: '$/GPU-h', number: true, cell: (row) => money(row.usd_per_gpu_hour) },
+              { title: 'Worth it above', number: true, cell: (row) => percent(row.break_even_utilization) },
+              { title: 'Per year', number: true, roomy: true, cell: (row) => money(row.usd_per_year) },
+              { title: 'Whole term', number: true, roomy: true, cell: (row) => money(row.total_usd) },
+            ]}
+          />
+          <TableCard
+            title="Risks"
+            note="Regret: what the commitment costs more than the best one for that future."
+            rows={value.futures ?? []}
+            keyOf={(row) => row.name}
+            columns={[
+              { title: 'Future', cell: (row) => row.name },
+              { title: 'Weight', number: true, roomy: true, cell: (row) => percent(row.weight) },
+              { title: 'Cost', number: true, cell: (row) => money(row.usd), sort: (row) => row.usd },
+              { title: 'Regret', number: true, cell: (row) => money(row.regret_usd), sort: (row) => row.regret_usd },
+            ]}
+          />
         </>
       )}
     </AskPage>

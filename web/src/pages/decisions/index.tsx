@@ -7,6 +7,7 @@ import { toCsv } from '../../lib/csv';
 import { duration, money, number, percent, plural, sentence } from '../../lib/format';
 import { save } from '../../lib/save';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
+import { TableCard } from '../../parts/ask_page';
 import { Table } from '../../parts/table';
 import { SavingsByDecision } from './pictures';
 import { joined, totalSaved, type Decision, type Detail, type Savings } from './shapes';
@@ -123,25 +124,24 @@ export function DecisionsPage() {
             </div>
           )}
           {shown.some((row) => row.measured_usd !== null) && <SavingsByDecision rows={shown} />}
-          <Card title="Decisions" note="Click one for its predictions and measurements." bare>
-            <Table
-              label="Decisions"
-              rows={shown}
-              keyOf={(row) => row.id}
-              picked={state.id}
-              onPick={(row) => { change({ id: state.id === row.id ? '' : row.id }, true); }}
-              columns={[
-                { title: 'Workload', cell: (row) => `${row.id} ${row.workload}`, sort: (row) => row.workload },
-                { title: 'Saved so far', number: true, cell: (row) => <strong>{money(row.measured_usd)}</strong>, sort: (row) => row.measured_usd ?? 0 },
-                { title: 'Team', roomy: true, cell: (row) => row.team || '–', sort: (row) => row.team ?? '' },
-                { title: 'Decided', roomy: true, cell: (row) => row.decided_at.slice(0, 10), sort: (row) => row.decided_at },
-                { title: 'Choice', wide: true, roomy: true, cell: (row) => <span class="quiet">{row.choice}</span> },
-                { title: 'Status', roomy: true, cell: (row) => <Badge tone={STATUS[row.status] ?? 'plain'}>{row.status}</Badge>, sort: (row) => row.status },
-                { title: 'Verdict', cell: (row) => (row.verdict ? <Badge tone={VERDICT[row.verdict] ?? 'plain'}>{row.verdict}</Badge> : '–'), sort: (row) => row.verdict ?? '' },
-                { title: 'Expected', number: true, roomy: true, cell: (row) => (row.saving_usd === null ? '–' : `${money(row.saving_usd)}/${row.per}`), sort: (row) => row.saving_usd ?? 0 },
-              ]}
-            />
-          </Card>
+          <TableCard
+            title="Decisions"
+            note="Click one for its predictions and measurements."
+            rows={shown}
+            keyOf={(row) => row.id}
+            picked={state.id}
+            onPick={(row) => { change({ id: state.id === row.id ? '' : row.id }, true); }}
+            columns={[
+              { title: 'Workload', cell: (row) => `${row.id} ${row.workload}`, sort: (row) => row.workload },
+              { title: 'Saved so far', number: true, cell: (row) => <strong>{money(row.measured_usd)}</strong>, sort: (row) => row.measured_usd ?? 0 },
+              { title: 'Team', roomy: true, cell: (row) => row.team || '–', sort: (row) => row.team ?? '' },
+              { title: 'Decided', roomy: true, cell: (row) => row.decided_at.slice(0, 10), sort: (row) => row.decided_at },
+              { title: 'Choice', wide: true, roomy: true, cell: (row) => <span class="quiet">{row.choice}</span> },
+              { title: 'Status', roomy: true, cell: (row) => <Badge tone={STATUS[row.status] ?? 'plain'}>{row.status}</Badge>, sort: (row) => row.status },
+              { title: 'Verdict', cell: (row) => (row.verdict ? <Badge tone={VERDICT[row.verdict] ?? 'plain'}>{row.verdict}</Badge> : '–'), sort: (row) => row.verdict ?? '' },
+              { title: 'Expected', number: true, roomy: true, cell: (row) => (row.saving_usd === null ? '–' : `${money(row.saving_usd)}/${row.per}`), sort: (row) => row.saving_usd ?? 0 },
+            ]}
+          />
           {state.id !== '' && <Picked id={state.id} />}
         </div>
       )}

@@ -2,21 +2,21 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { ask, type AskFor, type Schemas } from '../../api/client';
-import { useAddress } from '../../lib/address';
 import { useAnswer } from '../../lib/answer';
 import { duration, number, percent } from '../../lib/format';
+import { useQuestion } from '../../parts/question';
 import { Stats } from '../../parts/basics';
-import { AskPage, Hero, useGpuChoices, useModelChoices } from '../../parts/ask_page';
+import { AskPage, GpuField, Hero, ModelField } from '../../parts/ask_page';
 import { Chart } from '../../parts/chart';
-import { Combobox, COUNT, Slider, type Scale } from '../../parts/fields';
+import { COUNT, Slider, type Scale } from '../../parts/fields';
 
 const DEFAULTS = { model: 'llama-3.1-8b', gpu: 'h100-sxm', concurrency: '64', isl: '1024', osl: '256', cap: '' };
 type State = typeof DEFAULTS;
 type Estimate = Schemas['Estimate'];
-const FIELDS = { model: 'Model', gpu: 'GPU', concurrency: 'Requests at once', isl: 'Tokens in', osl: 'Tokens out', 'power-cap': 'Power cap' };
+const NAMES = { model: 'Model', gpu: 'GPU', concurrency: 'Requests at once', isl: 'Tokens in', osl: 'Tokens out', 'power-cap': 'Power cap' };
 const WATTS: Scale = { step: () => 5, show: (value) => `${number(value, 4)} W`, read: (text) => { const value = Number.parseFloat(text); return value > 0 ? value : undefined; }, like: 'watts, like 450' };
 
-export function questionOf(state: State, cap: string): AskFor<'estimate'> {
+export function questionOf(state: State, cap = state.cap): AskFor<'estimate'> {
   return { job: 'serve', model: state.model, gpu: state.gpu, concurrency: state.concurrency, isl: state.isl, osl: state.osl, ...(cap === '' ? {} : { 'power-cap': `${cap}W` }) } as AskFor<'estimate'>;
 }
 
@@ -61,34 +61,24 @@ function Curve({ caps, now }: { caps: Cap[]; now: number | undefined }) {
 }
 
 export function EnergyPage() {
-  const [state, change] = useAddress(DEFAULTS);
-  const models = useModelChoices();
-  const gpus = useGpuChoices();
+  const question = useQuestion('estimate', DEFAULTS, (fields) => questionOf(fields));
+  const { state, change, choose, slider } = question;
   const catalogue = useAnswer('gpus', useMemo(() => ({ gpu: state.gpu }) as AskFor<'gpus'>, [state.gpu]));
   const limit = catalogue.value?.gpus.find((each) => each.name === state.gpu)?.tdp_watts ?? undefined;
-  const asked = useMemo(() => questionOf(state, state.cap), [state]);
-  const answer = useAnswer('estimate', asked, true);
-  const caps = useCaps(state, limit ?? undefined);
+  const caps = useCaps(state, limit);
   const best = [...caps].sort((a, b) => a.joules - b.joules)[0];
   const full = caps[caps.length - 1];
-  const slide = (name: keyof State) => (value: number) => { change({ [name]: String(value) }); };
   return (
-    <AskPage
-      title="Energy"
-      what="Power and energy of a served model on one GPU, and what a power cap changes"
-      command="estimate"
-      asked={asked}
-      answer={answer}
-      fields={FIELDS}
-      controls={
-        <section class="card fields" aria-label="The question">
-          <Combobox free label="Model" value={state.model} choices={models} onChange={(model) => { change({ model }, true); }} />
-          <Combobox label="GPU" value={state.gpu} choices={gpus} onChange={(gpu) => { change({ gpu, cap: '' }, true); }} />
-          <Slider label="Requests at once" value={Number(state.concurrency)} least={1} most={1024} scale={COUNT} onSlide={slide('concurrency')} />
-          <Slider label="Tokens in" value={Number(state.isl)} least={16} most={65536} scale={COUNT} onSlide={slide('isl')} />
-          <Slider label="Tokens out" value={Number(state.osl)} least={1} most={8192} scale={COUNT} onSlide={slide('osl')} />
+    <AskPage title="Energy" what="Power and energy of a served model on one GPU, and what a power cap changes" question={question} names={NAMES}
+      fields={
+        <>
+          <ModelField value={state.model} onChange={choose('model')} />
+          <GpuField value={state.gpu} onChange={(gpu) => { change({ gpu, cap: '' }, true); }} />
+          {slider('concurrency', 'Requests at once', 1, 1024, COUNT)}
+          {slider('isl', 'Tokens in', 16, 65536, COUNT)}
+          {slider('osl', 'Tokens out', 1, 8192, COUNT)}
           {limit && <Slider label="Power cap" value={state.cap === '' ? limit : Number(state.cap)} least={Math.round(limit / 2)} most={limit} scale={WATTS} {...(state.cap === '' ? { shown: 'none' } : {})} onSlide={(value) => { change({ cap: value >= limit ? '' : String(value) }); }} />}
-        </section>
+        </>
       }
     >
       {(value: Estimate) => (

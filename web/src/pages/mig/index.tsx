@@ -7,7 +7,7 @@ import { money, number } from '../../lib/format';
 import { save } from '../../lib/save';
 import { Badge, Busy, Card, CopyLink, CopyText, Export, PageHead, Problem, Stats } from '../../parts/basics';
 import { SelectField } from '../../parts/fields';
-import { Table } from '../../parts/table';
+import { TableCard } from '../../parts/ask_page';
 import { BoardView } from './board';
 import { decode, encode, EXAMPLE, layoutOf, mistakesOf, moved, readMoves, placed, toYaml, type Board, type Workload } from './workloads';
 
@@ -167,20 +167,18 @@ export function MigPage() {
               <Card title="Slices" note="Drag a workload to another GPU, or pick it and press Move here." tools={changed ? <Badge tone={used < boards.length ? 'good' : 'accent'}>{used < boards.length ? `${String(boards.length - used)} GPU free: −${money(each * (boards.length - used))}/month` : 'your arrangement'}</Badge> : undefined}>
                 <BoardView boards={boards} units={UNITS} names={names} onMove={move} refused={refused} />
               </Card>
-              <Card title="Ways to share" bare>
-                <Table
-                  label="Ways to share"
-                  rows={plan.alternatives ?? []}
-                  keyOf={(way) => way.way}
-                  columns={[
-                    { title: 'Way', cell: (way) => wayName(way.way) },
-                    { title: 'GPUs', cell: (way) => Object.entries(way.gpus).map(([gpu, count]) => `${number(Number(count))} × ${gpu}`).join(', ') || '–' },
-                    { title: '$/month', number: true, cell: (way) => (way.feasible ? money(way.usd_per_month) : '–'), sort: (way) => way.usd_per_month ?? 0 },
-                    { title: 'Isolates', cell: (way) => <span class="quiet">{way.isolation}</span> },
-                    ...((plan.alternatives ?? []).some((way) => way.why_not) ? [{ title: 'Why not', wide: true, cell: (way: NonNullable<Schemas['Mig']['alternatives']>[number]) => <span class="quiet">{way.why_not}</span> }] : []),
-                  ]}
-                />
-              </Card>
+              <TableCard
+                title="Ways to share"
+                rows={plan.alternatives ?? []}
+                keyOf={(way) => way.way}
+                columns={[
+                  { title: 'Way', cell: (way) => wayName(way.way) },
+                  { title: 'GPUs', cell: (way) => Object.entries(way.gpus).map(([gpu, count]) => `${number(Number(count))} × ${gpu}`).join(', ') || '–' },
+                  { title: '$/month', number: true, cell: (way) => (way.feasible ? money(way.usd_per_month) : '–'), sort: (way) => way.usd_per_month ?? 0 },
+                  { title: 'Isolates', cell: (way) => <span class="quiet">{way.isolation}</span> },
+                  ...((plan.alternatives ?? []).some((way) => way.why_not) ? [{ title: 'Why not', wide: true, cell: (way: NonNullable<Schemas['Mig']['alternatives']>[number]) => <span class="quiet">{way.why_not}</span> }] : []),
+                ]}
+              />
               {changed && <p class="note">The files below are those of the program’s plan, not of your arrangement.</p>}
               <Card title="Files" tools={<div class="actions">{FILES.map(([file, name]) => <button type="button" key={file} class="button small choice" aria-pressed={state.file === file} onClick={() => { change({ file }); }}>{name}</button>)}<CopyText text={String(text ?? '')} /></div>}>
                 <pre class="file" tabIndex={0}>{text}</pre>

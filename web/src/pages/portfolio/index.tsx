@@ -1,13 +1,12 @@
 // All workloads of an organisation in one plan: pools as rows, parts of the month as columns, workloads as blocks.
 import { useMemo, useState } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
-import { useAddress } from '../../lib/address';
-import { useAnswer, useSettled } from '../../lib/answer';
+import { useAnswer } from '../../lib/answer';
 import { money, number, percent, plural } from '../../lib/format';
+import { useQuestion } from '../../parts/question';
 import { Badge, Card, Stats } from '../../parts/basics';
-import { AskPage, Hero } from '../../parts/ask_page';
+import { AskPage, Hero, TableCard } from '../../parts/ask_page';
 import { Field } from '../../parts/fields';
-import { Table } from '../../parts/table';
 import { colourOf } from '../mig/board';
 import { EXAMPLE, listed, pinned, readPins, writePins, type Listed } from './organisation';
 
@@ -103,27 +102,21 @@ function Pins(props: { org: string; pins: Map<string, number>; all: Listed[]; no
 }
 
 export function PortfolioPage() {
-  const [state, change] = useAddress(DEFAULTS);
   const [draft, setDraft] = useState<string | null>(null);
+  const question = useQuestion('portfolio', DEFAULTS, (fields): AskFor<'portfolio'> => ({ organisation: pinned(fields.org, readPins(fields.pins)) }), { pause: 150 });
+  const { state, change } = question;
   const pins = useMemo(() => readPins(state.pins), [state.pins]);
   const all = useMemo(() => listed(state.org), [state.org]);
-  const asked = useMemo(() => ({ organisation: pinned(state.org, pins) }) as AskFor<'portfolio'>, [state.org, state.pins]);
-  const answer = useAnswer('portfolio', useSettled(asked, 150));
   const keep = (next: Map<string, number>) => { change({ pins: writePins(next) }, true); };
   return (
-    <AskPage
-      title="Portfolio"
-      what="All workloads of an organisation in one plan: what runs where, and what one more GPU is worth"
-      command="portfolio"
-      asked={asked}
-      answer={answer}
-      controls={
-        <section class="card fields" aria-label="The question">
+    <AskPage title="Portfolio" what="All workloads of an organisation in one plan: what runs where, and what one more GPU is worth" question={question}
+      fields={
+        <>
           <Field label="Organisation" hint="Pools, teams and workloads with their options, as YAML. It stays on this machine.">
             {(id) => <textarea id={id} class="tall" value={draft ?? state.org} spellcheck={false} onInput={(event) => { setDraft(event.currentTarget.value); }} onChange={(event) => { setDraft(null); change({ org: event.currentTarget.value, pins: '' }, true); }} />}
           </Field>
           {state.org !== EXAMPLE && <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { change({ org: EXAMPLE, pins: '' }, true); }}>Back to the example</button>}
-        </section>
+        </>
       }
     >
       {(value: Portfolio) => (
@@ -145,53 +138,48 @@ export function PortfolioPage() {
               else if (all.some((each) => each.name === workload.name)) keep(new Map([...pins, [workload.name, workload.option]]));
             }} />
           </Card>
-          <Card title="Workloads" bare>
-            <Table
-              label="Workloads"
-              rows={value.workloads ?? []}
-              keyOf={(row) => row.name}
-              most={40}
-              find={(row) => `${row.name} ${row.team ?? ''} ${row.where}`}
+          <TableCard
+            title="Workloads"
+            rows={value.workloads ?? []}
+            keyOf={(row) => row.name}
+            most={40}
+            find={(row) => `${row.name} ${row.team ?? ''} ${row.where}`}
+            columns={[
+              { title: 'Workload', cell: (row) => row.name, sort: (row) => row.name },
+              { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month },
+              { title: 'Alone', number: true, roomy: true, cell: (row) => money(row.alone_usd_per_month), sort: (row) => row.alone_usd_per_month ?? 0 },
+              { title: 'Where', cell: (row) => row.where, sort: (row) => row.where },
+              { title: 'Takes', roomy: true, cell: (row) => row.takes },
+              { title: 'Team', roomy: true, cell: (row) => row.team, sort: (row) => row.team ?? '' },
+              { title: 'Moves', roomy: true, cell: (row) => (row.moves ? <Badge tone="accent">moves</Badge> : '') },
+            ]}
+          />
+          {(value.shadow_prices ?? []).length > 0 && (
+            <TableCard
+              title="What one more GPU is worth"
+              rows={value.shadow_prices ?? []}
+              keyOf={(row) => row.what}
               columns={[
-                { title: 'Workload', cell: (row) => row.name, sort: (row) => row.name },
-                { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month },
-                { title: 'Alone', number: true, roomy: true, cell: (row) => money(row.alone_usd_per_month), sort: (row) => row.alone_usd_per_month ?? 0 },
-                { title: 'Where', cell: (row) => row.where, sort: (row) => row.where },
-                { title: 'Takes', roomy: true, cell: (row) => row.takes },
-                { title: 'Team', roomy: true, cell: (row) => row.team, sort: (row) => row.team ?? '' },
-                { title: 'Moves', roomy: true, cell: (row) => (row.moves ? <Badge tone="accent">moves</Badge> : '') },
+                { title: 'One more', cell: (row) => row.what.replace('reserved:', 'reserved GPU in ').replace('quota:', 'GPU of quota in ') },
+                { title: 'Saves per month', number: true, cell: (row) => `${row.exact ? '' : 'at least '}${money(row.usd_per_month)}`, sort: (row) => row.usd_per_month },
               ]}
             />
-          </Card>
-          {(value.shadow_prices ?? []).length > 0 && (
-            <Card title="What one more GPU is worth" bare>
-              <Table
-                label="What one more GPU is worth"
-                rows={value.shadow_prices ?? []}
-                keyOf={(row) => row.what}
-                columns={[
-                  { title: 'One more', cell: (row) => row.what.replace('reserved:', 'reserved GPU in ').replace('quota:', 'GPU of quota in ') },
-                  { title: 'Saves per month', number: true, cell: (row) => `${row.exact ? '' : 'at least '}${money(row.usd_per_month)}`, sort: (row) => row.usd_per_month },
-                ]}
-              />
-            </Card>
           )}
           {(value.moves ?? []).length > 0 && (
-            <Card title="How to get there" note="In this order no quota is exceeded." bare>
-              <Table
-                label="How to get there"
-                rows={value.moves ?? []}
-                keyOf={(row) => String(row.step)}
-                columns={[
-                  { title: 'Step', number: true, cell: (row) => String(row.step) },
-                  { title: 'Workload', cell: (row) => row.workload },
-                  { title: 'From', roomy: true, cell: (row) => row.from },
-                  { title: 'To', cell: (row) => row.to },
-                  { title: 'Saves', number: true, cell: (row) => money(row.saves_usd_per_month) },
-                  { title: 'Note', roomy: true, cell: (row) => (row.interrupts ? <Badge tone="warn">stops in between</Badge> : '') },
-                ]}
-              />
-            </Card>
+            <TableCard
+              title="How to get there"
+              note="In this order no quota is exceeded."
+              rows={value.moves ?? []}
+              keyOf={(row) => String(row.step)}
+              columns={[
+                { title: 'Step', number: true, cell: (row) => String(row.step) },
+                { title: 'Workload', cell: (row) => row.workload },
+                { title: 'From', roomy: true, cell: (row) => row.from },
+                { title: 'To', cell: (row) => row.to },
+                { title: 'Saves', number: true, cell: (row) => money(row.saves_usd_per_month) },
+                { title: 'Note', roomy: true, cell: (row) => (row.interrupts ? <Badge tone="warn">stops in between</Badge> : '') },
+              ]}
+            />
           )}
         </>
       )}

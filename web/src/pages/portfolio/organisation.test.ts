@@ -4,8 +4,8 @@ import { EXAMPLE, listed, pinned, readPins, writePins } from './organisation';
 describe('an organisation', () => {
   it('has its workloads and options as they are written', () => {
     const all = listed(EXAMPLE);
-    expect(all.map((each) => each.name)).toEqual(['chat', 'nightly-training', 'notebooks', 'embeddings', 'rerank', 'moderation']);
-    expect(all.map((each) => each.options.length)).toEqual([2, 3, 2, 2, 2, 3]);
+    expect(all.map((each) => each.name)).toEqual(['chat', 'nightly-training', 'notebooks', 'embeddings', 'rerank', 'moderation', 'speech']);
+    expect(all.map((each) => each.options.length)).toEqual([2, 3, 2, 2, 2, 3, 2]);
     expect(listed('workloads: [{name: a}]')).toEqual([]);
     expect(listed('')).toEqual([]);
   });

@@ -1,59 +1,6 @@
 // Edits the organisation as text, as the user sees it: a pin keeps one option of a workload.
 
-export const EXAMPLE = `# Three teams, a reservation that is idle at night, notebooks and four small models.
-blocks:
-  - {name: day, hours: 240}
-  - {name: night, hours: 490}
-pools:
-  - {name: h100-eu, gpu: h100-sxm, usd_per_gpu_hour: 2.99, gpus_per_machine: 8, reserved: 8, reserved_usd_per_month: 12800, offer_usd_per_gpu_month: 1650, quota: 16, mig: true, region: eu-west}
-  - {name: l40s-eu, gpu: l40s, usd_per_gpu_hour: 1.05, gpus_per_machine: 1, quota: 8, region: eu-west}
-  - {name: h100-us, gpu: h100-sxm, usd_per_gpu_hour: 2.49, gpus_per_machine: 8, region: us-east}
-teams:
-  - {name: search, budget_usd_per_month: 9000}
-  - {name: research, budget_usd_per_month: 7000}
-  - {name: apps}
-workloads:
-  - name: chat
-    team: search
-    regions: [eu]
-    now: 0
-    options:
-      - {where: h100-eu, gpus: {day: 5, night: 1}}
-      - {where: l40s-eu, gpus: {day: 12, night: 3}}
-  - name: nightly-training
-    team: research
-    now: 2
-    options:
-      - {where: h100-eu, gpus: {night: 6}}
-      - {where: h100-us, gpus: {night: 6}}
-      - {where: spot-us, usd_per_month: 4900, how: spot}
-  - name: notebooks
-    team: research
-    now: 0
-    blocks: [day]
-    options:
-      - {where: h100-eu, gpus: {day: 3}}
-      - {where: l40s-eu, gpus: {day: 3}}
-  - name: embeddings
-    team: search
-    now: 1
-    options:
-      - {where: h100-eu, needs: {1g.10gb: 2}}
-      - {where: l40s-eu, gpus: 1}
-  - name: rerank
-    team: search
-    now: 1
-    options:
-      - {where: h100-eu, needs: {1g.10gb: 1}}
-      - {where: l40s-eu, gpus: 1}
-  - name: moderation
-    team: apps
-    now: 1
-    options:
-      - {where: h100-eu, needs: {2g.20gb: 1}}
-      - {where: l40s-eu, gpus: 1}
-      - {where: api, usd_per_month: 950}
-`;
+export { default as EXAMPLE } from '../../../../examples/portfolio/team.yaml?raw';
 
 export interface Listed {
   name: string;

@@ -2,23 +2,21 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
-import { useAddress } from '../../lib/address';
-import { useAnswer, useSettled } from '../../lib/answer';
 import { duration, middleCut, money, moneyRange, number, percent } from '../../lib/format';
+import { useQuestion } from '../../parts/question';
 import { inPageWords } from '../../lib/words';
-import { Badge, Card, Stats } from '../../parts/basics';
-import { AskPage, Hero, useModelChoices } from '../../parts/ask_page';
+import { Badge, Stats } from '../../parts/basics';
+import { AskPage, Hero, ModelField, TableCard } from '../../parts/ask_page';
 import { Chart } from '../../parts/chart';
-import { Combobox, COUNT, SelectField, Slider, TextField } from '../../parts/fields';
-import { Table } from '../../parts/table';
+import { COUNT, SelectField, TextField } from '../../parts/fields';
 
 const DEFAULTS = { model: 'qwen2.5-7b', algorithm: 'grpo', stack: 'verl', prompts: '128', samples: '8', isl: '512', osl: '1500', longest: '8192', steps: '200', gpu: '', maxgpus: '32', plan: '1' };
 type State = typeof DEFAULTS;
 type Rl = Schemas['RecommendRl'];
 type Plan = NonNullable<Rl['plans']>[number];
-const FIELDS = { model: 'Model', osl: 'Tokens out', isl: 'Tokens in', prompts: 'Prompts per step', samples: 'Answers per prompt', steps: 'Steps', gpu: 'Only these GPUs', 'max-gpus': 'Maximum GPUs', async: 'asynchronous steps' };
+const NAMES = { model: 'Model', osl: 'Tokens out', isl: 'Tokens in', prompts: 'Prompts per step', samples: 'Answers per prompt', steps: 'Steps', gpu: 'Only these GPUs', 'max-gpus': 'Maximum GPUs', async: 'asynchronous steps' };
 const COLOURS: Record<string, string> = { generate: 'var(--c1)', log_prob: 'var(--c7)', reward: 'var(--c5)', update: 'var(--c2)', sync: 'var(--c4)' };
-const NAMES: Record<string, string> = { generate: 'generate answers', log_prob: 'log-probabilities', reward: 'reward', update: 'update', sync: 'weight sync' };
+const PHASES: Record<string, string> = { generate: 'generate answers', log_prob: 'log-probabilities', reward: 'reward', update: 'update', sync: 'weight sync' };
 
 export function questionOf(state: State): AskFor<'recommend'> {
   return { job: 'rl', model: state.model, algorithm: state.algorithm, stack: state.stack, prompts: state.prompts, samples: state.samples, isl: state.isl, osl: `${state.osl},max=${state.longest}`, steps: state.steps, 'max-gpus': state.maxgpus, top: 10, ...(state.gpu === '' ? {} : { gpu: state.gpu }) } as unknown as AskFor<'recommend'>;
@@ -40,46 +38,37 @@ function Step({ plans, picked, onPick }: { plans: Plan[]; picked: Plan | undefin
     y: { label: null, domain: [...new Set(rows.map((row) => row.plan))], tickSize: 0, tickFormat: (name: string) => middleCut(name, width < 560 ? 21 : 32) },
     marks: [
       Plot.barX(rows, Plot.stackX({ y: 'plan', x: 'seconds', fill: (row: (typeof rows)[number]) => COLOURS[row.phase] ?? 'var(--c8)', fillOpacity: (row: (typeof rows)[number]) => (plans[row.at] === picked ? 0.95 : 0.55), insetTop: 5, insetBottom: 5, order: null })),
-      Plot.tip(rows, Plot.pointer(Plot.stackX({ y: 'plan', x: 'seconds', order: null, title: (row: (typeof rows)[number]) => `${row.plan}\n${NAMES[row.phase] ?? row.phase}: ${duration(row.seconds)}`, fill: 'var(--panel)', stroke: 'var(--line-strong)' }))),
+      Plot.tip(rows, Plot.pointer(Plot.stackX({ y: 'plan', x: 'seconds', order: null, title: (row: (typeof rows)[number]) => `${row.plan}\n${PHASES[row.phase] ?? row.phase}: ${duration(row.seconds)}`, fill: 'var(--panel)', stroke: 'var(--line-strong)' }))),
     ],
   }), [rows, plans, picked]);
-  return <Chart title="Where the time of a step goes" note="Time that other phases do not hide" hint="Click a bar to select its plan." name="rl-step" rows={rows} draw={draw} legend={Object.entries(NAMES).map(([phase, name]) => [name, COLOURS[phase] ?? 'gray'])} onPick={(value) => { onPick((value as (typeof rows)[number]).at); }} />;
+  return <Chart title="Where the time of a step goes" note="Time that other phases do not hide" hint="Click a bar to select its plan." name="rl-step" rows={rows} draw={draw} legend={Object.entries(PHASES).map(([phase, name]) => [name, COLOURS[phase] ?? 'gray'])} onPick={(value) => { onPick((value as (typeof rows)[number]).at); }} />;
 }
 
 export function RlPage() {
-  const [state, change] = useAddress(DEFAULTS);
-  const models = useModelChoices();
-  const asked = useMemo(() => questionOf(state), [JSON.stringify({ ...state, plan: '' })]);
-  const answer = useAnswer('recommend', useSettled(asked, 120));
-  const slide = (name: keyof State) => (value: number) => { change({ [name]: String(value), plan: '1' }); };
+  const question = useQuestion('recommend', DEFAULTS, questionOf, { view: ['plan'], reset: { plan: '1' }, pause: 120 });
+  const { state, change, choose, slider } = question;
   return (
-    <AskPage
-      title="RL split"
-      what="Reinforcement learning: which GPUs, and how to divide them between training and generation"
-      command="recommend"
-      asked={asked}
-      answer={answer as { value: unknown; failed: unknown; busy: boolean }}
-      fields={FIELDS}
-      controls={
-        <section class="card fields" aria-label="The question">
-          <Combobox free label="Model" value={state.model} choices={models} onChange={(model) => { change({ model, plan: '1' }, true); }} />
+    <AskPage title="RL split" what="Reinforcement learning: which GPUs, and how to divide them between training and generation" question={question} names={NAMES}
+      fields={
+        <>
+          <ModelField value={state.model} onChange={choose('model')} />
           <div class="pair">
-            <SelectField label="Algorithm" value={state.algorithm} choices={[['grpo', 'GRPO'], ['ppo', 'PPO'], ['dapo', 'DAPO'], ['rloo', 'RLOO'], ['reinforce++', 'REINFORCE++'], ['distill', 'distillation']]} onChange={(algorithm) => { change({ algorithm, plan: '1' }, true); }} />
-            <SelectField label="Framework" value={state.stack} choices={[['verl', 'verl'], ['nemo-rl', 'NeMo-RL'], ['openrlhf', 'OpenRLHF'], ['trl', 'TRL']]} onChange={(stack) => { change({ stack, plan: '1' }, true); }} />
+            <SelectField label="Algorithm" value={state.algorithm} choices={[['grpo', 'GRPO'], ['ppo', 'PPO'], ['dapo', 'DAPO'], ['rloo', 'RLOO'], ['reinforce++', 'REINFORCE++'], ['distill', 'distillation']]} onChange={choose('algorithm')} />
+            <SelectField label="Framework" value={state.stack} choices={[['verl', 'verl'], ['nemo-rl', 'NeMo-RL'], ['openrlhf', 'OpenRLHF'], ['trl', 'TRL']]} onChange={choose('stack')} />
           </div>
-          <Slider label="Prompts per step" value={Number(state.prompts)} least={8} most={4096} scale={COUNT} onSlide={slide('prompts')} />
-          <Slider label="Answers per prompt" value={Number(state.samples)} least={1} most={128} scale={COUNT} onSlide={slide('samples')} />
-          <Slider label="Tokens in" value={Number(state.isl)} least={16} most={32768} scale={COUNT} onSlide={slide('isl')} />
-          <Slider label="Tokens out, mean" value={Number(state.osl)} least={64} most={32768} scale={COUNT} onSlide={slide('osl')} />
-          <Slider label="Tokens out, at most" value={Number(state.longest)} least={128} most={131072} scale={COUNT} onSlide={slide('longest')} />
-          <Slider label="Steps" value={Number(state.steps)} least={1} most={10000} scale={COUNT} onSlide={slide('steps')} />
-          <Slider label="Maximum GPUs" value={Number(state.maxgpus)} least={1} most={512} scale={COUNT} onSlide={slide('maxgpus')} />
-          <TextField label="Only these GPUs" value={state.gpu} placeholder="h100-sxm, b200-sxm" onChange={(gpu) => { change({ gpu, plan: '1' }, true); }} />
-        </section>
+          {slider('prompts', 'Prompts per step', 8, 4096, COUNT)}
+          {slider('samples', 'Answers per prompt', 1, 128, COUNT)}
+          {slider('isl', 'Tokens in', 16, 32768, COUNT)}
+          {slider('osl', 'Tokens out, mean', 64, 32768, COUNT)}
+          {slider('longest', 'Tokens out, at most', 128, 131072, COUNT)}
+          {slider('steps', 'Steps', 1, 10000, COUNT)}
+          {slider('maxgpus', 'Maximum GPUs', 1, 512, COUNT)}
+          <TextField label="Only these GPUs" value={state.gpu} placeholder="h100-sxm, b200-sxm" onChange={choose('gpu')} />
+        </>
       }
     >
       {(value) => {
-        const found = value as Rl;
+        const found = value as unknown as Rl;
         const plans = found.plans ?? [];
         const plan = plans[Number(state.plan) - 1] ?? plans[0];
         const cheaper = plans.filter((each) => plans[0] && each.usd_total < plans[0].usd_total).sort((a, b) => a.usd_total - b.usd_total)[0];
@@ -97,27 +86,25 @@ export function RlPage() {
                 ]}
               />
               {plan === plans[0] && cheaper && <p class="note" style={{ marginTop: '8px' }}>{`${number(cheaper.gpus)} × ${cheaper.gpu} at ${cheaper.provider} would cost ${money(cheaper.usd_total)}${cheaper.basis === 'specification' ? ', but its speed comes from the data sheet' : ''}.`}</p>}
-              {(plan.caveats ?? []).length > 0 && <ul class="caveats" aria-label="Caveats">{(plan.caveats ?? []).map((each) => <li key={each}>{inPageWords(each, FIELDS)}</li>)}</ul>}
+              {(plan.caveats ?? []).length > 0 && <ul class="caveats" aria-label="Caveats">{(plan.caveats ?? []).map((each) => <li key={each}>{inPageWords(each, NAMES)}</li>)}</ul>}
             </Hero>
             <Step plans={plans} picked={plan} onPick={(at) => { change({ plan: String(at + 1) }, true); }} />
-            <Card title="Plans" bare>
-              <Table
-                label="Plans"
-                rows={plans}
-                keyOf={(row) => String(row.rank)}
-                picked={String(plan.rank)}
-                onPick={(row) => { change({ plan: String(row.rank) }, true); }}
-                columns={[
-                  { title: 'GPUs', cell: (row) => `${number(row.gpus)} × ${row.gpu}`, sort: (row) => row.gpu },
-                  { title: 'Total', number: true, cell: (row) => <strong>{money(row.usd_total)}</strong>, sort: (row) => row.usd_total },
-                  { title: 'Time', number: true, cell: (row) => duration(row.hours * 3600), sort: (row) => row.hours },
-                  { title: 'Layout', roomy: true, cell: (row) => layoutShown(row.layout) },
-                  { title: 'Provider', roomy: true, cell: (row) => row.provider, sort: (row) => row.provider },
-                  { title: 'Idle', number: true, roomy: true, cell: (row) => percent(row.idle_share), sort: (row) => row.idle_share },
-                  { title: 'Memory', roomy: true, cell: (row) => <Badge tone={row.memory_verdict === 'fits' ? 'good' : 'warn'}>{row.memory_verdict}</Badge> },
-                ]}
-              />
-            </Card>
+            <TableCard
+              title="Plans"
+              rows={plans}
+              keyOf={(row) => String(row.rank)}
+              picked={String(plan.rank)}
+              onPick={(row) => { change({ plan: String(row.rank) }, true); }}
+              columns={[
+                { title: 'GPUs', cell: (row) => `${number(row.gpus)} × ${row.gpu}`, sort: (row) => row.gpu },
+                { title: 'Total', number: true, cell: (row) => <strong>{money(row.usd_total)}</strong>, sort: (row) => row.usd_total },
+                { title: 'Time', number: true, cell: (row) => duration(row.hours * 3600), sort: (row) => row.hours },
+                { title: 'Layout', roomy: true, cell: (row) => layoutShown(row.layout) },
+                { title: 'Provider', roomy: true, cell: (row) => row.provider, sort: (row) => row.provider },
+                { title: 'Idle', number: true, roomy: true, cell: (row) => percent(row.idle_share), sort: (row) => row.idle_share },
+                { title: 'Memory', roomy: true, cell: (row) => <Badge tone={row.memory_verdict === 'fits' ? 'good' : 'warn'}>{row.memory_verdict}</Badge> },
+              ]}
+            />
           </>
         );
       }}

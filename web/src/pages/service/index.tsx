@@ -2,20 +2,18 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import { upload, type AskFor, type Schemas } from '../../api/client';
-import { useAddress } from '../../lib/address';
-import { useAnswer, useSettled } from '../../lib/answer';
 import { duration, durationFlag, money, number, percent, plural } from '../../lib/format';
+import { useQuestion } from '../../parts/question';
 import { inPageWords } from '../../lib/words';
 import { Badge, Card, Problem, Stats } from '../../parts/basics';
-import { AskPage, Hero, useGpuChoices } from '../../parts/ask_page';
+import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
 import { Chart } from '../../parts/chart';
-import { Combobox, SelectField, Slider, TextField, TIME, twoDigits, type Scale } from '../../parts/fields';
-import { Table } from '../../parts/table';
+import { SelectField, TextField, TIME, twoDigits, type Scale } from '../../parts/fields';
 
 const DEFAULTS = { name: '', gpu: 'h200-sxm', price: '', ttft: '1', tpot: '0.05', traffic: '1', file: '', upload: '' };
 type State = typeof DEFAULTS;
 type Service = Schemas['Service']['services'][number];
-const FIELDS = { gpu: 'GPU', price: 'Your price', slo: 'limits', traffic: 'Traffic', 'gpus-per-replica': 'GPUs per replica' };
+const NAMES = { gpu: 'GPU', price: 'Your price', slo: 'limits', traffic: 'Traffic', 'gpus-per-replica': 'GPUs per replica' };
 const TIMES: Scale = { step: twoDigits, show: (value) => `${number(value)} ×`, read: (text) => { const value = Number.parseFloat(text); return value > 0 ? value : undefined; }, like: 'a factor, like 2' };
 
 export function questionOf(state: State): AskFor<'service'> {
@@ -65,64 +63,53 @@ function Sized({ service }: { service: Service }) {
         {(service.slo ?? []).length > 0 && <p style={{ marginTop: '8px' }}>{(service.slo ?? []).map((slo) => <Badge key={slo.quantity} tone={slo.kept ? 'good' : 'bad'}>{slo.at} {slo.quantity} {slo.kept ? 'meets' : 'misses'} {duration(slo.limit_seconds)}: {percent(slo.over_share, 1)} over</Badge>)}</p>}
       </Hero>
       <Traffic service={service} />
-      <Card title="What it could run on" bare>
-        <Table
-          label="What it could run on"
-          rows={plans}
-          keyOf={(row) => String(row.rank)}
-          columns={[
-            { title: 'GPUs', cell: (row) => `${number(row.gpus)} × ${row.gpu}`, sort: (row) => row.gpu },
-            { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month ?? 0 },
-            { title: 'Change', roomy: true, cell: (row) => row.change },
-            { title: 'Replicas', number: true, roomy: true, cell: (row) => number(row.replicas) },
-            { title: 'TTFT', number: true, cell: (row) => duration(row.ttft_seconds), sort: (row) => row.ttft_seconds ?? 0 },
-            { title: 'TPOT', number: true, roomy: true, cell: (row) => duration(row.tpot_seconds), sort: (row) => row.tpot_seconds ?? 0 },
-            { title: 'Load', number: true, roomy: true, cell: (row) => percent(row.utilization) },
-          ]}
-        />
-      </Card>
-      {(service.notes ?? []).length > 0 && <Card title="Notes on these numbers"><ul class="stack">{(service.notes ?? []).map((note) => <li class="note" key={String(note)}>{inPageWords(String(note), FIELDS)}</li>)}</ul></Card>}
+      <TableCard
+        title="What it could run on"
+        rows={plans}
+        keyOf={(row) => String(row.rank)}
+        columns={[
+          { title: 'GPUs', cell: (row) => `${number(row.gpus)} × ${row.gpu}`, sort: (row) => row.gpu },
+          { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month ?? 0 },
+          { title: 'Change', roomy: true, cell: (row) => row.change },
+          { title: 'Replicas', number: true, roomy: true, cell: (row) => number(row.replicas) },
+          { title: 'TTFT', number: true, cell: (row) => duration(row.ttft_seconds), sort: (row) => row.ttft_seconds ?? 0 },
+          { title: 'TPOT', number: true, roomy: true, cell: (row) => duration(row.tpot_seconds), sort: (row) => row.tpot_seconds ?? 0 },
+          { title: 'Load', number: true, roomy: true, cell: (row) => percent(row.utilization) },
+        ]}
+      />
+      {(service.notes ?? []).length > 0 && <Card title="Notes on these numbers"><ul class="stack">{(service.notes ?? []).map((note) => <li class="note" key={String(note)}>{inPageWords(String(note), NAMES)}</li>)}</ul></Card>}
     </>
   );
 }
 
 export function ServicePage() {
-  const [state, change] = useAddress(DEFAULTS);
   const [failed, setFailed] = useState<unknown>();
-  const gpus = useGpuChoices();
-  const asked = useMemo(() => questionOf(state), [JSON.stringify({ ...state, name: '' })]);
-  const answer = useAnswer('service', useSettled(asked, 150));
+  const question = useQuestion('service', DEFAULTS, questionOf, { view: ['name', 'file'], pause: 150 });
+  const { state, change, choose, slider, answer } = question;
   const send = (file: File) => {
     setFailed(undefined);
     upload(file, new AbortController().signal, () => undefined).then((id) => { change({ file: file.name, upload: id, name: '' }, true); }, setFailed);
   };
   const services = answer.value?.services ?? [];
   const service = services.find((each) => each.name === state.name) ?? services[0];
-  const example = state.upload === '';
   return (
-    <AskPage
-      title="Service"
-      what={example ? 'A running LLM service from its own metrics; without --prometheus or a file, an example' : `Metrics of ${state.file}`}
-      command="service"
-      asked={asked}
-      answer={answer}
-      fields={FIELDS}
+    <AskPage title="Service" what={state.upload === '' ? 'A running LLM service from its own metrics; without --prometheus or a file, an example' : `Metrics of ${state.file}`} question={question} names={NAMES}
       tools={
         <label class="button">
           Open metrics…
           <input type="file" class="hidden-visually" onChange={(event) => { const file = event.currentTarget.files?.[0]; if (file) send(file); event.currentTarget.value = ''; }} />
         </label>
       }
-      controls={
-        <section class="card fields" aria-label="The question">
+      fields={
+        <>
           {failed !== undefined && <Problem failed={failed} />}
-          {services.length > 1 && <SelectField label="Service" value={service?.name ?? ''} choices={services.map((each) => [each.name, each.name] as const)} onChange={(name) => { change({ name }, true); }} />}
-          <Combobox label="GPU of the service" value={state.gpu} choices={gpus} onChange={(gpu) => { change({ gpu }, true); }} />
-          <TextField label="Your price" value={state.price} placeholder="h200-sxm=3.50" onChange={(price) => { change({ price }, true); }} />
-          <Slider label="p95 TTFT limit" value={Number(state.ttft)} least={0.05} most={20} scale={TIME} onSlide={(ttft) => { change({ ttft: String(ttft) }); }} />
-          <Slider label="p95 TPOT limit" value={Number(state.tpot)} least={0.005} most={0.5} scale={TIME} onSlide={(tpot) => { change({ tpot: String(tpot) }); }} />
-          <Slider label="Traffic" value={Number(state.traffic)} least={0.1} most={100} scale={TIMES} hint="Size for this many times the traffic." onSlide={(traffic) => { change({ traffic: String(traffic) }); }} />
-        </section>
+          {services.length > 1 && <SelectField label="Service" value={service?.name ?? ''} choices={services.map((each) => [each.name, each.name] as const)} onChange={choose('name')} />}
+          <GpuField label="GPU of the service" value={state.gpu} onChange={choose('gpu')} />
+          <TextField label="Your price" value={state.price} placeholder="h200-sxm=3.50" onChange={choose('price')} />
+          {slider('ttft', 'p95 TTFT limit', 0.05, 20, TIME)}
+          {slider('tpot', 'p95 TPOT limit', 0.005, 0.5, TIME)}
+          {slider('traffic', 'Traffic', 0.1, 100, TIMES, 'Size for this many times the traffic.')}
+        </>
       }
     >
       {() => (service ? <Sized service={service} /> : <Hero line="No LLM service in these metrics" />)}

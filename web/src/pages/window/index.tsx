@@ -2,20 +2,18 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
-import { useAddress } from '../../lib/address';
-import { useAnswer } from '../../lib/answer';
 import { duration, durationFlag, money, number, percent, plural } from '../../lib/format';
-import { Card, Stats } from '../../parts/basics';
-import { AskPage, Hero, useGpuChoices } from '../../parts/ask_page';
+import { useQuestion } from '../../parts/question';
+import { Stats } from '../../parts/basics';
+import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
 import { Chart } from '../../parts/chart';
-import { Combobox, COUNT, Slider, TIME } from '../../parts/fields';
-import { Table } from '../../parts/table';
+import { COUNT, TIME } from '../../parts/fields';
 
 const DEFAULTS = { gpu: 'a100-80gb-sxm', volume: '1000000', item: '0.082', window: '14400', startup: '120' };
 type State = typeof DEFAULTS;
 type Window = Schemas['Window'];
 type Run = NonNullable<Window['schedule']>[number];
-const FIELDS = { volume: 'Items per day', 'item-time': 'GPU time per item', window: 'Collected for', startup: 'Start of a GPU', gpu: 'GPU' };
+const NAMES = { volume: 'Items per day', 'item-time': 'GPU time per item', window: 'Collected for', startup: 'Start of a GPU', gpu: 'GPU' };
 
 export function questionOf(state: State): AskFor<'window'> {
   return { gpu: state.gpu, volume: `${state.volume}/d`, 'item-time': durationFlag(Number(state.item)), window: durationFlag(Number(state.window)), startup: durationFlag(Number(state.startup)) } as AskFor<'window'>;
@@ -43,27 +41,18 @@ function Schedule({ value }: { value: Window }) {
 }
 
 export function WindowPage() {
-  const [state, change] = useAddress(DEFAULTS);
-  const gpus = useGpuChoices();
-  const asked = useMemo(() => questionOf(state), [state]);
-  const answer = useAnswer('window', asked, true);
-  const slide = (name: keyof State) => (value: number) => { change({ [name]: String(value) }); };
+  const question = useQuestion('window', DEFAULTS, questionOf);
+  const { state, choose, slider } = question;
   return (
-    <AskPage
-      title="Window"
-      what="Work that can wait: collect it, process it in runs, and compare with real time"
-      command="window"
-      asked={asked}
-      answer={answer}
-      fields={FIELDS}
-      controls={
-        <section class="card fields" aria-label="The question">
-          <Combobox label="GPU" value={state.gpu} choices={gpus} onChange={(gpu) => { change({ gpu }, true); }} />
-          <Slider label="Items per day" value={Number(state.volume)} least={1000} most={1e9} scale={COUNT} onSlide={slide('volume')} />
-          <Slider label="GPU time per item" value={Number(state.item)} least={0.001} most={60} scale={TIME} onSlide={slide('item')} />
-          <Slider label="Collected for" value={Number(state.window)} least={600} most={86400} scale={TIME} onSlide={slide('window')} />
-          <Slider label="Start of a GPU" value={Number(state.startup)} least={5} most={1800} scale={TIME} onSlide={slide('startup')} />
-        </section>
+    <AskPage title="Window" what="Work that can wait: collect it, process it in runs, and compare with real time" question={question} names={NAMES}
+      fields={
+        <>
+          <GpuField value={state.gpu} onChange={choose('gpu')} />
+          {slider('volume', 'Items per day', 1000, 1e9, COUNT)}
+          {slider('item', 'GPU time per item', 0.001, 60, TIME)}
+          {slider('window', 'Collected for', 600, 86400, TIME)}
+          {slider('startup', 'Start of a GPU', 5, 1800, TIME)}
+        </>
       }
     >
       {(value: Window) => {
@@ -77,22 +66,20 @@ export function WindowPage() {
               <Stats items={[{ name: 'GPUs in a run', value: value.gpus === null ? '–' : number(value.gpus) }, { name: 'A run takes', value: duration(value.busy_seconds) }, { name: 'Items in a window', value: number(value.items_per_window ?? 0) }, { name: 'Longest wait', value: duration(best?.latency_seconds), note: 'from arrival to result', help: 'An item that arrives when a window opens waits for its end and its run' }]} />
             </Hero>
             <Schedule value={value} />
-            <Card title="Options" bare>
-              <Table
-                label="Options"
-                rows={options}
-                keyOf={(row) => row.name}
-                columns={[
-                  { title: 'Way', cell: (row) => row.name },
-                  { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month ?? 0 },
-                  { title: 'GPUs', number: true, cell: (row) => number(row.gpus) },
-                  { title: 'GPU-hours', number: true, roomy: true, cell: (row) => number(row.gpu_hours_per_month) },
-                  { title: 'Latency', number: true, cell: (row) => duration(row.latency_seconds), sort: (row) => row.latency_seconds ?? 0 },
-                  { title: 'Busy', number: true, roomy: true, cell: (row) => percent(row.busy_share) },
-                  { title: 'Price', roomy: true, wide: true, cell: (row) => <span class="quiet">{row.price_source}</span> },
-                ]}
-              />
-            </Card>
+            <TableCard
+              title="Options"
+              rows={options}
+              keyOf={(row) => row.name}
+              columns={[
+                { title: 'Way', cell: (row) => row.name },
+                { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month ?? 0 },
+                { title: 'GPUs', number: true, cell: (row) => number(row.gpus) },
+                { title: 'GPU-hours', number: true, roomy: true, cell: (row) => number(row.gpu_hours_per_month) },
+                { title: 'Latency', number: true, cell: (row) => duration(row.latency_seconds), sort: (row) => row.latency_seconds ?? 0 },
+                { title: 'Busy', number: true, roomy: true, cell: (row) => percent(row.busy_share) },
+                { title: 'Price', roomy: true, wide: true, cell: (row) => <span class="quiet">{row.price_source}</span> },
+              ]}
+            />
           </>
         );
       }}

@@ -1,0 +1,49 @@
+// A page's question: its fields in the address, the request they make, and the answer.
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { AnswerOf, AskFor, Command } from '../api/client';
+import { Slider, type Scale } from './fields';
+import { useAddress, type Change, type Fields } from '../lib/address';
+import { useAnswer, useSettled, type Answer } from '../lib/answer';
+
+export interface Question<S extends Fields, C extends Command> {
+  command: C;
+  state: S;
+  change: Change<S>;
+  /** Sets a field that was chosen or typed; the Back button returns to the value before. */
+  choose: (name: keyof S & string) => (value: string) => void;
+  slide: (name: keyof S & string) => (value: number) => void;
+  /** A slider of a field. */
+  slider: (name: keyof S & string, label: string, least: number, most: number, scale: Scale, hint?: string) => JSX.Element;
+  asked: AskFor<C> | null;
+  answer: Answer<AnswerOf<C>>;
+}
+
+interface Options<S> {
+  /** Fields that change what is shown, not what is asked. */
+  view?: (keyof S)[];
+  /** Set with every change of the question: a selection in the old answer. */
+  reset?: Partial<S>;
+  /** How long the fields must rest before the question is asked, in milliseconds; without it, answers follow the slider. */
+  pause?: number;
+  /** What the question depends on besides the fields: an opened file. */
+  also?: unknown;
+}
+
+export function useQuestion<S extends Fields, C extends Command>(command: C, defaults: S, questionOf: (state: S) => AskFor<C> | null, options: Options<S> = {}): Question<S, C> {
+  const [state, change] = useAddress(defaults);
+  const { pause = 0, reset = {}, view = [] } = options;
+  const key = JSON.stringify({ ...state, ...Object.fromEntries(view.map((name) => [name, ''])) });
+  const asked = useMemo(() => questionOf(state), [key, options.also]);
+  const settled = useSettled(asked, pause);
+  const answer = useAnswer(command, settled, pause === 0);
+  const set = (name: keyof S, value: string, remember: boolean) => { change({ [name]: value, ...reset } as Partial<S>, remember); };
+  const slide = (name: keyof S) => (value: number) => { set(name, String(value), false); };
+  return {
+    command, state, change, asked,
+    choose: (name) => (value) => { set(name, value, true); },
+    slide,
+    slider: (name, label, least, most, scale, hint) => <Slider label={label} value={Number(state[name])} least={least} most={most} scale={scale} {...(hint ? { hint } : {})} onSlide={slide(name)} />,
+    answer: { ...answer, busy: answer.busy || settled !== asked },
+  };
+}
