@@ -1,4 +1,6 @@
 // One connection: read a request, check it, respond, read the next.
+#include <algorithm>
+#include <ctime>
 #include <deque>
 
 #include <boost/asio/post.hpp>
@@ -209,6 +211,12 @@ class ClientConnection final : public Connection, public std::enable_shared_from
     const bool queued =
         state_.pools[static_cast<std::size_t>(route_->lane)]->submit([self, turn, request = request_, route = route_] {
           if (request.work->is_cancelled()) return;
+          if (route->compute_time) {
+            const auto latest = std::chrono::steady_clock::now() + self->state_.options.limits.work_time;
+            asio::post(self->state_.network, [self, turn, limit = *route->compute_time, latest, begun = std::clock()] {
+              self->limit_computation(turn, limit, limit, begun, latest);
+            });
+          }
           Response response;
           try {
             response = route->work(request);
@@ -222,11 +230,29 @@ class ClientConnection final : public Connection, public std::enable_shared_from
     if (!queued) return refuse({503, "too many requests are queued"}, "busy");
     timer_.expires_after(state_.options.limits.work_time);
     timer_.async_wait([self, turn](error_code cancelled) {
-      if (cancelled || self->turn_ != turn || !self->open_) return;
-      self->request_.work->cancel();
-      self->refuse({504, self->state_.options.timeout_message}, "timeout");
+      if (!cancelled) self->end_work(turn, 504);
     });
     watch_for_disconnect(turn);
+  }
+
+  void end_work(std::uint64_t turn, int status) {
+    if (turn_ != turn || !open_) return;
+    request_.work->cancel();
+    refuse({status, state_.options.timeout_message}, "timeout");
+  }
+
+  // Processor time counts, of all threads, because other work on the machine is not the question's fault.
+  void limit_computation(std::uint64_t turn, std::chrono::milliseconds limit, std::chrono::milliseconds wait,
+                         std::clock_t begun, std::chrono::steady_clock::time_point latest) {
+    if (turn_ != turn || !open_) return;  // it has ended already
+    timer_.expires_after(wait);
+    timer_.async_wait([self = shared_from_this(), turn, limit, begun, latest](error_code cancelled) {
+      if (cancelled) return;
+      const std::chrono::milliseconds used(1000 * (std::clock() - begun) / CLOCKS_PER_SEC);
+      if (used >= limit) return self->end_work(turn, 422);
+      if (std::chrono::steady_clock::now() >= latest) return self->end_work(turn, 504);
+      self->limit_computation(turn, limit, std::max(limit - used, limit / 10), begun, latest);
+    });
   }
 
   void watch_for_disconnect(std::uint64_t turn) {

@@ -64,6 +64,9 @@ struct Route {
   Lane lane = Lane::kLight;
   // On the network thread; the stream may be kept and written to by other threads.
   std::function<void(const Request&, std::shared_ptr<EventStream>)> stream = {};
+  // The processor time that `work` may take: a larger question is the client's mistake (422). Work that waits for other
+  // servers has no such limit, only `work_time`.
+  std::optional<std::chrono::milliseconds> compute_time = {};
 };
 
 class Server {

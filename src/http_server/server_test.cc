@@ -108,11 +108,26 @@ class Running {
       ++worked;
       return text_response(200, "worked\n");
     };
+    work.compute_time = 100ms;
     Route slow{"GET", "/slow"};
     slow.work = [this](const Request& request) {
       for (int i = 0; i < 1000 && !request.work->is_cancelled(); ++i) std::this_thread::sleep_for(10ms);
       if (request.work->is_cancelled()) ++cancelled;
       return text_response(200, "slow\n");
+    };
+    Route endless{"GET", "/endless"};
+    endless.compute_time = 200ms;
+    endless.work = [this](const Request& request) {
+      while (!request.work->is_cancelled()) {
+      }
+      ++cancelled;
+      return text_response(200, "endless\n");
+    };
+    Route patient{"GET", "/patient"};
+    patient.compute_time = 100ms;
+    patient.work = [](const Request&) {
+      std::this_thread::sleep_for(300ms);
+      return text_response(200, "patient\n");
     };
     Route stuck{"GET", "/stuck"};
     stuck.lane = Lane::kExternal;
@@ -130,7 +145,8 @@ class Running {
     };
     Route throws{"GET", "/throws"};
     throws.work = [](const Request&) -> Response { throw std::runtime_error("oops"); };
-    for (Route* route : {&work, &slow, &stuck, &echo, &events, &throws}) all.push_back(std::move(*route));
+    for (Route* route : {&work, &slow, &endless, &patient, &stuck, &echo, &events, &throws})
+      all.push_back(std::move(*route));
     return all;
   }
 
@@ -264,6 +280,22 @@ TEST(Server, WorkThatTakesTooLongIsCancelled) {
   EXPECT_THAT(server.ask(get("/slow")), StartsWith("HTTP/1.1 504"));
   for (int i = 0; i < 200 && server.cancelled < 1; ++i) std::this_thread::sleep_for(10ms);
   EXPECT_EQ(server.cancelled, 1);
+}
+
+TEST(Server, AQuestionThatTakesTooLongToComputeIsTheClientsMistake) {
+  ServerLimits limits;
+  limits.workers = {1, 1, 1};
+  Running server(limits);
+  // The second one waits for the thread longer than the limit, but is computed within it.
+  Client first(server.port());
+  first.send(get("/endless"));
+  std::this_thread::sleep_for(50ms);
+  EXPECT_THAT(server.ask(get("/work")), HasSubstr("worked"));
+  EXPECT_THAT(server.ask(get("/endless")), StartsWith("HTTP/1.1 422"));
+  for (int i = 0; i < 200 && server.cancelled < 2; ++i) std::this_thread::sleep_for(10ms);
+  EXPECT_EQ(server.cancelled, 2);
+  // Work that only waits is not computing.
+  EXPECT_THAT(server.ask(get("/patient")), HasSubstr("patient"));
 }
 
 TEST(Server, WorkOfOneLaneDoesNotHoldUpTheOthers) {

@@ -1,10 +1,14 @@
 """Random requests to every command of the API, with values inside, at and beyond the limits of every setting: no response is a
-server error, none takes longer than ten seconds, and the server survives. Usage: random_requests.py PROGRAM [--count N] [--seed N]"""
+server error, none takes longer than ten seconds, no answer contains a NaN or a negative amount, no bounded setting accepts NaN or infinity,
+and the server survives. Requests that were slow are repeated alone, and their
+processor time counts, because other work on the machine slows them, too.
+Usage: random_requests.py PROGRAM [--count N] [--seed N]"""
 import argparse
 import collections
 import json
 import os
 import random
+import re
 import sys
 import threading
 import time
@@ -37,8 +41,7 @@ def value_for(chance, name, schema):
     number = chance.choice([least, most, least + (most - least) * chance.random() ** 4, chance.randint(1, 64)])
     return chance.choice([number, f'{number:g}{chance.choice(UNITS)}'])
 
-
-# Requests that commands answer; each is changed at a few places.
+#Requests that commands answer; each is changed at a few places.
 GOOD = {'recommend': [{'model': 'llama-3.1-8b', 'tokens': '1B', 'deadline': '7d'}, {'job': 'serve', 'model': 'llama-3.2-1b', 'rate': '5/s', 'ttft-slo': '1s', 'tpot-slo': '50ms'},
                       {'job': 'rl', 'model': 'qwen2.5-1.5b', 'max-gpus': 8, 'gpu': 'h100-sxm'}],
         'estimate': [{'model': 'llama-3.1-8b', 'gpu': 'h100-sxm', 'job': 'serve', 'concurrency': 32}, {'model': 'bert-large', 'gpu': 'l4'}],
@@ -60,8 +63,41 @@ def request_for(chance, schemas):
         body['dry-run'] = True
     return command, body
 
+#Amounts; differences of amounts(savings, errors, changes) may be negative.
+AMOUNT = re.compile(r'(^|_)(seconds|hours|bytes|gib|gpus|replicas|watts|joules|tokens|rate|share|price|usd|hour|month|year|capacity|power|load|utilization|p50|p95|p99)$')
+DIFFERENCE = re.compile(r'sav|change|delta|differ|regret|effect|error|bias|gain|less|more|extra|versus|vs_|net_|realized|margin|headroom|growth')
 
-failures, statuses, slowest = [], collections.Counter(), (0, None)
+
+def negative_in(value, path=''):
+    """The paths of negative amounts in an answer."""
+    if isinstance(value, dict):
+        return [found for name, each in value.items() for found in negative_in(each, f'{path}.{name}')]
+    if isinstance(value, list):
+        return [found for each in value for found in negative_in(each, path)]
+    amount = isinstance(value, (int, float)) and AMOUNT.search(path.split('.')[-1]) and not DIFFERENCE.search(path)
+    return [f'{path} = {value}'] if amount and value < 0 else []
+
+
+def wrong_in(command, body, text):
+    """What is wrong with an answer of status 200."""
+    odd = []
+    if body.get('format', 'json') not in ('json', ''):
+        return []
+    try:
+        answer = json.loads(text, parse_constant=odd.append)
+    except ValueError as error:
+        return [f'not JSON: {error}']
+    properties = schemas[command]
+    bounded = [name for name, value in body.items() if str(value).lower() in ('nan', 'inf') and ('minimum' in properties[name] or ' between ' in properties[name].get('description', ''))]
+    return [f'{each} in the answer' for each in odd] + [f'accepts {body[name]} for {name}' for name in bounded] + negative_in(answer)
+
+
+def processor_time(server):
+    fields = open(f'/proc/{server.process.pid}/stat').read().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+failures, slow, statuses, slowest = [], [], collections.Counter(), (0, None)
 with running(os.path.abspath(asked.program)) as server:
     document = json.loads(server.ask('/api/openapi.json')[2])
     schemas = {}
@@ -89,8 +125,11 @@ with running(os.path.abspath(asked.program)) as server:
             with lock:
                 statuses[status] += 1
                 slowest = max(slowest, (seconds, f'{command} {body}'), key=lambda each: each[0])
-                if status >= 500 or seconds > 10:
-                    failures.append(f'{status} after {seconds:.1f} s: {command} {json.dumps(body)}: {text[:200]}')
+                if status >= 500 and seconds <= 10:
+                    failures.append(f'{status}: {command} {json.dumps(body)}: {text[:200]}')
+                elif seconds > 10:
+                    slow.append((command, body))
+                failures.extend(f'{wrong}: {command} {json.dumps(body)}' for wrong in (wrong_in(command, body, text)[:3] if status == 200 else []))
 
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
@@ -99,6 +138,14 @@ with running(os.path.abspath(asked.program)) as server:
         thread.join()
     if server.process.poll() is not None:
         failures.append(f'the server ended with {server.process.poll()}: {server.log[-500:]}')
+for command, body in slow:
+    with running(os.path.abspath(asked.program)) as fresh:  # without the answers that the first server keeps
+        begun, computed = time.time(), processor_time(fresh)
+        status = fresh.ask(f'/api/{command}', body)[0]
+        seconds, computed = time.time() - begun, processor_time(fresh) - computed
+    print(f'{computed:.1f} s of processor time, {seconds:.1f} s alone: {command} {json.dumps(body)}')
+    if status >= 500 or min(seconds, computed) > 10:
+        failures.append(f'{status} after {computed:.1f} s of processor time: {command} {json.dumps(body)}')
 print(f'{sum(statuses.values())} requests: {dict(statuses)}; slowest {slowest[0]:.1f} s: {slowest[1]}')
-print('\n'.join(failures[:40]) or 'no server error, none over 10 s')
+print('\n'.join(failures[:40]) or 'no server error, none over 10 s, no NaN, no negative amount')
 sys.exit(1 if failures else 0)

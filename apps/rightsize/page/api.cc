@@ -18,6 +18,8 @@ using http_server::Route;
 
 constexpr std::size_t kCacheBytes = 64U << 20;
 constexpr std::uint64_t kUploadBytes = 512U << 20;
+// Longer computations are jobs, which show their progress.
+constexpr std::chrono::seconds kComputeTime{9};
 // Prices and the user's catalogue may change while the server runs.
 constexpr std::chrono::seconds kCacheTime{300};
 
@@ -98,6 +100,9 @@ void PageApi::add_command_routes(std::vector<Route>& routes) {
       if (endpoint.changes && method == std::string_view("GET")) continue;
       Route route{method, "/api/" + endpoint.name};
       route.lane = lane_of(endpoint);
+      // Metrics can be large files, and other servers slow.
+      if (endpoint.name != "fleet" && endpoint.name != "service" && route.lane != http_server::Lane::kExternal)
+        route.compute_time = kComputeTime;
       route.immediate = [this, &endpoint](const Request& request) -> std::optional<Response> {
         if (auto refused = check_content_type(request)) return refused;
         const Checked<ApiRequest> parsed = parse(endpoint, request);
