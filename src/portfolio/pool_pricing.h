@@ -25,31 +25,28 @@ class PoolPricing {
 
   std::size_t pool() const { return pool_; }
   bool has_users() const { return !items_.empty(); }
-  // What a GPU is worth in each block at the optimum of the linear relaxation (rate_prices.h): the best weights of the
-  // first bound. They are valid whatever they are.
+  bool has_slices() const { return sliced_; }
+  // What a GPU is worth in each block at the optimum of the linear relaxation (rate_prices.h): where best() starts.
   void use_values(const double* by_block);
-  // Branch and bound in at most `nodes` steps; `prices` by workload.
-  PricedSet best(const std::vector<double>& prices, int nodes) const;
+  // Branch and bound in at most `nodes` steps; `prices` by workload. `known` are sets that may be good.
+  PricedSet best(const std::vector<double>& prices, int nodes, const std::vector<std::vector<User>>& known = {}) const;
 
  private:
   struct Item {
     User user;
     const Option* option = nullptr;
-    std::vector<double> load;     // GPUs by block, slices as their least part of a GPU
-    std::vector<double> weighed;  // what that costs by each of the weights
+    std::vector<double> load;  // GPUs by block, slices as their least part of a GPU
+    double at_rates = 0;       // what they cost on demand, if machines could be rented in parts
   };
   struct Search;
 
-  void weigh(Item& item) const;
-
   const CostModel& costs_;
   std::size_t pool_;
-  bool sliced_ = false;                       // some item needs slices
-  std::vector<double> rates_;                 // by block: dollars of a GPU on demand
-  std::vector<std::vector<double>> weights_;  // see bound(): dollars of a GPU by block, at most the rates
-  std::vector<double> free_;                  // by weights: what the reservation is worth
-  std::vector<double> kept_;                  // by weights: the part of a decided set's cost that they leave
-  std::vector<Item> items_;                   // by workload
+  bool sliced_ = false;         // some item needs slices
+  double quota_;                // GPUs in whole machines; infinite without one
+  std::vector<double> rates_;   // by block: dollars of a GPU on demand
+  std::vector<double> values_;  // by block: see use_values()
+  std::vector<Item> items_;     // by workload
 };
 
 }  // namespace rightsize::portfolio

@@ -1,9 +1,12 @@
 #include "portfolio/relaxation.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "base/threads.h"
 #include "solve/mip.h"
 
 namespace rightsize::portfolio {
@@ -28,6 +31,7 @@ Relaxation::Relaxation(const CostModel& costs, const RatePrices& start)
       organisation_(costs.organisation()),
       prices_(start.prices),
       best_prices_(start.prices),
+      direction_(start.prices.size(), 0),
       bound_(start.bound) {
   const std::vector<std::vector<User>> users = users_by_pool(organisation_);
   for (std::size_t p = 0; p < organisation_.pools.size(); ++p) {
@@ -44,19 +48,36 @@ void Relaxation::keep(std::size_t pool, const std::vector<User>& users) {
   sets.push_back(users);
 }
 
-Relaxation::Step Relaxation::evaluate(const std::vector<double>& prices, int nodes, const std::function<bool()>& stop) {
+Relaxation::Step Relaxation::evaluate(const std::vector<double>& prices, const std::function<bool()>& stop) {
+  constexpr int kNodes = 2'000'000;  // half a second; most pools need few
+  constexpr unsigned kThreads = 2;
+  std::vector<PricedSet> found(pools_.size());
+  std::atomic<bool> stopped = false;
+  const auto price = [&](std::size_t p) {
+    if (stopped || !pools_[p].has_users()) return;
+    if (stop())
+      stopped = true;
+    else
+      found[p] = pools_[p].best(prices, kNodes, sets_[p]);
+  };
+  std::vector<std::size_t> together;
+  for (std::size_t p = 0; p < pools_.size(); ++p) {
+    if (pools_[p].has_slices())
+      price(p);  // they share counts of slices
+    else
+      together.push_back(p);
+  }
+  for_each_index(together.size(), kThreads, [&](std::size_t i) { price(together[i]); });
   Step step{std::accumulate(prices.begin(), prices.end(), organisation_.reserved_usd()),
             std::vector<int>(prices.size(), 0)};
+  if (stopped) {
+    step.bound = -std::numeric_limits<double>::infinity();
+    return step;
+  }
   for (std::size_t p = 0; p < pools_.size(); ++p) {
-    if (!pools_[p].has_users()) continue;
-    if (stop()) {
-      step.bound = -std::numeric_limits<double>::infinity();
-      return step;
-    }
-    const PricedSet set = pools_[p].best(prices, nodes);
-    step.bound -= set.bound;
-    for (const User& user : set.users) ++step.covered[user.workload];
-    keep(p, set.users);
+    step.bound -= found[p].bound;
+    for (const User& user : found[p].users) ++step.covered[user.workload];
+    keep(p, found[p].users);
   }
   for (std::size_t w = 0; w < prices.size(); ++w) {
     const int option = bought(organisation_.workloads[w]);
@@ -70,30 +91,28 @@ Relaxation::Step Relaxation::evaluate(const std::vector<double>& prices, int nod
 }
 
 void Relaxation::improve(double best_cost, double gap, const std::function<bool()>& stop) {
-  constexpr double kLeastFactor = 1e-3, kRestart = 0.05;
-  constexpr int kPatience = 6, kQuickNodes = 2'000, kCarefulNodes = 50'000;
-  factor_ = std::max(factor_, kRestart);
+  constexpr double kLeastFactor = 5e-3, kShorter = 1 / 1.5, kInertia = 0.6;
+  constexpr int kPatience = 6;
   int since = 0;
   while (!stop() && factor_ > kLeastFactor && best_cost > bound_ * (1 + gap)) {
-    const Step step = evaluate(prices_, kQuickNodes, stop);
-    if (stop()) return;
-    if (step.bound > bound_ + 1e-9) {
-      since = step.bound > bound_ * (1 + 1e-5) ? 0 : since + 1;
-      bound_ = std::min(step.bound, best_cost), best_prices_ = prices_;
-    } else {
-      ++since;
+    const Step step = evaluate(prices_, stop);
+    if (!std::isfinite(step.bound)) return;
+    since = step.bound > bound_ * (1 + 1e-5) ? 0 : since + 1;
+    if (step.bound > bound_) bound_ = std::min(step.bound, best_cost), best_prices_ = prices_;
+    if (since >= kPatience) {
+      factor_ *= kShorter, since = 0, prices_ = best_prices_;
+      std::ranges::fill(direction_, 0);
     }
-    if (since >= kPatience) factor_ /= 2, since = 0, prices_ = best_prices_;
+    // Earlier directions count less and less: they keep prices from moving back and forth.
     double norm = 0;
-    for (int covered : step.covered) norm += (1 - covered) * (1 - covered);
+    for (std::size_t w = 0; w < prices_.size(); ++w) {
+      direction_[w] = kInertia * direction_[w] + (1 - step.covered[w]);
+      norm += direction_[w] * direction_[w];
+    }
     if (norm == 0) break;  // every workload runs once: the bound is a plan's cost
-    const double length = factor_ * std::max(1e-6 * best_cost, 1.02 * best_cost - step.bound) / norm;
-    for (std::size_t w = 0; w < prices_.size(); ++w)
-      prices_[w] = std::max(0.0, prices_[w] + length * (1 - step.covered[w]));
+    const double length = factor_ * std::max(1e-6 * best_cost, best_cost - step.bound) / norm;
+    for (std::size_t w = 0; w < prices_.size(); ++w) prices_[w] = std::max(0.0, prices_[w] + length * direction_[w]);
   }
-  // Steps use a quick bound of each pool; at the best prices a better one is worth its time.
-  if (best_cost > bound_ * (1 + gap))
-    bound_ = std::max(bound_, std::min(best_cost, evaluate(best_prices_, kCarefulNodes, stop).bound));
 }
 
 Choice Relaxation::combine(const Choice& incumbent, double seconds) const {

@@ -33,15 +33,16 @@ class Relaxation {
     std::vector<int> covered;  // how often each workload runs
   };
   // The bound is infinitely low if `stop()` ended it.
-  Step evaluate(const std::vector<double>& prices, int nodes, const std::function<bool()>& stop);
+  Step evaluate(const std::vector<double>& prices, const std::function<bool()>& stop);
   void keep(std::size_t pool, const std::vector<User>& users);
 
   const CostModel& costs_;
   const Organisation& organisation_;
   std::vector<PoolPricing> pools_;
   std::vector<double> prices_, best_prices_;
+  std::vector<double> direction_;  // of the steps, by workload
   double bound_;
-  double factor_ = 1;                                 // of the step length; it shrinks where steps no longer help
+  double factor_ = 0.3;                               // of the step length; it shrinks where steps no longer help
   std::vector<std::vector<std::vector<User>>> sets_;  // by pool
 };
 
