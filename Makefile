@@ -29,8 +29,9 @@ test: ## build everything, then run every test
 
 check: test check-long asan tsan tidy coverage check-fuzz dist dist-check ## all slow checks (several hours): sanitizers, tidy, fuzzers, coverage, cross build, artifacts; docs/quality.md has the latest results
 
-check-long: ## the tests at full length: 500 random requests, 200 killed imports on SQLite and PostgreSQL each, 50 services, the page under load, 10,000 damaged inputs per reader, the program under stress
+check-long: ## the tests at full length: 500 random requests, 40,000 random command lines, 200 killed imports on SQLite and PostgreSQL each, 50 services, the page under load, 10,000 damaged inputs per reader, the program under stress
 	@RIGHTSIZE_RANDOM_REQUESTS=500 $(RELEASE)/plan_test --gtest_filter='RandomRequests.*'
+	@python3 tests/command_lines_test.py $(PROGRAM) --count 40000
 	@python3 tests/market/kill_test.py $(PROGRAM) 200
 	@python3 tests/decisions/kill_test.py $(PROGRAM) 1000
 	@python3 tests/service/truth_test.py $(PROGRAM) $(RELEASE)/tests/play_service --seeds 50

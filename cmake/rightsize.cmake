@@ -13,7 +13,13 @@ endif()
 
 option(RIGHTSIZE_FUZZ "build the fuzz targets and instrument all code for fuzzing and coverage (needs clang)" OFF)
 option(RIGHTSIZE_UNITY "compile up to eight files as one, which more than halves the work" OFF)
+option(RIGHTSIZE_HARDENED "stop at overwritten stacks and buffers, and make the tables of addresses read-only" OFF)
 option(RIGHTSIZE_PCH "compile the standard headers of the modules once, which saves a quarter of the work" OFF)
+
+if(RIGHTSIZE_HARDENED)
+  add_compile_options(-fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  add_link_options(LINKER:-z,relro LINKER:-z,now)
+endif()
 
 add_library(rightsize_flags INTERFACE)
 target_include_directories(rightsize_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
@@ -52,6 +58,9 @@ endfunction()
 
 function(rightsize_test_options target)
   target_compile_options(${target} PRIVATE -O0)
+  if(RIGHTSIZE_HARDENED)
+    target_compile_options(${target} PRIVATE -U_FORTIFY_SOURCE)  # it needs optimization
+  endif()
   if(RIGHTSIZE_FUZZ)  # coverage counts the code under test, not the tests
     target_compile_options(${target} PRIVATE -fno-profile-instr-generate -fno-coverage-mapping -fno-sanitize=fuzzer-no-link)
   endif()

@@ -31,6 +31,7 @@
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/repair.h"
+#include "rightsize/typed/trial_time.h"
 #include "rightsize/typed/typed.h"
 #include "rightsize/typed/work.h"
 
@@ -131,7 +132,8 @@ constexpr Command kCommands[] = {
      add_models,
      {"models qwen", "models llama-3.1-70b"}},
     {"portfolio",
-     "all workloads of an organisation in one plan: what runs where, on whose reservation, and what one more GPU is worth",
+     "all workloads of an organisation in one plan: what runs where, on whose reservation, and what one more GPU is "
+     "worth",
      add_portfolio,
      {"portfolio examples/portfolio/team.yaml", "portfolio examples/portfolio/team.yaml --format json"}},
     {"prices",
@@ -374,9 +376,9 @@ std::vector<std::string> names_and_topics() {
 
 // Commands that only read and print, so that a suggestion can be tried out before it is made.
 bool only_reads(const std::vector<std::string>& words) {
-  constexpr std::array<std::string_view, 18> kReaders = {"portfolio", "recommend", "checklist", "estimate", "memory", "batch", "cache", "autoscale", "bill",
-                                                         "window",    "commit",    "mig",      "gpus",   "models",
-                                                         "prices",    "fleet",     "service",  "diff"};
+  constexpr std::array<std::string_view, 18> kReaders = {
+      "portfolio", "recommend", "checklist", "estimate", "memory", "batch",  "cache", "autoscale", "bill",
+      "window",    "commit",    "mig",       "gpus",     "models", "prices", "fleet", "service",   "diff"};
   if (std::find(kReaders.begin(), kReaders.end(), words.front()) == kReaders.end()) return false;
   constexpr std::array<std::string_view, 8> kActs = {"--prometheus", "--out",  "-",      "--record",
                                                      "import",       "update", "forget", "nvml"};
@@ -402,13 +404,22 @@ bool answers(const std::vector<std::string>& words) {
 int refuse(const Errors& errors, const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
   const int code = print_error(errors);
   if (errors.front().code == ErrorCode::kBug) return code;
-  auto nearest = repaired(words, errors, declared, answers);
+  constexpr double kTrying = 4;  // seconds: a refusal may take a moment longer, but not long
+  const TrialTime time(kTrying);
+  const Runs runs = [&](const std::vector<std::string>& tried) {
+    return !time.is_over() && answers(tried) && !time.is_over();
+  };
+  auto nearest = repaired(words, errors, declared, runs);
+  if (nearest) {
+    if (const std::vector<std::string> without = left_out(words, *nearest); !without.empty())
+      std::cerr << fmt::format("note: the command below leaves out {}\n", fmt::join(without, ", "));
+  }
   // Otherwise an example of the command, if it needs no file that is missing here.
   if (const Command* command = find_command(words.front()); command != nullptr && !nearest) {
     for (const char* example : command->examples) {
       std::vector<std::string> shown;
       for (const std::string_view word : split_list(example, ' ')) shown.emplace_back(word);
-      if (nearest || std::string_view(example).find('\'') != std::string_view::npos || !answers(shown)) continue;
+      if (nearest || std::string_view(example).find('\'') != std::string_view::npos || !runs(shown)) continue;
       nearest = shown;
     }
   }
@@ -445,6 +456,18 @@ int run_command(const Command& command, Typed typed) {
   return written == kDone ? outcome->exit_code : written;
 }
 
+// A command line whose flags and values are misspelt too.
+std::optional<std::vector<std::string>> corrected(const std::vector<std::string>& words) {
+  const Command* command = find_command(words.front());
+  if (command == nullptr) return std::nullopt;
+  DeclaredCommand declared(*command);
+  const std::deque<FlagInfo> known = declared.describe().flags;
+  const Typed meant = meant_work(meant_flags({words}, known), known);
+  const Checked<void> parsed = parse(declared, {meant.words.begin() + 1, meant.words.end()});
+  if (parsed) return std::nullopt;
+  return repaired(meant.words, parsed.error(), known, answers);
+}
+
 // An unknown first word: a command with a similar name, or what the word names.
 int refuse_command(const std::vector<std::string>& words) {
   const int code = print_error({unknown_command(words.front())});
@@ -452,6 +475,7 @@ int refuse_command(const std::vector<std::string>& words) {
   for (const std::string& name : suggest(words.front(), command_names())) {
     candidates.push_back(words);
     candidates.back().front() = name;
+    if (const auto whole = corrected(candidates.back())) candidates.push_back(*whole);
     candidates.push_back({name});
   }
   const WordKind kind = kind_of_word(words.front());

@@ -179,6 +179,23 @@ YamlDocument::Source::Source(std::string name, std::string content)
 
 namespace {
 
+// yaml-cpp reads a line that begins with a bracket to its end before it looks at the first value, at a hundred bytes of
+// memory for each bracket and comma.
+void refuse_long_lines(std::string_view text) {
+  constexpr int kDeepest = 500, kMost = 1'000'000;  // yaml-cpp refuses deeper ones itself
+  int depth = 0, signs = 0;
+  YAML::Mark mark;
+  for (const char c : text) {
+    const int opened = c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+    depth = c == '\n' ? 0 : depth + opened;
+    signs = c == '\n' ? 0 : signs + (opened != 0 || c == ',' || c == ':' ? 1 : 0);
+    if (depth > kDeepest) throw Refused{mark, "brackets are nested more than 500 deep"};
+    if (signs > kMost) throw Refused{mark, "a line has more than a million values"};
+    mark.line += c == '\n' ? 1 : 0;
+    mark.column = c == '\n' ? 0 : mark.column + 1;
+  }
+}
+
 // Runs `read` and turns what yaml-cpp or a builder throws into an error in `document`.
 template <class Read>
 std::optional<Error> catch_mistake(const YamlDocument& document, const Read& read) {
@@ -202,6 +219,7 @@ std::optional<Error> catch_mistake(const YamlDocument& document, const Read& rea
 Result<YamlDocument> YamlDocument::parse(std::string file, std::string text) {
   YamlDocument document(std::make_shared<const Source>(std::move(file), std::move(text)));
   std::optional<Error> mistake = catch_mistake(document, [&] {
+    refuse_long_lines(document.source_->text);
     std::istringstream stream(document.source_->text);
     YAML::Parser parser(stream);
     Builder builder;
@@ -220,6 +238,7 @@ YamlDocument::Several YamlDocument::parse_all(std::string file, std::string text
   Several several;
   const YamlDocument frame(std::make_shared<const Source>(std::move(file), std::move(text)));
   several.mistake = catch_mistake(frame, [&] {
+    refuse_long_lines(frame.source_->text);
     std::istringstream stream(frame.source_->text);
     YAML::Parser parser(stream);
     int previous = -1;

@@ -1,5 +1,7 @@
 #include "base/yaml.h"
 
+#include <chrono>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,6 +73,25 @@ TEST(Yaml, OurOwnFilesAreOneDocument) {
     ASSERT_FALSE(document) << text;
     EXPECT_THAT(document.error().message, HasSubstr("one document")) << text;
   }
+}
+
+// A few megabytes must not take hundreds of megabytes and seconds before they are refused.
+TEST(Yaml, DeepAndLongLinesAreRefusedAtOnce) {
+  for (const std::string unit : {"{a: ", "[", "- [", "[{", "[],", "{},"}) {
+    for (const std::string start : {"", "a: ", "["}) {
+      std::string text = start;
+      while (text.size() < 4'000'000) text += unit;
+      const auto begun = std::chrono::steady_clock::now();
+      const Result<YamlDocument> document = YamlDocument::parse("a.yaml", text);
+      ASSERT_FALSE(document) << unit;
+      EXPECT_GT(document.error().place.column, 0) << unit;
+      EXPECT_LT(document.error().message.size(), 200u);
+      EXPECT_TRUE(all(text).mistake) << unit;
+      EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5)) << unit;
+    }
+  }
+  std::string deep(400, '[');
+  EXPECT_TRUE(YamlDocument::parse("a.yaml", deep + std::string(400, ']')));
 }
 
 TEST(Yaml, AQuotedEmptyValueIsText) {

@@ -50,7 +50,6 @@ sharing::Demand demand_of(const WorkloadFile& file, const std::vector<GpuType>& 
     }
     for (int r = 0; r < workload.replicas; ++r) {
       replicas.push_back({w, r});
-      demand.same.push_back(w);
       demand.together.push_back(together);
     }
   }

@@ -91,10 +91,34 @@ TEST(Report, QuietIsTheFirstParagraphInOneLine) {
   listing.title = "GPUs";
   listing.blocks = {list, Paragraph{"What the columns mean."}};
   EXPECT_EQ(render(listing, Format::kText, {.quiet = true}), "h100, l4\n");
+  Report file;
+  file.blocks = {Verbatim{"", "model: a\njob: train\n"}};
+  EXPECT_EQ(render(file, Format::kText, {.quiet = true}), "model: a\njob: train\n");
 }
 
 TEST(Report, CsvIsExactAndQuoted) {
   EXPECT_EQ(render(sample(), Format::kCsv), "gpu,usd_per_hour\nh100|sxm,6.88\n\"a, \"\"b\"\"\",10.5\n<t4>,\n");
+}
+
+TEST(Report, CsvNeverBeginsACellLikeAFormula) {
+  Table table;
+  table.columns = {{"n", "name"}, {"p", "price"}};
+  for (const char* name : {"=1+1", "+A1", "-cmd", "@x", "\tx"})
+    table.rows.push_back({text_cell(name), number_cell("", -1.5e-7)});
+  table.rows.push_back({unknown_cell(), text_cell("-")});
+  Report report;
+  report.blocks = {table};
+  EXPECT_EQ(render(report, Format::kCsv),
+            "name,price\n'=1+1,-1.5e-07\n'+A1,-1.5e-07\n'-cmd,-1.5e-07\n'@x,-1.5e-07\n'\tx,-1.5e-07\n,-\n");
+}
+
+TEST(Report, CsvWithoutATableIsTheDocument) {
+  Report report;
+  report.blocks = {Paragraph{"It fits."}};
+  report.document = {{"schema", "a/1"},
+                     {"need", {{"bytes", 8}, {"usd", nullptr}}},
+                     {"parts", Json::array({Json{{"name", "=a"}}, Json{{"name", "b"}, {"size", 2.5}}})}};
+  EXPECT_EQ(render(report, Format::kCsv), "schema,need.bytes,need.usd\na/1,8,\n\nname,size\n'=a,\nb,2.5\n");
 }
 
 TEST(Report, MarkdownEscapesBars) {

@@ -176,7 +176,7 @@ std::string names_in(const Table& table) {
 }
 
 // The answer is the first paragraph. If a table comes first, it is the names in the table, because a paragraph after a
-// table only explains it.
+// table only explains it. A file is the whole answer.
 std::string render_quiet(const Report& report) {
   std::string text = report.title;
   for (const Block& block : report.blocks) {
@@ -188,6 +188,7 @@ std::string render_quiet(const Report& report) {
       text = names_in(*table);
       break;
     }
+    if (const auto* verbatim = std::get_if<Verbatim>(&block)) return verbatim->text;
   }
   text = text.substr(0, text.find('\n'));
   return text + '\n';

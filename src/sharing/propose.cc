@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/cancel.h"
 #include "sharing/sharing.h"
 #include "solve/mip.h"
 
@@ -12,14 +13,19 @@ constexpr std::size_t kMany = 2000;  // replicas: beyond, fewer orders and no so
 // Fills GPUs with replicas in a given order, each into the first GPU that can take it.
 class Filler {
  public:
-  Filler(const Demand& demand, Mechanism how, std::size_t gpu) : demand_(demand), how_(how), gpu_(gpu) {}
+  Filler(const Demand& demand, Mechanism how, std::size_t gpu) : demand_(demand), how_(how), gpu_(gpu) {
+    std::map<Tenant, std::size_t> known;
+    for (const Tenant& tenant : demand.tenants[gpu])
+      kind_.push_back(known.try_emplace(tenant, known.size()).first->second);
+  }
 
   // Replicas that belong together; they are left out if they fit not even alone.
   void place(const std::vector<std::size_t>& unit) {
     std::size_t tried = 0;
     const std::vector<std::size_t>* before = nullptr;
     // GPUs with the same content are tried once, the latest first.
-    for (std::size_t g = groups_.size(); g-- > 0 && tried < most_tried();) {
+    const std::size_t last = groups_.size() - std::min(groups_.size(), kMany);
+    for (std::size_t g = groups_.size(); g-- > last && tried < most_tried();) {
       if (before != nullptr && kinds_[g] == *before) continue;
       before = &kinds_[g];
       ++tried;
@@ -43,11 +49,11 @@ class Filler {
 
   std::vector<std::size_t> kinds_of(const std::vector<std::size_t>& replicas) const {
     std::vector<std::size_t> kinds;
-    for (std::size_t r : replicas) kinds.push_back(demand_.same[r]);
+    for (std::size_t r : replicas) kinds.push_back(kind_[r]);
     return kinds;
   }
 
-  // Replicas of one workload are alike, so their groups are judged once.
+  // Groups of replicas that are alike are judged once.
   std::optional<Group> judged(std::vector<std::size_t> replicas) {
     const auto [at, fresh] = known_.try_emplace(kinds_of(replicas));
     if (fresh) {
@@ -64,7 +70,8 @@ class Filler {
   Mechanism how_;
   std::size_t gpu_;
   std::vector<Group> groups_;
-  std::vector<std::vector<std::size_t>> kinds_;  // of each group: `same` of its replicas
+  std::vector<std::size_t> kind_;                // by replica: a number that equal ones share
+  std::vector<std::vector<std::size_t>> kinds_;  // of each group: the kinds of its replicas
   std::map<std::vector<std::size_t>, std::optional<Group>> known_;
 };
 
@@ -143,7 +150,10 @@ std::vector<Group> pack(const Demand& demand, Mechanism how, std::size_t gpu, bo
     return a.size > b.size;
   });
   Filler filler(demand, how, gpu);
-  for (const Unit& unit : units) filler.place(unit.replicas);
+  for (const Unit& unit : units) {
+    if (cancelled()) break;
+    filler.place(unit.replicas);
+  }
   return filler.take();
 }
 

@@ -8,6 +8,7 @@
 // the model errs towards longer times: interference never makes a model faster.
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ struct Tenant {
   Bytes adapter;     // its size
   int apart = -1;    // tenants with the same number are on different GPUs
   bool fits = true;  // this kind of GPU can run it at all
+
+  auto operator<=>(const Tenant&) const = default;
 };
 
 struct SharedGpu {
@@ -69,10 +72,9 @@ std::optional<Group> evaluate(Mechanism how, const std::vector<const Tenant*>& t
 struct Demand {
   std::vector<SharedGpu> gpus;
   std::vector<std::vector<Tenant>> tenants;
-  std::vector<std::size_t> same;  // by replica: a number that replicas of one workload share
-  std::vector<int> together;      // by replica: those with the same number are on one GPU; -1: anywhere
+  std::vector<int> together;  // by replica: those with the same number are on one GPU; -1: anywhere
 
-  std::size_t count() const { return same.size(); }
+  std::size_t count() const { return together.size(); }
 };
 
 // GPUs of one mechanism that hold every replica, packed in one of several orders. Empty if one fits no GPU.

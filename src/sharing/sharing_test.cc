@@ -41,7 +41,6 @@ Demand random_demand(std::uint64_t seed, std::size_t count) {
     t.service = *t.service * 2;
     t.busy *= 2;
     demand.tenants[1].push_back(t);
-    demand.same.push_back(i);
     demand.together.push_back(-1);
   }
   return demand;

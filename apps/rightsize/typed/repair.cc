@@ -302,8 +302,6 @@ class Repair {
   std::string messages_, hints_;
   std::set<std::vector<std::string>> tried_;
   std::vector<std::string> found_;
-  // A refusal may take a moment longer, but not long. A count rather than a time, so that the suggestion does not
-  // depend on how busy the machine is.
   static constexpr std::size_t kMostTrials = 40;
 };
 
@@ -313,6 +311,20 @@ std::optional<std::vector<std::string>> repaired(const std::vector<std::string>&
                                                  const std::deque<FlagInfo>& declared, const Runs& runs) {
   if (words.empty()) return std::nullopt;
   return Repair(words, errors, declared, runs).run();
+}
+
+std::vector<std::string> left_out(const std::vector<std::string>& typed, const std::vector<std::string>& suggested) {
+  std::vector<std::string> without;
+  const auto flag_of = [](const std::string& word) {
+    return is_flag_word(word) ? word.substr(0, word.find('=')) : std::string();
+  };
+  for (const std::string& word : typed) {
+    const std::string flag = flag_of(word);
+    const bool kept = flag.empty() || std::any_of(suggested.begin(), suggested.end(),
+                                                  [&](const std::string& other) { return flag_of(other) == flag; });
+    if (!kept && !holds(without, flag)) without.push_back(flag);
+  }
+  return without;
 }
 
 std::string as_typed(const std::vector<std::string>& words) {
