@@ -44,6 +44,7 @@ double work_time(const TimeShares& shares, const Slowdown& slow, double device) 
 
 struct Pace {
   double speed = 1, busy = 0;
+  double time = 0;  // of the work
 };
 
 Pace pace_of(const WatchedWork& work, const Slowdown& slow, double device) {
@@ -51,36 +52,16 @@ Pace pace_of(const WatchedWork& work, const Slowdown& slow, double device) {
   if (work.paced) {
     constexpr double kKeepsUp = 0.9;  // above this, or above today's load, requests queue
     const double full = std::max(kKeepsUp, 1 - work.shares.wait);
-    return {time > full ? full / time : 1, std::min(1.0, time)};
+    return {time > full ? full / time : 1, std::min(1.0, time), time};
   }
   const double total = time + work.shares.wait;
-  return total > 0 ? Pace{1 / total, time / total} : Pace{};
+  return total > 0 ? Pace{1 / total, time / total, time} : Pace{};
 }
 
 // All resources slower or faster at once: perf's width applied to work that uses several of them.
 Slowdown scaled(Slowdown slow, double factor) {
   slow.arithmetic *= factor, slow.memory *= factor, slow.launch *= factor, slow.host_link *= factor;
   return slow;
-}
-
-std::optional<double> cost_of(double speed, const std::optional<market::GpuQuote>& there,
-                              const std::optional<market::GpuQuote>& here) {
-  if (!there || !here || speed <= 0) return std::nullopt;
-  return there->rate / here->rate / speed;
-}
-
-std::optional<market::GpuQuote> price_of(const market::PriceBook* prices, const catalog::Gpu& gpu) {
-  return prices != nullptr ? prices->gpu(gpu, catalog::Purchase::kOnDemand) : std::nullopt;
-}
-
-void cheapest_first(std::vector<Projection>& projections) {
-  std::stable_sort(projections.begin(), projections.end(), [](const Projection& a, const Projection& b) {
-    auto rank = [](const Projection& p) {
-      return (p.fits ? 0 : 8) + (p.replaces ? 0 : 4) + (p.keeps_up ? 0 : 2) + (p.cost ? 0 : 1);
-    };
-    if (rank(a) != rank(b)) return rank(a) < rank(b);
-    return a.cost.value_or(0) < b.cost.value_or(0);
-  });
 }
 
 }  // namespace
@@ -94,13 +75,17 @@ SpeedElsewhere speed_on(const WatchedWork& work, const Slowdown& slow) {
   // to 1.
   constexpr double kDevice = 0.3;
   const Pace likely = pace_of(work, slow, kDevice);
-  SpeedElsewhere there{likely.speed, likely.speed, likely.speed, likely.busy, likely.busy, slow.basis};
+  SpeedElsewhere there{likely.speed, likely.speed, likely.speed, likely.busy, likely.busy, 1, slow.basis};
+  const double now = 1 - work.shares.wait;
+  double slowest_time = likely.time;
   for (const double device : {0.0, 1.0}) {
     const Pace slowest = pace_of(work, scaled(slow, std::exp(slow.width)), device);
     there.low = std::min(there.low, slowest.speed);
     there.busy_high = std::max(there.busy_high, slowest.busy);
+    slowest_time = std::max(slowest_time, slowest.time);
     there.high = std::max(there.high, pace_of(work, scaled(slow, std::exp(-slow.width)), device).speed);
   }
+  if (now > 0) there.growth = slowest_time / now;
   return there;
 }
 
@@ -111,34 +96,19 @@ std::optional<SpeedElsewhere> speed_on(const WatchedWork& work, const SustainedR
 
 namespace {
 
-// The recorded peaks grow by the same factor as the busy time.
-void set_load(Projection& there, const Summary& summary, double busy_now) {
-  if (busy_now <= 0) return;
-  for (const Metric metric : {Metric::kSmActive, Metric::kGraphicsActive, Metric::kGpuUtil}) {
-    const auto& seen = summary.of(metric);
-    if (!seen) continue;
-    const double growth = there.speed.busy_high / busy_now;
-    there.load_p95 = seen->p95 * growth;
-    there.load_peak = seen->max * growth;
-    // A request takes its length over one minus the load (fleet/running.h).
-    const auto is_slow = [&](double now, double load) {
-      return load >= 1 || growth * (1 - std::min(now, 0.99)) / (1 - load) > Projection::kMostSlowdown;
-    };
-    there.keeps_up = there.speed.busy_high < 1 && *there.load_p95 <= Projection::kFull &&
-                     !is_slow(seen->p95, *there.load_p95) && !is_slow(seen->max, *there.load_peak);
-    return;
+// perf's factors for the work and the share of each: from the counters, or from the job's estimates.
+std::optional<Projection> projection_on(const ProjectionInput& input, const WatchedWork& work,
+                                        const SustainedRates& from, const SustainedRates& to) {
+  if (input.known == nullptr) {
+    const std::optional<Slowdown> slow = perf::slowdown(from, to, work.format);
+    return slow ? std::optional(Projection{to.gpu, speed_on(work, *slow), *slow}) : std::nullopt;
   }
-}
-
-std::optional<SpeedElsewhere> speed_of(const ProjectionInput& input, const WatchedWork& work,
-                                       const SustainedRates& from, const SustainedRates& to) {
-  if (input.known == nullptr) return speed_on(work, from, to);
   const KnownJob& known = *input.known;
   const Result<Slowdown> slow = perf::job_slowdown(*known.constants, known.model, known.job, from, to);
   if (!slow) return std::nullopt;
   WatchedWork estimated = work;  // the estimate includes launches, also the host's part
   estimated.shares.stall += std::exchange(estimated.shares.launch, 0);
-  return speed_on(estimated, *slow);
+  return Projection{to.gpu, speed_on(estimated, *slow), *slow};
 }
 
 }  // namespace
@@ -150,30 +120,15 @@ bool may_replace(const catalog::Gpu& other, const catalog::Gpu& now) {
   return other.vendor == now.vendor && (!is_consumer(other) || is_consumer(now));
 }
 
-std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedTable& speeds,
-                                const market::PriceBook* prices) {
+std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedTable& speeds) {
   std::vector<Projection> projections;
   const SustainedRates* from = speeds.find(*input.gpu);
   if (from == nullptr) return projections;
-  const auto here = price_of(prices, *input.gpu);
-  const auto& held = input.summary->of(Metric::kMemoryUsed);
   const WatchedWork work = watched_work(*input.summary, *input.diagnosis);
   for (const SustainedRates& to : speeds.all()) {
     if (&to == from) continue;
-    const std::optional<SpeedElsewhere> speed = speed_of(input, work, *from, to);
-    if (!speed) continue;
-    Projection projection;
-    projection.gpu = to.gpu;
-    projection.speed = *speed;
-    projection.price = price_of(prices, *to.gpu);
-    projection.replaces = may_replace(*to.gpu, *input.gpu);
-    if (work.paced) set_load(projection, *input.summary, 1 - work.shares.wait);
-    constexpr double kUsable = 0.97;  // of the memory; the driver and fragmentation take the rest
-    projection.fits = !held || bytes(held->max) <= to.gpu->capacity() * kUsable;
-    projection.cost = cost_of(speed->likely, projection.price, here);
-    projections.push_back(std::move(projection));
+    if (std::optional<Projection> there = projection_on(input, work, *from, to)) projections.push_back(*there);
   }
-  cheapest_first(projections);
   return projections;
 }
 

@@ -1,11 +1,11 @@
-// The same work on every other GPU: speed, interval and cost.
+// The same work on every other GPU: speed and interval.
 //
 // perf knows how fast each GPU is. A diagnosis knows where the time went on the observed GPU; each part of it is scaled
 // by perf's factor for that resource, so that a projection and an estimate of the same work agree. Number formats that
 // only the other GPU supports are not considered, and time spent in the host or the network stays the same.
 //
 //   const perf::SpeedTable speeds(catalog, constants);                        // once
-//   std::vector<Projection> others = project({&summary, &diagnosis, h200}, speeds, &prices);
+//   std::vector<Projection> others = project({&summary, &diagnosis, h200}, speeds);
 //   auto there = speed_on(watched_work(summary, diagnosis), *speeds.find(*h200), *speeds.find(*l4));
 #pragma once
 
@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "diagnose/diagnose.h"
-#include "market/price_book.h"
 #include "perf/job_time.h"
 
 namespace rightsize::diagnose {
@@ -30,6 +29,7 @@ WatchedWork watched_work(const Summary& summary, const Diagnosis& diagnosis);
 struct SpeedElsewhere {
   double low = 1, likely = 1, high = 1;
   double busy = 0, busy_high = 0;              // share of the time it would be busy: likely, and at the slow end
+  double growth = 1;                           // factor of the active time at the slow end
   perf::Basis basis = perf::Basis::kMeasured;  // the weaker of the two GPUs'
 };
 
@@ -47,15 +47,7 @@ bool may_replace(const catalog::Gpu& other, const catalog::Gpu& now);
 struct Projection {
   const catalog::Gpu* gpu = nullptr;
   SpeedElsewhere speed;
-  bool fits = true;      // the memory in use
-  bool replaces = true;  // may_replace()
-  // Work that arrives at its own pace: the busiest readings on the other GPU at the slow end of the interval; 1 is
-  // full.
-  std::optional<double> load_p95, load_peak;
-  bool keeps_up = true;  // p95 below kFull, and latency at p95 and at the peak within kMostSlowdown
-  static constexpr double kFull = 0.85, kMostSlowdown = 3;
-  std::optional<market::GpuQuote> price;  // the user's own, else the cheapest on-demand offer, if any
-  std::optional<double> cost;             // of the same work, relative to the observed GPU
+  perf::Slowdown slow;  // by resource
 };
 
 // The job, if the user describes it: its estimates then show what the time is made of, and the counters how much of it
@@ -73,10 +65,8 @@ struct ProjectionInput {
   const KnownJob* known = nullptr;    // null: counters alone
 };
 
-// Every other GPU with known rates, the cheapest for the work first; those that cannot replace it, that do not keep up
-// at p95, with too little memory or without a price come last. For work that arrives at its own pace, a GPU is as fast
-// as this one as long as it keeps up, and the cost is that of the hour. `prices` may be null.
-std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedTable& speeds,
-                                const market::PriceBook* prices);
+// Every other GPU with known rates. For work that arrives at its own pace, a GPU is as fast as this one as long as it
+// keeps up. fleet/alternatives.h adds memory, load and prices.
+std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedTable& speeds);
 
 }  // namespace rightsize::diagnose

@@ -34,23 +34,18 @@ TEST(Analyse, EveryKindOfWasteIsClassified) {
 // A slower GPU takes longer for what is arithmetic and traffic, not for starting kernels: less than the worst ratio.
 TEST(Downsize, GrowthFollowsTheUseOfTime) {
   const DevicePrices book = book_at(2);
-  FleetAnalysis a = analyse(mixed_fleet(), {book, speeds()});
-  GpuRow trickling = row(a, "GPU-trickle");
-  const std::map<std::string, double> growth = projected_growth(trickling, speeds());
-  const catalog::Gpu& here = *trickling.price.gpu;
+  const FleetAnalysis a = analyse(mixed_fleet(), {book, speeds()});
+  const GpuRow& trickling = row(a, "GPU-trickle");
+  const Thresholds thresholds;
+  const Running running = running_on(trickling, window_of(a.gpus), thresholds);
+  const std::vector<KindOffers> offers = book.offers_instead_of(trickling.price, 1);
   int below_bound = 0;
-  for (const auto& [name, times] : growth) {
-    const catalog::Gpu& there = **facts().find_gpu(name);
-    const perf::Slowdown slow =
-        *perf::slowdown(*speeds().find(here), *speeds().find(there), catalog::NumberFormat::kBf16);
-    if (slow.arithmetic < 1 || slow.memory < 1) continue;
-    EXPECT_LE(times, slow.worst() * std::exp(slow.width) * 1.0001) << name;
-    below_bound += times < slow.worst() ? 1 : 0;
+  for (const Alternative& there : alternatives(trickling, running, {speeds(), thresholds, offers})) {
+    if (there.slow.arithmetic < 1 || there.slow.memory < 1) continue;
+    EXPECT_LE(there.speed.growth, there.slow.worst() * std::exp(there.slow.width) * 1.0001) << there.gpu->name;
+    below_bound += there.speed.growth < there.slow.worst() ? 1 : 0;
   }
   EXPECT_GT(below_bound, 5);
-  EXPECT_TRUE(projected_growth(row(a, "GPU-busy"), speeds()).empty());  // it would only be slower
-  trickling.use.metrics[static_cast<std::size_t>(Metric::kTensorActive)].reset();
-  EXPECT_FALSE(projected_growth(trickling, speeds()).empty());  // what 'profile' shows for the same counters
 }
 
 // For any fleet, the ledger and the owners add up, and no dollar is saved twice.

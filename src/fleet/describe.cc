@@ -235,8 +235,11 @@ void fill_texts(FleetAction& a, const Remedy& first, std::size_t keeps, const Th
         fmt::arg("replicas", first.replicas.first), fmt::arg("old", first.gpu), fmt::arg("place", first.to),
         fmt::arg("gpu", instead ? instead->gpu->name : ""),
         fmt::arg("rate", instead ? format_usd_per_hour(instead->rate) : ""),
-        fmt::arg("offer", instead ? instead->source : ""), fmt::arg("load", a.forecast ? load_text(*a.forecast) : ""),
-        fmt::arg("level", a.forecast ? level_of(*a.forecast, first.kind) : ""),
+        fmt::arg("offer", instead ? instead->source : ""),
+        fmt::arg("load", a.forecast    ? load_text(*a.forecast)
+                         : first.speed ? fmt::format("it runs at {:.2f}x the speed", *first.speed)
+                                       : ""),
+        fmt::arg("level", a.forecast ? level_of(*a.forecast, first.kind) : "medium"),
         fmt::arg("min_age", format_duration(thresholds.min_age)),
         fmt::arg("park_after", format_duration(thresholds.park_after)));
   };
@@ -273,6 +276,7 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
   for (std::size_t gpu : a.gpus) a.gpu_ids.push_back(input.gpus[gpu].use.device.key());
   fill_texts(a, first, keeps, input.thresholds);
   if (!a.counted && a.forecast) a.risk += "; not in the total: " + broken_limit(*a.forecast, input.thresholds);
+  if (!a.counted && first.speed) a.risk += "; not in the total: the work fills its GPU and would change provider";
   switch (first.kind) {
     case RemedyKind::kReplicas:
     case RemedyKind::kBatch:

@@ -46,7 +46,9 @@ diagnose::Summary summary_of(const GpuUse& use) {
   diagnose::OnOff turns;
   const double idle = known > 0 ? std::min(1.0, use.idle_share / known) : 0;
   turns.idle_share = idle;
-  turns.active_level = idle < 1 ? std::min(1.0, use.metric(*activity)->mean / (1 - idle)) : 0;
+  // Kernels may fill few SMs, so the engine shows how much of the time anything ran.
+  const MetricUse& level = *use.metric(use.metric(Metric::kGraphicsActive) ? Metric::kGraphicsActive : *activity);
+  turns.active_level = idle < 1 ? std::min(1.0, level.mean / (1 - idle)) : 0;
   turns.changes = static_cast<std::uint64_t>(use.changes);
   const double stretches = std::max(1.0, (use.changes + 1) / 2);
   if (idle > 0) turns.idle_run = summary.duration * (idle / stretches);
@@ -124,6 +126,93 @@ GpuUse without_waits(GpuUse use, double waits, int cycles) {
   return use;
 }
 
+struct Means {
+  double mean = 0, max = 0;
+  std::size_t steps = 0;
+};
+
+Means means_of(const MetricCurve& curve, std::size_t from, std::size_t to) {
+  Means found;
+  for (std::size_t i = from; i < std::min(to, curve.mean.size()); ++i) {
+    if (std::isnan(curve.mean[i])) continue;
+    found.mean += static_cast<double>(curve.mean[i]);
+    found.max = std::max(found.max, static_cast<double>(i < curve.max.size() ? curve.max[i] : curve.mean[i]));
+    ++found.steps;
+  }
+  if (found.steps > 0) found.mean /= static_cast<double>(found.steps);
+  return found;
+}
+
+// Changes between idle and active from step to step; those within a step are not visible.
+double changes_between(const Profile& profile, std::size_t from, std::size_t to) {
+  double changes = 0;
+  std::optional<bool> before;
+  for (std::size_t i = from; i < std::min(to, profile.idle.size()); ++i) {
+    if (std::isnan(profile.idle[i])) continue;
+    const bool idle = profile.idle[i] > 0.5F;
+    if (before && *before != idle) ++changes;
+    before = idle;
+  }
+  return changes;
+}
+
+// The use of the GPU in these steps only.
+std::optional<GpuUse> part_of(const GpuUse& whole, std::size_t from, std::size_t to) {
+  const Profile& profile = whole.profile;
+  const std::optional<Metric> shown = whole.activity();
+  const Means activity = means_of(profile.activity, from, to);
+  if (!shown || activity.steps == 0) return std::nullopt;
+  GpuUse part = whole;
+  part.covered = profile.width * static_cast<double>(activity.steps);
+  part.known = part.covered;
+  const double mean = whole.metric(*shown)->mean;
+  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
+    if (!part.metrics[i] || !telemetry::is_share(static_cast<Metric>(i))) continue;
+    const double scale = mean > 0 ? activity.mean / mean : 0;
+    part.metrics[i]->mean = std::min(1.0, part.metrics[i]->mean * scale);
+    part.metrics[i]->p50.reset(), part.metrics[i]->p95.reset();
+  }
+  const auto take = [&](Metric metric, const Means& found) {
+    if (found.steps > 0) part.metrics[static_cast<std::size_t>(metric)] = MetricUse{found.mean, {}, {}, found.max};
+  };
+  take(*shown, activity);
+  take(Metric::kDramActive, means_of(profile.dram, from, to));
+  take(Metric::kMemoryUsed, means_of(profile.memory, from, to));
+  MetricCurve idle;
+  idle.mean = profile.idle;
+  part.idle_share = means_of(idle, from, to).mean;
+  part.changes = changes_between(profile, from, to);
+  return part;
+}
+
+// A recording of a single run, at most an hour long, is judged by its work, as in 'profile': without its start-up and
+// without what follows its end. In a longer window such time is idleness.
+std::optional<GpuUse> working_part(const GpuUse& use) {
+  constexpr Seconds kLongestRun = hours(1);
+  const Profile& profile = use.profile;
+  const std::optional<Metric> shown = use.activity();
+  if (!shown || use.covered > kLongestRun) return std::nullopt;
+  std::vector<telemetry::Sample> samples;
+  std::vector<std::size_t> steps;
+  for (std::size_t i = 0; i < profile.steps(); ++i) {
+    if (std::isnan(profile.activity.mean[i])) continue;
+    telemetry::Sample& sample = samples.emplace_back();
+    steps.push_back(i);
+    sample.time = profile.begin_of(i);
+    sample.set(*shown, static_cast<double>(profile.activity.mean[i]));
+    if (i < profile.memory.mean.size() && !std::isnan(profile.memory.mean[i]))
+      sample.set(Metric::kMemoryUsed, static_cast<double>(profile.memory.mean[i]));
+  }
+  std::size_t first = samples.size(), last = 0;
+  for (const diagnose::Phase& phase : diagnose::find_phases(samples, false)) {
+    if (phase.kind != diagnose::PhaseKind::kSteady) continue;
+    first = std::min(first, phase.first);
+    last = std::max(last, phase.last);
+  }
+  if (first >= last || (first == 0 && last == samples.size())) return std::nullopt;
+  return part_of(use, steps[first], steps[last - 1] + 1);
+}
+
 GpuRow judge_one(GpuUse use, const DevicePrices& prices) {
   GpuRow row;
   row.cycle = cycle_of(use.profile);
@@ -131,8 +220,8 @@ GpuRow judge_one(GpuUse use, const DevicePrices& prices) {
   row.price = prices.price(use.device);
   const diagnose::Hardware hardware =
       row.price.gpu != nullptr ? diagnose::hardware_of(*row.price.gpu) : diagnose::Hardware{};
-  diagnose::Diagnosis found =
-      diagnose::classify(summary_of(waits > 0 ? without_waits(use, waits, row.cycle->cycles) : use), hardware);
+  const std::optional<GpuUse> part = waits > 0 ? without_waits(use, waits, row.cycle->cycles) : working_part(use);
+  diagnose::Diagnosis found = diagnose::classify(summary_of(part ? *part : use), hardware);
   if (row.cycle) diagnose::explain_cycle(*row.cycle, found);
   row.verdict = found.verdict;
   row.confidence = found.confidence;
@@ -165,7 +254,8 @@ void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& threshold
   std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const Owner& owner = gpus[i].owner();
-    if (!owner.workload.empty() && has_room(gpus[i])) groups[{owner.shown(), gpu_name(gpus[i])}].push_back(i);
+    if (!owner.workload.empty() && gpus[i].price.rate && has_room(gpus[i]))
+      groups[{owner.shown(), gpu_name(gpus[i])}].push_back(i);
   }
   for (const auto& [key, members] : groups) {
     if (members.size() < 2) continue;
@@ -293,65 +383,6 @@ namespace {
 
 constexpr std::size_t kFewestParts = 12;  // of a window shorter than two days
 
-struct Means {
-  double mean = 0, max = 0;
-  std::size_t steps = 0;
-};
-
-Means means_of(const MetricCurve& curve, std::size_t from, std::size_t to) {
-  Means found;
-  for (std::size_t i = from; i < std::min(to, curve.mean.size()); ++i) {
-    if (std::isnan(curve.mean[i])) continue;
-    found.mean += static_cast<double>(curve.mean[i]);
-    found.max = std::max(found.max, static_cast<double>(i < curve.max.size() ? curve.max[i] : curve.mean[i]));
-    ++found.steps;
-  }
-  if (found.steps > 0) found.mean /= static_cast<double>(found.steps);
-  return found;
-}
-
-// Changes between idle and active from step to step; those within a step are not visible.
-double changes_between(const Profile& profile, std::size_t from, std::size_t to) {
-  double changes = 0;
-  std::optional<bool> before;
-  for (std::size_t i = from; i < std::min(to, profile.idle.size()); ++i) {
-    if (std::isnan(profile.idle[i])) continue;
-    const bool idle = profile.idle[i] > 0.5F;
-    if (before && *before != idle) ++changes;
-    before = idle;
-  }
-  return changes;
-}
-
-// The use of the GPU in these steps only.
-std::optional<GpuUse> part_of(const GpuRow& gpu, std::size_t from, std::size_t to) {
-  const Profile& profile = gpu.use.profile;
-  const std::optional<Metric> shown = gpu.use.activity();
-  const Means activity = means_of(profile.activity, from, to);
-  if (!shown || activity.steps == 0) return std::nullopt;
-  GpuUse part = gpu.use;
-  part.covered = profile.width * static_cast<double>(activity.steps);
-  part.known = part.covered;
-  const double whole = gpu.use.metric(*shown)->mean;
-  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
-    if (!part.metrics[i] || !telemetry::is_share(static_cast<Metric>(i))) continue;
-    const double scale = whole > 0 ? activity.mean / whole : 0;
-    part.metrics[i]->mean = std::min(1.0, part.metrics[i]->mean * scale);
-    part.metrics[i]->p50.reset(), part.metrics[i]->p95.reset();
-  }
-  const auto take = [&](Metric metric, const Means& found) {
-    if (found.steps > 0) part.metrics[static_cast<std::size_t>(metric)] = MetricUse{found.mean, {}, {}, found.max};
-  };
-  take(*shown, activity);
-  take(Metric::kDramActive, means_of(profile.dram, from, to));
-  take(Metric::kMemoryUsed, means_of(profile.memory, from, to));
-  MetricCurve idle;
-  idle.mean = profile.idle;
-  part.idle_share = means_of(idle, from, to).mean;
-  part.changes = changes_between(profile, from, to);
-  return part;
-}
-
 std::size_t steps_per_part(const Profile& profile) {
   const double day = hours(24) / profile.width;
   const auto steps = static_cast<double>(profile.steps());
@@ -370,7 +401,7 @@ VerdictsOverTime verdicts_over_time(const GpuRow& gpu) {
   const diagnose::Hardware hardware =
       gpu.price.gpu != nullptr ? diagnose::hardware_of(*gpu.price.gpu) : diagnose::Hardware{};
   for (std::size_t from = 0; from < profile.steps(); from += together) {
-    const std::optional<GpuUse> part = part_of(gpu, from, from + together);
+    const std::optional<GpuUse> part = part_of(gpu.use, from, from + together);
     found.verdicts.push_back(part ? std::optional(diagnose::classify(summary_of(*part), hardware).verdict)
                                   : std::nullopt);
   }

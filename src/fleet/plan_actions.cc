@@ -11,8 +11,6 @@
 namespace rightsize::fleet {
 namespace {
 
-using diagnose::Verdict;
-
 constexpr UsdPerSecond kLeastSaving = usd_per_month(1);  // less is not worth a line
 constexpr std::size_t kMostOther = 3;                    // other remedies named with an action
 
@@ -113,34 +111,6 @@ ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const FleetAssumptions&
                            [](const FleetAction& a) { return std::pair(a.counted, a.saving); });
   for (std::size_t i = 0; i < plan.actions.size(); ++i) plan.actions[i].rank = i + 1;
   return plan;
-}
-
-Forecast forecast_on(const RelativeLoad& place, const GpuRow& gpu, const Running& running) {
-  LoadCurve load = activity_curve(gpu, running), dram = dram_curve(gpu, running);
-  load.scale(place.growth);
-  dram.scale(place.traffic);
-  load.at_least(dram);
-  return make_forecast(load, {.p95 = std::max(running.busy_p95 * place.growth, running.dram_p95 * place.traffic),
-                              .peak = std::max(running.busy_peak * place.growth, running.dram_peak * place.traffic),
-                              .now_p95 = running.busy_p95,
-                              .now_peak = running.busy_peak,
-                              .growth = place.latency,
-                              .paced = is_paced(gpu),
-                              .reading = gpu.use.interval});
-}
-
-bool is_paced(const GpuRow& gpu) { return gpu.verdict == Verdict::kUnderused || gpu.verdict == Verdict::kBursty; }
-
-bool has_room(const GpuRow& gpu) {
-  switch (gpu.verdict) {
-    case Verdict::kUnderused:
-    case Verdict::kBursty:
-    case Verdict::kLaunchBound:
-    case Verdict::kInputBound:
-      return gpu.price.rate && gpu.use.idle_share < 0.9;
-    default:
-      return false;
-  }
 }
 
 std::vector<Move> moves_of(const RemedyInput& input, std::size_t gpu, const std::string& to) {

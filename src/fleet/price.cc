@@ -1,9 +1,9 @@
 #include "fleet/price.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
-#include "diagnose/project.h"
 #include "fleet/use.h"
 
 namespace rightsize::fleet {
@@ -43,16 +43,6 @@ void take(GpuPrice& price, const market::GpuQuote& quote, PriceBasis basis) {
   if (!quote.offer) return;
   price.provider = quote.offer->price->provider;
   price.region = quote.offer->price->region;
-}
-
-std::optional<UsdPerGpuSecond> cheapest_rate(const std::vector<market::Offer>& offers, const catalog::Gpu& gpu,
-                                             const std::string& provider) {
-  std::optional<UsdPerGpuSecond> best;
-  for (const market::Offer& offer : offers) {
-    if (offer.gpu != &gpu || offer.price->provider != provider) continue;
-    if (!best || offer.rate_per_gpu() < *best) best = offer.rate_per_gpu();
-  }
-  return best;
 }
 
 }  // namespace
@@ -106,46 +96,50 @@ GpuPrice DevicePrices::price(const telemetry::Device& device) const {
   return price;
 }
 
-// Whether this provider charges less for `other` than for `now`.
-bool DevicePrices::is_cheaper_kind(const catalog::Gpu& other, const catalog::Gpu& now,
-                                   const std::string& provider) const {
-  const std::optional<UsdPerGpuSecond> a = cheapest_rate(on_demand_, other, provider);
-  const std::optional<UsdPerGpuSecond> b = cheapest_rate(on_demand_, now, provider);
-  return a && b && *a < *b;
+std::optional<Replacement> KindOffers::cheapest(double speed) const {
+  const auto saves = [&](const Offer& offer) { return !offer.ratio || *offer.ratio < speed; };
+  const auto found = std::ranges::find_if(offers, saves);
+  return found != offers.end() ? std::optional(found->what) : std::nullopt;
 }
 
-std::optional<Replacement> DevicePrices::cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const {
-  // A price for all GPUs (--price 2.50) is that of the GPUs the user has, not of others.
-  if (const auto own = book_.gpu(gpu, Purchase::kOnDemand); own && own->is_own() && own_.gpus.contains(gpu.name)) {
-    return Replacement{&gpu, own->rate, own->source(), nullptr, false};
-  }
+std::vector<KindOffers> DevicePrices::offers_instead_of(const GpuPrice& now, std::size_t together) const {
+  if (now.gpu == nullptr || !now.rate) return {};
   // The provider of an assumed price is not where the GPU is.
-  const std::string home = now.machine != nullptr              ? now.machine->provider
-                           : now.basis == PriceBasis::kAssumed ? ""
-                                                               : now.provider;
-  std::optional<Replacement> best;
+  const bool assumed = now.basis == PriceBasis::kAssumed;
+  const std::string home = now.machine != nullptr ? now.machine->provider : assumed ? "" : now.provider;
+  const bool compared = filter_.providers.empty() && home.empty() && !assumed;
+  std::map<std::string, UsdPerGpuSecond> here;  // the lowest price of today's GPU by provider
   for (const market::Offer& offer : on_demand_) {
-    if (offer.gpu != &gpu || !filter_.lets_through(offer)) continue;
+    if (offer.gpu != now.gpu) continue;
+    const auto [at, is_new] = here.try_emplace(offer.price->provider, offer.rate_per_gpu());
+    if (!is_new) at->second = std::min(at->second, offer.rate_per_gpu());
+  }
+  const int most = std::max(static_cast<int>(together), now.machine != nullptr ? now.machine->gpus : 1);
+  std::map<const catalog::Gpu*, std::map<std::string, KindOffers::Offer>> found;  // the cheapest by GPU and provider
+  for (const market::Offer& offer : on_demand_) {
+    if (offer.gpu == now.gpu || offer.machine->gpus > most || !filter_.lets_through(offer)) continue;
     const std::string& provider = offer.price->provider;
     if (filter_.providers.empty() && !home.empty() && provider != home) continue;
-    if (best && best->rate <= offer.rate_per_gpu()) continue;
-    if (filter_.providers.empty() && home.empty() && !is_cheaper_kind(gpu, *now.gpu, provider)) continue;
-    best = Replacement{&gpu, offer.rate_per_gpu(), market::describe(offer), offer.machine, provider != home};
+    if (compared && !here.contains(provider)) continue;
+    const UsdPerGpuSecond rate = offer.rate_per_gpu();
+    const auto [at, is_new] = found[offer.gpu].try_emplace(provider);
+    if (!is_new && at->second.what.rate <= rate) continue;
+    at->second = {{offer.gpu, rate, market::describe(offer), offer.machine, provider != home},
+                  compared ? std::optional(rate / here[provider]) : std::nullopt};
   }
-  return best;
-}
-
-std::vector<Replacement> DevicePrices::cheaper_than(const GpuPrice& now) const {
-  std::vector<Replacement> found;
-  if (now.gpu == nullptr || !now.rate) return found;
+  std::vector<KindOffers> kinds;
   for (const catalog::Gpu& gpu : catalog().gpus) {
-    if (gpu.name == now.gpu->name || !diagnose::may_replace(gpu, *now.gpu)) continue;
-    const std::optional<Replacement> offer = cheapest(gpu, now);
-    // A saving below 5 % is not worth a migration.
-    if (offer && offer->rate < *now.rate * 0.95) found.push_back(*offer);
+    KindOffers kind{&gpu, {}};
+    // A price for all GPUs (--price 2.50) is that of the GPUs the user has, not of others.
+    if (const auto own = book_.gpu(gpu, Purchase::kOnDemand); own && own->is_own() && own_.gpus.contains(gpu.name)) {
+      kind.offers.push_back({Replacement{&gpu, own->rate, own->source(), nullptr, false}, std::nullopt});
+    } else if (const auto at = found.find(&gpu); at != found.end()) {
+      for (auto& [provider, offer] : at->second) kind.offers.push_back(std::move(offer));
+      std::ranges::stable_sort(kind.offers, {}, [](const KindOffers::Offer& offer) { return offer.what.rate; });
+    }
+    if (&gpu != now.gpu && !kind.offers.empty()) kinds.push_back(std::move(kind));
   }
-  std::ranges::stable_sort(found, {}, &Replacement::rate);
-  return found;
+  return kinds;
 }
 
 std::optional<Replacement> DevicePrices::commitment_for(const GpuPrice& now) const {

@@ -48,6 +48,22 @@ struct Replacement {
   bool moves_provider = false;                // not at the GPU's provider, or that provider is unknown
 };
 
+// The offers for one kind of GPU in place of another.
+struct KindOffers {
+  struct Offer {
+    Replacement what;
+    // The price in relation to that of today's GPU at the same provider. Only set if today's price is the user's own and
+    // its provider unknown.
+    std::optional<double> ratio;
+  };
+  const catalog::Gpu* gpu = nullptr;
+  std::vector<Offer> offers;  // the cheapest first
+
+  // The cheapest offer for a GPU of this speed. If it is unknown where the user's own price is paid, of providers at
+  // which the work would also cost less than on today's GPU: a difference between GPUs, not between providers.
+  std::optional<Replacement> cheapest(double speed) const;
+};
+
 // The price book for devices.
 class DevicePrices {
  public:
@@ -58,10 +74,11 @@ class DevicePrices {
   // By the device's name and labels.
   GpuPrice price(const telemetry::Device& device) const;
 
-  // Cheaper GPUs of the same vendor, each at its lowest price: the user's own, else of the allowed providers and
-  // regions, else of the GPU's own provider. If that is unknown, of any provider that also sells the GPU in question
-  // and charges less for the other: a difference between GPUs, not between providers. Without peer-hosted machines.
-  std::vector<Replacement> cheaper_than(const GpuPrice& now) const;
+  // Every other kind of GPU with an offer: the user's own price, else those of the allowed providers and regions, else
+  // of the GPU's own provider. If that is unknown, of all providers, as today's price is the lowest of all; if today's
+  // price is the user's own, of those that sell both. Without peer-hosted machines and without machines
+  // that have more GPUs than today's machine and than `together`, the number of GPUs that would move.
+  std::vector<KindOffers> offers_instead_of(const GpuPrice& now, std::size_t together) const;
 
   // A one-year commitment for this GPU: the offer of its provider for the same machine or, if the price is the
   // user's own, of a provider they allow. Never the discount of one provider applied to the price of another.
@@ -71,9 +88,6 @@ class DevicePrices {
   const catalog::Catalog& catalog() const { return book_.catalog(); }
 
  private:
-  std::optional<Replacement> cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const;
-  bool is_cheaper_kind(const catalog::Gpu& other, const catalog::Gpu& now, const std::string& provider) const;
-
   market::OwnPrices own_;
   market::PriceBook book_;
   market::OfferFilter filter_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fleet/alternatives.h"
 #include "fleet/fleet.h"
 #include "fleet/running.h"
 
@@ -38,6 +39,7 @@ struct Remedy {
   std::vector<Move> moves = {};
   std::optional<Forecast> forecast = {};
   std::optional<Replacement> instead = {};  // what is paid for afterwards, if not the same
+  std::optional<double> speed = {};         // of work that fills its GPU, relative to today
   std::string manifest = {};
   bool counted = true;                 // FleetAction::counted
   int from_hour = 0, until_hour = 24;  // kPark: the hours of the day (UTC) in which it works
@@ -69,25 +71,6 @@ Choice choose_remedies(const std::vector<Remedy>& remedies, std::size_t gpus);
 
 // Remedies of one action, in words.
 FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInput& input);
-
-// The statistics that diagnose needs.
-diagnose::Summary summary_of(const GpuUse& use);
-
-// The factor by which the active time would grow on other GPUs, by name, at the slow end of diagnose's projection,
-// which 'profile' shows, too. Empty if the work is not paced and would only be slower.
-std::map<std::string, double> projected_growth(const GpuRow& gpu, const perf::SpeedTable& speeds);
-
-bool has_room(const GpuRow& gpu);  // it works, but does not fill its GPU, so it may share one or use a smaller one
-bool is_paced(
-    const GpuRow& gpu);  // requests arrive at their own pace: a slower GPU does the same work with higher latency
-
-// The work on another GPU, relative to today.
-struct RelativeLoad {
-  double growth = 1;   // of the active time
-  double traffic = 1;  // of the share of bandwidth
-  double latency = 1;  // of a request when alone
-};
-Forecast forecast_on(const RelativeLoad& place, const GpuRow& gpu, const Running& running);
 
 // Whether all GPUs of every pod or job that runs on these GPUs are among them. Otherwise stopping it would also end its
 // work on others.

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "diagnose/project.h"
 #include "fleet/remedies.h"
 
 namespace rightsize::fleet {
@@ -60,8 +59,17 @@ Remedy remedy_for(RemedyKind kind, const RemedyInput& input, std::size_t row, st
   return remedy;
 }
 
+// Kernels that fill almost no SM are work, too: the engine is active although SMs show next to nothing.
+bool runs_tiny_kernels(const GpuRow& gpu) {
+  constexpr double kNotNoise = 0.05;
+  const auto active = [&](Metric metric) { return gpu.use.metric(metric) ? gpu.use.metric(metric)->mean : 0; };
+  const double engine = std::max(active(Metric::kGraphicsActive), active(Metric::kGpuUtil));
+  return engine > 1 - gpu.use.idle_share + kNotNoise;
+}
+
 std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   const GpuRow& gpu = input.gpus[row];
+  if (runs_tiny_kernels(gpu)) return std::nullopt;
   const Running& running = input.running[row];
   const Thresholds& t = input.thresholds;
   if (running.idle_share >= t.stop_idle_share && running.quiet) {
@@ -84,71 +92,48 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   return park;
 }
 
-std::optional<RelativeLoad> place_on(const catalog::Gpu& now, const catalog::Gpu& other, double traffic_factor,
-                                     const perf::SpeedTable& speeds, const std::map<std::string, double>& projected) {
-  const perf::SustainedRates *here = speeds.find(now), *there = speeds.find(other);
-  if (here == nullptr || there == nullptr) return std::nullopt;
-  const auto slow = perf::slowdown(*here, *there, catalog::NumberFormat::kBf16);
-  if (!slow) return std::nullopt;
-  // Busy time is arithmetic, memory traffic or both. It grows by at most the larger of the two ratios, and by less if
-  // the counters show how much is which.
-  const double traffic = slow->memory * traffic_factor;
-  RelativeLoad place{std::max(slow->arithmetic, traffic), traffic, 0};
-  if (const auto known = projected.find(other.name); known != projected.end())
-    place.growth = std::min(place.growth, known->second);
-  place.latency = place.growth;
-  return place;
-}
-
-// What an offer for a GPU depends on, so that it is searched for once per kind and price.
-auto price_key(const GpuPrice& price) {
-  return std::tuple(price.gpu, price.machine, price.provider + price.region, *price.rate);
+// What offers for a GPU depend on, so that they are searched for once per kind, price and number of GPUs that may move.
+auto price_key(const GpuPrice& price, std::size_t together) {
+  return std::tuple(price.gpu, price.machine, price.provider + price.region, *price.rate, together);
 }
 template <class Value>
-using PerPrice = std::map<decltype(price_key(GpuPrice{})), Value>;
+using PerPrice = std::map<decltype(price_key(GpuPrice{}, 1)), Value>;
 
-// Whether the work would become much slower, or the GPU too small more often than allowed at the upper bound.
-bool is_too_slow(const Forecast& forecast, const Thresholds& t) {
-  const auto slow = [&](std::optional<double> factor) { return !factor || *factor > t.most_slowdown; };
-  return slow(forecast.latency_p95) || slow(forecast.latency_peak) || forecast.too_small.high > t.most_overload;
-}
+struct Downsizing {
+  PerPrice<std::vector<KindOffers>> offers = {};
+  std::map<std::pair<std::string, std::string>, std::size_t> together = {};  // GPUs by owner and kind
+};
 
-// The cheapest GPU that is sufficient for the work with this share of its memory and traffic. If all of them slow it
-// down too much, the cheapest of these, which does not count.
-std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std::size_t row,
-                                  PerPrice<std::vector<Replacement>>& cheaper, double memory_factor,
-                                  double traffic_factor) {
+std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std::size_t row, Downsizing& known,
+                                  double memory_factor, double traffic_factor) {
   const GpuRow& gpu = input.gpus[row];
   const Running& running = input.running[row];
-  if (gpu.price.gpu == nullptr || !gpu.price.rate || gpu.price.share < 1 || running.memory_peak <= Bytes{})
-    return std::nullopt;
-  const std::map<std::string, double> projected = projected_growth(gpu, input.speeds);
-  const auto [others, is_new] = cheaper.try_emplace(price_key(gpu.price));
-  if (is_new) others->second = input.prices.cheaper_than(gpu.price);
-  std::optional<Remedy> slow;
-  for (const Replacement& other : others->second) {
-    if (running.memory_peak * memory_factor > other.gpu->capacity() * input.thresholds.memory_headroom) continue;
-    std::optional<RelativeLoad> place = place_on(*gpu.price.gpu, *other.gpu, traffic_factor, input.speeds, projected);
-    if (!place) continue;
-    // Without a counter of bandwidth, the projection of the busy time is all that is known.
-    if (!gpu.use.metric(Metric::kDramActive) && projected.contains(other.gpu->name)) place->traffic = place->growth;
-    const Forecast forecast = forecast_on(*place, gpu, running);
-    if (forecast.load_p95 > input.thresholds.target_activity) continue;
-    if (forecast.too_small.likely > input.thresholds.most_overload) continue;
-    const bool too_slow = is_too_slow(forecast, input.thresholds);
-    if (too_slow && slow) continue;
-    const std::string where =
-        other.machine == nullptr ? "yours" : fmt::format("{} {}", other.machine->provider, other.machine->instance);
-    Remedy remedy = remedy_for(kind, input, row, fmt::format("{} ({})", other.gpu->name, where));
-    remedy.saving = gpu.spend_rate() * (1 - other.rate / *gpu.price.rate);
-    remedy.confidence = gpu.confidence * (kind == RemedyKind::kDownsize ? 0.7 : 0.5);
-    remedy.forecast = forecast;
-    remedy.instead = other;
-    remedy.counted = !too_slow;
-    if (!too_slow) return remedy;  // the cheapest comes first
-    slow = std::move(remedy);
+  if (!gpu.price.rate || running.memory_peak <= Bytes{}) return std::nullopt;
+  const std::size_t together = known.together[{running.owner().shown(), gpu_name(gpu)}];
+  const auto [offers, is_new] = known.offers.try_emplace(price_key(gpu.price, together));
+  if (is_new) offers->second = input.prices.offers_instead_of(gpu.price, together);
+  const std::optional<Alternative> best = best_alternative(gpu, running,
+                                                           {.speeds = input.speeds,
+                                                            .thresholds = input.thresholds,
+                                                            .offers = offers->second,
+                                                            .memory_factor = memory_factor,
+                                                            .traffic_factor = traffic_factor});
+  if (!best) return std::nullopt;
+  const Replacement& other = *best->offer;
+  const std::string where =
+      other.machine == nullptr ? "yours" : fmt::format("{} {}", other.machine->provider, other.machine->instance);
+  Remedy remedy = remedy_for(kind, input, row, fmt::format("{} ({})", other.gpu->name, where));
+  remedy.saving = gpu.spend_rate() * *best->saved;
+  remedy.confidence = gpu.confidence * (kind == RemedyKind::kDownsize ? 0.7 : 0.5);
+  if (has_room(gpu)) {
+    remedy.forecast = best->forecast;
+  } else {
+    remedy.speed = best->speed.likely;
   }
-  return slow;
+  remedy.instead = other;
+  // Work that fills its GPU would only move to a cheaper provider.
+  remedy.counted = best->keeps_up && (has_room(gpu) || !other.moves_provider);
+  return remedy;
 }
 
 }  // namespace
@@ -204,31 +189,18 @@ std::vector<Remedy> find_stops(const RemedyInput& input) {
   return found;
 }
 
-std::map<std::string, double> projected_growth(const GpuRow& gpu, const perf::SpeedTable& speeds) {
-  const double busy = 1 - gpu.time.wait;
-  if (gpu.price.gpu == nullptr || !is_paced(gpu) || busy <= 0) return {};
-  const diagnose::Summary summary = summary_of(gpu.use);
-  diagnose::Diagnosis diagnosis;
-  diagnosis.verdict = gpu.verdict;
-  diagnosis.shares = gpu.time;
-  std::map<std::string, double> growth;
-  for (const diagnose::Projection& there : diagnose::project({&summary, &diagnosis, gpu.price.gpu}, speeds, nullptr)) {
-    // A GPU that would be busy all the time gives no factor that could be applied to a peak.
-    if (there.speed.busy_high < 1) growth[there.gpu->name] = there.speed.busy_high / busy;
-  }
-  return growth;
-}
-
 std::vector<Remedy> find_downsizes(const RemedyInput& input) {
   std::vector<Remedy> found;
-  PerPrice<std::vector<Replacement>> cheaper;
+  Downsizing known;
+  for (std::size_t i = 0; i < input.gpus.size(); ++i)
+    ++known.together[{input.running[i].owner().shown(), gpu_name(input.gpus[i])}];
   auto add = [&](RemedyKind kind, std::size_t row, double memory, double traffic) {
-    if (auto remedy = smaller_gpu(kind, input, row, cheaper, memory, traffic)) found.push_back(*std::move(remedy));
+    if (auto remedy = smaller_gpu(kind, input, row, known, memory, traffic)) found.push_back(*std::move(remedy));
   };
   for (std::size_t i = 0; i < input.gpus.size(); ++i) {
     const GpuRow& gpu = input.gpus[i];
     const bool memory_bound = gpu.verdict == Verdict::kMemoryBound;
-    if (!input.running[i].actionable() || (!has_room(gpu) && !memory_bound)) continue;
+    if (!input.running[i].actionable()) continue;
     add(RemedyKind::kDownsize, i, 1, 1);
     // Weights in 8 bits halve what a memory-bound workload reads per token; caches and activations do not shrink.
     if (memory_bound) add(RemedyKind::kQuantize, i, 0.6, 0.6);
@@ -244,7 +216,7 @@ std::vector<Remedy> find_commitments(const RemedyInput& input) {
     const bool stable = gpu.presence >= input.thresholds.stable_share && gpu.use.activity() && gpu.use.idle_share < 0.5;
     if (!input.running[i].actionable() || !stable || gpu.price.share < 1 || !gpu.price.rate || gpu.use.from_job_log)
       continue;
-    const auto [known, is_new] = offers.try_emplace(price_key(gpu.price));
+    const auto [known, is_new] = offers.try_emplace(price_key(gpu.price, 1));
     if (is_new) known->second = input.prices.commitment_for(gpu.price);
     const std::optional<Replacement>& offer = known->second;
     if (!offer) continue;

@@ -23,8 +23,9 @@ bool speaks_of_serving(const std::vector<model::Setting>& settings);
 void check_kind(const std::vector<model::Setting>& settings, model::JobKind kind, Errors& errors);
 
 // The work is `gpu_hours` of the first GPU of the profile; every GPU of its projection does that work at its projected
-// speed. Fails on other documents, and on profiles of a GPU that is not in the catalogue.
-Checked<Work> read_profile(const std::string& file, std::string text, double gpu_hours);
+// speed, if it has enough memory and keeps up. Work that arrives at its own pace gets one GPU. Fails on other
+// documents, and on profiles of a GPU that is not in the catalogue.
+Checked<Work> read_profile(const std::string& file, std::string text, double gpu_hours, PlanLimits& limits);
 
 // Takes the distribution of the lengths out of the settings `isl` and `osl`; the mean stays there for the
 // job.

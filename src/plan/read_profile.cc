@@ -22,13 +22,14 @@ void read_projections(const LocatedJson& document, const JsonObject& gpu, Errors
     rate.interval.high =
         row.get_number("high", 1 / kMostTimes, kMostTimes).value_or(rate.units_per_second) / rate.units_per_second;
     rate.fits = row.get_bool("fits").value_or(true);
-    if (!rate.gpu.empty()) work.measured.push_back(std::move(rate));
+    const bool suits = row.get_bool("replaces").value_or(true) && row.get_bool("keeps_up").value_or(true);
+    if (suits && !rate.gpu.empty()) work.measured.push_back(std::move(rate));
   }
 }
 
 }  // namespace
 
-Checked<Work> read_profile(const std::string& file, std::string text, double gpu_hours) {
+Checked<Work> read_profile(const std::string& file, std::string text, double gpu_hours, PlanLimits& limits) {
   RIGHTSIZE_TRY(LocatedJson document, LocatedJson::parse(file, std::move(text)));
   Errors errors;
   const JsonObject root(document, document.root(), errors);
@@ -44,8 +45,12 @@ Checked<Work> read_profile(const std::string& file, std::string text, double gpu
   work.kind = WorkKind::kOffline;
   work.amount = gpu_hours * 3600;
   work.profiled_gpu = gpu.get_string("gpu").value_or("");
+  // Work that arrives at its own pace is not done earlier on several GPUs.
+  if (gpu.get_bool("paced").value_or(false) && !limits.gpus) limits.gpus = 1;
   if (errors.empty() && work.profiled_gpu.empty())
     gpu.fail_at("gpu", "the profile does not name the GPU", "profile again with --gpu NAME");
+  if (gpu.get_string("verdict").value_or("").starts_with("idle"))
+    gpu.fail_at("verdict", "the profiled GPU did no work", "stop or release it, or profile it while it works");
   work.measured.push_back({work.profiled_gpu, 1});
   read_projections(document, gpu, errors, work);
   work.measured_how =

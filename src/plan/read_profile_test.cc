@@ -13,7 +13,8 @@ constexpr const char* kProfile = R"({"schema": "rightsize/profile/1", "gpus": [{
   {"gpu": "t4", "speed": 0.1, "fits": false}]}]})";
 
 TEST(ReadProfile, WorkIsMeasuredInTimeOfTheProfiledGpu) {
-  const Checked<Work> work = read_profile("p.json", kProfile, 10);
+  PlanLimits limits;
+  const Checked<Work> work = read_profile("p.json", kProfile, 10, limits);
   ASSERT_TRUE(work) << describe(work.error());
   EXPECT_EQ(work->amount, 36000);
   ASSERT_EQ(work->measured.size(), 3U);
@@ -30,7 +31,8 @@ TEST(ReadProfile, OtherDocumentsAreRefusedWithAPlace) {
        {"", "[]", "{}", R"({"schema": "rightsize/fleet/1"})", R"({"schema": "rightsize/profile/1", "gpus": []})",
         R"({"schema": "rightsize/profile/1", "gpus": [{"gpu": null}]})",
         R"({"schema": "rightsize/profile/1", "gpus": [{"gpu": "t4", "projections": [{"gpu": "l4", "speed": -1}]}]})"}) {
-    const Checked<Work> work = read_profile("p.json", text, 1);
+    PlanLimits limits;
+    const Checked<Work> work = read_profile("p.json", text, 1, limits);
     ASSERT_FALSE(work) << text;
     EXPECT_EQ(work.error().front().place.file, "p.json") << text;
   }

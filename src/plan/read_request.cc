@@ -42,7 +42,9 @@ struct Draft {
   std::string profile;
   Seconds gpu_time = kMonth;
   std::optional<Seconds> per_item;
-  market::OwnHardware own;
+  market::OwnHardware own;  // what all own machines have in common
+  std::vector<market::OwnHardware> own_machines;
+  std::vector<int> own_counts;
   Errors more;  // of a setting with several mistakes, behind the first
 };
 
@@ -113,6 +115,12 @@ Result<> read_providers(Draft& draft, const std::string& text, const char*) {
 
 Result<> read_regions(Draft& draft, const std::string& text, const char*) {
   RIGHTSIZE_TRY(draft.request.filter.regions, catalog::match_regions(text, catalog::known_regions(draft.catalog)));
+  for (std::string_view word : split_list(text, ',')) {
+    if (to_lower(word) == "eu")
+      draft.request.assumed.emplace_back("eu is the EU and the EEA; europe adds the UK and Switzerland (--region)");
+    if (to_lower(word) == "europe")
+      draft.request.assumed.emplace_back("europe includes the UK and Switzerland; eu leaves them out (--region)");
+  }
   return {};
 }
 
@@ -139,7 +147,7 @@ Result<> read_excluded(Draft& draft, const std::string& text, const char*) {
 
 // "8xh100-sxm=280000USD": GPUs of one machine, and its price. Without a price the machine is paid for, and only its
 // electricity costs money.
-Result<> read_own(Draft& draft, const std::string& text, const char*) {
+Result<> read_own_machine(Draft& draft, const std::string& text) {
   const std::size_t x = text.find('x'), equals = text.rfind('=');
   const auto wrong = [&] {
     return fail(
@@ -150,12 +158,47 @@ Result<> read_own(Draft& draft, const std::string& text, const char*) {
   if (count < 1 || count > 1024) return wrong();
   const std::size_t name_end = std::min(equals, text.size());
   RIGHTSIZE_TRY(const catalog::UsualGpu usual, catalog::usual_gpu(draft.catalog, text.substr(x + 1, name_end - x - 1)));
-  draft.own.gpu = usual.gpu->name;
-  draft.own.gpus = static_cast<int>(count);
-  draft.own.price = usd(0);
-  if (equals == std::string::npos) return {};
-  RIGHTSIZE_TRY(draft.own.price, parse_usd(text.substr(equals + 1)));
+  market::OwnHardware own;
+  own.gpu = usual.gpu->name;
+  own.gpus = static_cast<int>(count);
+  own.price = usd(0);
+  if (equals != std::string::npos) {
+    RIGHTSIZE_TRY(own.price, parse_usd(text.substr(equals + 1)));
+  }
+  draft.own_machines.push_back(std::move(own));
   return {};
+}
+
+// A list: one entry for each kind of machine.
+Result<> read_own(Draft& draft, const std::string& text, const char*) {
+  for (std::string_view part : split_list(text, ','))
+    if (Result<> read = read_own_machine(draft, std::string(trim(part))); !read) return read;
+  return {};
+}
+
+Result<> read_own_counts(Draft& draft, const std::string& text, const char* name) {
+  for (std::string_view part : split_list(text, ',')) {
+    RIGHTSIZE_TRY(const settings::Value value, settings::read(settings::get(name), std::string(part), name));
+    draft.own_counts.push_back(static_cast<int>(value.number));
+  }
+  return {};
+}
+
+// The kinds of own machines with the settings they share; one number of machines is that of every kind.
+Result<std::vector<market::OwnHardware>> own_fleet(const Draft& draft) {
+  const std::size_t kinds = draft.own_machines.size(), counts = draft.own_counts.size();
+  if (counts > 1 && counts != kinds)
+    return fail(bad_input(fmt::format("on-prem-machines has {} numbers for {} kinds of machines", counts, kinds))
+                    .with_hint("use one number for each --on-prem, in the same order"));
+  std::vector<market::OwnHardware> fleet;
+  for (std::size_t i = 0; i < kinds; ++i) {
+    market::OwnHardware own = draft.own;
+    own.gpu = draft.own_machines[i].gpu, own.gpus = draft.own_machines[i].gpus;
+    own.price = draft.own_machines[i].price;
+    if (counts > 0) own.machines = draft.own_counts[counts == 1 ? 0 : i];
+    fleet.push_back(std::move(own));
+  }
+  return fleet;
 }
 
 Result<> read_prices(Draft& draft, const std::string& text, const char*) {
@@ -208,6 +251,8 @@ constexpr Rule kRules[] = {
     {"slo-percentile", parsed<capacity::parse_percentile, FIELD(request.limits.slo_percentile)>},
     {"max-load", stored<FIELD(request.limits.max_load)>},
     {"allow-single", stored<FIELD(request.limits.allow_single)>},
+    {"max-model-len", stored<FIELD(request.max_model_len)>},
+    {"docs-per-query", stored<FIELD(request.work.documents)>},
     {"items", stored<FIELD(items)>},
     {"audio-hours", stored<FIELD(audio_hours)>},
     {"per-item", stored<FIELD(per_item)>},
@@ -242,7 +287,7 @@ constexpr Rule kRules[] = {
     {"egress", stored<FIELD(request.assumptions.egress)>},
     {"egress-price", stored<FIELD(request.assumptions.egress_usd_per_gb)>},
     {"on-prem", read_own},
-    {"on-prem-machines", stored<FIELD(own.machines)>},
+    {"on-prem-machines", read_own_counts},
     {"kwh-price", stored<FIELD(own.usd_per_kwh)>},
     {"amortise-years", stored<FIELD(own.years)>},
     {"busy-share", stored<FIELD(own.busy)>},
@@ -346,11 +391,39 @@ Errors read_traffic(Draft& draft) {
     if (!rates) return std::move(rates).error();
     work.rate_by_hour = *std::move(rates);
     work.rate = requests_per_s(*std::max_element(work.rate_by_hour.begin(), work.rate_by_hour.end()));
-  } else if (draft.hours_per_day < 24) {
+  } else if (draft.hours_per_day < 24 && work.rate > RequestsPerSecond{}) {
     work.rate_by_hour.assign(24, 0);
     std::fill_n(work.rate_by_hour.begin(), draft.hours_per_day, in_requests_per_s(work.rate));
   }
   return {};
+}
+
+// Engines refuse requests longer than --max-model-len, so lengths end there as they do at the model's context. Means
+// stay as they are given.
+Errors cut_context(Request& request) {
+  if (!request.max_model_len) return {};
+  std::int64_t& context = request.model.context;
+  if (context > 0 && *request.max_model_len > context)
+    return {bad_input(fmt::format("max-model-len: {} has a context of {} tokens", request.model.name,
+                                  format_count(static_cast<double>(context))))};
+  const std::int64_t mean = request.job.serve.isl + request.job.serve.osl;
+  if (mean > *request.max_model_len)
+    return {bad_input(fmt::format("max-model-len: requests have {} tokens on average, prompt and answer together",
+                                  format_count(static_cast<double>(mean))))
+                .with_hint("raise it, or lower --isl and --osl")};
+  context = *request.max_model_len;
+  return {};
+}
+
+// Samples of an optimizer step that a run of this many tokens can use: the critical batch grows with the data, as
+// fitted by Zhang et al. 2024 (arXiv 2410.21676): 22.91 x (tokens in millions)^0.47 sequences of 512 tokens, which
+// gives the 16M tokens of Llama 3 for its 15T. At least 128, where fine-tuning begins; a power of two, so that it can
+// be split.
+std::int64_t usual_batch(const Request& request) {
+  constexpr double kLeast = 128;
+  const double tokens = 512 * 22.91 * std::pow(request.work.amount / 1e6, 0.47);
+  const double samples = tokens / static_cast<double>(std::max<std::int64_t>(1, request.job.sequence));
+  return std::llround(std::exp2(std::floor(std::log2(std::max(kLeast, samples)))));
 }
 
 // The amount of work, in the unit of the model.
@@ -414,7 +487,7 @@ Result<> set_work(Draft& draft) {
   if (work.kind == WorkKind::kOffline && (limits.ttft || limits.tpot))
     return fail(bad_input("ttft-slo and tpot-slo apply to services, not to offline jobs")
                     .with_hint("use --deadline, or --rate instead of --items"));
-  work.amount = draft.items;
+  work.amount = draft.items * work.documents;
   if (!draft.per_item) return {};
   if (work.kind != WorkKind::kOffline) return fail(bad_input("per-item needs --items, the number of items"));
   if (draft.request.filter.gpus.size() != 1)
@@ -550,6 +623,7 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
     if (Errors wrong = memory::check_job(request.model, request.job); !wrong.empty()) return fail(std::move(wrong));
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);
   }
+  if (Errors wrong = cut_context(request); !wrong.empty()) return fail(std::move(wrong));
   if (Errors wrong = read_traffic(draft); !wrong.empty()) return fail(std::move(wrong));
   set_lengths(request, lengths);
   constexpr std::int64_t kImagesPerStep = 256;
@@ -558,11 +632,15 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
   if (!draft.profile.empty()) {
     Result<std::string> text = read_file(draft.profile);
     if (!text) return fail(Errors{std::move(text).error()});
-    RIGHTSIZE_TRY(request.work, read_profile(draft.profile, *std::move(text), in_hours(draft.gpu_time)));
+    RIGHTSIZE_TRY(request.work, read_profile(draft.profile, *std::move(text), in_hours(draft.gpu_time), request.limits));
     request.job.kind = JobKind::kServe;
   } else if (Result<> work = set_work(draft); !work) {
     return fail(Errors{std::move(work).error()});
   }
+  if (request.work.kind != WorkKind::kServing) request.day_share = draft.hours_per_day / 24.0;
+  if (!draft.batch_given && request.work.kind == WorkKind::kTraining && request.model.image_size == 0)
+    request.global_batch = usual_batch(request);
+  request.limits.max_gpus_assumed = !is_given(settings, "max-gpus") && !request.limits.gpus;
   request.lengths_assumed = request.job.kind == JobKind::kServe && !lengths.isl && !lengths.osl &&
                             request.work.mix.empty() && !request.work.trace && !request.work.is_measured() &&
                             !perf::serves_batches(perf::work_of(request.model));
@@ -577,7 +655,9 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
   fill_choices(request);
   // A service runs all the time.
   if (request.work.kind == WorkKind::kServing && !is_given(settings, "busy-share")) draft.own.busy = 1;
-  if (!draft.own.gpu.empty()) request.own.push_back(draft.own);
+  Result<std::vector<market::OwnHardware>> fleet = own_fleet(draft);
+  if (!fleet) return fail(Errors{std::move(fleet).error()});
+  request.own = *std::move(fleet);
   if (request.best_power_cap && !is_given(settings, "objective")) request.objective = Objective::kEnergy;
   if (request.name.empty()) request.name = request.model.name;
   return std::move(request);

@@ -212,8 +212,9 @@ std::string headline(const FleetAnalysis& a) {
   }
   text += ".";
   if (t.not_counted > UsdPerSecond{}) {
-    text += fmt::format(" Another {} is possible, but would slow work down or needs a longer recording.",
-                        monthly(t.not_counted));
+    text += fmt::format(
+        " Another {} is possible, but would slow work down, change its provider or need a longer recording.",
+        monthly(t.not_counted));
   }
   return text;
 }

@@ -24,21 +24,28 @@ Checked<Outcome> run(ProfileFlags flags) {
   }
   if (Result<> fine = check(flags); !fine) return fail(fine.error());
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
-  RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(facts.catalog, flags.price));
+  RIGHTSIZE_TRY(const market::OwnPrices own, read_own_prices(facts.catalog, flags.price, "--price", true));
   const catalog::Gpu* gpu = nullptr;
   if (!flags.job.gpu.empty()) {
     RIGHTSIZE_TRY(gpu, named_gpu(facts.catalog, flags.job.gpu));
   }
   RIGHTSIZE_TRY(const std::optional<KnownWork> known, known_work(flags, facts.constants));
-  diagnose::Observer observer;
-  RIGHTSIZE_TRY(const ProfileRun watched, flags.live() ? watch(flags, observer) : replay(flags, observer));
+  ProfileSinks sinks;
+  RIGHTSIZE_TRY(const ProfileRun watched, flags.live() ? watch(flags, sinks) : replay(flags, sinks));
+  const std::vector<diagnose::Observed>& seen = sinks.observer.gpus();
   std::vector<diagnose::GpuProfile> gpus;
-  for (std::size_t i = 0; i < observer.gpus().size(); ++i) {
-    if (!watched.used[i]) continue;
-    gpus.push_back(diagnose::understand(observer.gpus()[i], facts.catalog, gpu, !flags.command.empty()));
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (watched.used[i]) gpus.push_back(diagnose::understand(seen[i], facts.catalog, gpu, !flags.command.empty()));
+  }
+  std::vector<fleet::GpuUse> use = sinks.use.finish();
+  for (fleet::GpuUse& one : use) {
+    if (gpu != nullptr) one.device.name = gpu->name;
   }
   const perf::SpeedTable speeds(facts.catalog, facts.constants);
-  return Outcome{profile_report(gpus, watched.source, speeds, prices, known ? &*known : nullptr),
+  const fleet::DevicePrices prices(facts.catalog, own);
+  const std::vector<Elsewhere> elsewhere =
+      find_elsewhere(gpus, std::move(use), prices, speeds, known ? &known->job : nullptr, !flags.command.empty());
+  return Outcome{profile_report(gpus, elsewhere, watched.source, speeds, known ? &*known : nullptr),
                  watched.source.exit_status.value_or(kDone)};
 }
 

@@ -19,10 +19,10 @@ using diagnose::GpuProfile;
 using diagnose::Metric;
 using diagnose::MetricStatistics;
 using diagnose::Phase;
-using diagnose::Projection;
 using diagnose::Roofline;
 using diagnose::TimeShares;
 using diagnose::Verdict;
+using fleet::Alternative;
 using report::Fields;
 using report::kTableOnly;
 using report::spare;
@@ -73,49 +73,46 @@ const Fields<diagnose::RuleOfThumb> kArticleFields = {
     {"why", "why not", &diagnose::RuleOfThumb::why},
 };
 
-const catalog::Machine* machine_of(const Projection& p) {
-  return p.price && p.price->offer ? p.price->offer->machine : nullptr;
-}
+const catalog::Machine* machine_of(const Alternative& p) { return p.offer ? p.offer->machine : nullptr; }
 
-const Fields<Projection> kProjectionFields = {
-    {"gpu", "GPU", "another GPU", [](const Projection& p) { return p.gpu->name; }},
-    {"speed", "speed", "relative to the observed GPU", [](const Projection& p) { return p.speed.likely; },
+const Fields<Alternative> kProjectionFields = {
+    {"gpu", "GPU", "another GPU", [](const Alternative& p) { return p.gpu->name; }},
+    {"speed", "speed", "relative to the observed GPU", [](const Alternative& p) { return p.speed.likely; },
      [](double speed) { return fmt::format("{:.2f}x", speed); }},
-    {"low", "lower end of the 80 % interval", [](const Projection& p) { return p.speed.low; }},
-    {"high", "upper end of the 80 % interval", [](const Projection& p) { return p.speed.high; }},
-    {"speed_low", "80 % interval", "lower end of the 80 % interval", [](const Projection& p) { return p.speed.low; },
-     [](const Projection& p) { return fmt::format("{:.2f}-{:.2f}x", p.speed.low, p.speed.high); }, kTableOnly},
-    {"busy", "busy", "share of the time it would be busy", [](const Projection& p) { return p.speed.busy; }, percent},
-    {"basis", "basis", "what the speed is based on", [](const Projection& p) { return p.speed.basis; }},
-    {"load_p95", "p95 load",
-     "95th percentile of the load there, at the slow end of the interval; above 0.85 it does not keep up; null: it "
-     "runs "
-     "as fast as it can",
-     &Projection::load_p95, percent},
-    {"keeps_up", "whether that is below 0.85, and latency at p95 and at the peak at most triples",
-     &Projection::keeps_up},
-    {"fits", "the memory in use fits", &Projection::fits},
+    {"low", "lower end of the 80 % interval", [](const Alternative& p) { return p.speed.low; }},
+    {"high", "upper end of the 80 % interval", [](const Alternative& p) { return p.speed.high; }},
+    {"speed_low", "80 % interval", "lower end of the 80 % interval", [](const Alternative& p) { return p.speed.low; },
+     [](const Alternative& p) { return fmt::format("{:.2f}-{:.2f}x", p.speed.low, p.speed.high); }, kTableOnly},
+    {"busy", "busy", "share of the time it would be busy", [](const Alternative& p) { return p.speed.busy; }, percent},
+    {"basis", "basis", "what the speed is based on", [](const Alternative& p) { return p.speed.basis; }},
+    {"load_p95", "p95 load", "95th percentile of the load there, at the slow end of the interval",
+     [](const Alternative& p) { return p.forecast.load_p95; }, percent},
+    {"keeps_up",
+     "whether load and latency there are within the limits of 'fleet', and the work at most triples in time",
+     &Alternative::keeps_up},
+    {"fits", "the memory in use fits", &Alternative::fits},
+    {"replaces", "same vendor, and no GeForce card for a data-centre GPU", &Alternative::replaces},
     {"usd_per_gpu_hour", "$/GPU-h", "price; null: none known",
-     [](const Projection& p) { return p.price ? std::optional(p.price->rate) : std::nullopt; }},
+     [](const Alternative& p) { return p.offer ? std::optional(p.offer->rate) : std::nullopt; }},
     {"provider", "of the offer",
-     [](const Projection& p) { return machine_of(p) != nullptr ? &machine_of(p)->provider : nullptr; }},
+     [](const Alternative& p) { return machine_of(p) != nullptr ? &machine_of(p)->provider : nullptr; }},
     {"instance", "of the offer",
-     [](const Projection& p) { return machine_of(p) != nullptr ? &machine_of(p)->instance : nullptr; }},
+     [](const Alternative& p) { return machine_of(p) != nullptr ? &machine_of(p)->instance : nullptr; }},
     {"price_source", "the offer, or the user's own price",
-     [](const Projection& p) { return p.price ? std::optional(p.price->source()) : std::nullopt; }},
-    {"cost_ratio", "cost", "of the same work, relative to the observed GPU", &Projection::cost, percent},
+     [](const Alternative& p) { return p.offer ? std::optional(p.offer->source) : std::nullopt; }},
+    {"cost_ratio", "cost", "of the same work, relative to the observed GPU", &Alternative::cost, percent},
     {"offer", "cheapest at", "provider and instance, or the user's own price",
-     [](const Projection& p) {
+     [](const Alternative& p) {
        const catalog::Machine* machine = machine_of(p);
-       return machine != nullptr ? machine->provider + " " + machine->instance : p.price ? p.price->source() : "";
+       return machine != nullptr ? machine->provider + " " + machine->instance : p.offer ? p.offer->source : "";
      },
      kTableOnly},
 };
 
 struct GpuView {
   const GpuProfile& gpu;
-  std::vector<Projection> projections;
-  std::optional<UsdPerSecond> price;            // of this GPU or MIG instance
+  const Elsewhere& elsewhere;
+  std::optional<UsdPerSecond> price = {};       // of this GPU or MIG instance
   std::optional<diagnose::CapEffect> cap = {};  // the power cap with the least energy
 
   const Diagnosis& found() const { return gpu.diagnosis; }
@@ -148,6 +145,11 @@ std::optional<Watts> mean_power(const GpuView& view) {
   const diagnose::Summary& whole = view.gpu.whole;
   if (!whole.energy || !(whole.duration > Seconds{})) return std::nullopt;
   return *whole.energy / whole.duration;
+}
+
+std::optional<UsdPerSecond> saving_of(const GpuView& view) {
+  const std::optional<Alternative>& best = view.elsewhere.best;
+  return best && view.price ? std::optional(*view.price * *best->saved) : std::nullopt;
 }
 
 const Fields<GpuView> kGpuFields = {
@@ -188,7 +190,12 @@ const Fields<GpuView> kGpuFields = {
     {"steady_metrics", "statistics without start-up, pauses and idleness at the end", kStatisticsFields,
      [](const GpuView& v) { return named(v.gpu.steady); }},
     {"projections", "the same work on other GPUs", kProjectionFields,
-     [](const GpuView& v) { return std::span(v.projections); }},
+     [](const GpuView& v) { return std::span(v.elsewhere.alternatives); }},
+    {"paced", "whether work arrives at its own pace, so that a faster GPU does not finish earlier",
+     [](const GpuView& v) { return v.elsewhere.paced; }},
+    {"alternative?", "the GPU that 'fleet' proposes instead",
+     [](const GpuView& v) { return v.elsewhere.best ? &v.elsewhere.best->gpu->name : nullptr; }},
+    {"saving_usd_per_month?", "what it saves", saving_of},
     {"article?", "a common rule of thumb about SM activity", kArticleFields,
      [](const GpuView& v) { return v.found().article; }},
 };
@@ -331,32 +338,36 @@ report::StackedBar shares_bar(const TimeShares& shares) {
   return bar;
 }
 
-std::string offer_text(const Projection& p) {
-  const std::string rate = format_usd_per_hour(p.price->rate);
+std::string offer_text(const Alternative& p) {
+  const std::string rate = format_usd_per_hour(p.offer->rate);
   const catalog::Machine* machine = machine_of(p);
   if (machine == nullptr) return fmt::format("at your price of {}/GPU-h", rate);
   return fmt::format("{} at {}, on-demand, {}/GPU-h", machine->instance, machine->provider, rate);
 }
 
-// The GPU with the lowest cost, and the one with the lowest cost that is not slower.
+std::string runs_at(const Alternative& p) {
+  return fmt::format("{} would run it at {:.2f}x the speed and {} of the cost ({}).", p.gpu->name, p.speed.likely,
+                     percent(*p.cost), offer_text(p));
+}
+
+// The GPU that 'fleet' proposes, and one that is slower but cheaper for the same work.
 std::string best_elsewhere(const GpuView& view) {
-  const Projection* cheapest = nullptr;
-  const Projection* no_slower = nullptr;
-  for (const Projection& p : view.projections) {
-    if (!p.fits || !p.cost || !p.replaces || !p.keeps_up) continue;
-    if (cheapest == nullptr) cheapest = &p;
-    if (no_slower == nullptr && p.speed.likely >= 0.95) no_slower = &p;
-  }
-  if (cheapest == nullptr)
+  const Elsewhere& other = view.elsewhere;
+  const Verdict verdict = view.found().verdict;
+  if (verdict == Verdict::kIdle || verdict == Verdict::kIdleHeld)
+    return "No work needs a GPU here: stop or release it.";
+  const auto possible =
+      std::ranges::find_if(other.alternatives, [](const Alternative& p) { return p.is_possible() && p.cost; });
+  if (possible == other.alternatives.end())
     return "No other GPU with a known price has enough memory and keeps up at the busiest times.";
-  if (*cheapest->cost >= 0.97) return fmt::format("No other GPU does this work for less than {}.", view.gpu.gpu->name);
-  std::string text = fmt::format("{} would run it at {:.2f}x the speed and {} of the cost ({}).", cheapest->gpu->name,
-                                 cheapest->speed.likely, percent(*cheapest->cost), offer_text(*cheapest));
-  if (no_slower != nullptr && no_slower != cheapest && *no_slower->cost < 0.97) {
-    text += fmt::format(" Without losing speed: {} at {} ({}).", no_slower->gpu->name, percent(*no_slower->cost),
-                        offer_text(*no_slower));
+  const bool has_best = other.best && other.best->keeps_up;
+  std::string text = has_best ? runs_at(*other.best) : "";
+  const double least = has_best ? *other.best->cost : 1;
+  if (*possible->cost < 0.95 * least) {
+    text +=
+        fmt::format("{}{}", text.empty() ? "" : " Cheaper for the same work, at another speed: ", runs_at(*possible));
   }
-  return text;
+  return text.empty() ? fmt::format("No other GPU does this work for less than {}.", view.gpu.gpu->name) : text;
 }
 
 // The verdict, how much time and money is wasted, and what the work would cost elsewhere.
@@ -373,14 +384,15 @@ std::string first_screen(const GpuView& view) {
     }
     text += ".";
   }
-  if (!view.projections.empty()) return text + "\n" + best_elsewhere(view);
+  if (!view.elsewhere.alternatives.empty()) return text + "\n" + best_elsewhere(view);
   if (view.gpu.gpu != nullptr) return text;
   return text +
          "\nThe recording does not name the GPU; --gpu NAME adds the roofline, and speed and cost on other GPUs.";
 }
 
 void describe_gpu(report::Report& out, const GpuView& view) {
-  const auto& [gpu, projections, price, cap] = view;
+  const GpuProfile& gpu = view.gpu;
+  const std::vector<Alternative>& projections = view.elsewhere.alternatives;
   const Diagnosis& found = gpu.diagnosis;
   auto list = [&](const char* title, const std::vector<std::string>& lines) {
     if (!lines.empty()) out.say(fmt::format("{}\n  {}", title, fmt::join(lines, "\n  ")));
@@ -415,8 +427,8 @@ void describe_gpu(report::Report& out, const GpuView& view) {
     out.say(std::move(text));
   }
   if (projections.empty()) return;
-  std::vector<const Projection*> fitting;
-  for (const Projection& p : projections) {
+  std::vector<const Alternative*> fitting;
+  for (const Alternative& p : projections) {
     if (p.fits && p.replaces) fitting.push_back(&p);
   }
   report::Table table = table_of(kProjectionFields, fitting,
@@ -440,7 +452,7 @@ KnownView describe_known(report::Report& out, const KnownWork& known, const GpuV
         "{:.2f} on other GPUs.",
         format_duration(correction.step), view.gpu.gpu->name, format_duration(correction.estimated),
         correction.step / correction.estimated);
-    for (const Projection& p : view.projections)
+    for (const Alternative& p : view.elsewhere.alternatives)
       correction.elsewhere.emplace_back(p.gpu->name, *known.step / p.speed.likely);
     described.correction = std::move(correction);
   }
@@ -490,20 +502,17 @@ std::optional<diagnose::CapEffect> cap_of(const GpuProfile& gpu, const perf::Spe
 
 }  // namespace
 
-report::Report profile_report(const std::vector<GpuProfile>& gpus, const ProfileSource& source,
-                              const perf::SpeedTable& speeds, const market::PriceBook& prices, const KnownWork* known) {
+report::Report profile_report(const std::vector<GpuProfile>& gpus, const std::vector<Elsewhere>& elsewhere,
+                              const ProfileSource& source, const perf::SpeedTable& speeds, const KnownWork* known) {
   report::Report out;
   out.title = "Profile";
   ProfileView profile{source, {}, {}};
-  for (const GpuProfile& gpu : gpus) {
-    GpuView view{gpu, {}, {}};
-    if (gpu.gpu != nullptr) {
-      view.projections = diagnose::project(
-          {&gpu.steady, &gpu.diagnosis, gpu.gpu, known != nullptr ? &known->job : nullptr}, speeds, &prices);
-      if (const auto quote = prices.gpu(*gpu.gpu, catalog::Purchase::kOnDemand))
-        view.price = quote->rate * rightsize::gpus(diagnose::mig_share(gpu.device, gpu.gpu, prices.catalog()));
-      view.cap = cap_of(gpu, speeds);
-    }
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const GpuProfile& gpu = gpus[i];
+    GpuView view{gpu, elsewhere[i]};
+    const fleet::GpuPrice& price = view.elsewhere.price;
+    if (price.rate) view.price = *price.rate * rightsize::gpus(price.share);
+    if (gpu.gpu != nullptr) view.cap = cap_of(gpu, speeds);
     describe_gpu(out, view);
     if (known != nullptr && gpu.gpu != nullptr) profile.known = describe_known(out, *known, view);
     profile.gpus.push_back(std::move(view));

@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "diagnose/observer.h"
-#include "diagnose/project.h"
 #include "rightsize/command.h"
+#include "rightsize/profile/elsewhere.h"
 #include "rightsize/profile/input.h"
 #include "rightsize/profile/watch.h"
 
 namespace rightsize::app {
 
-// `known` is null if the user did not describe the job.
-report::Report profile_report(const std::vector<diagnose::GpuProfile>& gpus, const ProfileSource& source,
-                              const perf::SpeedTable& speeds, const market::PriceBook& prices, const KnownWork* known);
+// `elsewhere` has one entry per GPU. `known` is null if the user did not describe the job.
+report::Report profile_report(const std::vector<diagnose::GpuProfile>& gpus, const std::vector<Elsewhere>& elsewhere,
+                              const ProfileSource& source, const perf::SpeedTable& speeds, const KnownWork* known);
 
 }  // namespace rightsize::app

@@ -17,12 +17,12 @@
 namespace rightsize::app {
 namespace {
 
-// Passes samples to the observer and to the file of --record.
+// Passes samples to the sinks and to the file of --record.
 class Tee final : public telemetry::SampleSink {
  public:
   // `path` may be empty.
-  static Result<Tee> create(diagnose::Observer& observer, const std::string& path) {
-    Tee tee(observer);
+  static Result<Tee> create(ProfileSinks& sinks, const std::string& path) {
+    Tee tee(sinks);
     if (!path.empty()) {
       RIGHTSIZE_TRY(tee.recording_, telemetry::RecordingWriter::create(path));
     }
@@ -30,18 +30,23 @@ class Tee final : public telemetry::SampleSink {
   }
   int open(const telemetry::Device& device) override {
     if (recording_) recording_->open(device);
-    return observer_.open(device);
+    const int number = sinks_.observer.open(device);
+    numbers_.resize(sinks_.observer.gpus().size());
+    numbers_[static_cast<std::size_t>(number)] = sinks_.use.open(device);
+    return number;
   }
   void add(int device, const telemetry::Sample& sample) override {
-    observer_.add(device, sample);
+    sinks_.observer.add(device, sample);
+    sinks_.use.add(numbers_[static_cast<std::size_t>(device)], sample);
     if (recording_) recording_->add(device, sample);
   }
   Result<> finish() { return recording_ ? recording_->finish() : Result<>(); }
 
  private:
-  explicit Tee(diagnose::Observer& observer) : observer_(observer) {}
+  explicit Tee(ProfileSinks& sinks) : sinks_(sinks) {}
 
-  diagnose::Observer& observer_;
+  ProfileSinks& sinks_;
+  std::vector<int> numbers_;  // of the accumulator, by number of the observer
   std::unique_ptr<telemetry::RecordingWriter> recording_;
 };
 
@@ -86,8 +91,8 @@ std::vector<bool> used_gpus(const telemetry::SamplerReport& report, const std::s
 
 }  // namespace
 
-Result<ProfileRun> replay(const ProfileFlags& flags, diagnose::Observer& observer) {
-  RIGHTSIZE_TRY(Tee tee, Tee::create(observer, flags.record));
+Result<ProfileRun> replay(const ProfileFlags& flags, ProfileSinks& sinks) {
+  RIGHTSIZE_TRY(Tee tee, Tee::create(sinks, flags.record));
   RIGHTSIZE_TRY(auto bytes, open_bytes(flags.replay));
   RIGHTSIZE_TRY(telemetry::ReadSummary summary, telemetry::read_samples(flags.replay, *bytes, tee));
   if (Result<> written = tee.finish(); !written) return fail(written.error());
@@ -97,12 +102,12 @@ Result<ProfileRun> replay(const ProfileFlags& flags, diagnose::Observer& observe
   source.lines = summary.lines;
   source.refused = summary.refused;
   source.reasons = std::move(summary.reasons);
-  return ProfileRun{std::move(source), std::vector<bool>(observer.gpus().size(), true)};
+  return ProfileRun{std::move(source), std::vector<bool>(sinks.observer.gpus().size(), true)};
 }
 
-Result<ProfileRun> watch(const ProfileFlags& flags, diagnose::Observer& observer) {
+Result<ProfileRun> watch(const ProfileFlags& flags, ProfileSinks& sinks) {
   RIGHTSIZE_TRY(auto nvml, telemetry::open_nvml());
-  RIGHTSIZE_TRY(Tee tee, Tee::create(observer, flags.record));
+  RIGHTSIZE_TRY(Tee tee, Tee::create(sinks, flags.record));
   InterruptGuard guard;
   unsigned root = flags.pid;
   ProfileRun watched;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "diagnose/observer.h"
+#include "fleet/accumulate.h"
 #include "rightsize/profile/input.h"
 
 namespace rightsize::app {
@@ -27,8 +28,14 @@ struct ProfileRun {
   std::vector<bool> used;  // by GPU of the observer: whether the work ran on it
 };
 
-// Fill the observer, and the file of --record.
-Result<ProfileRun> replay(const ProfileFlags& flags, diagnose::Observer& observer);
-Result<ProfileRun> watch(const ProfileFlags& flags, diagnose::Observer& observer);
+// What samples are collected for: the diagnosis, and the alternatives, which 'fleet' finds in the same way.
+struct ProfileSinks {
+  diagnose::Observer observer;
+  fleet::UseAccumulator use{{}};
+};
+
+// Fill the sinks, and the file of --record.
+Result<ProfileRun> replay(const ProfileFlags& flags, ProfileSinks& sinks);
+Result<ProfileRun> watch(const ProfileFlags& flags, ProfileSinks& sinks);
 
 }  // namespace rightsize::app

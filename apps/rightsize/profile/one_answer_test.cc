@@ -1,0 +1,102 @@
+// The same recording gets the same alternatives and the same saving from 'profile', 'fleet' and 'recommend --profile'.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rightsize/call.h"
+
+namespace rightsize::app {
+namespace {
+
+constexpr double kMonthHours = 730;
+
+// A run on one GPU: start-up, then work at a level that may come and go.
+void write_recording(const std::string& path) {
+  const auto share = [](int low, int high) { return *rc::gen::inRange(low, high) / 100.0; };
+  const std::string gpu = *rc::gen::element<std::string>(
+      "NVIDIA H100 80GB HBM3", "NVIDIA H200", "NVIDIA A100-SXM4-80GB", "NVIDIA L40S", "NVIDIA L4", "Tesla T4");
+  const int start = *rc::gen::element(0, 0, 5, 12), seconds = *rc::gen::inRange(40, 900);
+  const int period = *rc::gen::element(1, 1, 6, 20);
+  const double duty = share(10, 101), level = share(12, 100), sm = share(5, 101), tensor = share(0, 90),
+               dram = share(0, 95), memory = *rc::gen::inRange(2, 15) * 1000.0;
+  const bool counters = *rc::gen::arbitrary<bool>();
+  std::ofstream file(path);
+  file << "t_s,gpu,gpu_util_pct,fb_used_mib,power_w,name"
+       << (counters ? ",graphics_pct,sm_pct,tensor_pct,dram_bw_pct" : "") << "\n";
+  for (int t = 0; t < seconds; ++t) {
+    const bool on = t >= start && (t % period) < std::max(1.0, duty * period);
+    const double busy = on ? 100 * level : 0;
+    file << fmt::format("{},0,{:.1f},{},{:.0f},{}", t, busy, t < start ? 600 : memory, 100 + 3 * busy, gpu);
+    if (counters)
+      file << fmt::format(",{:.2f},{:.2f},{:.2f},{:.2f}", busy, busy * sm, busy * sm * tensor, busy * sm * dram);
+    file << "\n";
+  }
+}
+
+std::optional<double> number(const Json* value) {
+  if (value == nullptr) return std::nullopt;
+  return value->visit([](const auto& content) -> std::optional<double> {
+    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(content)>>) return static_cast<double>(content);
+    return std::nullopt;
+  });
+}
+std::optional<double> number(const Json& parent, const char* name) { return number(parent.find(name)); }
+std::string text(const Json& parent, const char* name) {
+  const Json* value = parent.find(name);
+  return value != nullptr && value->text() != nullptr ? *value->text() : "";
+}
+bool close(double a, double b, double relative) { return std::fabs(a - b) <= relative * std::fabs(b) + 1e-9; }
+
+void expect_same_action(const Json& profile, const Json& fleet) {
+  for (const Json& action : *fleet.find("actions")->items()) {
+    if (text(action, "kind") != "downsize") continue;
+    RC_ASSERT(text(action, "to").find(text(profile, "alternative") + " (") != std::string::npos);
+    RC_ASSERT(close(*number(action, "saving_usd_per_month"), *number(profile, "saving_usd_per_month"), 1e-6));
+    return;
+  }
+  // A recording of an hour or less is too short for any other action.
+  RC_ASSERT(number(profile, "saving_usd_per_month").value_or(0) < 1);
+}
+
+// A plan runs on a GPU that can do the work, at the speed and price of the profile.
+void expect_same_cost(const Json& profile, const Json& plan) {
+  const std::string gpu = text(plan, "gpu");
+  if (gpu == text(profile, "gpu")) return;
+  for (const Json& there : *profile.find("projections")->items()) {
+    if (text(there, "gpu") != gpu) continue;
+    for (const char* must : {"fits", "replaces", "keeps_up"}) RC_ASSERT(*number(there, must) == 1);
+    const double cost = *number(there, "usd_per_gpu_hour") * kMonthHours / *number(there, "speed");
+    // A machine of several GPUs may cost less per GPU, and machines are paid while they start.
+    RC_ASSERT(*number(plan, "usd_total") <= cost * 1.01);
+    if (*number(profile, "paced") == 1) RC_ASSERT(close(*number(plan, "usd_total"), cost, 0.01));
+    return;
+  }
+  RC_FAIL("a GPU that the profile does not have: " + gpu);
+}
+
+RC_GTEST_PROP(OneAnswer, ProfileFleetAndRecommendAgree, ()) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir());
+  const std::string recording = folder / "one_answer.csv", document = folder / "one_answer.json";
+  write_recording(recording);
+  const Checked<Outcome> profile = call("profile", {"--replay", recording});
+  RC_ASSERT(profile.has_value());
+  const Json& gpu = profile->report.document.find("gpus")->items()->front();
+  const Checked<Outcome> fleet = call("fleet", {"--from", recording});
+  RC_ASSERT(fleet.has_value());
+  RC_TAG(text(gpu, "verdict"));
+  expect_same_action(gpu, fleet->report.document);
+  if (text(gpu, "verdict").starts_with("idle") || text(gpu, "verdict") == "unknown") return;
+  std::ofstream(document) << profile->report.document.dump();
+  const Checked<Outcome> plans =
+      call("recommend", {"--profile", document, "--gpu-hours", fmt::format("{}h", kMonthHours), "--plans-only"});
+  RC_ASSERT(plans.has_value());
+  expect_same_cost(gpu, plans->report.document.find("plans")->items()->front());
+}
+
+}  // namespace
+}  // namespace rightsize::app

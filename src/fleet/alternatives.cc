@@ -1,0 +1,162 @@
+#include "fleet/alternatives.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace rightsize::fleet {
+namespace {
+
+using diagnose::Verdict;
+
+constexpr double kWorthAMove = 0.05;      // of the cost
+constexpr double kWorthAProvider = 0.25;  // of the cost of work that gains nothing else from the move
+constexpr double kSameSpeed = 0.95;
+
+// Whether requests would become much slower, or the GPU too small more often than allowed at the upper bound.
+bool is_too_slow(const Forecast& forecast, const Thresholds& t) {
+  const auto slow = [&](std::optional<double> factor) { return !factor || *factor > t.most_slowdown; };
+  return slow(forecast.latency_p95) || slow(forecast.latency_peak) || forecast.too_small.high > t.most_overload;
+}
+
+// Arithmetic, memory or copies are the limit: on a slower GPU the work takes longer.
+bool fills_gpu(const GpuRow& gpu) {
+  return gpu.verdict == Verdict::kComputeBound || gpu.verdict == Verdict::kMemoryBound ||
+         gpu.verdict == Verdict::kTransferBound;
+}
+
+class Finder {
+ public:
+  Finder(const GpuRow& gpu, const Running& running, const AlternativeInput& input)
+      : gpu_(gpu), running_(running), input_(input), summary_(summary_of(gpu.use)) {
+    diagnosis_.verdict = gpu.verdict;
+    diagnosis_.shares = gpu.time;
+  }
+
+  // Prices and speeds; the load is left out.
+  std::vector<Alternative> candidates() const {
+    std::vector<Alternative> found;
+    for (const diagnose::Projection& there :
+         diagnose::project({&summary_, &diagnosis_, gpu_.price.gpu, input_.known}, input_.speeds)) {
+      Alternative one{.gpu = there.gpu, .speed = there.speed, .slow = there.slow};
+      one.replaces = diagnose::may_replace(*there.gpu, *gpu_.price.gpu);
+      one.fits =
+          running_.memory_peak * input_.memory_factor <= there.gpu->capacity() * input_.thresholds.memory_headroom;
+      set_price(one);
+      found.push_back(std::move(one));
+    }
+    return found;
+  }
+
+  void set_load(Alternative& there) const {
+    if (!there.fits || !there.replaces) return;
+    const Thresholds& t = input_.thresholds;
+    const double traffic = there.slow.memory * input_.traffic_factor;
+    // Busy time is arithmetic, memory traffic or both. It grows by at most the larger of the two ratios, and by less if
+    // the counters show how much is which. Without a counter of bandwidth, the busy time is all that is known.
+    RelativeLoad place{std::min(std::max(there.slow.arithmetic, traffic), there.speed.growth), traffic, 0};
+    if (!gpu_.use.metric(Metric::kDramActive)) place.traffic = place.growth;
+    place.latency = place.growth;
+    there.forecast = forecast_on(place, gpu_, running_);
+    if (fills_gpu(gpu_)) {
+      there.keeps_up = there.speed.low * t.most_slowdown >= 1;
+      return;
+    }
+    const Forecast& load = there.forecast;
+    const bool enough = load.load_p95 <= t.target_activity && load.too_small.likely <= t.most_overload;
+    there.keeps_up = enough && !is_too_slow(load, t);
+    there.only_slow = enough && !there.keeps_up;
+  }
+
+  // Whether it could be worth a move.
+  bool saves(const Alternative& there) const {
+    if (!there.fits || !there.replaces || !there.saved) return false;
+    if (!fills_gpu(gpu_)) return *there.saved >= kWorthAMove;
+    return there.speed.likely >= kSameSpeed &&
+           *there.saved >= (there.offer->moves_provider ? kWorthAProvider : kWorthAMove);
+  }
+
+ private:
+  void set_price(Alternative& there) const {
+    const double speed = fills_gpu(gpu_) || !(is_paced(gpu_) || is_idle(gpu_)) ? there.speed.likely : 1;
+    const auto kind = std::ranges::find(input_.offers, there.gpu, &KindOffers::gpu);
+    if (kind == input_.offers.end() || !gpu_.price.rate || speed <= 0) return;
+    there.offer = kind->cheapest(speed);
+    if (!there.offer) return;
+    const double ratio = there.offer->rate / *gpu_.price.rate;
+    there.cost = ratio / speed;
+    there.saved = 1 - ratio / std::min(1.0, speed);
+  }
+
+  const GpuRow& gpu_;
+  const Running& running_;
+  const AlternativeInput& input_;
+  diagnose::Summary summary_;
+  diagnose::Diagnosis diagnosis_;
+};
+
+bool has_alternatives(const GpuRow& gpu) {
+  return gpu.price.gpu != nullptr && gpu.price.share >= 1 && gpu.verdict != Verdict::kUnknown;
+}
+
+}  // namespace
+
+bool is_idle(const GpuRow& gpu) { return gpu.verdict == Verdict::kIdle || gpu.verdict == Verdict::kIdleHeld; }
+
+bool is_paced(const GpuRow& gpu) { return gpu.verdict == Verdict::kUnderused || gpu.verdict == Verdict::kBursty; }
+
+bool has_room(const GpuRow& gpu) {
+  switch (gpu.verdict) {
+    case Verdict::kUnderused:
+    case Verdict::kBursty:
+    case Verdict::kLaunchBound:
+    case Verdict::kInputBound:
+      return gpu.use.idle_share < 0.9;
+    default:
+      return false;
+  }
+}
+
+Forecast forecast_on(const RelativeLoad& place, const GpuRow& gpu, const Running& running) {
+  LoadCurve load = activity_curve(gpu, running), dram = dram_curve(gpu, running);
+  load.scale(place.growth);
+  dram.scale(place.traffic);
+  load.at_least(dram);
+  return make_forecast(load, {.p95 = std::max(running.busy_p95 * place.growth, running.dram_p95 * place.traffic),
+                              .peak = std::max(running.busy_peak * place.growth, running.dram_peak * place.traffic),
+                              .now_p95 = running.busy_p95,
+                              .now_peak = running.busy_peak,
+                              .growth = place.latency,
+                              .paced = is_paced(gpu),
+                              .reading = gpu.use.interval});
+}
+
+std::vector<Alternative> alternatives(const GpuRow& gpu, const Running& running, const AlternativeInput& input) {
+  if (!has_alternatives(gpu)) return {};
+  const Finder finder(gpu, running, input);
+  std::vector<Alternative> found = finder.candidates();
+  for (Alternative& there : found) finder.set_load(there);
+  std::ranges::stable_sort(found, {}, [](const Alternative& a) {
+    return std::tuple((a.fits ? 0 : 8) + (a.replaces ? 0 : 4) + (a.keeps_up ? 0 : 2) + (a.cost ? 0 : 1),
+                      a.cost.value_or(0));
+  });
+  return found;
+}
+
+std::optional<Alternative> best_alternative(const GpuRow& gpu, const Running& running, const AlternativeInput& input) {
+  if (!has_alternatives(gpu) || !(fills_gpu(gpu) || has_room(gpu))) return std::nullopt;
+  const Finder finder(gpu, running, input);
+  std::vector<Alternative> found = finder.candidates();
+  std::erase_if(found, [&](const Alternative& there) { return !finder.saves(there); });
+  std::ranges::stable_sort(found, std::ranges::greater(), [](const Alternative& a) { return *a.saved; });
+  const Alternative* slow = nullptr;
+  for (Alternative& there : found) {
+    finder.set_load(there);
+    if (there.keeps_up) return there;
+    if (there.only_slow && slow == nullptr) slow = &there;
+  }
+  return slow != nullptr ? std::optional(*slow) : std::nullopt;
+}
+
+}  // namespace rightsize::fleet

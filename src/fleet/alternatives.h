@@ -1,0 +1,64 @@
+// What else could do the work of a GPU: every other GPU with its speed, its load and latency there, and its price.
+// 'profile', 'fleet' and, through the document of 'profile', 'recommend --profile' take their alternatives from here,
+// so that one recording has one answer.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "diagnose/project.h"
+#include "fleet/fleet.h"
+#include "fleet/running.h"
+
+namespace rightsize::fleet {
+
+struct Alternative {
+  const catalog::Gpu* gpu = nullptr;
+  diagnose::SpeedElsewhere speed = {};
+  perf::Slowdown slow = {};               // by resource
+  bool fits = true;                       // the memory in use
+  bool replaces = true;                   // diagnose::may_replace()
+  bool keeps_up = true;                   // the load and the latency there are within the limits
+  bool only_slow = false;                 // it does not keep up, but only because latency grows too much
+  Forecast forecast = {};                 // of the load there
+  std::optional<Replacement> offer = {};  // not set: no price
+  std::optional<double> cost = {};        // of the same work, relative to today
+  std::optional<double> saved = {};       // share of today's cost, if the work goes on at today's pace
+
+  bool is_possible() const { return fits && replaces && keeps_up; }
+};
+
+struct AlternativeInput {
+  const perf::SpeedTable& speeds;
+  const Thresholds& thresholds;
+  const std::vector<KindOffers>& offers;         // DevicePrices::offers_instead_of(gpu.price)
+  const diagnose::KnownJob* known = nullptr;     // the job, if the user describes it
+  double memory_factor = 1, traffic_factor = 1;  // of the work after quantization
+};
+
+// What a GPU does, as far as its alternatives depend on it.
+bool has_room(const GpuRow& gpu);  // it works, but does not fill its GPU, so it may share one or use a smaller one
+bool is_idle(const GpuRow& gpu);
+// Requests arrive at their own pace: a slower GPU does the same work with higher latency.
+bool is_paced(const GpuRow& gpu);
+// The statistics that diagnose needs.
+diagnose::Summary summary_of(const GpuUse& use);
+
+// The work on another GPU, relative to today.
+struct RelativeLoad {
+  double growth = 1;   // of the active time
+  double traffic = 1;  // of the share of bandwidth
+  double latency = 1;  // of a request when alone
+};
+Forecast forecast_on(const RelativeLoad& place, const GpuRow& gpu, const Running& running);
+
+// Empty for MIG instances, whose counters are relative to the instance, and for GPUs without known activity. The
+// cheapest for the same work first; those that are not possible or have no price come last.
+std::vector<Alternative> alternatives(const GpuRow& gpu, const Running& running, const AlternativeInput& input);
+
+// The one with the largest saving that is worth a move: at least 5 % of the cost. Work that fills its GPU may lose 5 %
+// of its speed at most, and changes provider for 25 %. If all of them slow down requests too much, the cheapest of
+// these, whose `only_slow` is set. None for an idle GPU, which should be stopped instead.
+std::optional<Alternative> best_alternative(const GpuRow& gpu, const Running& running, const AlternativeInput& input);
+
+}  // namespace rightsize::fleet
