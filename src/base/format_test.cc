@@ -44,6 +44,7 @@ TEST(Format, DurationsUseReadableUnits) {
   EXPECT_EQ(format_duration(seconds(200)), "3 min 20 s");
   EXPECT_EQ(format_duration(seconds(3599.9)), "60 min");
   EXPECT_EQ(format_duration(hours(76)), "3 d 4 h");
+  EXPECT_EQ(format_duration(days(7411)), "20.3 years");
   EXPECT_EQ(format_duration(hours(5.2)), "5 h 12 min");
 }
 

@@ -51,10 +51,18 @@ constexpr NameRow kWholeNames[] = {
     {"middle-east", "me-west1"},
 };
 
+// In Europe, but neither in the EU nor in the EEA: the UK, Switzerland and Serbia. Places anywhere in a region's name,
+// codes that it begins with or lists, and the whole names of regions that say no more than their part of the world.
+constexpr std::string_view kPlacesOutsideEu =
+    "uksouth ukwest london cardiff switzerland zurich geneva serbia jovanovac";
+constexpr std::string_view kCodesOutsideEu = "uk gb ch lon lhr rs";
+constexpr std::string_view kRegionsOutsideEu = "eu-gb eu-west-2 eu-central-2 europe-west2 europe-west6";
+
 // What people call the parts of the world.
 constexpr NameRow kPartNames[] = {
     {"us", "us usa unitedstates america"},
-    {"europe", "eu europe emea"},
+    {"eu", "eu eea europeanunion"},
+    {"europe", "europe emea"},
     {"asia", "asia apac ap asiapacific"},
     {"canada", "ca canada"},
     {"oceania", "oceania au australia"},
@@ -118,6 +126,26 @@ auto usualness(const Catalog& catalog, const Gpu& gpu) {
   return std::pair(gpu.name.ends_with("-sxm"), machines);
 }
 
+bool is_outside_eu(const std::string& name) {
+  const auto any_of = [](std::string_view names, const auto& matches) {
+    const std::vector<std::string_view> all = split_list(names, ' ');
+    return std::any_of(all.begin(), all.end(), matches);
+  };
+  const std::string folded = fold_name(name);
+  const std::vector<std::string_view> parts = split_list(name, ',');
+  return any_of(kRegionsOutsideEu, [&](std::string_view whole) { return name == whole; }) ||
+         any_of(kPlacesOutsideEu, [&](std::string_view place) { return folded.find(place) != std::string::npos; }) ||
+         any_of(kCodesOutsideEu, [&](std::string_view code) {
+           return first_word(name) == code || std::find(parts.begin(), parts.end(), code) != parts.end();
+         });
+}
+
+// Whether a region is in a part of the world as kPartNames has them: "eu" is part of "europe".
+bool is_in(std::string_view region, std::string_view part) {
+  if (part != "eu") return part_of_world(region) == part;
+  return part_of_world(region) == "europe" && !is_outside_eu(to_lower(trim(region)));
+}
+
 }  // namespace
 
 std::string_view part_of_world(std::string_view region) {
@@ -155,9 +183,8 @@ Result<std::vector<std::string>> match_regions(std::string_view words, const std
     const std::string_view part = meaning_of(kPartNames, fold_name(wanted));
     const std::size_t before = chosen.size();
     for (const std::string& name : known) {
-      if (name == kAnyRegion ? wanted == name
-                             : to_lower(name).starts_with(wanted) || (!part.empty() && part_of_world(name) == part))
-        chosen.push_back(name);
+      const bool begins = part != "eu" && to_lower(name).starts_with(wanted);  // eu-west-2 is London
+      if (name == kAnyRegion ? wanted == name : begins || (!part.empty() && is_in(name, part))) chosen.push_back(name);
     }
     if (chosen.size() == before) {
       const std::string_view world = part_of_world(word);
@@ -165,7 +192,7 @@ Result<std::vector<std::string>> match_regions(std::string_view words, const std
         return fail(bad_input(fmt::format("no price in region '{}'", word))
                         .with_hint(fmt::format("did you mean '{}'? It covers every region there", world)));
       return fail(unknown("region", word, known)
-                      .with_hint("a region's name, its beginning, or us, europe, asia, canada, oceania, ..."));
+                      .with_hint("a region's name, its beginning, or us, eu, europe, asia, canada, oceania, ..."));
     }
   }
   return chosen;

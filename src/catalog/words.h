@@ -23,7 +23,8 @@ inline constexpr std::string_view kAnyRegion = "any";
 std::set<std::string> known_regions(const Catalog& catalog);
 
 // The regions a list of words means, comma-separated: whole names, their beginnings (us-east), or parts of the world
-// (us, eu, europe, asia, ...) for every provider whatever its way to name regions. kAnyRegion is only meant by its own
+// (us, eu, europe, asia, ...) for every provider whatever its way to name regions. "eu" is the EU and the EEA; "europe"
+// adds the UK and Switzerland. kAnyRegion is only meant by its own
 // name: an offer of any region answers "europe" where Catalog::gpu_regions has the GPU there (market/price_book.h). A
 // word that means none gets a suggestion.
 Result<std::vector<std::string>> match_regions(std::string_view words, const std::set<std::string>& known);

@@ -7,6 +7,7 @@ namespace rightsize::catalog {
 namespace {
 
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
 
 TEST(Places, EveryProvidersWayToNameRegions) {
@@ -32,6 +33,16 @@ TEST(Places, RegionsByNameBeginningAndPartOfTheWorld) {
   const std::set<std::string> known{"ap-south-1", "eastus", "eu-west-1", "europe-west4", "us-east-1", "us-east-2"};
   EXPECT_THAT(*match_regions("us", known), ElementsAre("eastus", "us-east-1", "us-east-2"));
   EXPECT_THAT(*match_regions("EU", known), ElementsAre("eu-west-1", "europe-west4"));
+  // The UK and Switzerland are in Europe, not in the EU, whatever a provider calls its regions there.
+  const std::set<std::string> outside{"uk-south1",        "uksouth",        "eu-west-2",   "eu-central-2",
+                                      "europe-west2",     "europe-west6",   "eu-gb",       "LON",
+                                      "switzerlandnorth", "London, GB, EU", "uk-london-1", "eu-zurich-1"};
+  const std::set<std::string> inside{"eu-west-1",  "europe-west4", "westeurope",      "fr-par",
+                                     "norwayeast", "IS",           "Bulgaria, BG, EU"};
+  std::set<std::string> both = outside;
+  both.insert(inside.begin(), inside.end());
+  EXPECT_THAT(*match_regions("eu", both), ElementsAreArray(inside));
+  EXPECT_THAT(*match_regions("europe", both), ElementsAreArray(both));
   EXPECT_THAT(*match_regions("us-east-1,asia", known), ElementsAre("us-east-1", "ap-south-1"));
   const std::set<std::string> with_any{"any", "us-east-1", "us-west-2"};
   EXPECT_THAT(*match_regions("us", with_any), ElementsAre("us-east-1", "us-west-2"));

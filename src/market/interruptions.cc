@@ -26,6 +26,7 @@ Process process_of(const InterruptibleJob& job, const JobAssumptions& a) {
   constexpr double kSmallPart = 1.0 / 3600;  // hours; the most that work in small parts can lose
   const bool saves = job.save > Seconds{};
   process.between = 1 / rate;
+  if (job.starts_over) return process;  // one segment: the whole job
   process.save = saves ? in_hours(job.save) : kSmallPart;
   const double longest = saves ? std::min(process.work, in_hours(a.checkpoint_every)) : process.work;
   process.interval = std::min(in_hours(checkpoint_interval(hours(process.save), hours(process.between))),

@@ -45,7 +45,8 @@ struct InterruptibleJob {
   Seconds save;  // one checkpoint; zero: the work consists of small parts and has nothing to save
   catalog::Purchase purchase = catalog::Purchase::kOnDemand;
   int machines = 1;
-  int gpus = 1;  // of all machines
+  int gpus = 1;              // of all machines
+  bool starts_over = false;  // an interruption loses all work: there is no storage to save it in
 };
 
 // Where the hours of a job go; `total` is what is paid for. All are expected values.

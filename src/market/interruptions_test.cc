@@ -48,6 +48,21 @@ TEST(RunningTime, TimePerWorkIsRestartsAndHalfAnInterval) {
   EXPECT_DOUBLE_EQ(time_per_work(hours(1), {}, hours(1), hours(INFINITY)), 1);
 }
 
+// Without storage the whole job is one segment: M e^(r/M) (e^(work/M) - 1).
+RC_GTEST_PROP(RunningTime, StartingOverTakesLongerThanResuming, ()) {
+  const double work = *rc::gen::inRange(1, 40), rate = *rc::gen::inRange(1, 5) / 100.0;
+  InterruptibleJob job{hours(work), {}, Purchase::kSpot, 1, 8};
+  const JobAssumptions a = without_failures(rate);
+  const auto resumes = running_time(job, a);
+  job.starts_over = true;
+  const auto again = running_time(job, a);
+  RC_ASSERT(resumes && again);
+  RC_ASSERT(again->total() > resumes->total());
+  const double expected = std::exp(rate / 6) * std::expm1(work * rate) / rate + 1.0 / 6;
+  RC_ASSERT(std::abs(in_hours(again->total()) / expected - 1) < 1e-9);
+  RC_ASSERT(again->interval == Seconds{});
+}
+
 // By the formula alone 8 on-demand GPUs would save every 10 hours, and lose as much with every crash of the job itself.
 TEST(RunningTime, CheckpointsAreNeverFurtherApartThanAskedFor) {
   JobAssumptions a;

@@ -1,9 +1,11 @@
 // Default choices of the search for settings that were not given.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "model/serve_settings.h"
+#include "plan/read_parts.h"
 #include "plan/request.h"
 
 namespace rightsize::plan {
@@ -55,6 +57,17 @@ void fill_choices(Request& request) {
     else
       c.zero = train ? std::vector{0, 1, 2, 3} : std::vector{0};
   }
+}
+
+// Samples of an optimizer step that a run of this many tokens can use: the critical batch grows with the data, as
+// fitted by Zhang et al. 2024 (arXiv 2410.21676): 22.91 x (tokens in millions)^0.47 sequences of 512 tokens, which
+// gives the 16M tokens of Llama 3 for its 15T. At least 128, where fine-tuning begins; a power of two, so that it can
+// be split.
+std::int64_t usual_batch(const Request& request) {
+  constexpr double kLeast = 128;
+  const double tokens = 512 * 22.91 * std::pow(request.work.amount / 1e6, 0.47);
+  const double samples = tokens / static_cast<double>(std::max<std::int64_t>(1, request.job.sequence));
+  return std::llround(std::exp2(std::floor(std::log2(std::max(kLeast, samples)))));
 }
 
 std::vector<model::Precision> precisions_for(const Request& request, model::Method method) {

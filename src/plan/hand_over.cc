@@ -300,6 +300,15 @@ Result<> check_span(Target target, const Request& request, const Plan& plan) {
   return {};
 }
 
+}  // namespace
+
+bool keeps_results(const market::Offer& offer) {
+  const SkyPilotCloud cloud = skypilot_cloud(offer.machine->provider);
+  return cloud.buckets || cloud.volumes;
+}
+
+namespace {
+
 constexpr std::string_view kTargets[] = {"skypilot", "kubernetes", "karpenter", "slurm", "terraform", "triton"};
 
 }  // namespace
@@ -319,9 +328,10 @@ Result<Target> parse_target(std::string_view name) {
 Result<std::string> hand_over(Target target, const Request& request, const Plan& plan) {
   if (Result<> span = check_span(target, request, plan); !span) return fail(span.error());
   const bool machines_only = target == Target::kTerraform || target == Target::kKarpenter;
-  if (plan.job.train.preference && !machines_only)
-    return fail(bad_input("there is no launch command for preference training (DPO) yet")
-                    .with_hint("--emit terraform writes the machines"));
+  if (plan.job.train.preference && plan.job.stack != Stack::kHf && !machines_only)
+    return fail(bad_input(fmt::format("there is no launch command for preference training (DPO) with {}",
+                                      model::name_of(plan.job.stack)))
+                    .with_hint("--stack hf writes one for TRL; --emit terraform writes the machines"));
   using Write = Result<std::string> (*)(const Request&, const Plan&);
   static constexpr Write kWriters[] = {skypilot, kubernetes, karpenter, slurm, terraform, triton};
   return kWriters[static_cast<int>(target)](request, plan);

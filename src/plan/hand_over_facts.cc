@@ -87,10 +87,12 @@ void add_trainer_inputs(std::vector<Facts>& inputs, const Request& request, cons
                                : "the configuration of llm-foundry for this model"));
     return;
   }
-  inputs.push_back(input("TRAIN_SCRIPT", "train.py",
-                         plan.job.stack == Stack::kHf
-                             ? "your training script; it passes --resume_from_checkpoint to Trainer.train()"
-                             : "your training script, such as pretrain_gpt.py"));
+  inputs.push_back(input(
+      "TRAIN_SCRIPT", plan.job.train.preference ? "dpo.py" : "train.py",
+      plan.job.train.preference ? "your DPO script, such as trl/scripts/dpo.py; it passes --resume_from_checkpoint to "
+                                  "DPOTrainer.train()"
+      : plan.job.stack == Stack::kHf ? "your training script; it passes --resume_from_checkpoint to Trainer.train()"
+                                     : "your training script, such as pretrain_gpt.py"));
 }
 
 // vLLM reads the settings of speculative decoding as JSON. MTP and DSpark draft with heads of the model itself.
@@ -133,7 +135,11 @@ std::vector<Facts> inputs_of(const Request& request, const Plan& plan, std::stri
   const std::string folder = fmt::format("{}/{}", storage, hand_over::object_name(request.name));
   if (is_training(request)) {
     add_trainer_inputs(inputs, request, plan);
-    inputs.push_back(input("DATA", "./data", "the training data: a folder beside the script, or a mounted one"));
+    inputs.push_back(input("DATA", "./data",
+                           plan.job.train.preference
+                               ? "pairs with the columns prompt, chosen and rejected: a folder beside the script, or a "
+                                 "mounted one"
+                               : "the training data: a folder beside the script, or a mounted one"));
     inputs.push_back(input("OUTPUT", folder, "where checkpoints go, and where a restarted run finds the newest"));
   } else if (request.work.kind == WorkKind::kOffline) {
     add_offline_inputs(inputs, request, plan, folder);
@@ -214,7 +220,7 @@ std::string install_command(const Request& request, const Plan& plan) {
                        : stack == Stack::kSglang ? " \"sglang[all]\""
                        : stack == Stack::kTrtLlm ? " tensorrt_llm"
                                                  : " vllm";
-  const bool several = is_served(request) && engines_per_machine(plan) > 1 && !starts_its_replicas(plan.job);
+  const bool several = is_served(request) && has_router(request, plan, engines_per_machine(plan));
   if (several || (apart && stack != Stack::kTrtLlm))
     engine += stack == Stack::kSglang ? " sglang-router" : " vllm-router";
   if (apart && stack != Stack::kTrtLlm && !is_amd(plan)) engine += " nixl";
@@ -248,6 +254,9 @@ void add_machines(Facts& facts, const Request& request, const Plan& plan, std::s
       .set("image", image_for(request, perf::work_of(request.model), *plan.offer.gpu))
       .set("install", install_command(request, plan))
       .set("unwritten_drafts", is_served(request) && !is_vllm(plan) ? plan.job.serve.speculation.tokens : 0)
+      .set("routes_by_prefix", routes_by_prefix(request) && plan.replicas > 1)
+      .set("router_of_engine",
+           plan.job.stack == Stack::kSglang ? "python -m sglang_router.launch_router" : "vllm-router")
       .set("nixl_on_amd", plan.job.serve.disaggregated && is_amd(plan))
       .set("replicas", std::max(1, plan.replicas))
       .set("several_replicas", plan.replicas > 1)
@@ -288,6 +297,10 @@ int engines_per_machine(const Plan& plan) { return std::max(1, plan.replicas / p
 
 bool starts_its_replicas(const model::Job& job) {
   return job.stack != Stack::kTrtLlm && job.parallel.attention_data == 1;
+}
+
+bool has_router(const Request& request, const Plan& plan, int engines) {
+  return engines > 1 && (!starts_its_replicas(plan.job) || routes_by_prefix(request));
 }
 
 int machines_per_replica(const Request& request, const Plan& plan) {

@@ -25,9 +25,15 @@ bool has_bf16(const Plan& plan) { return plan.offer.gpu->peak(catalog::NumberFor
 
 // ---- Training. ----
 
+// As the plan adjusted them to its GPUs.
+std::int64_t samples_per_step(const model::Job& job) {
+  return job.batch * job.parallel.data() * job.train.accumulation;
+}
+
 std::int64_t steps_of(const Request& request, const Plan& plan) {
   const double sequence = request.model.image_size > 0 ? 1.0 : static_cast<double>(plan.job.sequence);
-  const double each = static_cast<double>(request.global_batch) * std::max(1.0, sequence);
+  const double pair = plan.job.train.preference ? 2 : 1;
+  const double each = static_cast<double>(samples_per_step(plan.job)) * pair * std::max(1.0, sequence);
   return std::max<std::int64_t>(1, std::llround(std::ceil(request.work.amount / each)));
 }
 
@@ -67,8 +73,9 @@ std::string hf_precision_flags(const model::Job& job, bool bf16) {
 
 const char* hf_sharding_flag(const model::Job& job) {
   if (needs_deepspeed(job)) return "--deepspeed deepspeed.json";
-  if (job.parallel.zero == 2) return "--fsdp 'shard_grad_op auto_wrap'";
-  return job.parallel.zero == 3 ? "--fsdp 'full_shard auto_wrap'" : "";
+  // The first version flattens the parameters of a layer and refuses 32-bit adapters beside 16-bit weights.
+  if (job.parallel.zero == 2) return "--fsdp 'shard_grad_op auto_wrap' --fsdp_config '{\"version\": 2}'";
+  return job.parallel.zero == 3 ? "--fsdp 'full_shard auto_wrap' --fsdp_config '{\"version\": 2}'" : "";
 }
 
 const char* hf_attention(model::Attention attention) {
@@ -147,7 +154,7 @@ void add_training(Facts& facts, const Request& request, const Plan& plan) {
   add_precision(facts, plan);
   facts.set("script", job.stack == Stack::kTorchTitan ? "-m torchtitan.train" : "\"$TRAIN_SCRIPT\"")
       .set("has_checkpoint", has_checkpoint(request, plan))
-      .set("global_batch", request.global_batch)
+      .set("global_batch", samples_per_step(job))
       .set("accumulation", job.train.accumulation)
       // A pipeline of torchtitan splits the batch of a step into micro-batches itself.
       .set("local_batch", pipelined ? job.batch * job.train.accumulation : job.batch)
@@ -155,7 +162,8 @@ void add_training(Facts& facts, const Request& request, const Plan& plan) {
       .set("text_model", request.model.image_size == 0)
       .set("trl", request.model.kind == model::ModelKind::kDecoder)
       .set("attention", hf_attention(job.train.attention))
-      .set("loss_flag", hf_loss_flag(job.train.cross_entropy))
+      .set("packs", !job.train.preference)  // pairs are padded
+      .set("loss_flag", job.train.preference ? "--loss_type sigmoid" : hf_loss_flag(job.train.cross_entropy))
       .set("optimizer", hf_optimizer(job.train.optimizer))
       .set("compile", job.train.compile)
       .set("checkpointing", job.train.recompute == model::Recompute::kNone ? "false" : "true")
@@ -204,6 +212,7 @@ std::int64_t longest_planned(const Request& request, const Plan& plan) {
 // work are known.
 std::int64_t longest_request(const Request& request, const Plan& plan) {
   constexpr std::int64_t kGrowth = 4, kLeast = 8192;
+  if (request.max_model_len) return *request.max_model_len;
   const std::int64_t planned = longest_planned(request, plan);
   if (request.work.kind == WorkKind::kOffline) return planned;
   std::int64_t longest = std::max(kLeast, (plan.job.serve.isl + plan.job.serve.osl) * kGrowth);
@@ -373,7 +382,7 @@ std::string behind_router(Facts facts, const Plan& plan, int engines) {
 std::string serve_command(const Facts& facts, const Request& request, const Plan& plan, int engines) {
   if (in_batches(request)) return hand_over::command("work/server_script", facts);
   if (plan.job.serve.disaggregated) return disaggregated(facts, request, plan);
-  if (engines > 1 && !starts_its_replicas(plan.job)) return behind_router(facts, plan, engines);
+  if (has_router(request, plan, engines)) return behind_router(facts, plan, engines);
   const std::string engine = engine_name(plan.job.stack);
   return hand_over::fill_in("work/before_" + engine, facts) + hand_over::command("work/" + engine, facts);
 }

@@ -16,12 +16,6 @@ auto key_of(const market::Offer& offer, const perf::Cluster& cluster) {
                     cluster.network_known, own);
 }
 
-// Prices that may lead come first.
-bool is_better_price(const market::PriceOutlook& a, const market::PriceOutlook& b) {
-  if (a.may_lead() != b.may_lead()) return a.may_lead();
-  return a.likely < b.likely;
-}
-
 // Regions that count towards different commitments are kept separate.
 void add_offer(MachineClass& machines, const market::Offer& offer, const market::PriceOutlook& outlook,
                const market::CommittedSpends& committed) {
@@ -30,7 +24,9 @@ void add_offer(MachineClass& machines, const market::Offer& offer, const market:
     market::Offer& known = machines.offers[i];
     if (known.machine != offer.machine || known.price->purchase != offer.price->purchase) continue;
     if (!committed.empty() && committed.of(known) != committed.of(offer)) continue;
-    if (!is_better_price(outlook, machines.outlooks[i])) return;
+    // A cheaper price that may not lead is kept beside the one that may: the answer names it.
+    if (outlook.may_lead() != machines.outlooks[i].may_lead()) continue;
+    if (!(outlook.likely < machines.outlooks[i].likely)) return;
     known = offer;
     machines.outlooks[i] = outlook;
     return;
@@ -84,7 +80,8 @@ bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu) {
   return capability >= least;
 }
 
-std::vector<int> machine_counts(const MachineClass& machines, const PlanLimits& limits, bool work_together) {
+std::vector<int> machine_counts(const MachineClass& machines, const PlanLimits& limits, bool work_together,
+                                bool sparsely) {
   const int most_gpus = limits.gpus.value_or(limits.max_gpus);
   int most = std::max(1, most_gpus / machines.gpus);
   if (work_together && !machines.networked) most = 1;
@@ -94,7 +91,14 @@ std::vector<int> machine_counts(const MachineClass& machines, const PlanLimits& 
     return wanted <= std::max(1, most) ? std::vector<int>{wanted} : std::vector<int>{};
   }
   std::vector<int> counts;
-  for (int n = 1; work_together && n <= most; ++n) counts.push_back(n);
+  const auto is_searched = [&](int n) { return n * machines.gpus > limits.more_than_gpus; };
+  // Whole numbers up to 16, then eight per octave: costs hardly differ in between.
+  for (int n = 1, step = 1; work_together && n <= most; n += step) {
+    if (is_searched(n)) counts.push_back(n);
+    if (sparsely && n >= 16 * step) step *= 2;
+  }
+  const bool leaves_one_out = machines.most_machines == most && !counts.empty() && counts.back() < most;
+  if (work_together && leaves_one_out) counts.push_back(most);  // all that the user has
   for (int n = 1; !work_together && n <= most; n *= 2) {
     counts.push_back(n);
     if (n > 1 && n + n / 2 <= most) counts.push_back(n + n / 2);

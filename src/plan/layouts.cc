@@ -63,6 +63,7 @@ std::string serving_settings(const Request& request, const Plan& plan) {
     text += fmt::format(", at most {} sequences and {} tokens per step", plan.sequences,
                         format_count(static_cast<double>(plan.token_budget)));
   }
+  if (const std::string assumed = assumed_engine(request); !assumed.empty()) text += ", " + assumed;
   if (plan.running > 0) text += fmt::format(", {} at once per replica", plural(std::ceil(plan.running), "request"));
   return text;
 }
@@ -71,6 +72,22 @@ std::string serving_settings(const Request& request, const Plan& plan) {
 
 std::string settings_words(const Request& request, const Plan& plan) {
   return request.work.kind == WorkKind::kTraining ? training_settings(request, plan) : serving_settings(request, plan);
+}
+
+std::string assumed_engine(const Request& request) {
+  std::string text;
+  const model::Speculation& drafts = request.job.serve.speculation;
+  if (request.job.kind == model::JobKind::kServe && drafts.tokens > 0)
+    text = fmt::format("{} per step ({})", plural(drafts.tokens, "draft token"),
+                       drafts.method.empty() ? fmt::format("{:.0f} % accepted", 100 * drafts.acceptance)
+                                             : "accepted as measured with " + drafts.method);
+  if (routes_by_prefix(request)) text += fmt::format("{}a prefix-aware router", text.empty() ? "" : " and ");
+  return text;
+}
+
+bool routes_by_prefix(const Request& request) {
+  return request.work.kind == WorkKind::kServing && request.work.trace && request.work.trace->prompts &&
+         request.work.routing == sim::Routing::kPrefixAware;
 }
 
 bool has_fp8_cache(const Request& request, const Plan& plan) {

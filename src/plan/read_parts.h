@@ -47,4 +47,15 @@ Checked<std::shared_ptr<const sim::Trace>> read_trace(const std::string& file);
 // second.
 Checked<std::vector<double>> read_rate_profile(const std::string& file);
 
+// Ends lengths at --max-model-len.
+Errors cut_context(Request& request);
+
+// The kinds of machines of --on-prem, and with the settings they share; one number of machines is that of every kind.
+Result<std::vector<market::OwnHardware>> read_own_machines(const std::string& text, const catalog::Catalog& catalog);
+Result<std::vector<market::OwnHardware>> own_fleet(const std::vector<market::OwnHardware>& kinds,
+                                                   const std::vector<int>& counts, const market::OwnHardware& common);
+
+// Samples of an optimizer step where none are given.
+std::int64_t usual_batch(const Request& request);
+
 }  // namespace rightsize::plan

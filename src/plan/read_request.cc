@@ -145,34 +145,8 @@ Result<> read_excluded(Draft& draft, const std::string& text, const char*) {
   return {};
 }
 
-// "8xh100-sxm=280000USD": GPUs of one machine, and its price. Without a price the machine is paid for, and only its
-// electricity costs money.
-Result<> read_own_machine(Draft& draft, const std::string& text) {
-  const std::size_t x = text.find('x'), equals = text.rfind('=');
-  const auto wrong = [&] {
-    return fail(
-        bad_input(fmt::format("'{}' is not COUNTxGPU=PRICE", text)).with_hint("for example 8xh100-sxm=280000USD"));
-  };
-  if (x == std::string::npos || equals < x) return wrong();
-  RIGHTSIZE_TRY(std::int64_t count, parse_integer(text.substr(0, x)));
-  if (count < 1 || count > 1024) return wrong();
-  const std::size_t name_end = std::min(equals, text.size());
-  RIGHTSIZE_TRY(const catalog::UsualGpu usual, catalog::usual_gpu(draft.catalog, text.substr(x + 1, name_end - x - 1)));
-  market::OwnHardware own;
-  own.gpu = usual.gpu->name;
-  own.gpus = static_cast<int>(count);
-  own.price = usd(0);
-  if (equals != std::string::npos) {
-    RIGHTSIZE_TRY(own.price, parse_usd(text.substr(equals + 1)));
-  }
-  draft.own_machines.push_back(std::move(own));
-  return {};
-}
-
-// A list: one entry for each kind of machine.
 Result<> read_own(Draft& draft, const std::string& text, const char*) {
-  for (std::string_view part : split_list(text, ','))
-    if (Result<> read = read_own_machine(draft, std::string(trim(part))); !read) return read;
+  RIGHTSIZE_TRY(draft.own_machines, read_own_machines(text, draft.catalog));
   return {};
 }
 
@@ -182,23 +156,6 @@ Result<> read_own_counts(Draft& draft, const std::string& text, const char* name
     draft.own_counts.push_back(static_cast<int>(value.number));
   }
   return {};
-}
-
-// The kinds of own machines with the settings they share; one number of machines is that of every kind.
-Result<std::vector<market::OwnHardware>> own_fleet(const Draft& draft) {
-  const std::size_t kinds = draft.own_machines.size(), counts = draft.own_counts.size();
-  if (counts > 1 && counts != kinds)
-    return fail(bad_input(fmt::format("on-prem-machines has {} numbers for {} kinds of machines", counts, kinds))
-                    .with_hint("use one number for each --on-prem, in the same order"));
-  std::vector<market::OwnHardware> fleet;
-  for (std::size_t i = 0; i < kinds; ++i) {
-    market::OwnHardware own = draft.own;
-    own.gpu = draft.own_machines[i].gpu, own.gpus = draft.own_machines[i].gpus;
-    own.price = draft.own_machines[i].price;
-    if (counts > 0) own.machines = draft.own_counts[counts == 1 ? 0 : i];
-    fleet.push_back(std::move(own));
-  }
-  return fleet;
 }
 
 Result<> read_prices(Draft& draft, const std::string& text, const char*) {
@@ -396,34 +353,6 @@ Errors read_traffic(Draft& draft) {
     std::fill_n(work.rate_by_hour.begin(), draft.hours_per_day, in_requests_per_s(work.rate));
   }
   return {};
-}
-
-// Engines refuse requests longer than --max-model-len, so lengths end there as they do at the model's context. Means
-// stay as they are given.
-Errors cut_context(Request& request) {
-  if (!request.max_model_len) return {};
-  std::int64_t& context = request.model.context;
-  if (context > 0 && *request.max_model_len > context)
-    return {bad_input(fmt::format("max-model-len: {} has a context of {} tokens", request.model.name,
-                                  format_count(static_cast<double>(context))))};
-  const std::int64_t mean = request.job.serve.isl + request.job.serve.osl;
-  if (mean > *request.max_model_len)
-    return {bad_input(fmt::format("max-model-len: requests have {} tokens on average, prompt and answer together",
-                                  format_count(static_cast<double>(mean))))
-                .with_hint("raise it, or lower --isl and --osl")};
-  context = *request.max_model_len;
-  return {};
-}
-
-// Samples of an optimizer step that a run of this many tokens can use: the critical batch grows with the data, as
-// fitted by Zhang et al. 2024 (arXiv 2410.21676): 22.91 x (tokens in millions)^0.47 sequences of 512 tokens, which
-// gives the 16M tokens of Llama 3 for its 15T. At least 128, where fine-tuning begins; a power of two, so that it can
-// be split.
-std::int64_t usual_batch(const Request& request) {
-  constexpr double kLeast = 128;
-  const double tokens = 512 * 22.91 * std::pow(request.work.amount / 1e6, 0.47);
-  const double samples = tokens / static_cast<double>(std::max<std::int64_t>(1, request.job.sequence));
-  return std::llround(std::exp2(std::floor(std::log2(std::max(kLeast, samples)))));
 }
 
 // The amount of work, in the unit of the model.
@@ -632,7 +561,8 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
   if (!draft.profile.empty()) {
     Result<std::string> text = read_file(draft.profile);
     if (!text) return fail(Errors{std::move(text).error()});
-    RIGHTSIZE_TRY(request.work, read_profile(draft.profile, *std::move(text), in_hours(draft.gpu_time), request.limits));
+    RIGHTSIZE_TRY(request.work,
+                  read_profile(draft.profile, *std::move(text), in_hours(draft.gpu_time), request.limits));
     request.job.kind = JobKind::kServe;
   } else if (Result<> work = set_work(draft); !work) {
     return fail(Errors{std::move(work).error()});
@@ -655,7 +585,7 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
   fill_choices(request);
   // A service runs all the time.
   if (request.work.kind == WorkKind::kServing && !is_given(settings, "busy-share")) draft.own.busy = 1;
-  Result<std::vector<market::OwnHardware>> fleet = own_fleet(draft);
+  Result<std::vector<market::OwnHardware>> fleet = own_fleet(draft.own_machines, draft.own_counts, draft.own);
   if (!fleet) return fail(Errors{std::move(fleet).error()});
   request.own = *std::move(fleet);
   if (request.best_power_cap && !is_given(settings, "objective")) request.objective = Objective::kEnergy;

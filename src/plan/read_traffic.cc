@@ -5,6 +5,7 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "plan/read_parts.h"
@@ -39,6 +40,23 @@ void set_lengths(Request& request, const GivenLengths& lengths) {
   work.osl_varies_as_usual = !said(lengths.osl);
   // An embedding or a score: every response is one pass.
   if (lengths.osl && lengths.osl->mean <= 1) work.osl_variation = 0, work.osl_varies_as_usual = false;
+}
+
+// Engines refuse requests longer than --max-model-len, so lengths end there as they do at the model's context. Means
+// stay as they are given.
+Errors cut_context(Request& request) {
+  if (!request.max_model_len) return {};
+  std::int64_t& context = request.model.context;
+  if (context > 0 && *request.max_model_len > context)
+    return {bad_input(fmt::format("max-model-len: {} has a context of {} tokens", request.model.name,
+                                  format_count(static_cast<double>(context))))};
+  const std::int64_t mean = request.job.serve.isl + request.job.serve.osl;
+  if (mean > *request.max_model_len)
+    return {bad_input(fmt::format("max-model-len: requests have {} tokens on average, prompt and answer together",
+                                  format_count(static_cast<double>(mean))))
+                .with_hint("raise it, or lower --isl and --osl")};
+  context = *request.max_model_len;
+  return {};
 }
 
 Result<std::vector<capacity::RequestSize>> parse_mix(const std::string& text) {

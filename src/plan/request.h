@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,12 +52,19 @@ struct Work {
   std::optional<sim::Sessions> sessions = {};    // that `trace` was generated from
   sim::Routing routing = sim::Routing::kLeastLoaded;
   std::vector<double> rate_by_hour = {};    // serving: requests per second from midnight; `rate` is the highest
+  int documents = 1;                        // of one query of a reranker: they arrive together, and the last one counts
   std::vector<MeasuredRate> measured = {};  // offline: only these GPUs; empty: all, estimated
   std::string measured_how = {};            // "120 ms an item on l4", "a profile of 5 min on h200-sxm"
 
   std::string profiled_gpu = {};  // then a unit is a second of this GPU's work; empty: a unit is an item
 
   bool is_measured() const { return !measured.empty(); }
+  // The mean rate over the highest.
+  double mean_traffic() const {
+    if (rate_by_hour.empty()) return 1;
+    const double all = std::accumulate(rate_by_hour.begin(), rate_by_hour.end(), 0.0);
+    return all / (static_cast<double>(rate_by_hour.size()) * in_requests_per_s(rate));
+  }
 };
 
 // Settings the search may choose; every list except `precisions` and `expert` has at least one entry. Earlier entries
@@ -81,6 +89,8 @@ struct PlanLimits {
   double max_load = capacity::kMostLoad;  // of the replicas' capacity
   bool allow_single = false;              // serving: one replica is enough, without N+1
   int max_gpus = 64;
+  bool max_gpus_assumed = false;    // it was not given, and is raised where it would hide a plan (widen.h)
+  int more_than_gpus = 0;           // training: only larger numbers are searched
   std::optional<int> gpus = {};     // exactly this number
   std::optional<Watts> power = {};  // of GPUs and hosts together
 };
@@ -108,6 +118,9 @@ struct Request {
   bool best_power_cap = false;          // the search chooses it
   std::optional<double> pue = {};       // of every data center; empty: market::pue_of() of the provider
   std::optional<market::CarbonChoice> carbon = {};  // of the electricity
+  std::optional<std::int64_t> max_model_len = {};   // serving: longest request as given, prompt and answer together
+  double day_share = 1;                             // training and offline jobs: share of each day in which they run
+  std::vector<std::string> assumed = {};            // how ambiguous settings were understood, for the report
   int top = 5;
   bool plans_only = false;  // without front, changes, breakpoints, fixes, mixes and confidence, which take longest
 };

@@ -114,8 +114,12 @@ class TrainingSearch {
           .add(machines.all_offers * static_cast<double>(cores_.size()), 1, {.kind = Shortfall::Kind::kNoNetwork});
     }
     bool divides = false;
-    const std::vector<int> counts = machine_counts(machines, request_.limits, true);
+    const std::vector<int> counts = machine_counts(machines, request_.limits, true, request_.global_batch_assumed);
     for (int count : counts) {
+      if (count != counts.back() && is_hopeless(request_.limits.gpus.value_or(count * machines.gpus))) {
+        divides = true;
+        continue;
+      }
       adjusts_ = !divides_batch(machines, request_.limits.gpus.value_or(count * machines.gpus));
       if (adjusts_ && !request_.global_batch_assumed) continue;
       divides = true;
@@ -136,6 +140,14 @@ class TrainingSearch {
              {.kind = Shortfall::Kind::kGlobalBatch,
               .need_gpus = static_cast<int>(request_.global_batch),
               .have_gpus = request_.limits.gpus.value_or(machines.gpus)});
+  }
+
+  // Whether even the fastest settings without any loss miss the deadline. The most machines are always searched, and
+  // say how far off the GPU is.
+  bool is_hopeless(int gpus) const {
+    if (!request_.limits.deadline || cores_.empty()) return false;
+    const Seconds least = seconds(request_.work.amount * cores_.front().least / gpus);
+    return least > *request_.limits.deadline;
   }
 
   // Whether for some split of the model the samples of a step are divisible by the replicas.

@@ -32,7 +32,7 @@ constexpr Setting kRows[] = {
     section("GPUs"),
     text("gpu", "NAME", "GPU name or family, e.g. h100-sxm or h100 ('rightsize gpus' lists them)").listed(),
     count("gpus", "8", 1, kMostGpus, "number of GPUs").or_words("1"),
-    count("max-gpus", "64", 1, 65'536, "use at most this many GPUs").or_else("64"),
+    count("max-gpus", "64", 1, 65'536, "use at most this many GPUs").or_words("64, more where a deadline needs them"),
     count("tp", "4", 1, kMostParallel, "tensor parallel size").listed().or_words("1"),
     count("pp", "2", 1, kMostParallel, "pipeline parallel size").listed().or_words("1"),
     count("ep", "8", 1, kMostParallel, "expert parallel size; when serving, a divisor of --tp").listed().or_words("1"),
@@ -96,6 +96,8 @@ constexpr Setting kRows[] = {
     text("speculate", "N[,ACCEPTANCE|,method=NAME]",
          "speculative decoding: tokens drafted per step and the chance that the first is accepted (default 0.8; later "
          "ones are accepted less often), or a method with measured curves, e.g. 3,0.7 or 3,method=mtp"),
+    count("max-model-len", "32768", 1, kMostTokens, "longest request in tokens, prompt and answer together")
+        .or_words("the model's context"),
     count("max-batch", "256", 1, 1e6, "most requests the engine decodes together (max-num-seqs)").listed(),
     count("max-tokens", "8192", 16, 1e7, "most tokens in one pass (max-num-batched-tokens)"),
     count("poll-steps", "1", 1, 1000,

@@ -13,7 +13,8 @@ constexpr Setting kRows[] = {
     number("epochs", "3", 1e-6, 1e6, "passes over the data set"),
     count("dataset-tokens", "100M", 1, kMostWork, "tokens in the data set"),
     count("dataset-samples", "1.28M", 1, kMostWork, "sequences or images in the data set"),
-    count("global-batch", "128", 1, 1e7, "samples per optimizer step").or_words("128; images: 256"),
+    count("global-batch", "128", 1, 1e7, "samples per optimizer step")
+        .or_words("128, more for runs over 2B tokens; images: 256"),
     duration("checkpoint-every", "4h", kMinute, kTenYears, "longest time between two checkpoints").or_else("4h"),
 
     section("Serving", Jobs::kServe),
@@ -27,8 +28,9 @@ constexpr Setting kRows[] = {
            "how a router chooses the replica; prefix-aware prefers the one that has the prompt's beginning cached")
         .or_else("least-loaded"),
     file("rate-profile", "CSV with columns hour, rate (hours 0-23, or 0-167 for a week); machines follow the hours"),
-    count("hours-per-day", "8", 1, 24, "hours per day with traffic; there is none in the others, and machines are off")
-        .or_else("24"),
+    count("docs-per-query", "50", 1, 10'000,
+          "documents a reranker scores for one query: they arrive together, and a query is done with its last one")
+        .or_else("1"),
     duration("ttft-slo", "1s", 1e-5, kDay, "limit on TTFT (on the whole response, for models without tokens)")
         .alias("ttft"),
     duration("tpot-slo", "50ms", 1e-6, kHour, "limit on TPOT").alias("tpot"),
@@ -43,9 +45,15 @@ constexpr Setting kRows[] = {
     duration("per-item", "80ms", 1e-9, 30 * kDay, "measured time per item on the one --gpu, instead of an estimate"),
 
     section(""),
+    count("hours-per-day", "8", 1, 24,
+          "hours per day with traffic, or in which a job runs (on --on-prem machines only, where given); machines are "
+          "off in the others")
+        .or_else("24"),
     file("profile", "plan for measured work: the output of 'rightsize profile --format json'"),
-    text("on-prem", "NxGPU=USD", "a machine you own and its purchase price, e.g. 8xh100-sxm=280000USD"),
-    count("on-prem-machines", "4", 1, 10'000, "number of such machines").or_else("1"),
+    text("on-prem", "NxGPU=USD",
+         "a machine you own and its purchase price, e.g. 8xh100-sxm=280000USD; repeat for others")
+        .listed(),
+    count("on-prem-machines", "4", 1, 10'000, "number of such machines, one for each --on-prem").listed().or_else("1"),
     duration("window", "7d", kMinute, kTenYears, "how far back to look").or_else("7d"),
 
     section("Measured work"),

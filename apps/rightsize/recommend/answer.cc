@@ -2,6 +2,7 @@
 
 #include "plan/read_request.h"
 #include "plan/session_rate.h"
+#include "plan/widen.h"
 
 namespace rightsize::app {
 
@@ -14,7 +15,7 @@ Checked<Recommended> recommend_for(const std::vector<model::Setting>& settings, 
   }
   const auto prices = std::make_shared<const market::PriceBook>(*catalog, request.prices);
   request = plan::settled(std::move(request), *prices, facts.constants);
-  plan::Recommendation found = plan::recommend(request, *prices, facts.constants);
+  plan::Recommendation found = plan::recommend_widely(request, *prices, facts.constants);
   return Recommended{std::move(request), catalog, prices, std::move(found)};
 }
 

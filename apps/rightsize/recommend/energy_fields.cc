@@ -1,10 +1,12 @@
 #include "rightsize/recommend/energy_fields.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "rightsize/recommend/words.h"
 
 namespace rightsize::app {
 
@@ -68,12 +70,30 @@ const report::Fields<plan::Plan>& trade_off_fields() {
   return kFields;
 }
 
-std::string energy_sentence(const plan::Plan& plan) {
+std::string energy_verdict(const plan::Recommendation& found) {
+  const plan::Plan& first = found.plans.front();
+  const auto next = std::find_if(found.plans.begin(), found.plans.end(), [&](const plan::Plan& plan) {
+    return plan.offer.gpu != first.offer.gpu && plan.power > Watts{};
+  });
+  if (!(first.power > Watts{})) return {};
+  std::string text = fmt::format("Least energy: {} kWh", format_number(first.energy_kwh()));
+  if (next != found.plans.end())
+    text += fmt::format("; the next GPU, {}, uses {} ({} kWh) and costs {}", next->offer.gpu->name,
+                        compare(next->energy_kwh() / first.energy_kwh()), format_number(next->energy_kwh()),
+                        compare(next->cost / first.cost));
+  return text + ".";
+}
+
+std::string energy_sentence(const plan::Request& request, const plan::Plan& plan) {
   if (!(plan.power > Watts{})) return {};
   std::string text = fmt::format("Power: {} for GPUs and hosts, {} kWh with cooling (PUE {})", format_power(plan.power),
                                  format_number(plan.energy_kwh()), format_number(plan.pue));
   if (plan.carbon)
     text += fmt::format(", {} kg of CO2", format_number(plan.energy_kwh() * plan.carbon->grams_per_kwh / 1e3));
+  else if (request.carbon)
+    text += fmt::format(", CO2 unknown: no figure for {}", plan.offer.price->region == "any"
+                                                               ? "a region that the provider does not name"
+                                                               : plan.offer.price->region);
   text += ".";
   if (!plan.cap) return text;
   text += fmt::format(" Cap each GPU at {}", format_power(plan.cap->cap));

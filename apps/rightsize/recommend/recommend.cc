@@ -106,7 +106,7 @@ Run add_recommend(FlagSet& command) {
   command.add("emit", flags->emit)
       ->meaning(
           "write files for the tools that will run the plan: skypilot, kubernetes, karpenter, slurm, terraform, "
-          "triton");
+          "triton; for reinforcement learning also verl");
   command.add("plan", flags->plan)->meaning("the plan that --emit writes, by its number");
   command.add("explain", flags->shown.explain);
   command.add("plans-only", flags->plans_only);

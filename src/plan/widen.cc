@@ -1,0 +1,108 @@
+#include "plan/widen.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace rightsize::plan {
+namespace {
+
+constexpr int kMost = 65'536;  // the largest --max-gpus
+constexpr double kStep = 8;    // at least this much is added at a time, so that slower and cheaper GPUs are in reach
+constexpr double kCheaper = 0.9;
+
+// How many times as many GPUs the rejected plan that came closest needs; 0: more GPUs would not help.
+double times_more(const Recommendation& found) {
+  using Kind = Shortfall::Kind;
+  double least = 1e300;
+  for (const Rejection& row : found.rejected) {
+    const Shortfall& s = row.nearest;
+    if (row.partly) continue;
+    if (s.kind == Kind::kDeadline) least = std::min(least, s.need_time / s.have_time);
+    if (s.kind == Kind::kGpus && s.have_gpus > 0) least = std::min(least, 1.0 * s.need_gpus / s.have_gpus);
+    if (s.kind == Kind::kMemory || s.kind == Kind::kReplicas || s.kind == Kind::kSloUnderLoad)
+      least = std::min(least, 1.0);
+  }
+  return least < 1e300 ? std::max(1.0, least) : 0;
+}
+
+int wider_limit(int limit, double times) {
+  return std::bit_ceil(static_cast<unsigned>(std::min<double>(kMost, limit * times * kStep)));
+}
+
+// Whether the limit may have decided: it leaves little room, or a GPU misses the deadline with all that it allows.
+bool may_decide(const Request& request, const Recommendation& found) {
+  if (request.objective != Objective::kCost) return false;
+  const bool used_up = 2 * found.best()->gpus > request.limits.max_gpus;
+  return used_up || std::any_of(found.rejected.begin(), found.rejected.end(), [](const Rejection& row) {
+           return !row.partly && row.stage == RejectionStage::kDeadline;
+         });
+}
+
+std::string machines_in(const std::vector<market::OwnHardware>& own) {
+  std::string text;
+  for (const market::OwnHardware& kind : own)
+    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", kind.machines, market::own_instance(kind));
+  return text;
+}
+
+bool is_on_own(const Plan& plan) { return plan.offer.machine->provider == market::kOwn; }
+
+// The own machines alone, where other plans are better.
+std::optional<UnusedOwn> unused_own(const Request& request, const Recommendation& found, const market::PriceBook& book,
+                                    const perf::Constants& constants) {
+  const std::vector<std::string>& providers = request.filter.providers;
+  const bool considered =
+      providers.empty() || std::find(providers.begin(), providers.end(), market::kOwn) != providers.end();
+  if (request.own.empty() || !considered || found.plans.empty() || request.plans_only) return std::nullopt;
+  if (std::any_of(found.plans.begin(), found.plans.end(), is_on_own)) return std::nullopt;
+  Request mine = request;
+  mine.filter.providers = {market::kOwn};
+  mine.top = 1;
+  Recommendation alone = recommend(mine, book, constants);
+  UnusedOwn unused{machines_in(request.own), std::nullopt};
+  if (!alone.plans.empty()) {
+    unused.plan = std::move(alone.plans.front());
+    return unused;
+  }
+  const auto why = std::find_if(alone.rejected.begin(), alone.rejected.end(), [](const Rejection& row) {
+    return !row.partly && row.stage != RejectionStage::kPrice;
+  });
+  if (why != alone.rejected.end()) unused.lack = why->nearest;
+  const auto cheapest = std::min_element(alone.changes.begin(), alone.changes.end(),
+                                         [](const auto& a, const auto& b) { return a.plan.cost < b.plan.cost; });
+  if (cheapest != alone.changes.end()) unused.change = std::move(*cheapest);
+  return unused;
+}
+
+Recommendation within_own_limits(Request& request, const market::PriceBook& book, const perf::Constants& constants) {
+  Recommendation found = recommend(request, book, constants);
+  if (!request.limits.max_gpus_assumed) return found;
+  while (found.plans.empty() && request.limits.max_gpus < kMost) {
+    const double times = times_more(found);
+    if (!(times > 0)) return found;
+    request.limits.max_gpus = wider_limit(request.limits.max_gpus, times);
+    found = recommend(request, book, constants);
+  }
+  if (found.plans.empty() || !may_decide(request, found)) return found;
+  Request more = request;
+  more.plans_only = true, more.top = 1;
+  more.limits.more_than_gpus = request.limits.max_gpus;
+  more.limits.max_gpus = wider_limit(request.limits.max_gpus, 1);
+  const Recommendation with_more = recommend(more, book, constants);
+  if (with_more.best() == nullptr || with_more.best()->cost > found.best()->cost * kCheaper) return found;
+  request.limits.max_gpus = more.limits.max_gpus;
+  return recommend(request, book, constants);
+}
+
+}  // namespace
+
+Recommendation recommend_widely(Request& request, const market::PriceBook& book, const perf::Constants& constants) {
+  Recommendation found = within_own_limits(request, book, constants);
+  found.unused_own = unused_own(request, found, book, constants);
+  return found;
+}
+
+}  // namespace rightsize::plan
