@@ -99,9 +99,11 @@ fuzz: ## run every fuzz target for a minute each
 	@tools/setup build test dev
 	@tools/build sound && tools/fuzz 60
 
-install: build ## install the program, the C++ library and the JSON schemas under PREFIX (default /usr/local)
-	@cmake --build $(RELEASE) --target rightsize_library rightsize_descriptions -j$(JOBS) -- --quiet
-	@cmake --install $(RELEASE) --prefix $(or $(PREFIX),/usr/local)
+install: build ## install the program, manual pages, completions, the C++ library and the JSON schemas under PREFIX (default /usr/local)
+	@cmake -DRIGHTSIZE_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null) $(RELEASE) >/dev/null
+	@cmake --build $(RELEASE) --target rightsize rightsize_library rightsize_descriptions -j$(JOBS) -- --quiet
+	@cmake --install $(RELEASE) --strip --prefix $(or $(PREFIX),/usr/local)
+	@cmake -URIGHTSIZE_COMMIT $(RELEASE) >/dev/null
 
 clean: ## remove every build
 	rm -rf build

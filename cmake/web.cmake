@@ -13,7 +13,7 @@ function(rightsize_web target)
     OUTPUT ${made}
     COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/build_web ${made} --work ${PROJECT_BINARY_DIR}/web
             $<$<NOT:$<BOOL:${RIGHTSIZE_WEB}>>:--without-node>
-    DEPENDS ${PROJECT_SOURCE_DIR}/tools/build_web ${web}/package.json ${web}/vite.config.ts ${web}/tsconfig.json
+    DEPENDS ${PROJECT_SOURCE_DIR}/tools/build_web ${web}/package.json ${web}/package-lock.json ${web}/vite.config.ts ${web}/tsconfig.json
             ${web}/index.html ${web}/substitute.html ${PROJECT_SOURCE_DIR}/examples/portfolio/team.yaml ${sources}
     COMMENT "Building the page" VERBATIM COMMAND_EXPAND_LISTS)
   rightsize_add_embedding(${target} ${made})

@@ -2,7 +2,7 @@
 
 Half of them are a command line that runs with one number replaced by one at, near or beyond a limit (nan, inf, empty, negative, huge,
 tiny); half are random flags, words and values. Each runs in a random format, with and without a terminal's variables. Properties: exit code 0 to 4 and
-no signal; an answer within 10 s of processor time and a minute; no NaN and no negative amount (answers.py); CSV that is never empty and has no cell that begins a formula; `-q`
+no signal; an answer within 10 s of processor time; no NaN and no negative amount (answers.py); CSV that is never empty and has no cell that begins a formula; `-q`
 is one line, or a whole file; no colours with TERM=dumb or NO_COLOR; a refusal begins with what is wrong.
 
 Usage: command_lines_test.py PROGRAM [--count N] [--seed N] [--log FILE]"""
@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import shlex
 import subprocess
 import sys
@@ -112,21 +113,18 @@ def random_line(chance):
 
 
 def run(words, environment):
-    """The exit code (None: not within a minute), both outputs, and the seconds: of the clock, or of the processor if they are fewer,
-    because other work on the machine slows this, too."""
+    """The exit code, both outputs, and the seconds of processor time. Time on the clock depends on other work on the machine, so it is only limited."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        begun = time.monotonic()
-        child = subprocess.Popen([PROGRAM, *words], stdout=out, stderr=err, cwd=ROOT, env={**ENVIRONMENT, **environment}, stdin=subprocess.DEVNULL)
-        killer = threading.Timer(60, child.kill)
+        child = subprocess.Popen([PROGRAM, *words], stdout=out, stderr=err, cwd=ROOT, env={**ENVIRONMENT, **environment}, stdin=subprocess.DEVNULL,
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (6 * SLOW, 6 * SLOW)))
+        killer = threading.Timer(100 * SLOW, child.kill)
         killer.start()
         _, status, usage = os.wait4(child.pid, 0)
         killer.cancel()
         child.returncode = os.waitstatus_to_exitcode(status)
-        clock = time.monotonic() - begun
         for file in (out, err):
             file.seek(0)
-        seconds = min(clock, usage.ru_utime + usage.ru_stime)
-        return None if clock >= 60 else child.returncode, out.read().decode(errors='replace'), err.read().decode(errors='replace'), seconds
+        return child.returncode, out.read().decode(errors='replace'), err.read().decode(errors='replace'), usage.ru_utime + usage.ru_stime
 
 
 def mistakes(words, form, code, out, err):

@@ -30,6 +30,7 @@
 #include "rightsize/progress.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
+#include "rightsize/typed/file_kind.h"
 #include "rightsize/typed/repair.h"
 #include "rightsize/typed/trial_time.h"
 #include "rightsize/typed/typed.h"
@@ -400,17 +401,37 @@ bool answers(const std::vector<std::string>& words) {
   return outcome && outcome->exit_code == kDone;
 }
 
+// A command line whose flags and values are misspelt too.
+std::optional<std::vector<std::string>> corrected(const std::vector<std::string>& words) {
+  const Command* command = find_command(words.front());
+  if (command == nullptr) return std::nullopt;
+  const QuietNotes quiet;
+  const std::deque<FlagInfo> known = DeclaredCommand(*command).describe().flags;
+  const std::vector<std::string> spelled =
+      meant_work(meant_flags({with_known_flags(words, known)}, known), known).words;
+  if (!only_reads(spelled)) return std::nullopt;
+  const Checked<Outcome> outcome = call(spelled.front(), {spelled.begin() + 1, spelled.end()});
+  if (outcome) return spelled;
+  return repaired(spelled, outcome.error(), known, answers);
+}
+
 // Ends a refusal with a command that runs: what was typed with as few changes as possible, or the command's help.
 int refuse(const Errors& errors, const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
   const int code = print_error(errors);
   if (errors.front().code == ErrorCode::kBug) return code;
-  constexpr double kTrying = 4;  // seconds: a refusal may take a moment longer, but not long
+  constexpr double kTrying = 2;  // seconds: a refusal may take a moment longer, but not long
   const TrialTime time(kTrying);
   const Runs runs = [&](const std::vector<std::string>& tried) {
     return !time.is_over() && answers(tried) && !time.is_over();
   };
-  auto nearest = repaired(words, errors, declared, runs);
-  if (nearest) {
+  std::optional<std::vector<std::string>> nearest;
+  for (const std::string& word : words) {
+    const std::vector<std::string> reader = command_for_file(word);
+    if (!reader.empty() && reader.front() != words.front() && runs(reader)) nearest = reader;
+  }
+  if (!nearest) nearest = repaired(words, errors, declared, runs);
+  if (!nearest) nearest = corrected(words);
+  if (nearest && nearest->front() == words.front()) {
     if (const std::vector<std::string> without = left_out(words, *nearest); !without.empty())
       std::cerr << fmt::format("note: the command below leaves out {}\n", fmt::join(without, ", "));
   }
@@ -454,18 +475,6 @@ int run_command(const Command& command, Typed typed) {
   }
   const int written = print(report::render(outcome->report, *format, terminal_style(declared.common)));
   return written == kDone ? outcome->exit_code : written;
-}
-
-// A command line whose flags and values are misspelt too.
-std::optional<std::vector<std::string>> corrected(const std::vector<std::string>& words) {
-  const Command* command = find_command(words.front());
-  if (command == nullptr) return std::nullopt;
-  DeclaredCommand declared(*command);
-  const std::deque<FlagInfo> known = declared.describe().flags;
-  const Typed meant = meant_work(meant_flags({words}, known), known);
-  const Checked<void> parsed = parse(declared, {meant.words.begin() + 1, meant.words.end()});
-  if (parsed) return std::nullopt;
-  return repaired(meant.words, parsed.error(), known, answers);
 }
 
 // An unknown first word: a command with a similar name, or what the word names.

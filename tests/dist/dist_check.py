@@ -59,7 +59,8 @@ class Root(unittest.TestCase):
 class Tarballs(Root):
     def unpack(self, machine):
         for folder in ('proc', 'dev', 'tmp'):
-            (self.root / folder).mkdir()
+            (self.root / folder).mkdir(exist_ok=True)
+        shutil.rmtree(self.root / 'rightsize', ignore_errors=True)
         output(['tar', 'xzf', only(f'rightsize-*-linux-{machine}.tar.gz'), '-C', self.root])
         return self.root / 'rightsize'
 
@@ -75,6 +76,32 @@ class Tarballs(Root):
                                '--prometheus', 'https://127.0.0.1:9', '--tries', '1'], capture_output=True, text=True)
         self.assertEqual(done.returncode, 3)
         self.assertNotIn('.so', done.stderr)
+
+    def test_licences_manual_pages_and_completions(self):
+        for machine in QEMU:
+            with self.subTest(machine=machine):
+                home = self.unpack(machine)
+                document = json.loads((home / 'sbom.spdx.json').read_text())
+                for package in document['packages'][1:]:
+                    self.assertNotEqual(package['licenseDeclared'], 'NOASSERTION', package['name'])
+                    name = package['name'].removeprefix('npm-').replace('/', '-').lstrip('@')
+                    self.assertTrue((home / f'licences/{name}.txt').exists(), name)
+                for file in ('man/man1/rightsize.1.gz', 'man/man1/rightsize-recommend.1.gz', 'bash-completion/completions/rightsize'):
+                    self.assertTrue((home / 'share' / file).exists(), file)
+
+    def test_the_program_is_hardened(self):
+        for machine in QEMU:
+            with self.subTest(machine=machine):
+                home = self.unpack(machine)
+                program = home / 'lib/rightsize/rightsize'
+                self.assertRegex(output(['readelf', '-hW', program]), r'Type: +DYN')
+                self.assertIn('BIND_NOW', output(['readelf', '-dW', program]))
+                segments = output(['readelf', '-lW', program])
+                self.assertIn('GNU_RELRO', segments)
+                self.assertRegex(segments, r'GNU_STACK.* RW ')
+                symbols = output(['readelf', '--dyn-syms', '-W', program])
+                self.assertIn('__stack_chk_fail', symbols)
+                self.assertRegex(symbols, r'__\w+_chk@')
 
     def test_the_other_architecture_under_qemu(self):
         other = next(m for m in QEMU if m != MACHINE)
