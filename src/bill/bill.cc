@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/suggest.h"
 #include "base/text.h"
 
 namespace rightsize::bill {
@@ -132,6 +133,9 @@ void BillReader::take(const Charge& charge) {
     ++other_currency_;
     return;
   }
+  const bool early = only_.first_day && charge.day < *only_.first_day;
+  const bool late = only_.last_day && charge.day > *only_.last_day;
+  if (early || late || (!only_.team.empty() && fold_name(team_of(charge)) != fold_name(only_.team))) return;
   bill_.total.add(charge);
   bill_.categories[charge.category].add(charge);
   if (charge.day > 0) {

@@ -88,6 +88,13 @@ class BillReader {
   // has.
   explicit BillReader(const catalog::Catalog& catalog, std::string team_tag = {});
 
+  // Which rows count: those of a team, those of a range of days (both ends included). Empty: all.
+  struct Only {
+    std::string team = {};
+    std::optional<int> first_day = {}, last_day = {};
+  };
+  void take_only(Only only) { only_ = std::move(only); }
+
   Result<> read(const std::string& path);
   Result<> read(ByteSource& source, const std::string& name);
   void take(const Charge& charge);
@@ -110,6 +117,7 @@ class BillReader {
   std::unordered_map<std::string, TeamCost> teams_;
   std::unordered_map<std::string, MachineUse> uses_;
   std::string wanted_tag_, key_, lower_;
+  Only only_;
   std::map<std::string, std::uint64_t> tags_found_;
   std::uint64_t left_out_ = 0, other_currency_ = 0;
   std::optional<std::size_t> machine_column_;  // of Charge::others

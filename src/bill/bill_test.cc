@@ -89,6 +89,56 @@ std::string file_of(const std::vector<Row>& rows) {
   return csv;
 }
 
+// The same rows in the columns of a version. 1.1 adds SkuPriceDetails, 1.2 the invoice and prices in another currency,
+// 1.3 replaces ProviderName by two columns. In 1.0, the machine type is in the provider's own column.
+std::string in_version(const std::vector<Row>& rows, int minor) {
+  std::string csv =
+      "BilledCost,EffectiveCost,ListCost,ChargeCategory,ChargePeriodStart,ChargePeriodEnd,ConsumedQuantity,";
+  csv += "ConsumedUnit,BillingCurrency,PricingCategory,ServiceCategory,ResourceId,SubAccountId,SubAccountName,Tags,";
+  csv += "CommitmentDiscountId,CommitmentDiscountStatus,CommitmentDiscountType";
+  csv += minor == 0 ? ",x_InstanceType" : ",SkuPriceDetails,SkuMeter,CommitmentDiscountQuantity,CommitmentDiscountUnit";
+  if (minor >= 2) csv += ",InvoiceId,PricingCurrency,PricingCurrencyEffectiveCost";
+  csv += minor >= 3 ? ",ProviderName,PublisherName,ServiceProviderName,HostProviderName\n"
+                    : ",ProviderName,PublisherName\n";
+  for (const Row& row : rows) {
+    csv += fmt::format(
+        "{},{},{},{},{}T00:00:00Z,{}T00:00:00Z,{},Hours,USD,Standard,Compute,{},123,{},{},{},{},Savings Plan",
+        money_text(row.billed), money_text(row.effective), minor >= 2 ? "" : money_text(row.effective), row.category,
+        format_date(Date{row.day}), format_date(Date{row.day + 1}), row.hours, row.id, minor % 2 == 0 ? "" : "prod",
+        csv_cell(fmt::format("{{\"Team\":\"{}\"}}", row.team)), row.commitment, row.status);
+    const std::string type(json_text(row.details, "InstanceType"));
+    csv += minor == 0 ? "," + type : fmt::format(",{},Compute,,", csv_cell(row.details));
+    if (minor >= 2) csv += ",I-1,EUR,0.5";
+    csv += minor >= 3 ? ",,,AWS,AWS\n" : ",AWS,Amazon Web Services\n";
+  }
+  return csv;
+}
+
+RC_GTEST_PROP(Bill, EveryVersionOfFocusGivesTheSameTotals, ()) {
+  const std::vector<Row> rows = some_rows();
+  const Bill first = bill_of(in_version(rows, 0));
+  for (const int minor : {1, 2, 3}) {
+    const Bill other = bill_of(in_version(rows, minor));
+    RC_ASSERT(other.rows == first.rows);
+    RC_ASSERT(other.total.billed == first.total.billed);
+    RC_ASSERT(other.total.effective == first.total.effective);
+    RC_ASSERT(other.total.list == first.total.list);
+    RC_ASSERT(other.gpu == first.gpu);
+    RC_ASSERT(other.machines.size() == first.machines.size());
+    for (std::size_t i = 0; i < first.machines.size(); ++i) {
+      RC_ASSERT(other.machines[i].machine == first.machines[i].machine);
+      RC_ASSERT(other.machines[i].hours == first.machines[i].hours);
+      RC_ASSERT(other.machines[i].costs.effective == first.machines[i].costs.effective);
+    }
+    RC_ASSERT(other.teams.size() == first.teams.size());
+    for (std::size_t i = 0; i < first.teams.size(); ++i) {
+      RC_ASSERT(other.teams[i].name == first.teams[i].name);
+      RC_ASSERT(other.teams[i].effective == first.teams[i].effective);
+    }
+    RC_ASSERT(other.uses.size() == first.uses.size());
+  }
+}
+
 // Half away from zero.
 std::int64_t cents_of(std::int64_t nano) { return (nano + (nano < 0 ? -5'000'000 : 5'000'000)) / 10'000'000; }
 

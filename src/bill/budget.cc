@@ -78,16 +78,19 @@ Checked<std::vector<Budget>> parse_budgets(const std::vector<std::string>& texts
   Errors errors;
   for (const std::string& text : texts) {
     const std::size_t equals = text.rfind('=');
-    std::string_view number =
-        equals == std::string::npos ? std::string_view() : trim(std::string_view(text).substr(equals + 1));
-    if (number.starts_with('$')) number.remove_prefix(1);
-    const Result<double> monthly = parse_number(number);
-    if (!monthly || *monthly <= 0 || equals == 0) {
+    std::string_view number = trim(std::string_view(text).substr(equals == std::string::npos ? 0 : equals + 1));
+    for (const std::string_view unit : {"/month", "/mo"}) {
+      if (number.ends_with(unit)) number.remove_suffix(unit.size());
+    }
+    const Result<Usd> monthly = parse_usd(number);
+    if (!monthly || !(*monthly > Usd{}) || equals == 0) {
       errors.push_back(bad_input(fmt::format("--team-budget '{}': expected a team and dollars per month", text))
                            .with_hint("--team-budget ml=20000; '*=90000' is for everything together"));
       continue;
     }
-    budgets.push_back({std::string(trim(std::string_view(text).substr(0, equals))), usd(*monthly)});
+    // Without a team, for all of them.
+    const std::string team(equals == std::string::npos ? "*" : trim(std::string_view(text).substr(0, equals)));
+    budgets.push_back({team, *monthly});
   }
   if (!errors.empty()) return fail(std::move(errors));
   return budgets;

@@ -15,12 +15,17 @@ namespace {
 
 constexpr std::size_t kMissing = std::string_view::npos;
 
+// Columns for the same thing, of which a version may leave one empty; the first with a text counts. An export that
+// moves from one version to the next has both for a while.
+using Either = std::array<std::size_t, 3>;
+
 // Where the columns are.
 struct Columns {
   std::size_t billed, effective, list, category, pricing, start, end, consumed, consumed_unit, quantity, unit;
-  std::size_t currency, provider, service_category, service, description, resource_id, resource_name, region;
+  std::size_t currency, service_category, service, description, resource_id, resource_name;
+  Either provider, region, sub_account_name;
   std::size_t price_details, sku_details, usage_type, instance_type, commitment_id, commitment_type, commitment_status,
-      tags, sub_account;
+      tags;
   std::size_t most = 0;             // no column after this one matters, unless the machine type is in another column
   std::vector<std::size_t> others;  // that FOCUS does not define
 
@@ -48,13 +53,13 @@ struct Columns {
     quantity = find({"PricingQuantity"});
     unit = find({"PricingUnit"});
     currency = find({"BillingCurrency"});
-    provider = find({"ServiceProviderName", "ProviderName", "Provider"});
+    provider = {find({"ServiceProviderName"}), find({"ProviderName", "Provider"}), find({"HostProviderName"})};
     service_category = find({"ServiceCategory"});
     service = find({"ServiceName"});
     description = find({"ChargeDescription"});
     resource_id = find({"ResourceId"});
     resource_name = find({"ResourceName"});
-    region = find({"RegionId", "Region"});
+    region = {find({"RegionId"}), find({"Region"}), find({"AvailabilityZone"})};
     price_details = find({"SkuPriceDetails"});
     sku_details = find({"x_SkuDetails"});
     usage_type = find({"x_UsageType", "SkuMeter", "x_SkuMeterName"});
@@ -63,7 +68,7 @@ struct Columns {
     commitment_type = find({"CommitmentDiscountType"});
     commitment_status = find({"CommitmentDiscountStatus"});
     tags = find({"Tags"});
-    sub_account = find({"SubAccountName", "SubAccountId"});
+    sub_account_name = {find({"SubAccountName"}), find({"SubAccountId"}), kMissing};
     for (std::size_t at = 0; at < used.size(); ++at) {
       if (!used[at]) others.push_back(at);
     }
@@ -149,7 +154,17 @@ class Reading {
 
  private:
   void take_row(const Columns& c, const std::vector<std::string_view>& cells, long line) {
-    const auto cell = [&](std::size_t column) { return column < cells.size() ? cells[column] : std::string_view{}; };
+    // FOCUS writes a missing value as an empty cell; some exports write the word.
+    const auto cell = [&](std::size_t column) {
+      const std::string_view text = column < cells.size() ? cells[column] : std::string_view{};
+      return text == "NULL" || text == "null" ? std::string_view{} : text;
+    };
+    const auto first_of = [&](const Either& either) {
+      for (const std::size_t column : either) {
+        if (!cell(column).empty()) return cell(column);
+      }
+      return std::string_view{};
+    };
     Charge charge;
     charge.line = line;
     ++outcome_.rows;
@@ -169,13 +184,13 @@ class Reading {
     charge.hours = time_of(cell(c.consumed), cell(c.consumed_unit));
     if (charge.hours == 0 && cell(c.consumed).empty()) charge.hours = time_of(cell(c.quantity), cell(c.unit));
     charge.currency = cell(c.currency);
-    charge.provider = cell(c.provider);
+    charge.provider = first_of(c.provider);
     charge.service_category = cell(c.service_category);
     charge.service = cell(c.service);
     charge.description = cell(c.description);
     charge.resource_id = cell(c.resource_id);
     charge.resource_name = cell(c.resource_name);
-    charge.region = cell(c.region);
+    charge.region = first_of(c.region);
     charge.price_details = cell(c.price_details);
     charge.sku_details = cell(c.sku_details);
     charge.usage_type = cell(c.usage_type);
@@ -184,7 +199,7 @@ class Reading {
     charge.commitment_type = cell(c.commitment_type);
     charge.commitment_status = cell(c.commitment_status);
     charge.tags = cell(c.tags);
-    charge.sub_account = cell(c.sub_account);
+    charge.sub_account = first_of(c.sub_account_name);
     others_.clear();
     for (const std::size_t column : c.others) others_.push_back(cell(column));
     charge.others = others_;

@@ -1,8 +1,8 @@
 // Rows of cost exports in the FinOps Open Cost and Usage Specification (FOCUS) 1.0 to 1.3, as AWS, Google Cloud and
 // Azure write them: CSV, plain, gzip or zstd, of any size.
 //
-// Columns are found by name, so versions differ only in which exist: ProviderName (until 1.2) or ServiceProviderName
-// (from 1.3); the machine type in SkuPriceDetails (from 1.1), or in the providers' own columns. Source: the columns of
+// Columns are found by name, so versions differ only in which exist and may be empty: ProviderName (until 1.2) or
+// ServiceProviderName and HostProviderName (from 1.3, with ProviderName empty in exports that still have it); the machine type in SkuPriceDetails (from 1.1), or in the providers' own columns. Source: the columns of
 // FOCUS_Spec, github.com/FinOps-Open-Cost-and-Usage-Spec, read 2026-11-17.
 #pragma once
 

@@ -61,6 +61,7 @@ struct GpuCells {
   bool has_activity = false;               // a metric of activity is reported
   bool dirty = false;                      // some values are impossible
   bool duplicated = false, is_shared = false;
+  FinePeaks fine;  // of the GPU itself
 
   bool is_partitioned() const { return parts.size() > 1 || !parts.contains(""); }
 };

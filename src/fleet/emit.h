@@ -21,6 +21,11 @@ std::string emit_rules(const EmitInput& input);
 // Verdicts and dollars as Prometheus's exposition text: what `rightsize exporter` publishes.
 std::string emit_metrics(const FleetAnalysis& analysis, double share_read, bool trusted);
 
+// What runs now as a file for `rightsize portfolio`: GPUs as pools, and owners as workloads. Empty if nothing runs on a
+// GPU with a price.
+std::string emit_portfolio(const FleetAnalysis& analysis, const Thresholds& thresholds,
+                           const catalog::Catalog& catalog);
+
 // A Grafana dashboard as JSON over the recorded series and the found metrics.
 std::string emit_grafana(const EmitInput& input);
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "catalog/place.h"
 #include "fleet/use.h"
 
 namespace rightsize::fleet {
@@ -19,14 +20,10 @@ std::string machine_label(const telemetry::Device& device) {
 }
 
 std::string region_label(const telemetry::Device& device) {
-  std::string region =
-      first_label(device, {"region", "topology_kubernetes_io_region", "label_topology_kubernetes_io_region"});
-  if (!region.empty()) return region;
-  region = first_label(device, {"zone", "topology_kubernetes_io_zone", "AvailabilityZone", "availability_zone"});
-  // "us-east-1a" is a zone of us-east-1, "us-central1-a" one of us-central1.
-  if (region.size() > 2 && region[region.size() - 2] == '-') return region.substr(0, region.size() - 2);
-  if (!region.empty() && std::isalpha(static_cast<unsigned char>(region.back())) != 0) region.pop_back();
-  return region;
+  return catalog::region_of_place(first_label(
+      device,
+      {"region", "topology_kubernetes_io_region", "label_topology_kubernetes_io_region", "zone",
+       "topology_kubernetes_io_zone", "label_topology_kubernetes_io_zone", "AvailabilityZone", "availability_zone"}));
 }
 
 Purchase purchase_label(const telemetry::Device& device) {
@@ -80,9 +77,16 @@ GpuPrice DevicePrices::price(const telemetry::Device& device) const {
   price.purchase = purchase_label(device);
   price.share = mig_share(device, price.gpu, catalog());
   if (price.machine != nullptr) {
-    if (const auto quote = book_.machine(*price.machine, price.purchase, region_label(device))) {
+    const std::string region = region_label(device);
+    // In its own region; spot prices of another say little, list prices of another are an assumption.
+    for (const auto& [purchase, elsewhere] :
+         {std::pair(price.purchase, false), {Purchase::kOnDemand, false}, {Purchase::kOnDemand, true}}) {
+      const auto quote = book_.machine(*price.machine, purchase, region);
+      const bool here = quote && (!quote->offer || catalog::holds_in(quote->offer->price->region, region));
+      if (!quote || (!here && !elsewhere)) continue;
+      const bool exact = here && purchase == price.purchase;
       const UsdPerGpuSecond each = quote->rate / gpus_per_machine(price.machine->gpus);
-      take(price, {each, quote->offer, quote->own}, PriceBasis::kMachine);
+      take(price, {each, quote->offer, quote->own}, exact ? PriceBasis::kMachine : PriceBasis::kAssumed);
       return price;
     }
   }

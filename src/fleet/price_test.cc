@@ -106,6 +106,24 @@ TEST(Prices, NoAlternativeIsPeerHosted) {
   EXPECT_GT(seen, 100u);
 }
 
+// A machine in a zone has the price of the zone's region; any other price is an assumption.
+TEST(Prices, AZoneIsPricedInItsOwnRegion) {
+  const DevicePrices list(facts(), {});
+  int own = 0;
+  for (const catalog::Machine& machine : facts().machines) {
+    for (const auto& [zone, region] : {std::pair("us-central1-a", "us-central1"), {"us-east-1a", "us-east-1"}}) {
+      for (const char* terms : {"spot", "on-demand"}) {
+        const GpuPrice price =
+            list.price({.labels = {{"instance_type", machine.instance}, {"zone", zone}, {"capacity_type", terms}}});
+        if (price.basis != PriceBasis::kMachine) continue;
+        EXPECT_TRUE(price.region == region || price.region == "any") << machine.instance << " " << price.source;
+        own += price.region == region ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(own, 50);
+}
+
 // The price of an assumed offer does not show where the GPU is.
 TEST(Prices, AnAssumedPriceIsAtNoProvider) {
   const DevicePrices list(facts(), {});

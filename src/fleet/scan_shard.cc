@@ -176,8 +176,10 @@ class ShardScan {
       grain_ = similar.grain;
       wanted_ = &similar.gpus;
       RIGHTSIZE_CHECK(ask_all());
+      ask_fine_peaks();
       for (const std::string& key : similar.gpus) {
         for (GpuUse& use : account(series_.gpus.at(key), frame_.axis, grain_, frame_.options.idle)) {
+          if (use.device.mig_id.empty()) use.fine = series_.gpus.at(key).fine;
           answer.gpus.push_back(std::move(use));
         }
       }
@@ -392,6 +394,45 @@ class ShardScan {
     return ask(OfMoments::kMax, "max_over_time", [](CellCurve& curve, const Place&, std::size_t step, float value) {
       curve.max[step] = std::max(curve.max[step], value);
     });
+  }
+
+  // The highest activity in bins as short as the readings allow, so that the replicas of a workload can be added up at
+  // the same moment, as from files. Without an answer, the maxima of the steps are an upper bound.
+  void ask_fine_peaks() {
+    constexpr double kMostBins = 2000;
+    const Seconds bin = std::min(frame_.axis.width, step_at_least(std::max(grain_.step, window() / kMostBins)));
+    const auto lacks_peaks = [](const GpuCells& gpu) {
+      const auto whole = gpu.parts.find("");
+      return whole != gpu.parts.end() && gpu.has_activity && gpu.fine.empty() &&
+             std::ranges::any_of(whole->second.owners, [](const auto& owner) { return !owner.first.workload.empty(); });
+    };
+    for (const Metric metric : kActivityMetrics) {
+      const auto source = frame_.sources.find(metric);
+      if (source == frame_.sources.end() || !any_wanted(lacks_peaks)) continue;
+      (void)ask_bins(metric, source->second, bin, frame_.axis.from, frame_.axis.until());
+    }
+  }
+
+  Answered<> ask_bins(Metric metric, const MetricSource& source, Seconds bin, TimePoint from, TimePoint until) {
+    const std::string query = over_time("max_over_time", select(source), bin);
+    const Answered<std::vector<RangeRow>> rows = client_.range(query, from + bin, until, bin);
+    if (!rows && rows.error().too_much && until - from > 2 * bin) {
+      const TimePoint middle = from + bin * std::floor((until - from) / bin / 2);
+      RIGHTSIZE_CHECK(ask_bins(metric, source, bin, from, middle));
+      return ask_bins(metric, source, bin, middle, until);
+    }
+    if (!rows) return tl::make_unexpected(rows.error());
+    for (const RangeRow& row : *rows) {
+      const Place place = series_.place_of(row.labels, wanted_);
+      if (place.gpu == nullptr || !place.device.mig_id.empty()) continue;
+      for (const telemetry::Point& point : row.points) {
+        const double value = point.value * source.scale;
+        // A bin ends at the time of its answer.
+        if (value >= 0 && value <= kind_of(metric).most)
+          place.gpu->fine.add(kind_of(metric).row, point.time - 0.5 * bin, value);
+      }
+    }
+    return {};
   }
 
   // Mean and maximum of a metric that only describes, over the whole window.

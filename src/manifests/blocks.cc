@@ -6,6 +6,7 @@
 
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "catalog/place.h"
 #include "manifests/readers.h"
 #include "manifests/yaml_text.h"
 
@@ -13,14 +14,38 @@ namespace rightsize::manifests {
 namespace {
 
 constexpr std::string_view kTypeKeys[] = {
-    "instance_type", "instance_types", "machine_type", "machine_types", "vm_size", "size",       "sku",
-    "sku_name",      "node_type",      "vm_type",      "shape",         "plan",    "flavor_name"};
-constexpr std::string_view kCountKeys[] = {
-    "desired_size",           "desired_capacity",  "node_count",   "initial_node_count", "instance_count",
-    "static_node_count",      "target_size",       "instances",    "num_nodes",          "target_capacity",
-    "initial_instance_count", "number_of_workers", "replica_count"};
-constexpr std::string_view kMostKeys[] = {"max_size", "max_node_count", "max_count", "max_capacity", "max_workers"};
-constexpr std::string_view kLeastKeys[] = {"min_size", "min_node_count", "min_count", "min_capacity", "min_workers"};
+    "instance_type", "instance_types", "machine_type", "machine_types", "vm_size", "size",        "sku",
+    "sku_name",      "node_type",      "vm_type",      "shape",         "plan",    "flavor_name", "node_shape"};
+constexpr std::string_view kCountKeys[] = {"desired_size",
+                                           "desired_capacity",
+                                           "node_count",
+                                           "initial_node_count",
+                                           "instance_count",
+                                           "static_node_count",
+                                           "target_size",
+                                           "instances",
+                                           "num_nodes",
+                                           "target_capacity",
+                                           "initial_instance_count",
+                                           "number_of_workers",
+                                           "replica_count",
+                                           "node_count_static",
+                                           "desired_count",
+                                           "desired_nodes",
+                                           "nodes"};
+constexpr std::string_view kMostKeys[] = {"max_size",
+                                          "max_node_count",
+                                          "max_count",
+                                          "max_capacity",
+                                          "max_workers",
+                                          "max_nodes",
+                                          "max_instances",
+                                          "total_max_node_count",
+                                          "node_count_dynamic_max",
+                                          "autoscaling_total_max_nodes"};
+constexpr std::string_view kLeastKeys[] = {"min_size",      "min_node_count",       "min_count",
+                                           "min_capacity",  "min_workers",          "min_nodes",
+                                           "min_instances", "total_min_node_count", "autoscaling_total_min_nodes"};
 
 using Kind = HclValue::Kind;
 
@@ -167,6 +192,7 @@ class BlockReader {
 
   std::string shown(const HclValue& value) const {
     if (value.kind == Kind::kExpression || !value.text.empty()) return value.text;
+    if (value.kind == Kind::kNumber) return fmt::format("{:g}", value.number);
     return value.kind == Kind::kBool ? (value.boolean ? "true" : "false") : "a list or an object";
   }
 
@@ -317,6 +343,13 @@ class BlockReader {
     for (std::size_t i = way.size(); i-- > 0 && !found;) found = count_in(*way[i], request, true);
     const HclValue& top = *way.front();
     if (!found && is_template(request.kind)) count_users(request);
+    // AWS Batch counts processors; how many machines that makes is up to it.
+    for (const char* key : {"min_vcpus", "desired_vcpus", "max_vcpus"}) {
+      const HclValue* value = found ? nullptr : way.back()->find(key);
+      if (value == nullptr) continue;
+      request.units = std::nullopt;
+      request.unresolved.push_back(fmt::format("{} = {}", key, shown(*value)));
+    }
     if (const HclValue* count = top.find("count")) times(number("count", *count, request), request);
     if (const HclValue* each = top.find("for_each")) times(elements(*each, request), request);
   }
@@ -337,8 +370,14 @@ class BlockReader {
     if (!counted) counted = take(kLeastKeys, request.units);
     if (!inner) return counted;
     each_inner(node, [&](const std::string& name, const HclValue& below) {
-      if (is_any(name, {"scaling_config", "autoscaling", "scaling", "autoscaling_policy"}))
+      if (is_any(name,
+                 {"scaling_config", "autoscaling", "scaling", "autoscaling_policy", "scale_settings", "auto_scaling"}))
         counted = count_in(below, request, false) || counted;
+      // Oracle's node pools have their number of nodes there.
+      const HclValue* size = name == "node_config_details" ? below.find("size") : nullptr;
+      if (size == nullptr) return;
+      request.units = number("size", *size, request);
+      counted = true;
     });
     return counted;
   }
@@ -408,12 +447,7 @@ class BlockReader {
     for (const char* key : {"region", "location", "zone", "availability_zone"}) {
       const std::optional<HclValue> value = known(*way.front(), key);
       if (!value || value->kind != Kind::kString) continue;
-      std::string region = value->text;
-      // us-central1-a, us-east-1a
-      const bool google_zone = region.size() > 2 && region[region.size() - 2] == '-';
-      if (google_zone) region.resize(region.size() - 2);
-      if (std::string_view(key) == "availability_zone" && !google_zone && !region.empty()) region.pop_back();
-      return region;
+      return catalog::region_of_place(value->text);
     }
     return {};
   }

@@ -191,7 +191,7 @@ std::vector<ConfigBlock> terraform_plan(const YamlText& doc, const YamlValue& va
 }
 
 bool is_machine_key(std::string_view key) {
-  return is_any(key, {"instance_type", "instance_types", "machine_type", "vm_size", "machine_types"});
+  return is_any(key, {"instance_type", "instance_types", "machine_type", "vm_size", "machine_types", "size"});
 }
 bool names_machine(const HclValue& value, int depth = 0) {
   if (depth > 60) return false;

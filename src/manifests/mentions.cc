@@ -116,8 +116,17 @@ bool is_other(std::string_view key) {
 
 bool has_gpu_key(const std::string& content);
 
+// "nvidia-tesla-t4", "nvidia-h100-80gb": a GPU by the name of a cloud. Other things of NVIDIA's have no number.
+bool names_gpu(std::string_view value) {
+  const std::string name = to_lower(value);
+  if (!name.starts_with("nvidia-") || name.find_first_of("/:@ ") != std::string::npos) return false;
+  return starts_with_any(std::string_view(name).substr(7), {"tesla-", "a1", "a4", "b1", "b2", "b3", "gb", "h1", "h2",
+                                                            "k8", "l4", "p1", "p4", "rtx", "t4", "v1"});
+}
+
 bool asks_for_gpus(const std::string& content, bool batch) {
   if (names_machine(content)) return true;
+  if (content.starts_with("device \"") && content.find("gpu") != std::string::npos) return true;
   // Paths of patches and of single values: /limits/nvidia.com~1gpu, resources.limits.nvidia.com/gpu
   if (contains_any(content, {"/nvidia.com~1gpu", ".nvidia.com/gpu", "/amd.com~1gpu", ".amd.com/gpu"})) return true;
   if (!batch && content.find('{') != std::string::npos && content.find("{{") == std::string::npos &&
@@ -149,6 +158,8 @@ bool has_gpu_key(const std::string& content) {
   if (key.ends_with("deviceclassname") || key.ends_with("device-class"))
     return to_lower(value).find("gpu") != std::string::npos;
   if (key.ends_with("type") && to_lower(value) == "gpu") return true;
+  if (names_gpu(value) || (key.ends_with("capabilities") && value.find("gpu") != std::string::npos)) return true;
+  if ((key == "runtime" && value == "nvidia") || key.ends_with("nvidia_visible_devices")) return true;
   const bool gpu = key.find("gpu") != std::string::npos, accelerator = key.find("accelerator") != std::string::npos;
   if ((!gpu && !accelerator) || is_other(key)) return false;
   if (is_count(value) || is_open(value)) return true;
@@ -170,15 +181,40 @@ bool is_terraform_name(std::string_view file) {
          file.ends_with("terragrunt.hcl");
 }
 
-// How many of what asks for GPUs.
+// The words of a key: "minReplicaCount" and "min_replica_count" are min, replica, count.
+std::set<std::string, std::less<>> words_of(std::string_view key) {
+  std::set<std::string, std::less<>> words;
+  std::string word;
+  for (const char c : key) {
+    const bool letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
+    if ((!letter || (std::isupper(static_cast<unsigned char>(c)) != 0 && !word.empty())) && !word.empty()) {
+      words.insert(word);
+      word.clear();
+    }
+    if (letter) word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  if (!word.empty()) words.insert(word);
+  return words;
+}
+
+// How many of what asks for GPUs: "replicas", "node_count_static", "autoscaling_total_min_nodes".
 bool counts_replicas(const std::string& content) {
   const auto [key, value] = key_and_value(content);
+  if (!is_count(value) && value != "0" && !is_open(value)) return false;
   static const std::set<std::string, std::less<>> kKeys = {
-      "replicas",        "replicacount", "minreplicas", "maxreplicas", "parallelism", "numnodes",
-      "num_nodes",       "numofhosts",   "size",        "nodecount",   "node_count",  "data",
-      "datalocal",       "pipeline",     "desiredsize", "minsize",     "maxsize",     "instances",
-      "desiredcapacity", "nominalquota", "min_workers", "max_workers"};
-  return kKeys.contains(key) && (is_count(value) || value == "0" || is_open(value));
+      "count",       "data",     "datalocal",    "desiredcapacity", "desiredsize",  "instances", "maxsize",
+      "maxreplicas", "minsize",  "minreplicas",  "nodecount",       "nominalquota", "numnodes",  "numofhosts",
+      "parallelism", "pipeline", "replicacount", "scale",           "size"};
+  if (kKeys.contains(key)) return true;
+  const auto words = words_of(key);
+  const auto has = [&](Words any) {
+    return std::ranges::any_of(any, [&](std::string_view word) { return words.contains(word); });
+  };
+  if (has({"timeout", "seconds", "memory", "disk", "cpu", "port", "version", "gb", "mb", "surge", "percent", "age"}))
+    return false;
+  if (has({"replicas", "nodes", "instances", "workers", "hosts", "machines", "executors", "vms", "vcpus"})) return true;
+  return has({"replica", "node", "instance", "worker", "host", "machine", "vm", "capacity"}) &&
+         has({"count", "num", "number", "size", "min", "max", "desired", "initial", "static", "total", "target"});
 }
 
 struct Line {
@@ -187,16 +223,18 @@ struct Line {
   bool mention = false;
 };
 
-// The lines of a file; a section is one document of YAML.
+// The lines of a file; a section is one document of YAML or one block of HCL.
 std::vector<Line> lines_of(std::string_view file, std::string_view text) {
   std::vector<Line> lines;
-  const bool batch = is_script_name(file);
+  const bool batch = is_script_name(file), hcl = is_terraform_name(file) || file.ends_with(".hcl");
   int number = 0, section = 0;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     ++number;
-    if (line.starts_with("---")) ++section;
+    // A document of YAML, or a block of HCL at the left margin.
+    const bool block = hcl && !line.empty() && line.front() != ' ' && line.front() != '\t' && line.ends_with('{');
+    if (line.starts_with("---") || block) ++section;
     if (line.size() <= 10'000) {
       std::string content = content_of(line, batch);
       const bool mention = asks_for_gpus(content, batch);
@@ -231,14 +269,16 @@ class Origins {
 
   // Whether any request of the file has this; `line_wanted` restricts it to those with a line that passes.
   template <class Passes>
-  bool any(const std::string& file, bool differing, const Passes& line_passes) const {
+  bool any(const std::string& file, bool differing, const Passes& line_passes, bool by_folder = true) const {
     for (const RequestChange& change : changes_) {
       if (differing && !change.differs()) continue;
       for (const auto* side : {&change.before, &change.after}) {
         if (!*side) continue;
         const GpuRequest& request = (*side)->request;
-        if (std::ranges::find(request.sources, file) != request.sources.end()) return true;
-        if (is_terraform_name(file) && folder_of(file) == folder_of(request.file)) return true;
+        if (by_folder && std::ranges::find(request.sources, file) != request.sources.end()) return true;
+        if (by_folder && is_terraform_name(file) && folder_of(file) == folder_of(request.file)) return true;
+        // The machines of a template are counted elsewhere.
+        if (request.file == file && request.kind.ends_with("MachineTemplate")) return true;
         if (request.file == file && (request.line == 0 || line_passes(request.line, side == &change.after)))
           return true;
       }
@@ -323,12 +363,13 @@ std::vector<std::string> unread_changes(const Texts& before, const Texts& after,
     for (const Line* line : only_in(new_lines, old_lines)) changed.emplace_back(line, true);
     for (const Line* line : only_in(old_lines, new_lines)) changed.emplace_back(line, false);
     for (const auto& [line, is_new] : changed) {
-      const bool counts = !is_terraform_name(file) && counts_replicas(line->content);
+      const bool counts = counts_replicas(line->content);
       if (!line->mention && !counts) continue;
       const std::vector<Line>& own = is_new ? new_lines : old_lines;
       // A count matters only beside a request.
       const bool beside = origins.any(
-          file, false, [&](int at, bool side) { return side == is_new && section_of(own, at) == line->section; });
+          file, false, [&](int at, bool side) { return side == is_new && section_of(own, at) == line->section; },
+          false);
       if (!line->mention && !beside) continue;
       const bool seen = origins.any(file, true, [&](int at, bool side) {
         const std::vector<Line>& lines = side ? new_lines : old_lines;

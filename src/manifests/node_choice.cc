@@ -125,6 +125,7 @@ bool read_node_choice(const YamlText& doc, const YamlValue& spec, GpuRequest& re
   }
   const YamlValue* terms = find_path(
       spec, {"affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"});
+  if (terms == nullptr) terms = spec.find("nodeSelectorTerms");  // of Helm values
   if (is_list(terms)) {
     for (const YamlValue& term : terms->list) take_expressions(doc, term.find("matchExpressions"), labels);
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "catalog/place.h"
 
 namespace rightsize::manifests {
 namespace {
@@ -73,14 +74,25 @@ class Pricing {
     return found;
   }
 
+  bool is_here(const market::MachineQuote& quote) const {
+    return !quote.offer || catalog::holds_in(quote.offer->price->region, request_.region);
+  }
+
+  // In its own region. The spot price of another region says little, so the list price comes before it.
+  std::optional<market::MachineQuote> quote_of(const Machine& machine) const {
+    const std::string region = catalog::region_of_place(request_.region);
+    const auto here = book_.machine(machine, purchase(), region);
+    if (here && is_here(*here)) return here;
+    return book_.machine(machine, Purchase::kOnDemand, region);
+  }
+
   bool by_machine() {
     std::optional<market::MachineQuote> best;
     const Machine* chosen = nullptr;
     std::size_t known = 0;
     for (const Machine* machine : machines()) {
       ++known;
-      std::optional<market::MachineQuote> quote = book_.machine(*machine, purchase(), request_.region);
-      if (!quote && request_.spot) quote = book_.machine(*machine, Purchase::kOnDemand, request_.region);
+      const std::optional<market::MachineQuote> quote = quote_of(*machine);
       if (!quote || (best && quote->rate >= best->rate)) continue;
       best = quote;
       chosen = machine;
@@ -92,6 +104,10 @@ class Pricing {
     if (known > 1) cost_.doubts.push_back(fmt::format("priced as the cheapest of {} machine types", known));
     if (request_.spot && best->offer && best->offer->price->purchase != Purchase::kSpot) {
       cost_.doubts.emplace_back("no spot price on file: priced on demand");
+    }
+    if (best->offer && !is_here(*best)) {
+      cost_.doubts.push_back(
+          fmt::format("no price in {} on file: priced in {}", request_.region, best->offer->price->region));
     }
     const double each = request_.per_unit.value_or(chosen->gpus);
     if (!request_.ceiling && !request_.whole_machines && each > chosen->gpus) {

@@ -41,6 +41,31 @@ TEST_F(PriceTest, MachinesArePaidWholeAndPodsByTheirShare) {
   EXPECT_THAT(price(pod).misfits.at(0), HasSubstr("16 GPUs, p5.48xlarge has 8"));
 }
 
+// A machine in a zone is priced in the zone's region, or the answer says where it is priced instead.
+TEST_F(PriceTest, AZoneIsPricedInItsOwnRegion) {
+  int in_region = 0, elsewhere = 0;
+  for (const market::Offer& offer : market::list_offers(catalog_)) {
+    const std::string& provider = offer.price->provider;
+    const std::string& region = offer.price->region;
+    if ((provider != "gcp" && provider != "aws") || region == "any") continue;
+    for (const bool spot : {false, true}) {
+      GpuRequest vm;
+      vm.machines = {offer.machine->instance}, vm.provider = provider, vm.whole_machines = true, vm.spot = spot;
+      vm.region = region + (provider == "gcp" ? "-a" : "a");
+      const Cost cost = price(vm);
+      if (!cost.rate) continue;
+      const bool here = cost.source.find(", " + region + ",") != std::string::npos ||
+                        cost.source.find(", " + region + " (") != std::string::npos;  // with its zone
+      const bool said = std::ranges::any_of(
+          cost.doubts, [](const std::string& doubt) { return doubt.find("priced in") != std::string::npos; });
+      EXPECT_NE(here, said) << vm.machines[0] << " in " << vm.region << ": " << cost.source;
+      ++(here ? in_region : elsewhere);
+    }
+  }
+  EXPECT_GT(in_region, 100);
+  EXPECT_LT(elsewhere, in_region);
+}
+
 TEST_F(PriceTest, AMachineWithAGuestAcceleratorIsOneOfTheCatalogue) {
   GpuRequest vm;
   vm.machines = {"n1-standard-8"}, vm.gpus = {"nvidia-tesla-t4"}, vm.provider = "gcp", vm.per_unit = 1,

@@ -116,6 +116,8 @@ Found read_files(const std::map<std::string, std::string>& texts) {
       found.notes.push_back(fmt::format("{}: not read: it is not text in UTF-8 or UTF-16", file));
     } else if (is_terraform(file)) {
       terraform.push_back({file, text});
+    } else if (is_nomad(file, text)) {
+      append(read_nomad(file, text), found);
     } else if (is_batch_script(text)) {
       append(read_batch_script(file, text), found);
     } else if (!is_script(file) && !is_other_configuration(file)) {

@@ -27,7 +27,11 @@ Found read_values(const YamlText& document, const std::string& kind, const std::
 Found read_helm_values(const std::string& file, const std::string& text, const std::string& kind,
                        const std::string& name);
 
-// docker compose: deploy.resources.reservations.devices of services.
+// Nomad's jobs: device "nvidia/gpu" of tasks.
+bool is_nomad(std::string_view file, std::string_view text);
+Found read_nomad(const std::string& file, std::string_view text);
+
+// docker compose: deploy.resources.reservations.devices and gpus of services, and NVIDIA's runtime.
 bool is_compose(const YamlValue& root);
 Found read_compose(const YamlText& document);
 

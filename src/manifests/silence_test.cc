@@ -119,6 +119,71 @@ const std::vector<Form>& forms() {
              w.copies, w.gpus);
        },
        pods},
+      {"merged/compose.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "x-gpu: &gpu\n  deploy:\n    replicas: {}\n    resources:\n      reservations:\n        devices:\n        "
+             "- {{driver: nvidia, count: {}, capabilities: [gpu]}}\nservices:\n  a:\n    <<: *gpu\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"gpus/compose.yaml",
+       [](const Wish& w) {
+         return fmt::format("services:\n  a:\n    image: x\n    scale: {}\n    gpus:\n    - count: {}\n", w.copies,
+                            w.gpus);
+       },
+       pods},
+      {"job.nomad.hcl",
+       [](const Wish& w) {
+         return fmt::format(
+             "job \"a\" {{\n  group \"g\" {{\n    count = {}\n    task \"t\" {{\n      resources {{\n        device "
+             "\"nvidia/gpu\" {{\n          count = {}\n        }}\n      }}\n    }}\n  }}\n}}\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"blueprint.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "blueprint_name: b\nvars: {{region: us-central1}}\ndeployment_groups:\n- group: g\n  modules:\n  - id: "
+             "p\n    source: modules/compute/gke-node-pool\n    settings:\n      machine_type: {}\n      "
+             "autoscaling_total_min_nodes: {}\n",
+             w.machine, w.copies);
+       },
+       nodes},
+      {"other-count.yaml",
+       [](const Wish& w) {
+         return fmt::format("pool:\n  machine_type: {}\n  some_new_node_count_setting: {}\n", w.machine, w.copies);
+       },
+       nullptr},
+      {"pools.tfvars",
+       [](const Wish& w) {
+         return fmt::format(
+             "machine_type = \"n1-standard-8\"\nguest_accelerator = {{\n  type  = \"nvidia-tesla-v100\"\n  count = "
+             "{}\n}}\nnode_count = {}\n",
+             w.gpus, w.copies);
+       },
+       nullptr},
+      {"ml.tf",
+       [](const Wish& w) {
+         return fmt::format(
+             "resource \"azurerm_machine_learning_compute_cluster\" \"g\" {{\n  vm_size = \"{}\"\n  scale_settings "
+             "{{\n    min_node_count = {}\n    max_node_count = 99\n  }}\n}}\n",
+             w.machine, w.copies);
+       },
+       nodes},
+      {"unknown-count.tf",
+       [](const Wish& w) {
+         return fmt::format(
+             "resource \"some_node_pool\" \"g\" {{\n  machine_type = \"{}\"\n  limits {{\n    total_hosts = {}\n  "
+             "}}\n}}\n",
+             w.machine, w.copies);
+       },
+       nullptr},
+      {"task.dstack.yml",
+       [](const Wish& w) {
+         return fmt::format("type: task\nname: t\nnodes: {}\nresources:\n  gpu: H100:{}\n", w.copies, w.gpus);
+       },
+       pods},
       {"locals.tf",
        [](const Wish& w) {
          return fmt::format(

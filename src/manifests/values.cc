@@ -33,9 +33,10 @@ bool is_gpu_count(std::string_view key) {
 bool is_gpu_type(std::string_view key) {
   return is_any(plain(key), {"gputype", "gpumodel", "gpuproduct", "acceleratortype", "gpuname", "gpuclass"});
 }
+bool is_vendor(std::string_view text) { return is_any(to_lower(text), {"", "nvidia", "amd", "intel"}); }
 bool is_replica_count(std::string_view key) {
   return is_any(plain(key), {"replicacount", "replicas", "numreplicas", "minreplicas", "nodecount", "numnodes",
-                             "nnodes", "numworkers", "workercount"});
+                             "nnodes", "numworkers", "workercount", "nodes"});
 }
 
 class Values {
@@ -65,6 +66,11 @@ class Values {
       const YamlValue* resources = value.find(key);
       if (!is_mapping(resources)) continue;
       for (const auto& [name, amount] : amounts_of(doc_, *resources)) emit(value, name, amount, base);
+      if (const YamlValue* gpu = resources->find("gpu"); is_scalar(gpu)) {
+        read_gpu_text(*gpu, base);
+      } else if (is_mapping(gpu)) {
+        read_counts_of_gpus(*resources, base);
+      }
     }
     read_counts_of_gpus(value, base);
     for (const auto& [key, below] : value.mapping) {
@@ -129,11 +135,29 @@ class Values {
     }
   }
 
+  // dstack's "H100:8", "A100:80GB:2", "24GB..:2", "2": names, memory and a number, in this order.
+  void read_gpu_text(const YamlValue& gpu, GpuRequest request) {
+    const std::string text = doc_.text(&gpu);
+    request.line = doc_.line_of(gpu);
+    request.resource = text;
+    request.per_unit = 1;
+    for (const std::string_view part : split_list(text, ':')) {
+      const bool number = part.find_first_not_of("0123456789") == std::string_view::npos;
+      if (number && !part.empty())
+        request.per_unit = std::stod(std::string(part));
+      else if (has_variable(part) || part.find("..") != std::string_view::npos)
+        request.assumptions.push_back(fmt::format("gpu: {}", text));
+      else if (part.find("GB") == std::string_view::npos)
+        request.gpus.emplace_back(part);
+    }
+    found_.requests.push_back(std::move(request));
+  }
+
   void add_type(const YamlValue& value, GpuRequest& request) const {
     for (const auto& [key, text] : value.mapping) {
-      const bool named = is_gpu_type(key.scalar) || plain(key.scalar) == "type";
+      const bool named = is_gpu_type(key.scalar) || is_any(plain(key.scalar), {"type", "name"});
       // nvidia.com/gpu is a resource, not a GPU.
-      if (is_scalar(&text) && named && !is_accelerator(text.scalar) && !text.scalar.empty())
+      if (is_scalar(&text) && named && !is_accelerator(text.scalar) && !is_vendor(text.scalar))
         request.gpus.push_back(doc_.text(&text));
     }
   }
@@ -182,39 +206,82 @@ Found read_helm_values(const std::string& file, const std::string& text, const s
 bool is_compose(const YamlValue& root) {
   const YamlValue* services = is_mapping(&root) && root.find("apiVersion") == nullptr ? root.find("services") : nullptr;
   return is_mapping(services) && std::ranges::any_of(services->mapping, [](const auto& entry) {
-           return entry.second.find("image") != nullptr || entry.second.find("build") != nullptr;
+           return std::ranges::any_of(Words{"image", "build", "deploy", "runtime", "gpus"},
+                                      [&](std::string_view key) { return entry.second.find(key) != nullptr; });
          });
 }
+
+namespace {
+
+// The GPUs of a device reservation or of an entry of `gpus`.
+void read_compose_device(const YamlText& doc, const YamlValue& device, GpuRequest request, Found& found) {
+  const YamlValue *count = device.find("count"), *ids = device.find("device_ids");
+  request.line = doc.line_of(device);
+  if (is_list(ids))
+    request.per_unit = static_cast<double>(ids->list.size());
+  else if (is_scalar(count) && count->scalar == "all")
+    request.unresolved.emplace_back("count: all: every GPU of the host");
+  else
+    request.per_unit = count == nullptr ? std::nullopt : doc.number(count, "count", request);
+  if (count == nullptr && !is_list(ids)) request.unresolved.emplace_back("no count: every GPU of the host");
+  found.requests.push_back(std::move(request));
+}
+
+// runtime: nvidia with NVIDIA_VISIBLE_DEVICES, as a list or a mapping.
+void read_nvidia_runtime(const YamlText& doc, const YamlValue& service, GpuRequest request, Found& found) {
+  constexpr std::string_view kName = "NVIDIA_VISIBLE_DEVICES";
+  std::string devices = "all";
+  if (const YamlValue* environment = service.find("environment"); environment != nullptr) {
+    if (const YamlValue* value = environment->find(kName); is_scalar(value)) devices = doc.text(value);
+    for (const YamlValue& entry : environment->list) {
+      const std::string text = doc.text(&entry);
+      if (text.starts_with(kName) && text.size() > kName.size()) devices = text.substr(kName.size() + 1);
+    }
+  }
+  if (is_any(devices, {"none", "void", ""})) return;
+  request.line = doc.line_of(*service.find("runtime"));
+  if (devices == "all" || has_variable(devices))
+    request.unresolved.push_back(fmt::format("{}={}: every GPU of the host", kName, devices));
+  else
+    request.per_unit = static_cast<double>(split_list(devices, ',').size());
+  found.requests.push_back(std::move(request));
+}
+
+}  // namespace
 
 Found read_compose(const YamlText& doc) {
   Found found;
   for (const auto& [name, service] : doc.root().find("services")->mapping) {
+    GpuRequest request;
+    request.file = doc.file();
+    request.kind = "compose service";
+    request.name = doc.text(&name);
+    request.resource = "gpu";
+    const YamlValue* replicas = find_path(service, {"deploy", "replicas"});
+    if (replicas == nullptr) replicas = service.find("scale");
+    if (replicas != nullptr) request.units = doc.number(replicas, "replicas", request);
+    const std::size_t before = found.requests.size();
     const YamlValue* devices = find_path(service, {"deploy", "resources", "reservations", "devices"});
-    if (!is_list(devices)) continue;
-    for (const YamlValue& device : devices->list) {
-      const YamlValue* capabilities = device.find("capabilities");
-      const bool gpu = is_list(capabilities) && std::ranges::any_of(capabilities->list, [](const YamlValue& one) {
-                         return one.scalar == "gpu" || one.scalar == "nvidia-compute";
-                       });
-      if (!gpu) continue;
-      GpuRequest request;
-      request.file = doc.file();
-      request.line = doc.line_of(device);
-      request.kind = "compose service";
-      request.name = doc.text(&name);
-      request.resource = "gpu";
-      if (const YamlValue* replicas = find_path(service, {"deploy", "replicas"}))
-        request.units = doc.number(replicas, "replicas", request);
-      const YamlValue *count = device.find("count"), *ids = device.find("device_ids");
-      if (is_list(ids))
-        request.per_unit = static_cast<double>(ids->list.size());
-      else if (is_scalar(count) && count->scalar == "all")
-        request.unresolved.emplace_back("count: all: every GPU of the host");
-      else
-        request.per_unit = count == nullptr ? std::nullopt : doc.number(count, "count", request);
-      if (count == nullptr && !is_list(ids)) request.unresolved.emplace_back("no count: every GPU of the host");
-      found.requests.push_back(std::move(request));
+    if (is_list(devices)) {
+      for (const YamlValue& device : devices->list) {
+        const YamlValue* capabilities = device.find("capabilities");
+        const bool gpu = is_list(capabilities) && std::ranges::any_of(capabilities->list, [](const YamlValue& one) {
+                           return one.scalar == "gpu" || one.scalar == "nvidia-compute";
+                         });
+        if (gpu) read_compose_device(doc, device, request, found);
+      }
     }
+    const YamlValue *gpus = service.find("gpus"), *runtime = service.find("runtime");
+    if (is_list(gpus)) {
+      for (const YamlValue& device : gpus->list) read_compose_device(doc, device, request, found);
+    } else if (is_scalar(gpus)) {
+      GpuRequest all = request;
+      all.line = doc.line_of(*gpus);
+      all.unresolved.push_back(fmt::format("gpus: {}: every GPU of the host", doc.text(gpus)));
+      found.requests.push_back(std::move(all));
+    }
+    if (found.requests.size() == before && is_scalar(runtime) && runtime->scalar == "nvidia")
+      read_nvidia_runtime(doc, service, request, found);
   }
   return found;
 }
