@@ -1,5 +1,6 @@
 #include "rightsize/call.h"
 
+#include <fstream>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -34,6 +35,36 @@ TEST(Call, RunsInSeveralThreadsAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const std::string& text : texts) EXPECT_EQ(text, texts.front());
+}
+
+// What runs now, written by `fleet` and `service`, is a file that `portfolio` plans: today's cost is among the options.
+TEST(Call, WhatRunsNowIsAPortfolio) {
+  const std::string examples = RIGHTSIZE_SOURCE_DIR "/examples/", fixtures = RIGHTSIZE_SOURCE_DIR "/tests/fixtures/";
+  const std::vector<std::pair<std::string, std::vector<std::string>>> sources = {
+      {"fleet", {"--from", examples + "fleet/cluster.json", "--price", "h100-sxm=2.5"}},
+      {"fleet", {"--from", fixtures + "fleet/mig.json", "--price", "h100-sxm=7"}},
+      {"service",
+       {"--from", examples + "service/metrics.txt.gz", "--gpu", "h200-sxm", "--price", "h200-sxm=3.5", "--slo",
+        "ttft=1s,tpot=50ms"}},
+      {"service",
+       {"--from", fixtures + "service/sglang.txt", "--gpu", "h100-sxm", "--price", "*=2", "--slo", "ttft=1s"}},
+  };
+  for (auto [command, words] : sources) {
+    SCOPED_TRACE(command + " " + words[1]);
+    words.insert(words.end(), {"--emit", "portfolio"});
+    const Checked<Outcome> written = call(command, words);
+    ASSERT_TRUE(written) << describe(written.error());
+    const auto* text = std::get_if<report::Verbatim>(&written->report.blocks.at(0));
+    ASSERT_NE(text, nullptr);
+    const std::string path = testing::TempDir() + "running.yaml";
+    std::ofstream(path) << text->text;
+    const Checked<Outcome> planned = call("portfolio", {path});
+    ASSERT_TRUE(planned) << describe(planned.error()) << text->text;
+    EXPECT_EQ(planned->exit_code, 0);
+    const report::Json& document = planned->report.document;
+    EXPECT_GT(document.find("workloads")->size(), 0U);
+    EXPECT_NE(document.find("proved")->dump().find("true"), std::string::npos);
+  }
 }
 
 TEST(Call, DescribesACommandsFlags) {

@@ -142,6 +142,7 @@ class WorkloadReader {
         {"service", into<&Workload::service, parse_duration>},
         {"latency", into<&Workload::latency, parse_duration>},
         {"replicas", into<&Workload::replicas, parse_replicas>},
+        {"copies", into<&Workload::replicas, parse_replicas>},  // as people call them
         {"spread", into<&Workload::spread, parse_flag>},
         {"affinity", into<&Workload::affinity, parse_word>},
         {"headroom", into<&Workload::headroom, parse_part>},

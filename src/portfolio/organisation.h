@@ -31,10 +31,11 @@ struct Pool {
   const catalog::Gpu* gpu = nullptr;
   double usd_per_gpu_hour = 0;  // on demand
   int gpus_per_machine = 1;
-  std::optional<int> quota;         // on-demand GPUs at a time
-  int reserved = 0;                 // GPUs that are owned or committed
-  double reserved_usd = 0;          // what they cost a month, used or not
-  std::optional<double> offer_usd;  // a month for each further GPU that could be reserved
+  std::optional<int> quota;              // on-demand GPUs at a time
+  int reserved = 0;                      // GPUs that are owned or committed
+  double reserved_usd = 0;               // what they cost a month, used or not
+  std::optional<double> offer_usd;       // a month for each further GPU that could be reserved, for a year
+  std::optional<double> long_offer_usd;  // the same for three years
   bool mig = false;
   std::optional<mig::Geometry> geometry;  // set if its GPUs may be partitioned
   std::string region;                     // empty: unknown
@@ -89,12 +90,18 @@ struct Cluster {
   std::vector<solve::ClusterTask> pods;
 };
 
+// Demand in relation to that of the file.
+struct DemandRange {
+  double low = 1, likely = 1, high = 1;
+};
+
 struct Organisation {
   std::vector<Block> blocks;
   std::vector<Pool> pools;
   std::vector<Workload> workloads;
   std::vector<Team> teams;
   std::optional<Cluster> cluster;
+  std::optional<DemandRange> demand;
   std::optional<int> moves;  // workloads that may change their option at once
 
   double month_hours() const;

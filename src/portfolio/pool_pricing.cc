@@ -417,15 +417,21 @@ PricedSet PoolPricing::best(const std::vector<double>& prices, int nodes,
   Search::Frame root{{}, values_, {}, {}};
   for (const Item& item : items_) {
     const double value = prices[item.user.workload] - item.option->usd;
-    // Without a reservation, a workload pays at least the rate.
-    if (value <= (search.pool.reserved == 0 ? item.at_rates : 0)) continue;
+    // Where nothing can be shared, a workload pays its GPUs in full.
+    const bool alone = search.pool.reserved == 0 && search.pool.gpus_per_machine == 1 && !sliced_;
+    if (value <= (alone ? item.at_rates : 0)) continue;
     const bool same = !root.groups.empty() && root.groups.back().front().item->user.workload == item.user.workload;
     if (!same) root.groups.emplace_back();
     root.groups.back().push_back({&item, value, 0, 0});
   }
-  if (root.groups.empty()) return {};
+  // Without a reservation, the rates are the best values, and often no set is worth them.
+  const bool rented = search.pool.reserved == 0;
+  const auto pays = [](const Search::Group& group) {
+    return std::ranges::any_of(group, [](const Search::Candidate& c) { return c.value > c.item->at_rates; });
+  };
+  if (root.groups.empty() || (rented && std::ranges::none_of(root.groups, pays))) return {};
   constexpr int kSteps = 60;
-  search.tune(root, kSteps);
+  if (!rented || std::isfinite(quota_)) search.tune(root, kSteps);
   const auto density = [&](const Search::Group& group) {
     double most = 0;
     for (const Search::Candidate& c : group)

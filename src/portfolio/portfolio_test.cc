@@ -1,19 +1,23 @@
 // Random organisations: the optimum, its bound and shadow prices against trying every choice.
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/random.h"
 #include "catalog/test_catalog.h"
+#include "perf/test_constants.h"
 #include "plan/plan.h"
 #include "plan/read_request.h"
 #include "portfolio/descent.h"
 #include "portfolio/moves.h"
 #include "portfolio/optimum.h"
 #include "portfolio/relaxation.h"
+#include "portfolio/reservations.h"
 #include "portfolio/small_models.h"
 #include "portfolio/work_options.h"
 
@@ -159,6 +163,52 @@ TEST(Portfolio, TheRelaxationNeverExceedsTheOptimum) {
   }
 }
 
+// The best set of workloads for a pool at random prices, compared with trying every set.
+TEST(Portfolio, PoolsArePricedExactly) {
+  int sets = 0;
+  for (std::uint64_t seed = 800; seed < 840; ++seed) {
+    SCOPED_TRACE(seed);
+    const Organisation organisation = random_organisation(seed, 9, seed % 2 == 0);
+    const CostModel costs(organisation);
+    Dice dice(seed);
+    std::vector<double> prices;
+    for (const Workload& w : organisation.workloads) prices.push_back(costs.alone(w) * dice.between(0.1, 1.2));
+    const std::vector<std::vector<User>> users = users_by_pool(organisation);
+    for (std::size_t p = 0; p < users.size(); ++p) {
+      double truth = 0;
+      const std::function<void(std::size_t, std::vector<User>&)> extend = [&](std::size_t at, std::vector<User>& set) {
+        PoolUse use = costs.no_use(p);
+        double value = 0;
+        std::set<std::string> apart;
+        bool allowed = true;
+        for (const User& user : set) {
+          const std::string& word = organisation.workloads[user.workload].apart;
+          allowed = allowed && (word.empty() || apart.insert(word).second);
+          costs.add(costs.option(user), use);
+          value += prices[user.workload] - costs.option(user).usd;
+        }
+        const PoolCost cost = costs.cost(p, use);
+        if (allowed && cost.excess <= 0) truth = std::max(truth, value - cost.usd);
+        for (std::size_t i = at; i < users[p].size(); ++i) {
+          if (!set.empty() && set.back().workload == users[p][i].workload) continue;
+          set.push_back(users[p][i]);
+          extend(i + 1, set);
+          set.pop_back();
+        }
+      };
+      std::vector<User> none;
+      extend(0, none);
+      const PricedSet found = PoolPricing(costs, p, users[p]).best(prices, 1'000'000);
+      EXPECT_NEAR(found.value, truth, 1e-6 * (1 + truth));
+      EXPECT_GE(found.bound, truth - 1e-6);
+      // A search that is cut short still has a bound.
+      EXPECT_GE(PoolPricing(costs, p, users[p]).best(prices, 2).bound, truth - 1e-6);
+      sets += truth > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(sets, 40);
+}
+
 TEST(Portfolio, LocalSearchReturnsFeasibleChoices) {
   for (std::uint64_t seed = 400; seed < 440; ++seed) {
     SCOPED_TRACE(seed);
@@ -222,6 +272,82 @@ TEST(Portfolio, ReservationsThatItRecommendsSaveWhatItSays) {
     EXPECT_NEAR(optimum.usd - brute_force(more), saved, 0.01);
   }
   EXPECT_GT(bought, 3);
+}
+
+// Reservations for a range of demand are worth what they say in every case, and none that saves more was next to them.
+TEST(Portfolio, ReservationsForARangeAreComparedWithTheOptimumOfEveryCase) {
+  int bought = 0, risky = 0;
+  for (std::uint64_t seed = 650; seed < 662; ++seed) {
+    SCOPED_TRACE(seed);
+    Dice dice(seed);
+    Organisation organisation = random_organisation(seed, 4);
+    organisation.demand = DemandRange{dice.between(0.3, 0.9), 1, dice.between(1, 2)};
+    for (Pool& pool : organisation.pools) {
+      pool.quota.reset();
+      pool.offer_usd = dice.between(0.4, 0.9) * 730 * pool.usd_per_gpu_hour;
+      if (dice.chance(0.5)) pool.long_offer_usd = 0.7 * *pool.offer_usd;
+    }
+    const Result<std::optional<ReservationPlan>> plan = reserve_for_range(organisation, {});
+    ASSERT_TRUE(plan);
+    ASSERT_TRUE(*plan);
+    double saving = 0, risk = 0;
+    for (const DemandCase& c : (*plan)->cases) {
+      Organisation now = scaled(organisation, c.factor);
+      EXPECT_NEAR(c.without, brute_force(now), 0.01);
+      for (const Reservation& r : (*plan)->reservations) {
+        Pool& pool = now.pools[r.pool];
+        pool.reserved += r.gpus();
+        pool.reserved_usd += r.one_year * *pool.offer_usd + r.three_years * pool.long_offer_usd.value_or(0);
+        EXPECT_GT(r.gpus(), 0);
+      }
+      EXPECT_NEAR(c.with, brute_force(now), 0.01);
+      saving += c.probability * (c.without - c.with);
+      risk = std::max(risk, c.with - c.without);
+    }
+    EXPECT_NEAR((*plan)->expected_saving(), saving, 0.01);
+    EXPECT_NEAR((*plan)->at_risk(), risk, 0.01);
+    EXPECT_GE(saving, 0);
+    bought += (*plan)->reservations.empty() ? 0 : 1;
+    risky += risk > 1 ? 1 : 0;
+  }
+  EXPECT_GT(bought, 3);
+  EXPECT_GT(risky, 0);
+}
+
+// What a later deadline or a longer SLO is worth, compared with planning the file with that limit.
+TEST(Portfolio, LimitsAreWorthWhatMovingThemSaves) {
+  const market::PriceBook book(built_in_catalog());
+  const perf::Constants& constants = built_in_constants();
+  for (std::uint64_t seed = 900; seed < 903; ++seed) {
+    SCOPED_TRACE(seed);
+    Dice dice(seed);
+    const double deadline = dice.between(5, 40), slo = dice.between(0.02, 0.06);
+    const int reserved = 4 << dice.below(2);
+    const auto optimum_of = [&](double hours, double tpot, Organisation& made) {
+      const std::string text = fmt::format(
+          "pools: [{{name: a, gpu: h100-sxm, usd_per_gpu_hour: 2.5, gpus_per_machine: 8, reserved: {0}, "
+          "reserved_usd_per_month: {0}000, quota: 8}}]\nworkloads:\n"
+          "  - {{name: tune, model: llama-3.1-8b, tokens: 200M, method: lora, deadline: {1:.6f}h, gpu: h100-sxm}}\n"
+          "  - {{name: chat, model: llama-3.1-8b, rate: 8/s, slo: {{tpot: {2:.6f}s}}, gpu: h100-sxm}}\n",
+          reserved, hours, tpot);
+      made = *read_organisation("work.yaml", text, built_in_catalog());
+      EXPECT_TRUE(add_work_options(made, book, constants));
+      return *find_optimum(CostModel(made), {});
+    };
+    Organisation organisation, moved;
+    const Optimum now = optimum_of(deadline, slo, organisation);
+    ASSERT_TRUE(now.proved());
+    const Checked<std::vector<RelaxedLimit>> limits = relaxed_limits(organisation, book, constants);
+    ASSERT_TRUE(limits);
+    ASSERT_EQ(limits->size(), 2U);
+    for (const RelaxedLimit& limit : *limits) {
+      const bool later = limit.what.starts_with("deadline");
+      const double price = now.usd - find_optimum(CostModel(limit.organisation), {}, now.choice)->usd;
+      const Optimum then = optimum_of(deadline + (later ? 1 : 0), slo + (later ? 0 : 0.01), moved);
+      EXPECT_NEAR(price, std::max(0.0, now.usd - then.usd), 0.01 * now.usd) << limit.what;
+      EXPECT_GE(price, -0.01);
+    }
+  }
 }
 
 TEST(Portfolio, MovesNeverBreakAQuotaAndEndAtThePlan) {
@@ -337,6 +463,9 @@ TEST(Portfolio, MistakesInAFileHavePlacesAndSuggestions) {
            {pool + "workload: []\n" + work, "did you mean 'workloads'"},
            {pool, "'workloads' is missing"},
            {"blocks: [{name: day, hours: 900}]\n" + pool + work, "hours"},
+           {"demand: {low: 2, high: 1}\n" + pool + work, "low <= likely <= high"},
+           {"demand: {low: 0}\n" + pool + work, "not a factor"},
+           {pool + "workloads: [{name: w, model: llama-3.1-8b, rate: 1/s, slo: 2s}]\n", "which time it limits"},
        }) {
     const std::string found = errors(text);
     EXPECT_NE(found.find(wanted), std::string::npos) << text << found;

@@ -9,6 +9,7 @@
 
 #include "base/parse_units.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "base/yaml_reader.h"
 #include "plan/read_request.h"
@@ -42,6 +43,14 @@ Result<double> parse_hours(std::string_view text) {
   if (hours && *hours > 0 && *hours <= 24 * 31) return hours;
   return fail(bad_input(fmt::format("'{}' is not a number of hours of a month", text))
                   .with_hint(fmt::format("the hours of all blocks add up to {:g}", in_hours(kMonth))));
+}
+
+Result<double> parse_factor(std::string_view text) {
+  constexpr double kMost = 100;
+  Result<double> factor = parse_number(text);
+  if (factor && *factor > 0 && *factor <= kMost) return factor;
+  return fail(bad_input(fmt::format("'{}' is not a factor on demand", text))
+                  .with_hint("write 1.5 for half as much again; at most 100"));
 }
 
 Result<How> parse_how(std::string_view text) {
@@ -101,6 +110,7 @@ class OrganisationReader {
         {"blocks", seen},
         {"pools", seen},
         {"teams", [this](YamlReader&, const YamlValue& value, Organisation&) { read_teams(value); }},
+        {"demand", [this](YamlReader&, const YamlValue& value, Organisation&) { read_demand(value); }},
         {"moves", yaml_field<&Organisation::moves, parse_gpus<0>, Organisation>},
         {"cluster", [this](YamlReader&, const YamlValue& value, Organisation&) { read_cluster(value); }},
         {"workloads", [this](YamlReader&, const YamlValue& value, Organisation&) { read_workloads(value); }},
@@ -157,6 +167,7 @@ class OrganisationReader {
         {"reserved", yaml_field<&Pool::reserved, parse_gpus<0>, Pool>},
         {"reserved_usd_per_month", yaml_field<&Pool::reserved_usd, parse_dollars, Pool>},
         {"offer_usd_per_gpu_month", yaml_field<&Pool::offer_usd, parse_dollars, Pool>},
+        {"offer_3_years_usd_per_gpu_month", yaml_field<&Pool::long_offer_usd, parse_dollars, Pool>},
         {"mig", yaml_field<&Pool::mig, parse_flag, Pool>},
         {"region", yaml_field<&Pool::region, parse_word, Pool>},
     };
@@ -258,6 +269,22 @@ class OrganisationReader {
     made_.cluster = std::move(cluster);
   }
 
+  void read_demand(const YamlValue& value) {
+    static const YamlKeys<DemandRange> kKeys = {
+        {"low", yaml_field<&DemandRange::low, parse_factor, DemandRange>},
+        {"likely", yaml_field<&DemandRange::likely, parse_factor, DemandRange>},
+        {"high", yaml_field<&DemandRange::high, parse_factor, DemandRange>},
+    };
+    if (!reader_.is(value, YamlValue::Kind::kMapping)) return;
+    DemandRange range;
+    const std::size_t before = reader_.errors().size();
+    reader_.read(value, kKeys, range);
+    if (reader_.errors().size() > before) return;
+    if (!(range.low <= range.likely && range.likely <= range.high))
+      return reader_.mistake(value, "'demand' needs low <= likely <= high", "for example {low: 0.7, high: 1.5}");
+    made_.demand = range;
+  }
+
   void read_teams(const YamlValue& list) {
     static const YamlKeys<Team> kKeys = {
         {"name", yaml_field<&Team::name, parse_word, Team>},
@@ -277,6 +304,7 @@ class OrganisationReader {
         {"team", yaml_field<&Workload::team, parse_word, Workload>},
         {"options", [this](YamlReader&, const YamlValue& value, Workload& w) { read_options(value, w); }},
         {"regions", read_words<&Workload::regions, Workload>},
+        {"slo", read_slo},
         {"apart", yaml_field<&Workload::apart, parse_word, Workload>},
         {"blocks", read_words<&Workload::blocks, Workload>},
         {"now", yaml_field<&Workload::now, parse_gpus<0>, Workload>},
@@ -318,7 +346,30 @@ class OrganisationReader {
     } else {
       reader.take(value, parse_word, text);
     }
+    // What people call services; the model and its settings say the rest.
+    constexpr std::array<std::string_view, 6> kServices = {"embed", "rerank", "chat", "inference", "api", "transcribe"};
+    if (name == "job" && std::ranges::find(kServices, text) != kServices.end()) text = "serve";
     w.work.push_back({name, text, reader.document().place(value)});
+  }
+
+  // `slo: {ttft: 1s, tpot: 50ms}`, or `slo: ttft=1s,tpot=50ms`.
+  static void read_slo(YamlReader& reader, const YamlValue& value, Workload& w) {
+    const auto take = [&](const YamlValue& at, std::string_view what, std::string_view limit) {
+      if (what != "ttft" && what != "tpot")
+        return reader.mistake(at, fmt::format("'{}' does not say which time it limits", at.scalar),
+                              "write slo: {ttft: 1s, tpot: 50ms}");
+      w.work.push_back({fmt::format("{}-slo", what), std::string(limit), reader.document().place(at)});
+    };
+    if (value.kind == YamlValue::Kind::kMapping) {
+      for_each_entry(reader.document(), value, reader.errors(),
+                     [&](const YamlValue& key, const YamlValue& limit) { take(key, key.scalar, limit.scalar); });
+      return;
+    }
+    if (!reader.is(value, YamlValue::Kind::kScalar)) return;
+    for (const std::string_view part : split_list(value.scalar, ',')) {
+      const std::size_t equals = part.find('=');
+      take(value, trim(part.substr(0, equals)), equals == std::string_view::npos ? "" : trim(part.substr(equals + 1)));
+    }
   }
 
   void check_workload(const YamlValue& entry, Workload& w) {

@@ -1,4 +1,5 @@
 // rightsize fleet: what a fleet of GPUs costs, how much of it is wasted, who wastes it, and what saves most.
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -54,9 +55,9 @@ Result<std::optional<market::Carbon>> read_place_carbon(const std::string& text)
 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const std::vector<Limit> limits, parse_limits(flags.fail_on));
-  if (!flags.emit.empty() && flags.emit != "rules" && flags.emit != "grafana" && flags.emit != "focus") {
-    return fail(bad_input(fmt::format("--emit '{}': use rules, grafana or focus", flags.emit)));
-  }
+  constexpr std::string_view kFiles[] = {"", "rules", "grafana", "focus", "portfolio"};
+  if (std::ranges::find(kFiles, flags.emit) == std::end(kFiles))
+    return fail(bad_input(fmt::format("--emit '{}': use rules, grafana, focus or portfolio", flags.emit)));
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.fleet.catalog));
   RIGHTSIZE_TRY(FleetRequest request, read_request(flags.fleet, facts.catalog));
   if (!flags.power_cap.empty()) {
@@ -72,7 +73,12 @@ Checked<Outcome> run(const Flags& flags) {
     const fleet::EmitInput input{result.sources, result.labels, result.thresholds, result.analysis};
     result.emitted = flags.emit == "rules"   ? fleet::emit_rules(input)
                      : flags.emit == "focus" ? emit_focus(result.analysis)
-                                             : fleet::emit_grafana(input);
+                     : flags.emit == "portfolio"
+                         ? fleet::emit_portfolio(result.analysis, result.thresholds, facts.catalog)
+                         : fleet::emit_grafana(input);
+    if (result.emitted.empty())
+      return fail(bad_input("nothing runs now on a GPU with a price, so there is no portfolio to write")
+                      .with_hint("add --price GPU=USD, or read GPU metrics instead of a job log"));
     if (flags.emit == "rules" && !flags.budgets.empty()) {
       RIGHTSIZE_TRY(const std::vector<bill::Budget> budgets, bill::parse_budgets(flags.budgets));
       // The rules of both are groups of one file.
@@ -106,9 +112,9 @@ Run add_fleet(FlagSet& command) {
   command.add("timeline", flags->timeline);
   command.add("emit", flags->emit)
       ->meaning(
-          "write Prometheus rules (rules), a dashboard (grafana) or the cost per owner as FOCUS rows (focus) instead "
-          "of "
-          "the report");
+          "write Prometheus rules (rules), a dashboard (grafana), the cost per owner as FOCUS rows (focus) or what "
+          "runs "
+          "now for rightsize portfolio (portfolio) instead of the report");
   command.add("team-budget", flags->budgets);
   command.add("power-cap", flags->power_cap)
       ->meaning("what this power cap would save and slow down, e.g. 500W")

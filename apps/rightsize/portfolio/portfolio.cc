@@ -87,9 +87,13 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
       prices.push_back({limit.what, std::max(0.0, optimum.usd - better.usd), better.proved()});
     }
   }
-  RIGHTSIZE_TRY(std::vector<portfolio::Purchase> purchases, what_to_reserve(costs, optimum, limits));
-  return Outcome{
-      portfolio_report({apart, costs, optimum, std::move(prices), std::move(purchases), std::move(cluster)})};
+  std::vector<portfolio::Purchase> purchases;
+  RIGHTSIZE_TRY(std::optional<portfolio::ReservationPlan> range, reserve_for_range(costs.organisation(), limits));
+  if (!range) {
+    RIGHTSIZE_TRY(purchases, what_to_reserve(costs, optimum, limits));
+  }
+  return Outcome{portfolio_report(
+      {apart, costs, optimum, std::move(prices), std::move(purchases), std::move(range), std::move(cluster)})};
 }
 
 }  // namespace

@@ -167,6 +167,62 @@ const Fields<PurchaseRow> kPurchaseFields = {
      [](const PurchaseRow& r) { return cents(r.purchase->saves); }, dollars},
 };
 
+struct ReservationRow {
+  const Pool* pool;
+  portfolio::Reservation reservation;
+};
+const Fields<ReservationRow> kReservationFields = {
+    {"pool", "pool", "name of the pool", [](const ReservationRow& r) { return r.pool->name; }},
+    {"one_year_gpus", "for 1 year", "further GPUs to reserve for a year",
+     [](const ReservationRow& r) { return r.reservation.one_year; }},
+    {"three_years_gpus", "for 3 years", "further GPUs to reserve for three years",
+     [](const ReservationRow& r) { return r.reservation.three_years; }},
+    {"usd_per_month", "$/month", "what they cost, used or not",
+     [](const ReservationRow& r) {
+       return cents(r.reservation.one_year * r.pool->offer_usd.value_or(0) +
+                    r.reservation.three_years * r.pool->long_offer_usd.value_or(0));
+     },
+     dollars},
+};
+
+const Fields<portfolio::DemandCase> kCaseFields = {
+    {"name", "demand", "low, likely or high", &portfolio::DemandCase::name},
+    {"factor", "times today's", "demand in relation to the file's", &portfolio::DemandCase::factor},
+    {"probability", "its weight in the expected saving", &portfolio::DemandCase::probability},
+    {"with_usd_per_month", "with them", "cost of the cheapest plan with the reservations",
+     [](const portfolio::DemandCase& c) { return cents(c.with); }, dollars},
+    {"without_usd_per_month", "without", "cost of the cheapest plan without them",
+     [](const portfolio::DemandCase& c) { return cents(c.without); }, dollars},
+};
+
+// Where a workload of the likely case runs if the reservations fall through.
+struct FallbackRow {
+  std::string workload, from, to;
+};
+const Fields<FallbackRow> kFallbackFields = {
+    {"workload", "workload", "name of the workload", &FallbackRow::workload},
+    {"from", "with them", "where it runs with the reservations", &FallbackRow::from},
+    {"to", "if they fall through", "where it runs without them", &FallbackRow::to},
+};
+
+struct RangeView {
+  std::vector<ReservationRow> reservations;
+  const portfolio::ReservationPlan* plan;
+  std::vector<FallbackRow> fallback;
+};
+const Fields<RangeView> kRangeFields = {
+    {"reserve", "further GPUs to reserve; empty: none pays", kReservationFields, &RangeView::reservations},
+    {"cases", "what the reservations cost and save for each demand", kCaseFields,
+     [](const RangeView& v) { return std::cref(v.plan->cases); }},
+    {"expected_saving_usd_per_month", "saving on average",
+     [](const RangeView& v) { return cents(v.plan->expected_saving()); }},
+    {"at_risk_usd_per_month", "what the reservations cost more than none in the worst case",
+     [](const RangeView& v) { return cents(v.plan->at_risk()); }},
+    {"fallback_usd_per_month", "what the likely case costs more if the reservations fall through",
+     [](const RangeView& v) { return cents(v.plan->fallback_cost()); }},
+    {"fallback", "where workloads of the likely case run then", kFallbackFields, &RangeView::fallback},
+};
+
 struct TeamRow {
   std::string name;
   double usd;
@@ -213,6 +269,7 @@ struct PortfolioView {
   std::vector<MoveRow> moves;
   std::vector<std::string> blocked;
   std::vector<PurchaseRow> purchases;
+  std::optional<RangeView> range = {};
   std::optional<PackedCluster> cluster = {};
 };
 const Fields<PortfolioView> kPortfolioFields = {
@@ -236,6 +293,7 @@ const Fields<PortfolioView> kPortfolioFields = {
     {"moves?", "the way from the options in use, in an order that never breaks a quota", kMoveFields,
      &PortfolioView::moves},
     {"reserve?", "what to reserve at the pools' offers", kPurchaseFields, &PortfolioView::purchases},
+    {"demand_range?", "what to reserve if demand is a range", kRangeFields, &PortfolioView::range},
     {"blocked?", "workloads that cannot move within the quotas", &PortfolioView::blocked},
     {"cluster?", "the pods of the cluster, packed", kClusterFields, &PortfolioView::cluster},
 };
@@ -325,8 +383,49 @@ void add_moves(const PlannedPortfolio& planned, const portfolio::MovePath& path,
   for (std::size_t w : path.blocked) view.blocked.push_back(organisation.workloads[w].name);
 }
 
+RangeView range_of(const PlannedPortfolio& planned) {
+  const portfolio::ReservationPlan& plan = *planned.range;
+  const Organisation& organisation = planned.organisation();
+  RangeView view{{}, &plan, {}};
+  for (const portfolio::Reservation& r : plan.reservations)
+    view.reservations.push_back({&organisation.pools[r.pool], r});
+  for (std::size_t w = 0; w < plan.with.size(); ++w) {
+    if (plan.with[w] == plan.without[w]) continue;
+    const auto option = [&](int at) { return described(organisation, planned.costs.option({w, at})); };
+    view.fallback.push_back({organisation.workloads[w].name, option(plan.with[w]), option(plan.without[w])});
+  }
+  return view;
+}
+
+// "Demand between 0.7 and 1.5 times today's: reserve 4 GPUs in h100-eu. ..."
+void show_range(const RangeView& view, report::Report& report) {
+  const std::vector<portfolio::DemandCase>& cases = view.plan->cases;
+  std::string text =
+      fmt::format("Demand between {:g} and {:g} times today's: ", cases.front().factor, cases.back().factor);
+  if (view.reservations.empty()) return report.say(text + "no further reservation pays.");
+  std::vector<std::string> parts;
+  for (const ReservationRow& r : view.reservations)
+    parts.push_back(
+        fmt::format("{} GPU{} in {}", r.reservation.gpus(), r.reservation.gpus() == 1 ? "" : "s", r.pool->name));
+  text += fmt::format("reserve {}. That saves {}/month on average", fmt::join(parts, ", "),
+                      dollars(view.plan->expected_saving()));
+  text += view.plan->at_risk() < 1 ? " and never costs more."
+                                   : fmt::format("; in the worst case it costs {}/month more than no reservation.",
+                                                 dollars(view.plan->at_risk()));
+  report.say(text + fmt::format(" If it falls through, the likely demand costs {}/month more{}.",
+                                dollars(view.plan->fallback_cost()),
+                                view.fallback.empty() ? ", and the same GPUs are rented on demand" : ""));
+  report.show("What to reserve", table_of(kReservationFields, view.reservations,
+                                          {"pool", "one_year_gpus", "three_years_gpus", "usd_per_month"}));
+  report.show("By demand",
+              table_of(kCaseFields, cases, {"name", "factor", "with_usd_per_month", "without_usd_per_month"}));
+  if (!view.fallback.empty())
+    report.show("If the reservation falls through",
+                table_of(kFallbackFields, view.fallback, {"workload", "from", "to"}));
+}
+
 std::string how_good(const Optimum& optimum) {
-  if (optimum.proved()) return "No plan of these options costs less.";
+  if (optimum.proved()) return "This is the cheapest combination of these options.";
   return fmt::format("It costs at most {:.1f} % more than the cheapest possible plan{}.", 100 * optimum.gap(),
                      optimum.interrupted ? "; a longer --time-limit may find a cheaper one" : "");
 }
@@ -369,6 +468,7 @@ PortfolioView view_of(const PlannedPortfolio& planned) {
   view.teams = team_rows(planned.organisation(), view.workloads);
   for (const portfolio::Purchase& purchase : planned.purchases)
     view.purchases.push_back({&planned.organisation().pools[purchase.pool], &purchase});
+  if (planned.range) view.range = range_of(planned);
   return view;
 }
 
@@ -414,6 +514,7 @@ report::Report portfolio_report(const PlannedPortfolio& planned) {
   if (!view.purchases.empty())
     report.show("What to reserve", table_of(kPurchaseFields, view.purchases,
                                             {"pool", "gpus", "usd_per_gpu_month", "saves_usd_per_month"}));
+  if (view.range) show_range(*view.range, report);
   if (!view.moves.empty())
     report.show("Moves, in this order",
                 table_of(kMoveFields, view.moves, {"step", "workload", "from", "to", "saves_usd_per_month", "risk"}));

@@ -5,6 +5,7 @@
 
 #include "portfolio/moves.h"
 #include "portfolio/optimum.h"
+#include "portfolio/reservations.h"
 #include "rightsize/command.h"
 
 namespace rightsize::app {
@@ -23,6 +24,7 @@ struct PlannedPortfolio {
   const portfolio::Optimum& optimum;
   std::vector<portfolio::ShadowPrice> shadow_prices;
   std::vector<portfolio::Purchase> purchases = {};
+  std::optional<portfolio::ReservationPlan> range = {};
   std::optional<PackedCluster> cluster = {};
 
   const portfolio::Organisation& organisation() const { return costs.organisation(); }

@@ -97,7 +97,7 @@ void declare(FlagSet& command, ServiceFlags& f) {
   command.add("emit", f.emit)
       ->meaning(
           "instead of the report, the best plan of the first service for: keda, hpa, deployment, kubernetes, "
-          "skypilot, ...");
+          "skypilot, ...; or all services for rightsize portfolio: portfolio");
   command.add("ledger", f.ledger.ledger)
       ->meaning("compare with what autoscale predicted, for services with a decision in this ledger")
       ->or_words("no comparison");

@@ -43,6 +43,9 @@ report::Report service_report(const ServiceInput& input, const ServiceFacts& fac
 // Reads the services and sizes them.
 Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts, const market::PriceBook& book);
 
+// The services as a file for `rightsize portfolio`; empty if none has a GPU with a price.
+std::string organisation_of(const ServiceFacts& facts);
+
 // The services' numbers as Prometheus metrics, for `rightsize exporter`.
 std::string service_metrics(const ServiceFacts& facts);
 

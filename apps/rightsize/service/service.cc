@@ -114,7 +114,8 @@ Checked<std::string> emitted(const ServiceInput& input, const SizedService& one,
       continue;
     }
     const Result<plan::Target> target = plan::parse_target(name);
-    if (!target) return fail(Error(target.error()).with_hint("rightsize service also writes keda, hpa and deployment"));
+    if (!target)
+      return fail(Error(target.error()).with_hint("rightsize service also writes keda, hpa, deployment and portfolio"));
     if (!plan->move || !one.sized->request) {
       return fail(Errors(
           bad_input(fmt::format("the best plan uses the current machines, so there is nothing to rent for {}", name))
@@ -167,7 +168,14 @@ Checked<Outcome> run(const ServiceFlags& flags) {
   RIGHTSIZE_TRY(ServiceFacts all, run_services(input, facts, book));
   Outcome outcome;
   if (!input.emit.empty()) {
-    RIGHTSIZE_TRY(all.emitted, emitted(input, all.services.front(), flags.prometheus));
+    if (input.emit == std::vector<std::string>{"portfolio"}) {
+      all.emitted = organisation_of(all);
+      if (all.emitted.empty())
+        return fail(bad_input("no service has a GPU with a price, so there is no portfolio to write")
+                        .with_hint("add --gpu and --price"));
+    } else {
+      RIGHTSIZE_TRY(all.emitted, emitted(input, all.services.front(), flags.prometheus));
+    }
   }
   outcome.report = service_report(input, all);
   if (!input.emit.empty()) {

@@ -1,0 +1,47 @@
+// How much to reserve if demand is a range: what each amount costs in every case, what it risks, and the plan if the
+// reservation falls through.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "portfolio/optimum.h"
+
+namespace rightsize::portfolio {
+
+// GPUs to reserve in a pool.
+struct Reservation {
+  std::size_t pool = 0;
+  int one_year = 0, three_years = 0;
+
+  int gpus() const { return one_year + three_years; }
+};
+
+// The optimum of one demand, with the reservations and without them; dollars a month.
+struct DemandCase {
+  std::string name;  // low, likely, high
+  double factor = 1, probability = 1;
+  double with = 0, without = 0;
+};
+
+struct ReservationPlan {
+  std::vector<Reservation> reservations;  // empty: none pays
+  std::vector<DemandCase> cases;
+  Choice with, without;  // the plans of the likely case
+
+  double expected_saving() const;
+  // What the reservations cost more than none in the worst case; 0 if they never do.
+  double at_risk() const;
+  double fallback_cost() const;  // what the likely case costs more if they fall through
+};
+
+// The organisation with `factor` times the demand: GPUs, slices and dollars of every option.
+Organisation scaled(const Organisation& organisation, double factor);
+
+// Amounts are proposed by the commitment planner (market/commitment.h) from what the likely plan uses of each pool, and
+// then changed as long as the expected cost of the optima falls. Empty without a range, without offers, if a case has
+// no proved plan or if time is short.
+Result<std::optional<ReservationPlan>> reserve_for_range(const Organisation& organisation, const SearchLimits& limits);
+
+}  // namespace rightsize::portfolio
