@@ -2,6 +2,7 @@
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { setToken } from './api/client';
+import { Help } from './parts/help';
 import { toggleTheme, useTheme } from './parts/theme';
 import { AutoscalePage } from './pages/autoscale';
 import { BatchingPage } from './pages/batching';
@@ -166,6 +167,7 @@ export function App() {
         <TokenForm />
         {Show ? <ErrorBoundary key={path}><Show /></ErrorBoundary> : <p class="empty" data-testid="not-found">There is no page at <code>{path}</code>. Choose one from the menu.</p>}
       </main>
+      <Help />
     </div>
   );
 }

@@ -83,7 +83,7 @@ export interface Searching<T> {
 
 /** A long search with progress that can be cancelled. `key`: the question as JSON; a new one cancels the old one, null asks nothing. */
 export function useSearch<C extends Command>(command: C, key: string | null): Searching<AnswerOf<C>> & { cancel: () => void } {
-  const [state, setState] = useState<Searching<AnswerOf<C>>>({ value: undefined, failed: undefined, seconds: null });
+  const [state, setState] = useState<Searching<AnswerOf<C>>>({ value: undefined, failed: undefined, seconds: key === null ? null : 0 });
   const control = useRef<AbortController>();
   useEffect(() => {
     if (key === null) return undefined;

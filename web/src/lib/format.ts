@@ -86,6 +86,12 @@ export function percent(share: number | null | undefined, digits = 0): string {
   return `${(100 * share).toFixed(digits).replace(/^-(0(\.0*)?)$/, '$1')} %`;
 }
 
+/** "+1 %", "−20 %" */
+export function signedPercent(share: number): string {
+  const size = number(Math.abs(100 * share), Math.abs(share) < 0.1 ? 1 : 2);
+  return size === '0' ? '0 %' : `${share < 0 ? '−' : '+'}${size} %`;
+}
+
 export function magnitude(value: number): string {
   for (const [unit, name] of [
     [1e12, ' T'],

@@ -13,6 +13,7 @@ describe('words', () => {
   });
   it('explain terms', () => {
     expect(explained('p95 TTFT')).toMatch(/first token/);
-    expect(explained('Total')).toBeUndefined();
+    expect(explained('Per month at this rate')).toMatch(/fleet/);
+    expect(explained('Provider name')).toBeUndefined();
   });
 });

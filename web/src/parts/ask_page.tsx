@@ -1,18 +1,19 @@
 // The layout of pages with one question and one answer: fields on the left, the answer on the right.
-import type { ComponentChildren } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { createContext, type ComponentChildren } from 'preact';
+import { useContext, useMemo } from 'preact/hooks';
 import { askForFile, type AskFor, type Command } from '../api/client';
 import { useAnswer } from '../lib/answer';
 import { magnitude } from '../lib/format';
 import { save } from '../lib/save';
-import { Busy, Card, CopyLink, Export, PageHead, Problem } from './basics';
+import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem } from './basics';
 import { Combobox, type Choice } from './fields';
+import type { Progress } from './question';
 import { Table, type TableProps } from './table';
 
 interface Props<C extends Command, T> {
   title: string;
   what: string;
-  question: { command: C; asked: AskFor<C> | null; answer: { value: T | undefined; failed: unknown; busy: boolean } };
+  question: { command: C; asked: AskFor<C> | null; answer: { value: T | undefined; failed: unknown; busy: boolean }; progress?: Progress | undefined; example?: boolean };
   /** The page's names of the program's flags. */
   names?: Record<string, string>;
   fields: ComponentChildren;
@@ -26,8 +27,11 @@ interface Props<C extends Command, T> {
   children: (value: T) => ComponentChildren;
 }
 
+/** Whether the answer is that of a first visit. */
+const Example = createContext(false);
+
 export function AskPage<C extends Command, T>(props: Props<C, T>) {
-  const { answer, asked, command } = props.question;
+  const { answer, asked, command, progress } = props.question;
   const file = (format: 'html' | 'md') => { if (asked) void askForFile(command, asked, format).then((blob) => { save(`rightsize-${command}.${format}`, blob, blob.type); }); };
   return (
     <>
@@ -38,25 +42,36 @@ export function AskPage<C extends Command, T>(props: Props<C, T>) {
       </PageHead>
       <div class={`with-controls ${props.roomy ? 'roomy' : ''}`}>
         <div class="controls">
-          <section class="card fields" aria-label="The question">{props.fields}</section>
+          <section class="card fields" aria-label="The question">
+            {props.fields}
+            {progress && progress.seconds > 0.5 && (
+              <div class="actions">
+                <Busy what={`${progress.seconds.toFixed(1)} s${progress.far === '' ? '' : `: ${progress.far}`}`} />
+                <button type="button" class="button small" onClick={progress.cancel}>
+                  Cancel
+                </button>
+              </div>
+            )}
+          </section>
           {props.moreFields && <section class="card fields" aria-label={props.moreFields[0]}>{props.moreFields[1]}</section>}
         </div>
         <div class="stack">
           {answer.failed !== undefined && <Card label="Error"><Problem failed={answer.failed} fields={props.names ?? {}} /></Card>}
-          {!answer.value && answer.failed === undefined && asked !== null && <Card label="Working"><div class="empty"><Busy what={props.waiting ?? 'Working…'} /></div></Card>}
-          {answer.value && <div class={`stack ${answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`} aria-busy={answer.busy}>{props.children(answer.value)}</div>}
+          {!answer.value && answer.failed === undefined && asked !== null && <Card label="Working"><div class="empty">{answer.busy ? <Busy what={props.waiting ?? 'Working…'} /> : 'Cancelled. Change a field to search again.'}</div></Card>}
+          {answer.value && <div class={`stack ${answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`} aria-busy={answer.busy}><Example.Provider value={props.question.example ?? false}>{props.children(answer.value)}</Example.Provider></div>}
         </div>
       </div>
     </>
   );
 }
 
-/** The answer in a sentence, what it rests on, and its numbers. */
-export function Hero(props: { line: ComponentChildren; sub?: ComponentChildren; children?: ComponentChildren }) {
+/** The answer in a sentence, what it rests on, and its numbers. `example`: on pages that are not an AskPage. */
+export function Hero(props: { line: ComponentChildren; sub?: ComponentChildren; example?: boolean; children?: ComponentChildren }) {
+  const example = useContext(Example) || props.example;
   return (
     <section class="card hero" aria-label="The answer">
       <p class="hero-line" data-testid="answer">{props.line}</p>
-      {props.sub && <p class="hero-sub">{props.sub}</p>}
+      {(example || props.sub) && <p class="hero-sub">{example && <Badge tone="accent" title="Nothing was entered yet: change a field to get your own answer">Example</Badge>} {props.sub}</p>}
       {props.children && <div style={{ marginTop: '12px' }}>{props.children}</div>}
     </section>
   );
@@ -78,12 +93,12 @@ interface NameFieldProps {
 export function ModelField(props: NameFieldProps) {
   const models = useAnswer('models', useMemo(() => ({}), []));
   const choices = useMemo<Choice[]>(() => (models.value?.models ?? []).map((each) => ({ value: each.name ?? '', note: magnitude(each.parameters ?? 0), words: `${each.name ?? ''} ${each.family ?? ''} ${each.source ?? ''}`.toLowerCase() })), [models.value]);
-  return <Combobox free label={props.label ?? 'Model'} value={props.value} choices={choices} onChange={props.onChange} />;
+  return <Combobox free="use this name" label={props.label ?? 'Model'} value={props.value} choices={choices} onChange={props.onChange} />;
 }
 
-/** `first`: a choice before the GPUs. `vendors`: only theirs. */
-export function GpuField(props: NameFieldProps & { first?: Choice; vendors?: string[] }) {
+/** `first`: a choice before the GPUs. `vendors`: only theirs. `free`: other names may be typed, for this purpose. */
+export function GpuField(props: NameFieldProps & { first?: Choice; vendors?: string[]; free?: string }) {
   const gpus = useAnswer('gpus', useMemo(() => ({}), []));
   const choices = useMemo<Choice[]>(() => [...(props.first ? [props.first] : []), ...(gpus.value?.gpus ?? []).filter((each) => props.vendors?.includes(each.vendor) ?? true).map((each) => ({ value: each.name, note: each.vendor, words: `${each.name} ${each.vendor} ${(each.aliases ?? []).join(' ')}`.toLowerCase() }))], [gpus.value]);
-  return <Combobox label={props.label ?? 'GPU'} value={props.value} choices={choices} onChange={props.onChange} />;
+  return <Combobox label={props.label ?? 'GPU'} value={props.value} choices={choices} free={props.free} onChange={props.onChange} />;
 }

@@ -26,23 +26,23 @@ export interface StatProps {
   name: string;
   value: string;
   note?: string | undefined;
-  /** The meaning of the name, shown on hover; common terms have a default. */
+  /** The meaning of the number, shown on hover and touch; common names have a default. */
   help?: string | undefined;
 }
 
-/** A name with its explanation on hover, if there is one. */
-export function Named(props: { name: string; help?: string | undefined }) {
+/** A name with its explanation on hover and touch (help.tsx), if there is one. `stop`: the Tab key reaches it. */
+export function Named(props: { name: string; help?: string | undefined; stop?: boolean }) {
   const help = props.help ?? explained(props.name);
-  return help ? <abbr title={help}>{props.name}</abbr> : <>{props.name}</>;
+  return help ? <abbr data-help={help} aria-description={help} tabIndex={props.stop ? 0 : undefined}>{props.name}</abbr> : <>{props.name}</>;
 }
 
 export function Stats(props: { items: StatProps[] }) {
   return (
     <dl class={`stats ${props.items.length > 7 ? 'many' : ''}`}>
       {props.items.map((item) => (
-        <div class="stat" key={item.name}>
+        <div class="stat" key={item.name} data-help={item.help ?? explained(item.name)}>
           <dt>
-            <Named name={item.name} help={item.help} />
+            <Named name={item.name} help={item.help} stop />
           </dt>
           <dd>
             {item.value}
@@ -58,7 +58,7 @@ export type Tone = 'good' | 'warn' | 'bad' | 'accent' | 'plain';
 
 export function Badge(props: { tone?: Tone; title?: string; children: ComponentChildren }) {
   return (
-    <span class={`badge ${props.tone ?? ''}`} title={props.title}>
+    <span class={`badge ${props.tone ?? ''}`} data-help={props.title}>
       {props.children}
     </span>
   );

@@ -253,9 +253,8 @@ export function matching(choices: Choice[], typed: string): Choice[] {
   return found.sort((a, b) => Number(b.value.startsWith(first)) - Number(a.value.startsWith(first))).slice(0, 60);
 }
 
-/** Type to search, arrow keys to move, Enter to select. */
-/** `free`: other names are allowed, too, and the server decides whether it knows them. */
-export function Combobox(props: { label: string; value: string; choices: Choice[]; hint?: string; free?: boolean; onChange: (value: string) => void }) {
+/** Type to search, arrow keys to move, Enter to select. `free`: other names are allowed, too, with this note. */
+export function Combobox(props: { label: string; value: string; choices: Choice[]; hint?: string; free?: string | undefined; onChange: (value: string) => void }) {
   const [typed, setTyped] = useState<string | null>(null);
   const [at, setAt] = useState(0);
   const list = useId();
@@ -265,7 +264,7 @@ export function Combobox(props: { label: string; value: string; choices: Choice[
     const found = matching(props.choices, typed);
     const name = typed.trim();
     const known = name === '' || found.some((choice) => choice.value === name.toLowerCase());
-    return props.free && !known ? [...found, { value: name, note: 'use this name', words: '' }] : found;
+    return props.free && !known ? [...found, { value: name, note: props.free, words: '' }] : found;
   }, [props.choices, typed]);
   useEffect(() => {
     active.current?.scrollIntoView({ block: 'nearest' });

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { AnswerOf, AskFor, Command } from '../api/client';
 import { Slider, type Scale } from './fields';
 import { useAddress, type Change, type Fields } from '../lib/address';
-import { useAnswer, useSettled, type Answer } from '../lib/answer';
+import { useAnswer, useSearch, useSettled, type Answer } from '../lib/answer';
 
 export interface Question<S extends Fields, C extends Command> {
   command: C;
@@ -15,8 +15,18 @@ export interface Question<S extends Fields, C extends Command> {
   slide: (name: keyof S & string) => (value: number) => void;
   /** A slider of a field. */
   slider: (name: keyof S & string, label: string, least: number, most: number, scale: Scale, hint?: string) => JSX.Element;
+  /** Whether the fields are those of a first visit. */
+  example: boolean;
   asked: AskFor<C> | null;
-  answer: Answer<AnswerOf<C>>;
+  answer: Pick<Answer<AnswerOf<C>>, 'value' | 'failed' | 'busy'>;
+  /** Of a search under way. */
+  progress?: Progress | undefined;
+}
+
+export interface Progress {
+  seconds: number;
+  far: string;
+  cancel: () => void;
 }
 
 interface Options<S> {
@@ -26,24 +36,33 @@ interface Options<S> {
   reset?: Partial<S>;
   /** How long the fields must rest before the question is asked, in milliseconds; without it, answers follow the slider. */
   pause?: number;
-  /** What the question depends on besides the fields: an opened file. */
+  /** A long computation, with progress. */
+  search?: boolean;
+  /** What the question depends on besides the fields. */
   also?: unknown;
+  /** Whether that is the visitor's own: an opened file. */
+  own?: boolean;
 }
 
 export function useQuestion<S extends Fields, C extends Command>(command: C, defaults: S, questionOf: (state: S) => AskFor<C> | null, options: Options<S> = {}): Question<S, C> {
   const [state, change] = useAddress(defaults);
   const { pause = 0, reset = {}, view = [] } = options;
-  const key = JSON.stringify({ ...state, ...Object.fromEntries(view.map((name) => [name, ''])) });
+  const keyOf = (fields: S) => JSON.stringify({ ...fields, ...Object.fromEntries(view.map((name) => [name, ''])) });
+  const key = keyOf(state);
   const asked = useMemo(() => questionOf(state), [key, options.also]);
   const settled = useSettled(asked, pause);
-  const answer = useAnswer(command, settled, pause === 0);
+  const asking = useAnswer(command, options.search ? null : settled, pause === 0);
+  const found = useSearch(command, options.search && settled !== null ? JSON.stringify(settled) : null);
+  const answer = options.search ? { ...found, busy: found.seconds !== null } : asking;
   const set = (name: keyof S, value: string, remember: boolean) => { change({ [name]: value, ...reset } as Partial<S>, remember); };
   const slide = (name: keyof S) => (value: number) => { set(name, String(value), false); };
   return {
     command, state, change, asked,
+    example: key === keyOf(defaults) && !options.own,
     choose: (name) => (value) => { set(name, value, true); },
     slide,
     slider: (name, label, least, most, scale, hint) => <Slider label={label} value={Number(state[name])} least={least} most={most} scale={scale} {...(hint ? { hint } : {})} onSlide={slide(name)} />,
-    answer: { ...answer, busy: answer.busy || settled !== asked },
+    answer: { value: answer.value, failed: answer.failed, busy: answer.busy || settled !== asked },
+    progress: found.seconds === null ? undefined : { seconds: found.seconds, far: found.far ?? '', cancel: found.cancel },
   };
 }

@@ -14,6 +14,8 @@ export interface Column<R> {
   wide?: boolean;
   /** Truncated if it is long; the full text shows on hover. */
   clip?: (row: R) => string;
+  /** What its numbers mean; common titles have a default. */
+  help?: string;
   /** Hidden on phones. */
   roomy?: boolean;
   /** Only on wide screens. */
@@ -30,12 +32,17 @@ export interface TableProps<R> {
   most?: number;
   /** The text of a row for the search field; without it there is none. */
   find?: (row: R) => string;
+  /** The searched text, if the page keeps it. */
+  wanted?: string;
+  onWanted?: (text: string) => void;
 }
 
 export function Table<R>(props: TableProps<R>) {
   const [order, setOrder] = useState<{ by: number; down: boolean } | null>(null);
   const [more, setMore] = useState(0);
-  const [wanted, setWanted] = useState('');
+  const [own, setOwn] = useState('');
+  const wanted = props.wanted ?? own;
+  const setWanted = props.onWanted ?? setOwn;
   const found = useMemo(() => {
     const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
     return props.find && words.length > 0 ? props.rows.filter((row) => { const text = props.find?.(row).toLowerCase() ?? ''; return words.every((word) => text.includes(word)); }) : props.rows;
@@ -59,11 +66,11 @@ export function Table<R>(props: TableProps<R>) {
               <th key={column.title} scope="col" class={`${column.number ? 'number' : ''} ${column.roomy ? 'roomy-only' : column.spacious ? 'spacious-only' : ''}`} aria-sort={order?.by === i ? (order.down ? 'descending' : 'ascending') : undefined}>
                 {column.sort ? (
                   <button type="button" onClick={() => { setOrder({ by: i, down: order?.by === i ? !order.down : Boolean(column.number) }); }}>
-                    <Named name={column.title} />
+                    <Named name={column.title} help={column.help} />
                     {order?.by === i ? (order.down ? ' ↓' : ' ↑') : ''}
                   </button>
                 ) : (
-                  <Named name={column.title} />
+                  <Named name={column.title} help={column.help} />
                 )}
               </th>
             ))}

@@ -1,12 +1,12 @@
 // Latency against load, the cheapest settings that meet the SLOs, and the cost of a tighter SLO.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask, type BatchPlan, type Schemas } from '../../api/client';
-import { useAddress } from '../../lib/address';
-import { useAnswer, useSearch, useSettled } from '../../lib/answer';
+import { useAnswer } from '../../lib/answer';
 import { duration, money, number, percent } from '../../lib/format';
 import { AskPage, GpuField, Hero, ModelField, TableCard } from '../../parts/ask_page';
 import { Badge, Card, CopyText, Stats } from '../../parts/basics';
-import { COUNT, RATE, Slider, TIME } from '../../parts/fields';
+import { COUNT, RATE, TIME } from '../../parts/fields';
+import { useQuestion } from '../../parts/question';
 import { Frontier, LatencyAgainstLoad } from './pictures';
 import { answersAtOnce, atRate, chosenPlan, DEFAULTS, missed, nearestPlan, loadsOf, searchFor, tradeOffs, type Load, type State } from './question';
 
@@ -74,41 +74,31 @@ function NoAnswer({ answer }: { answer: Batch }) {
 }
 
 export function BatchingPage() {
-  const [state, change] = useAddress(DEFAULTS);
   const models = useAnswer('models', useMemo(() => ({}), []));
-  const atOnce = answersAtOnce((models.value?.models ?? []).find((each) => each.name === state.model)?.family);
-  const settled = useSettled(JSON.stringify({ ...state, at: '0' }), 350);
-  const key = useMemo(() => (models.value ? JSON.stringify(searchFor(JSON.parse(settled) as State, atOnce)) : null), [settled, atOnce, models.value]);
-  const found = useSearch('batch', key);
-  const plan = found.value ? chosenPlan(found.value, Number(state.at)) : undefined;
+  const known = models.value?.models;
+  const isAtOnce = (fields: State) => answersAtOnce(known?.find((each) => each.name === fields.model)?.family);
+  const question = useQuestion('batch', DEFAULTS, (fields) => (known ? searchFor(fields, isAtOnce(fields)) : null), { view: ['at'], reset: { at: '0' }, pause: 350, search: true, also: known });
+  const { state, change, choose, slider } = question;
+  const atOnce = isAtOnce(state);
+  const found = question.answer.value;
+  const plan = found ? chosenPlan(found, Number(state.at)) : undefined;
   const loads = useLoads(state, plan, atOnce);
-  const slide = (name: keyof State) => (value: number) => { change({ [name]: String(value), at: '0' }); };
   return (
-    <AskPage title="Batching" what="How latency grows with load, and the cheapest settings that meet the SLOs" question={{ command: 'batch', asked: searchFor(state, atOnce), answer: { ...found, busy: found.seconds !== null } }} waiting={found.seconds === null ? 'Nothing searched yet.' : 'Simulating…'}
+    <AskPage title="Batching" what="How latency grows with load, and the cheapest settings that meet the SLOs" question={question} waiting="Simulating…"
       fields={
         <>
-          <ModelField value={state.model} onChange={(model) => { change({ model, at: '0' }, true); }} />
-          <GpuField vendors={['NVIDIA', 'AMD']} value={state.gpu} onChange={(gpu) => { change({ gpu, at: '0' }, true); }} />
-          <Slider label="Requests" value={Number(state.rate)} least={0.1} most={2000} scale={RATE} onSlide={slide('rate')} />
+          <ModelField value={state.model} onChange={choose('model')} />
+          <GpuField vendors={['NVIDIA', 'AMD']} value={state.gpu} onChange={choose('gpu')} />
+          {slider('rate', 'Requests', 0.1, 2000, RATE)}
           {atOnce ? (
-            <Slider label="p99 latency limit" value={Number(state.slo)} least={0.005} most={5} scale={TIME} onSlide={slide('slo')} />
+            slider('slo', 'p99 latency limit', 0.005, 5, TIME)
           ) : (
             <>
-              <Slider label="Tokens in" value={Number(state.isl)} least={64} most={65536} scale={COUNT} onSlide={slide('isl')} />
-              <Slider label="Tokens out" value={Number(state.osl)} least={1} most={4096} scale={COUNT} onSlide={slide('osl')} />
-              <Slider label="p95 TTFT limit" value={Number(state.ttft)} least={0.05} most={20} scale={TIME} onSlide={slide('ttft')} />
-              <Slider label="p95 TPOT limit" value={Number(state.tpot)} least={0.005} most={0.5} scale={TIME} onSlide={slide('tpot')} />
+              {slider('isl', 'Tokens in', 64, 65536, COUNT)}
+              {slider('osl', 'Tokens out', 1, 4096, COUNT)}
+              {slider('ttft', 'p95 TTFT limit', 0.05, 20, TIME)}
+              {slider('tpot', 'p95 TPOT limit', 0.005, 0.5, TIME)}
             </>
-          )}
-          {found.seconds !== null && (
-            <div class="actions">
-              <span role="status">
-                <i class="busy" /> <span class="quiet">Searching, {found.seconds.toFixed(1)} s{found.far ? `: ${found.far}` : ''}</span>
-              </span>
-              <button type="button" class="button small" onClick={found.cancel}>
-                Cancel
-              </button>
-            </div>
           )}
         </>
       }

@@ -33,12 +33,12 @@ export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; stat
       marks: [
         ...axisY({ ticks: within(TIME_TICKS, y, 8), format: duration, label: `↑ ${metric === 'latency' ? 'latency' : metric.toUpperCase()}, log scale` }),
         Plot.ruleX([Number(props.state.rate)], { stroke: 'var(--line-strong)' }),
-        Plot.text([Number(props.state.rate)], { x: (v: number) => v, frameAnchor: 'top', dy: 8, dx: -4, textAnchor: 'end', text: () => 'your load', fill: 'var(--ink-3)', stroke: 'var(--panel)', strokeWidth: 4 }),
+        Plot.text([Number(props.state.rate)], { x: (v: number) => v, frameAnchor: 'bottom', dy: -6, dx: 4, textAnchor: 'start', text: () => 'your load', fill: 'var(--ink-3)', stroke: 'var(--panel)', strokeWidth: 4 }),
         ...(most > 0 ? [Plot.ruleX([most], { stroke: 'var(--good)', strokeDasharray: '2 3' })] : []),
         Plot.line(rows, { x: 'rate', y: 'seconds', z: 'percentile', stroke: (row: Load) => COLOURS[row.percentile] ?? 'gray', strokeWidth: 1.8 }),
         Plot.dot(rows, { x: 'rate', y: 'seconds', fill: (row: Load) => COLOURS[row.percentile] ?? 'gray', r: 2.6 }),
         Plot.ruleY([limit], { stroke: 'var(--bad)', strokeDasharray: '5 3', strokeWidth: 1.6 }),
-        Plot.text([limit], { y: (v: number) => v, frameAnchor: 'left', dx: 5, dy: -7, textAnchor: 'start', text: () => `⇕ SLO ${duration(limit)} (drag to change)`, fill: 'var(--bad)' }),
+        Plot.text([limit], { y: (v: number) => v, frameAnchor: 'left', dx: 5, dy: -7, textAnchor: 'start', text: () => `⇕ SLO ${duration(limit)} (drag to change)`, fill: 'var(--bad)', stroke: 'var(--panel)', strokeWidth: 4 }),
         Plot.tip(rows, Plot.pointer({ x: 'rate', y: 'seconds', title: (row: Load) => `${row.percentile} ${duration(row.seconds)}\nat ${number(row.rate)} requests/s`, ...TIP })),
       ],
     };

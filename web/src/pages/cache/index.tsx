@@ -50,7 +50,7 @@ function Curve(props: { answer: Schemas['Cache']; size: number; onSize: (gb: num
 export function CachePage() {
   const [file, setFile] = useState<{ name: string; text: string }>();
   const chooser = useRef<HTMLInputElement>(null);
-  const question = useQuestion('cache', DEFAULTS, (fields) => ({ model: fields.model, trace: file?.text ?? conversations(fields) }) as unknown as AskFor<'cache'>, { view: ['size'], pause: 250, also: file });
+  const question = useQuestion('cache', DEFAULTS, (fields) => ({ model: fields.model, trace: file?.text ?? conversations(fields) }) as unknown as AskFor<'cache'>, { view: ['size'], pause: 250, also: file, own: file !== undefined });
   const { state, change, choose, slide, slider } = question;
   const size = Number(state.size);
   return (

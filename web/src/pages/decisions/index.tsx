@@ -6,6 +6,7 @@ import { useAnswer } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
 import { duration, money, number, percent, plural, sentence } from '../../lib/format';
 import { save } from '../../lib/save';
+import { localDay } from '../../lib/zone';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
 import { TableCard } from '../../parts/ask_page';
 import { Table } from '../../parts/table';
@@ -135,7 +136,7 @@ export function DecisionsPage() {
               { title: 'Workload', cell: (row) => `${row.id} ${row.workload}`, sort: (row) => row.workload },
               { title: 'Saved so far', number: true, cell: (row) => <strong>{money(row.measured_usd)}</strong>, sort: (row) => row.measured_usd ?? 0 },
               { title: 'Team', roomy: true, cell: (row) => row.team || '–', sort: (row) => row.team ?? '' },
-              { title: 'Decided', roomy: true, cell: (row) => row.decided_at.slice(0, 10), sort: (row) => row.decided_at },
+              { title: 'Decided', roomy: true, cell: (row) => localDay(row.decided_at), sort: (row) => row.decided_at },
               { title: 'Choice', wide: true, roomy: true, cell: (row) => <span class="quiet">{row.choice}</span> },
               { title: 'Status', roomy: true, cell: (row) => <Badge tone={STATUS[row.status] ?? 'plain'}>{row.status}</Badge>, sort: (row) => row.status },
               { title: 'Verdict', cell: (row) => (row.verdict ? <Badge tone={VERDICT[row.verdict] ?? 'plain'}>{row.verdict}</Badge> : '–'), sort: (row) => row.verdict ?? '' },

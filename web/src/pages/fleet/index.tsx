@@ -14,10 +14,12 @@ import { Actions } from './actions';
 import { HeatMap, SpendTreemap, VerdictsOverTime, WasteByTeam } from './pictures';
 import { actionKey, endOf, ownerShown, placeOf, savingOf, teamOf, teamsOf, totalsOf, verdictShown, type Action, type Fleet, type Gpu } from './shapes';
 
-const DEFAULTS = { team: '', price: '', gpu: '', off: '', heat: 'activity', range: '', file: '', upload: '' };
+const DEFAULTS = { team: '', price: '', gpu: '', off: '', heat: 'activity', window: '', range: '', file: '', upload: '' };
 /** Teams that get a button; the others are found by typing. */
 const MOST_TEAMS = 10;
 const HOUR = 3_600_000;
+/** How far back to ask a metrics server. */
+const WINDOWS = [['', 'as the server was started'], ['1d', '1 day'], ['3d', '3 days'], ['7d', '7 days'], ['14d', '14 days'], ['30d', '30 days'], ['90d', '90 days']] as const;
 
 const VERDICT: Record<string, Tone> = { idle: 'bad', 'idle-held': 'bad', underused: 'warn', bursty: 'warn', 'input-bound': 'warn', 'launch-bound': 'warn', 'transfer-bound': 'warn', 'compute-bound': 'good', 'memory-bound': 'good' };
 
@@ -29,7 +31,7 @@ function useSource(): Schemas['Server']['fleet'] {
   return source;
 }
 
-function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Action[]; off: Set<string> }) {
+function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Action[]; off: Set<string>; example: boolean }) {
   const { fleet, team } = props;
   const totals = team === '' ? fleet.totals : totalsOf(props.gpus);
   const saving = savingOf(props.actions, props.off);
@@ -44,7 +46,7 @@ function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Acti
         {money(totals.waste_usd)} of {money(totals.spend_usd)} is wasted ({percent(totals.waste_share)}){team === '' && worst ? `; ${worst.name} wastes most` : ''}
       </p>
       <p class="hero-sub">
-        {plural(totals.gpus, 'GPU')} over {duration(fleet.totals.window_seconds)}. {props.actions.length === 0 ? 'No action was found.' : `${chosen === props.actions.length ? plural(chosen, 'action') : `${number(chosen)} of ${plural(props.actions.length, 'action')}`} would save ${money(saving)} of ${money(monthly)}/month.`}
+        {props.example && <Badge tone="accent" title="Not your fleet: open your own readings">Example</Badge>} {plural(totals.gpus, 'GPU')} over {duration(fleet.totals.window_seconds)}. {props.actions.length === 0 ? 'No action was found.' : `${chosen === props.actions.length ? plural(chosen, 'action') : `${number(chosen)} of ${plural(props.actions.length, 'action')}`} would save ${money(saving)} of ${money(monthly)}/month.`}
       </p>
       <div style={{ marginTop: '12px' }}>
         <Stats
@@ -115,14 +117,14 @@ export function FleetPage() {
   const [state, change] = useAddress(DEFAULTS);
   const source = useSource();
   const sending = useUpload((file, id) => { change({ file, upload: id, team: '', gpu: '', off: '', range: '' }, true); });
-  const asked = useMemo<AskFor<'fleet'>>(() => ({ timeline: true, ...(state.price === '' ? {} : { price: [state.price] }), ...(state.upload === '' ? {} : { telemetry: state.upload }) }), [state.price, state.upload]);
+  const asked = useMemo<AskFor<'fleet'>>(() => ({ timeline: true, ...(state.price === '' ? {} : { price: [state.price] }), ...(state.upload === '' ? {} : { telemetry: state.upload }), ...(state.window === '' ? {} : { window: state.window }) }), [state.price, state.upload, state.window]);
   // Large files take longer than a request may.
   const direct = useAnswer('fleet', state.upload === '' ? asked : null);
   const searched = useSearch('fleet', state.upload === '' ? null : JSON.stringify(asked));
   const answer = state.upload === '' ? direct : { ...searched, busy: searched.seconds !== null };
   // If the next question fails, the answer before it stays, with the name of its source.
   const last = useRef<{ fleet: Fleet; name: string }>();
-  const name = state.upload !== '' ? `Readings of ${state.file}` : source.example ? 'An example fleet: start the server with --from or --prometheus to see your own' : `Readings of ${source.source}`;
+  const name = state.upload !== '' ? `Readings of ${state.file}` : source.example ? 'An example fleet. Open your own readings, or start the server with --from or --prometheus' : `Readings of ${source.source}`;
   if (answer.value && answer.failed === undefined && !answer.busy) last.current = { fleet: answer.value, name };
   const fleet = last.current?.fleet;
   const gpus = useMemo(() => (fleet?.gpus ?? []).filter((gpu) => state.team === '' || teamOf(gpu.owner) === state.team), [fleet, state.team]);
@@ -182,7 +184,7 @@ export function FleetPage() {
       {!fleet && answer.failed === undefined && <Busy what="Reading the fleet…" />}
       {fleet && (
         <div class={`stack ${answer.busy || answer.failed !== undefined ? 'stale' : ''}`}>
-          <Summary fleet={fleet} team={state.team} gpus={gpus} actions={actions} off={off} />
+          <Summary example={source.example && state.upload === ''} fleet={fleet} team={state.team} gpus={gpus} actions={actions} off={off} />
           <div class="actions">
             <div class="checks" role="group" aria-label="Team">
               <button type="button" aria-pressed={state.team === ''} onClick={() => { change({ team: '' }, true); }}>
@@ -196,6 +198,7 @@ export function FleetPage() {
             </div>
             <div class="beside-fields">
               {teams.length > MOST_TEAMS && <Combobox label={`Find one of ${number(teams.length)} teams`} value={state.team} choices={teams.map((team) => ({ value: team.name, note: `${money(team.waste)} wasted`, words: team.name.toLowerCase() }))} onChange={(team) => { change({ team }, true); }} />}
+              {source.server && state.upload === '' && <SelectField label="Look back" value={state.window} choices={WINDOWS} onChange={(window) => { change({ window, range: '' }, true); }} />}
               {days > 1.5 && <SelectField label="Charts show" value={state.range} choices={[['', `all ${duration(fleet.totals.window_seconds)}`], ...([1, 3, 7, 14].filter((each) => each < days).map((each): [string, string] => [String(24 * each), each === 1 ? 'the last day' : `the last ${String(each)} days`]))]} onChange={(range) => { change({ range }, true); }} />}
               <TextField label="Your price" value={state.price} placeholder="h100-sxm=2.10" hint="One number would apply to every GPU." onChange={(price) => { change({ price }, true); }} />
             </div>

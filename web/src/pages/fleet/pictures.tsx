@@ -2,6 +2,7 @@ import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import { middleCut, money, number, percent, plural, sentence, shortMoney } from '../../lib/format';
 import { Segmented } from '../../parts/basics';
+import { ZONE } from '../../lib/zone';
 import { Chart } from '../../parts/chart';
 import { cellsOf, ownerShown, periodsOf, placeOf, teamsOf, tilesOf, topTeams, verdictCounts, VERDICTS, verdictShown, type Cell, type Fleet, type Gpu, type Period, type Team, type Tile } from './shapes';
 
@@ -88,12 +89,12 @@ export function WasteByTeam(props: { gpus: Gpu[]; team: string; onPick: (team: s
   );
 }
 
-const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' });
-const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
+const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short' });
+const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 /** As many day ticks as fit this width; hours if there are few days. */
-const times = (width: number) => ({ ticks: width < 560 ? 3 : 7, tickFormat: (date: Date) => (date.getTime() % 86_400_000 !== 0 ? clock : width < 560 ? shortDay : day).format(date) });
-const hour = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
+const times = (width: number) => ({ ticks: width < 560 ? 3 : 7, tickFormat: (date: Date) => (date.getHours() + date.getMinutes() > 0 ? clock : width < 560 ? shortDay : day).format(date) });
+const hour = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' });
 
 const VERDICT_COLOURS: Record<string, string> = { idle: 'var(--line-strong)', 'idle-held': 'var(--bad)', underused: 'var(--c5)', bursty: 'var(--c2)', 'input-bound': 'var(--c6)', 'launch-bound': 'var(--c4)', 'transfer-bound': 'var(--c8)', 'memory-bound': 'var(--c7)', 'compute-bound': 'var(--c1)', unknown: 'var(--sunken)' };
 const colourOf = (verdict: string) => VERDICT_COLOURS[verdict] ?? 'gray';
@@ -121,11 +122,11 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
         by === 'activity'
           ? [
               Plot.rect(cells, { x1: 'from', x2: 'to', y: 'gpu', fill: 'var(--c1)', fillOpacity: (cell: Cell) => (cell.activity === null ? 0 : 0.06 + 0.9 * cell.activity), inset: 0.4 }),
-              Plot.tip(cells, Plot.pointer({ x: middle, y: 'gpu', title: (cell: Cell) => `${cell.gpu} (${owner.get(cell.gpu) ?? ''})\n${hour.format(cell.from)} UTC: ${cell.activity === null ? 'no readings' : `${percent(cell.activity)} active`}`, ...TIP })),
+              Plot.tip(cells, Plot.pointer({ x: middle, y: 'gpu', title: (cell: Cell) => `${cell.gpu} (${owner.get(cell.gpu) ?? ''})\n${hour.format(cell.from)}: ${cell.activity === null ? 'no readings' : `${percent(cell.activity)} active`}`, ...TIP })),
             ]
           : [
               Plot.rect(periods.filter((period) => period.verdict !== null), { x1: 'from', x2: 'to', y: 'gpu', fill: (period: Period) => colourOf(period.verdict ?? ''), fillOpacity: 0.75, inset: 0.5 }),
-              Plot.tip(periods, Plot.pointer({ x: middle, y: 'gpu', title: (period: Period) => `${period.gpu} (${owner.get(period.gpu) ?? ''})\n${hour.format(period.from)} to ${hour.format(period.to)} UTC: ${period.verdict ?? 'no readings'}`, ...TIP })),
+              Plot.tip(periods, Plot.pointer({ x: middle, y: 'gpu', title: (period: Period) => `${period.gpu} (${owner.get(period.gpu) ?? ''})\n${hour.format(period.from)} to ${hour.format(period.to)}: ${period.verdict ?? 'no readings'}`, ...TIP })),
             ];
       return {
         height: Math.max(120, 13 * names.length + 34),
@@ -133,7 +134,7 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
         marginTop: 22,
         marginBottom: 8,
         marginRight: 34,
-        x: { type: 'utc', label: null, axis: 'top', ...times(width), tickSize: 0 },
+        x: { type: 'time', label: null, axis: 'top', ...times(width), tickSize: 0 },
         y: { label: null, domain: names, tickSize: 0, tickFormat: (name: string) => middleCut(name, width < 560 ? 12 : 26) },
         marks,
       };
@@ -143,7 +144,7 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
   const most = shown.length < props.gpus.length ? ` The ${number(MOST_ROWS)} of ${number(props.gpus.length)} GPUs that waste most.` : '';
   const used = VERDICTS.filter((verdict) => periods.some((period) => period.verdict === verdict));
   return (
-    <Chart title="GPUs over time" note={(by === 'activity' ? 'Darker is busier; a pale row costs as much as a dark one.' : 'The bottleneck of each GPU over time (UTC).') + most} name="gpus-over-time" rows={rows} draw={draw} {...(by === 'verdict' ? { legend: used.map((verdict): [string, string] => [verdictShown(verdict), colourOf(verdict)]) } : {})}>
+    <Chart title="GPUs over time" note={(by === 'activity' ? 'Darker is busier; a pale row costs as much as a dark one.' : 'The bottleneck of each GPU over time.') + most} name="gpus-over-time" rows={rows} draw={draw} {...(by === 'verdict' ? { legend: used.map((verdict): [string, string] => [verdictShown(verdict), colourOf(verdict)]) } : {})}>
       <div style={{ maxWidth: '240px', marginTop: '6px' }}>
         <Segmented label="Colour by" value={by} choices={[['activity', 'Activity'], ['verdict', 'Verdict']]} onChange={props.onBy} />
       </div>
@@ -159,14 +160,14 @@ export function VerdictsOverTime(props: { fleet: Fleet; gpus: Gpu[]; since: numb
       height: 190,
       marginLeft: 34,
       marginRight: 34,
-      x: { type: 'utc', label: null, ...times(width) },
+      x: { type: 'time', label: null, ...times(width) },
       y: { label: '↑ GPUs', grid: true, ticks: 4 },
       marks: [
         Plot.rectY(counts, Plot.stackY({ x1: 'from', x2: 'to', y: 'gpus', fill: (each: (typeof counts)[number]) => colourOf(each.verdict), z: 'verdict', order: [...VERDICTS], fillOpacity: 0.8, insetLeft: 0.8, insetRight: 0.8 })),
-        Plot.tip(counts, Plot.pointer(Plot.stackY({ x1: 'from', x2: 'to', y: 'gpus', z: 'verdict', order: [...VERDICTS], title: (each: (typeof counts)[number]) => `${hour.format(each.from)} to ${hour.format(each.to)} UTC\n${plural(each.gpus, 'GPU')}: ${verdictShown(each.verdict)}`, ...TIP }))),
+        Plot.tip(counts, Plot.pointer(Plot.stackY({ x1: 'from', x2: 'to', y: 'gpus', z: 'verdict', order: [...VERDICTS], title: (each: (typeof counts)[number]) => `${hour.format(each.from)} to ${hour.format(each.to)}\n${plural(each.gpus, 'GPU')}: ${verdictShown(each.verdict)}`, ...TIP }))),
       ],
     }),
     [counts],
   );
-  return <Chart title="Verdicts over time" note="Number of GPUs by verdict. Times are UTC." name="verdicts-over-time" rows={counts.map((each) => ({ from: each.from.toISOString(), to: each.to.toISOString(), verdict: each.verdict, gpus: each.gpus }))} draw={draw} legend={used.map((verdict) => [verdictShown(verdict), colourOf(verdict)])} />;
+  return <Chart title="Verdicts over time" note={`Number of GPUs by verdict. Times are in ${ZONE}.`} name="verdicts-over-time" rows={counts.map((each) => ({ from: each.from.toISOString(), to: each.to.toISOString(), verdict: each.verdict, gpus: each.gpus }))} draw={draw} legend={used.map((verdict) => [verdictShown(verdict), colourOf(verdict)])} />;
 }

@@ -126,9 +126,9 @@ export function PortfolioPage() {
           ) : (
             <Hero
               line={`${money(value.usd_per_month)}/month for ${plural((value.workloads ?? []).length, 'workload')}${value.alone_usd_per_month ? `, ${percent(1 - value.usd_per_month / value.alone_usd_per_month)} less than without joint planning` : ''}`}
-              sub={<>{state.org === EXAMPLE && pins.size === 0 && <Badge tone="accent">Example</Badge>} {value.proved ? 'No cheaper plan exists.' : `No plan costs less than ${money(value.lower_bound)}.`}</>}
+              sub={value.proved ? 'No cheaper plan exists.' : `No plan costs less than ${money(value.lower_bound)}.`}
             >
-              <Stats items={(value.teams ?? []).slice(0, 6).map((team) => ({ name: team.name, value: money(team.usd_per_month), note: team.budget_usd_per_month ? `${team.over_budget ? 'over its budget of' : 'of'} ${money(team.budget_usd_per_month)}` : undefined }))} />
+              <Stats items={(value.teams ?? []).slice(0, 6).map((team) => ({ name: team.name, value: money(team.usd_per_month), help: 'What the workloads of this team cost in a month, and its budget', note: team.budget_usd_per_month ? `${team.over_budget ? 'over its budget of' : 'of'} ${money(team.budget_usd_per_month)}` : undefined }))} />
             </Hero>
           )}
           {pins.size > 0 && typeof value.usd_per_month === 'number' && <Pins org={state.org} pins={pins} all={all} now={value.usd_per_month} onPins={keep} />}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bestOfEach, factsOf, historyOf, keyOf, placeShown, trusted, type Price } from './shapes';
+import { bestOfEach, changeOf, eventsOf, factsOf, keyOf, lowestByDay, placeShown, seriesOf, trusted, type Price, type Series } from './shapes';
 
 const price = (provider: string, purchase: string, usd: number) => ({ provider, purchase, usd_per_gpu_hour: usd, instance: 'i', region: 'r', age_days: 1 }) as unknown as Price;
 
@@ -23,9 +23,25 @@ describe('prices', () => {
     expect(facts.find((line) => line.name === 'vCPU')?.cells).toEqual(['–', '–', '–']);
     expect(new Set([price('a', 'spot', 2), price('a', '1y', 2)].map(keyOf)).size).toBe(2);
   });
-  it('have a history if a store has one', () => {
-    expect(historyOf(undefined)).toEqual([]);
-    const offers = [{ provider: 'a', instance: 'i', region: 'r', zone: null, purchase: 'spot', prices: [{ date: '2026-11-01', usd_per_hour: 3 }, { date: '2026-11-02', usd_per_hour: 4 }] }];
-    expect(historyOf({ schema: 'rightsize/prices-history/1', offers }).map((day) => [day.name, day.usd])).toEqual([['a i r spot', 3], ['a i r spot', 4]]);
+  it('over time hold until the next reading, and the lowest is shown', () => {
+    let seed = 7;
+    const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+    for (let round = 0; round < 50; round += 1) {
+      const series: Series[] = Array.from({ length: 1 + Math.floor(4 * random()) }, (_, i) => ({ provider: 'a', instance: 'i', purchase: 'spot', place: String(i), points: ['2026-11-01', '2026-11-02', '2026-11-03', '2026-11-04'].filter(() => random() < 0.6).map((day) => ({ day, usd: 1 + Math.floor(9 * random()) })) }));
+      for (const day of lowestByDay(series)) {
+        const known = series.flatMap((each) => each.points.filter((point) => point.day <= day.day).slice(-1).map((point) => point.usd));
+        expect(day.usd).toBe(Math.min(...known));
+      }
+    }
+  });
+  it('change in events: one per machine, terms and day', () => {
+    const at = (place: string, purchase: string, ...usd: number[]): Series => ({ provider: 'aws', instance: 'p5.48xlarge', purchase, place, points: usd.map((each, i) => ({ day: `2026-11-0${String(i + 1)}`, usd: each })) });
+    const events = eventsOf([at('us', 'on-demand', 10, 10, 5.6), at('eu', 'on-demand', 12, 12, 7), at('us', 'spot', 3, 3.2, 3.1), at('eu', 'spot', 3, 3, 6)]);
+    expect(events.map((event) => [event.day, event.purchase, event.places.length, Math.round(100 * changeOf(event))])).toEqual([['2026-11-03', 'spot', 1, 100], ['2026-11-03', 'on-demand', 2, -44]]);
+  });
+  it('of a history are per GPU, and machines of unknown size are left out', () => {
+    const offer = (instance: string) => ({ provider: 'a', instance, region: 'r', zone: null, purchase: 'spot', prices: [{ date: '2026-11-02', usd_per_hour: 8 }, { date: '2026-11-01', usd_per_hour: 16 }] });
+    const series = seriesOf({ schema: 'rightsize/prices-history/1', offers: [offer('i'), offer('unknown')] }, [{ ...price('a', 'spot', 1), gpus: 8 }]);
+    expect(series.map((each) => each.points)).toEqual([[{ day: '2026-11-01', usd: 2 }, { day: '2026-11-02', usd: 1 }]]);
   });
 });

@@ -2,6 +2,8 @@ import type { Schemas } from '../../api/client';
 import { gib, money, number } from '../../lib/format';
 import { termShown } from '../../lib/words';
 
+export const COLOURS: Record<string, string> = { 'on-demand': 'var(--c1)', spot: 'var(--c2)', '1y': 'var(--c3)', '3y': 'var(--c4)' };
+export const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
 export const TERMS = ['on-demand', 'spot', '1y', '3y'] as const;
 export type Price = NonNullable<Schemas['Prices']['prices']>[number];
 
@@ -37,19 +39,84 @@ export function bestOfEach(prices: Price[]): Offer[] {
   return [...best.values()];
 }
 
-export interface Day {
-  name: string;
+/** The price of an offer per GPU-hour, on the days it was read. */
+export interface Series {
+  provider: string;
+  instance: string;
   purchase: string;
-  day: Date;
+  place: string;
+  points: { day: string; usd: number }[];
+}
+
+/** The history per GPU-hour. Machines whose number of GPUs is unknown are left out. */
+export function seriesOf(answer: Schemas['PricesHistory'] | undefined, prices: Price[]): Series[] {
+  // A store may spell the provider differently; machines with the same name have the same GPUs.
+  const gpus = new Map(prices.map((price) => [price.instance, price.gpus]));
+  return (answer?.offers ?? []).flatMap((offer) => {
+    const each = gpus.get(offer.instance);
+    if (!each) return [];
+    const points = offer.prices.map((point) => ({ day: point.date.slice(0, 10), usd: point.usd_per_hour / each })).sort((x, y) => (x.day < y.day ? -1 : 1));
+    return [{ provider: offer.provider, instance: offer.instance, purchase: offer.purchase, place: [offer.region, offer.zone].filter(Boolean).join(' '), points }];
+  });
+}
+
+export interface Day {
+  provider: string;
+  purchase: string;
+  day: string;
   usd: number;
 }
 
-/** Prices of whole machines by day, one line per offer. */
-export function historyOf(answer: Schemas['PricesHistory'] | undefined): Day[] {
-  return (answer?.offers ?? []).flatMap((offer) => {
-    const name = [offer.provider, offer.instance, offer.region, offer.zone, offer.purchase].filter(Boolean).join(' ');
-    return offer.prices.map((point) => ({ name, purchase: offer.purchase, day: new Date(point.date), usd: point.usd_per_hour }));
+/** The lowest price of each provider and terms, day by day; a price holds until the next reading of its offer. */
+export function lowestByDay(series: Series[]): Day[] {
+  const groups = new Map<string, Series[]>();
+  for (const each of series) groups.set(`${each.provider} ${each.purchase}`, [...(groups.get(`${each.provider} ${each.purchase}`) ?? []), each]);
+  return [...groups.values()].flatMap((offers) => {
+    const days = [...new Set(offers.flatMap((offer) => offer.points.map((point) => point.day)))].sort();
+    const at = offers.map(() => -1);
+    return days.map((day) => {
+      offers.forEach((offer, i) => { while ((offer.points[(at[i] ?? 0) + 1]?.day ?? '~') <= day) at[i] = (at[i] ?? 0) + 1; });
+      const usd = Math.min(...offers.flatMap((offer, i) => offer.points[at[i] ?? -1]?.usd ?? []));
+      return { provider: offers[0]?.provider ?? '', purchase: offers[0]?.purchase ?? '', day, usd };
+    });
   });
+}
+
+/** A change of price: of one machine and its terms, in one or several places on the same day. */
+export interface PriceEvent {
+  day: string;
+  provider: string;
+  instance: string;
+  purchase: string;
+  places: string[];
+  /** Of the place that changed most, per GPU-hour. */
+  before: number;
+  after: number;
+}
+
+/** Spot prices move every day; a smaller change is no event. */
+const LEAST: Record<string, number> = { spot: 0.15 };
+
+export const changeOf = (event: PriceEvent) => event.after / event.before - 1;
+
+/** Changes of price, newest first. */
+export function eventsOf(series: Series[]): PriceEvent[] {
+  const found = new Map<string, PriceEvent>();
+  for (const each of series) {
+    each.points.forEach((point, i) => {
+      const before = each.points[i - 1]?.usd;
+      if (!before || Math.abs(point.usd / before - 1) < (LEAST[each.purchase] ?? 0.01)) return;
+      const event: PriceEvent = { day: point.day, provider: each.provider, instance: each.instance, purchase: each.purchase, places: [each.place], before, after: point.usd };
+      const key = `${event.day} ${event.provider} ${event.instance} ${event.purchase}`;
+      const known = found.get(key);
+      if (!known) found.set(key, event);
+      else {
+        known.places.push(each.place);
+        if (Math.abs(changeOf(event)) > Math.abs(changeOf(known))) Object.assign(known, { before, after: point.usd });
+      }
+    });
+  }
+  return [...found.values()].sort((x, y) => (x.day === y.day ? Math.abs(changeOf(y)) - Math.abs(changeOf(x)) : x.day < y.day ? 1 : -1));
 }
 
 export const keyOf = (price: Price) => `${price.provider} ${price.instance} ${price.region} ${String(price.zone)} ${price.purchase}`;

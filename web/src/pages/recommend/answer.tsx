@@ -1,9 +1,9 @@
 import type { Plan, Schemas } from '../../api/client';
-import { duration, money, moneyRange, number, percent, sentence } from '../../lib/format';
+import { duration, money, moneyRange, number, percent, sentence, signedPercent } from '../../lib/format';
 import { boundShown, inPageWords, stackName, TERMS } from '../../lib/words';
 import type { ComponentChildren } from 'preact';
 import { Badge, Busy, Stats, type StatProps } from '../../parts/basics';
-import { caveatsOf, closeCall, gpusOf, signedPercent, workOf, worthATest } from './compare';
+import { caveatsOf, closeCall, gpusOf, workOf, worthATest } from './compare';
 import { FIELD_NAMES } from './question';
 
 /** "4 × MI300X at runpod" */
@@ -110,7 +110,7 @@ export function AnswerCard(props: Props) {
         {plan ? headline(plan, serving) : 'Nothing meets your limits'}
       </p>
       <p class="hero-sub">
-        {props.example && <><Badge tone="accent">Example</Badge>{' '}</>}{found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} considered, re-planned in ${duration(props.milliseconds / 1000, 2)}.` : ''}
+        {props.example && <><Badge tone="accent" title="Nothing was entered yet: change a field to get your own answer">Example</Badge>{' '}</>}{found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} considered, re-planned in ${duration(props.milliseconds / 1000, 2)}.` : ''}
       </p>
       {!plan && (full ? <Nearest full={full} /> : <Busy what="Looking for the nearest plan…" />)}
       <p style={{ marginTop: '8px', display: 'flex', gap: '6px', flexWrap: 'wrap', alignItems: 'center' }}>

@@ -1,10 +1,10 @@
 // Two plans side by side.
 import type { Plan } from '../../api/client';
-import { duration, gib, money, number, percent } from '../../lib/format';
+import { duration, gib, money, number, percent, signedPercent } from '../../lib/format';
 import { boundShown, stackName } from '../../lib/words';
 import { Card, Named } from '../../parts/basics';
 import { machinesOf, settingsOf } from './answer';
-import { signedPercent, workOf, type Choice } from './compare';
+import { workOf, type Choice } from './compare';
 
 export interface Line {
   name: string;

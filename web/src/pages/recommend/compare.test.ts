@@ -1,6 +1,7 @@
+import { signedPercent } from '../../lib/format';
 import { describe, expect, it } from 'vitest';
 import type { Plan, Schemas } from '../../api/client';
-import { caveatsOf, closeCall, deadlineChange, signedPercent, workPerDollar } from './compare';
+import { caveatsOf, closeCall, deadlineChange, workPerDollar } from './compare';
 
 const plan = (gpus: number, gpu: string, usd: number, hours: number, more: Partial<Plan> = {}) => ({ gpus, gpu, usd_total: usd, hours, provider: 'runpod', instance: `${String(gpus)}x${gpu}`, region: 'any', purchase: 'on-demand', basis: 'measured', ...more }) as Plan;
 const found = (more: Partial<Schemas['Recommend']>) => ({ plans: [], ...more }) as unknown as Schemas['Recommend'];

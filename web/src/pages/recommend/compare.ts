@@ -1,6 +1,6 @@
 // Comparisons of plans: keys and labels, the effect of a change, close calls.
 import type { Plan, Schemas } from '../../api/client';
-import { duration, money, number } from '../../lib/format';
+import { duration, money, number, signedPercent } from '../../lib/format';
 
 type Found = Schemas['Recommend'];
 
@@ -8,12 +8,6 @@ type Found = Schemas['Recommend'];
 export const gpusOf = (plan: Pick<Plan, 'gpus' | 'gpu'>) => `${number(plan.gpus)} × ${plan.gpu}`;
 
 export const timeOf = (plan: Plan, serving: boolean) => (serving ? (plan.ttft_seconds ?? plan.mean_latency_seconds ?? 0) : plan.hours * 3600);
-
-/** "+1 %", "−20 %" */
-export function signedPercent(share: number): string {
-  const size = number(Math.abs(100 * share), Math.abs(share) < 0.1 ? 1 : 2);
-  return size === '0' ? '0 %' : `${share < 0 ? '−' : '+'}${size} %`;
-}
 
 const same = (a: Plan, b: Plan) => a.gpu === b.gpu && a.gpus === b.gpus && a.instance === b.instance && a.provider === b.provider && a.purchase === b.purchase && a.region === b.region;
 

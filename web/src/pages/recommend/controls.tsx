@@ -144,7 +144,7 @@ export function Controls(props: Props) {
   return (
     <section class="card fields" aria-label="The question">
       <Segmented label="Kind of work" value={state.job} choices={[['train', 'Train'], ['serve', 'Serve']]} onChange={(job) => { change({ job, plan: '1', vs: '', tab: 'memory' }, true); }} />
-      {!pasting && <Combobox free label="Model" value={state.model} choices={models} {...(hint ? { hint } : {})} onChange={(model) => { change({ model, config: '' }, true); }} />}
+      {!pasting && <Combobox free="use this name" label="Model" value={state.model} choices={models} {...(hint ? { hint } : {})} onChange={(model) => { change({ model, config: '' }, true); }} />}
       {pasting && (
         <Field label="config.json" hint="Paste a Hugging Face configuration. It stays on this machine.">
           {(id) => <textarea id={id} value={draft ?? state.config} spellcheck={false} placeholder={'{"model_type": "llama", …'} onInput={(event) => { setDraft(event.currentTarget.value); }} onChange={(event) => { setDraft(null); change({ config: event.currentTarget.value }, true); }} />}

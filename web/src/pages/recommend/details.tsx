@@ -4,7 +4,7 @@ import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Plan, Schemas } from '../../api/client';
 import type { Change } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
-import { duration, gib, magnitude, money, number } from '../../lib/format';
+import { duration, gib, magnitude, money, number, signedPercent } from '../../lib/format';
 import { inPageWords } from '../../lib/words';
 import { Badge, Busy, CopyText, Problem, Segmented, Tabs } from '../../parts/basics';
 import { axisX, axisY } from '../../parts/axes';
@@ -12,7 +12,7 @@ import { Chart } from '../../parts/chart';
 import { Table } from '../../parts/table';
 import { machinesOf } from './answer';
 import { useOtherGpus } from './clouds';
-import { signedPercent, timeOf } from './compare';
+import { timeOf } from './compare';
 import { changeFromFlags, FIELD_NAMES, isServing, type State } from './question';
 
 interface Props {

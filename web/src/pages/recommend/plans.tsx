@@ -1,11 +1,11 @@
 import { useMemo } from 'preact/hooks';
 import type { Plan } from '../../api/client';
 import type { Row } from '../../lib/csv';
-import { duration, money, number } from '../../lib/format';
+import { duration, money, number, signedPercent } from '../../lib/format';
 import { boundShown } from '../../lib/words';
 import { Badge, Card } from '../../parts/basics';
 import { Table, type Column } from '../../parts/table';
-import { signedPercent } from './compare';
+import { } from './compare';
 
 export function planRows(plans: Plan[]): Row[] {
   return plans.map((plan) => ({

@@ -5,6 +5,7 @@ import { upload, type AskFor, type Schemas } from '../../api/client';
 import { duration, durationFlag, money, number, percent, plural } from '../../lib/format';
 import { useQuestion } from '../../parts/question';
 import { inPageWords } from '../../lib/words';
+import { offsetHours, onLocalClock, ZONE, type HourOfDay } from '../../lib/zone';
 import { Badge, Card, Problem, Stats } from '../../parts/basics';
 import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
 import { Chart } from '../../parts/chart';
@@ -27,17 +28,18 @@ export function questionOf(state: State): AskFor<'service'> {
 }
 
 function Traffic({ service }: { service: Service }) {
-  const rows = useMemo(() => (service.requests_per_second?.by_hour_utc ?? []).map((rate, hour) => ({ hour, rate })), [service]);
+  const rows = useMemo(() => onLocalClock(service.requests_per_second?.by_hour_utc ?? [], offsetHours()), [service]);
+  const clock = (hour: number) => `${String(Math.floor(hour)).padStart(2, '0')}:${String(Math.round((hour % 1) * 60)).padStart(2, '0')}`;
   const draw = useCallback((): Plot.PlotOptions => ({
     height: 170, marginLeft: 44, marginBottom: 34,
-    x: { label: 'hour, UTC →', domain: [0, 24], ticks: [0, 6, 12, 18, 24] },
+    x: { label: `hour in ${ZONE} →`, domain: [0, 24], ticks: [0, 6, 12, 18, 24] },
     y: { label: '↑ requests/s', zero: true, grid: true, ticks: 4 },
     marks: [
-      Plot.rectY(rows, { x1: 'hour', x2: (row: (typeof rows)[number]) => row.hour + 1, y: 'rate', fill: 'var(--c1)', fillOpacity: 0.7, inset: 0.5 }),
-      Plot.tip(rows, Plot.pointerX({ x: (row: (typeof rows)[number]) => row.hour + 0.5, y: 'rate', title: (row: (typeof rows)[number]) => `${String(row.hour)}:00 to ${String(row.hour + 1)}:00 UTC\n${number(row.rate)} requests/s`, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
+      Plot.rectY(rows, { x1: 'from', x2: 'to', y: 'value', fill: 'var(--c1)', fillOpacity: 0.7, inset: 0.5 }),
+      Plot.tip(rows, Plot.pointerX({ x: (row: HourOfDay) => (row.from + row.to) / 2, y: 'value', title: (row: HourOfDay) => `${clock(row.from)} to ${clock(row.to)}\n${number(row.value)} requests/s`, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
     ],
   }), [rows]);
-  return <Chart title="Traffic by hour" note="Mean requests per second of each hour in the readings; hours without readings are empty" name="service-traffic" rows={rows} draw={draw} />;
+  return <Chart title="Traffic by hour" note="Mean requests per second of each hour in the readings; hours without readings are empty" name="service-traffic" rows={rows.map((row) => ({ ...row }))} draw={draw} />;
 }
 
 function Sized({ service }: { service: Service }) {
@@ -60,7 +62,7 @@ function Sized({ service }: { service: Service }) {
             ...(typeof service.usd_per_million_output_tokens === 'number' ? [{ name: '1M output tokens', value: money(service.usd_per_million_output_tokens) }] : []),
           ]}
         />
-        {(service.slo ?? []).length > 0 && <p style={{ marginTop: '8px' }}>{(service.slo ?? []).map((slo) => <Badge key={slo.quantity} tone={slo.kept ? 'good' : 'bad'}>{slo.at} {slo.quantity} {slo.kept ? 'meets' : 'misses'} {duration(slo.limit_seconds)}: {percent(slo.over_share, 1)} over</Badge>)}</p>}
+        {(service.slo ?? []).length > 0 && <p class="actions" style={{ marginTop: '10px' }}>{(service.slo ?? []).map((slo) => <Badge key={slo.quantity} tone={slo.kept ? 'good' : 'bad'}>{slo.at} {slo.quantity} {slo.kept ? 'meets' : 'misses'} {duration(slo.limit_seconds)}: {percent(slo.over_share, 1)} over</Badge>)}</p>}
       </Hero>
       <Traffic service={service} />
       <TableCard
@@ -93,7 +95,7 @@ export function ServicePage() {
   const services = answer.value?.services ?? [];
   const service = services.find((each) => each.name === state.name) ?? services[0];
   return (
-    <AskPage title="Service" what={state.upload === '' ? 'A running LLM service from its own metrics; without --prometheus or a file, an example' : `Metrics of ${state.file}`} question={question} names={NAMES}
+    <AskPage title="Service" what={state.upload === '' ? 'A running LLM service from its own metrics: what it costs, and what would cost less' : `Metrics of ${state.file}`} question={question} names={NAMES}
       tools={
         <label class="button">
           Open metrics…

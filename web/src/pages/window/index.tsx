@@ -2,7 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
-import { duration, durationFlag, money, number, percent, plural } from '../../lib/format';
+import { duration, durationFlag, money, number, percent, plural, sentence } from '../../lib/format';
 import { useQuestion } from '../../parts/question';
 import { Stats } from '../../parts/basics';
 import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
@@ -31,7 +31,7 @@ function Schedule({ value }: { value: Window }) {
   const draw = useCallback((): Plot.PlotOptions => ({
     height: 170, marginLeft: 40, marginBottom: 34,
     x: { label: 'hour of the day →', domain: [0, 24], ticks: [0, 6, 12, 18, 24], grid: true },
-    y: { label: '↑ GPUs', zero: true, ticks: 3, grid: true },
+    y: { label: '↑ GPUs', zero: true, ticks: Math.min(3, Math.max(1, ...rows.map((row) => row.gpus))), tickFormat: 'd', grid: true },
     marks: [
       Plot.rectY(rows, { x1: 'from', x2: 'to', y: 'gpus', fill: 'var(--c1)', fillOpacity: 0.7, inset: 1, rx: 2 }),
       Plot.tip(rows, Plot.pointerX({ x: (row: (typeof rows)[number]) => (row.from + row.to) / 2, y: 'gpus', title: (row: (typeof rows)[number]) => `window until ${row.closes}\n${row.starts} to ${row.ends}: ${number(row.items)} items on ${plural(row.gpus, 'GPU')}`, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
@@ -62,7 +62,7 @@ export function WindowPage() {
         const saving = real && best && real.usd_per_month && best !== real ? 1 - (best.usd_per_month ?? 0) / real.usd_per_month : 0;
         return (
           <>
-            <Hero line={best ? `${best.name}: ${plural(best.gpus, 'GPU')} for ${money(best.usd_per_month)}/month${saving > 0 ? `, ${percent(saving)} less than real time` : ''}` : `${plural(value.gpus ?? 0, 'GPU')} in each run`} sub={`${number(value.items_per_day)} items a day of ${duration(value.item_seconds)} each on ${value.gpu ?? 'your GPU'}.`}>
+            <Hero line={best ? `${sentence(best.name).slice(0, -1)}: ${plural(best.gpus, 'GPU')} for ${money(best.usd_per_month)}/month${saving > 0 ? `, ${percent(saving)} less than real time` : ''}` : `${plural(value.gpus ?? 0, 'GPU')} in each run`} sub={`${number(value.items_per_day)} items a day of ${duration(value.item_seconds)} each on ${value.gpu ?? 'your GPU'}.`}>
               <Stats items={[{ name: 'GPUs in a run', value: value.gpus === null ? '–' : number(value.gpus) }, { name: 'A run takes', value: duration(value.busy_seconds) }, { name: 'Items in a window', value: number(value.items_per_window ?? 0) }, { name: 'Longest wait', value: duration(best?.latency_seconds), note: 'from arrival to result', help: 'An item that arrives when a window opens waits for its end and its run' }]} />
             </Hero>
             <Schedule value={value} />
