@@ -71,7 +71,7 @@ enum class NoteKind {
   kMixtureUnsure,
   kMuonIgnored,
   kAttentionWindowIgnored,
-  kQuantizedAdapters,  // QLoRA: weights are expanded in every pass
+  kQuantizedAdapters,  // QLoRA: weights are dequantized in every pass
   kAdapterInputs,      // LoRA without autocast: every adapted layer's input is cast to fp32 and back
   kFusedIgnored,       // the eager profile has no fused kernels or losses
   kEagerDecode,        // value: milliseconds of a step without a CUDA graph

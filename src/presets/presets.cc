@@ -219,6 +219,7 @@ Error unknown_model(std::string_view name) {
   }
   if (is_closed(name)) {
     return bad_input(fmt::format("the shape of {} is not public", name.substr(0, 100)))
+        .with_hint("an open model such as 'llama-3.3-70b' or 'deepseek-v3' can stand in for it")
         .with_hint("name an open model of the size you expect: 'rightsize models' lists them");
   }
   if (const std::string like = of_size(name); !like.empty()) {
@@ -297,15 +298,17 @@ Checked<ModelShape> scaled_model(const ScaledName& wanted, const std::string& na
   constexpr std::string_view kPlain[] = {"llama", "qwen2", "qwen3", "mistral"};
   std::optional<ModelShape> from;
   double nearest = 0;
+  std::int64_t context = 0;  // of the newest of the family: older ones of the same size read less
   for (const std::string& family : {wanted.like, std::string("llama")}) {
     for (const std::string& preset : preset_names()) {
       if (from && family != wanted.like) break;
       const auto billions = billions_in_name(preset);
       if (!billions || !fold_name(preset).starts_with(fold_name(family))) continue;
       const double distance = std::abs(std::log(*billions / wanted.billions));
-      if (from && distance >= nearest) continue;
       Checked<ModelShape> shape = find_model(preset);
       if (!shape || std::find(std::begin(kPlain), std::end(kPlain), shape->family) == std::end(kPlain)) continue;
+      context = std::max(context, shape->context);
+      if (from && distance >= nearest) continue;
       from = *std::move(shape), nearest = distance;
     }
   }
@@ -321,8 +324,19 @@ Checked<ModelShape> scaled_model(const ScaledName& wanted, const std::string& na
                   R"("num_attention_heads": {}, "num_key_value_heads": {}, "head_dim": {}, "vocab_size": {}, )"
                   R"("max_position_embeddings": {}, "tie_word_embeddings": {}}})",
                   from->family, sizes.hidden, sizes.intermediate, sizes.layers, sizes.heads, sizes.key_heads,
-                  from->head_dim, from->vocabulary, from->context, tied);
+                  from->head_dim, from->vocabulary, context, tied);
   return read_model(name, config);
+}
+
+// Whether a name begins as those of built-in diffusion models do: CogVideoX-5b-I2V is no language model.
+bool names_diffusion_model(std::string_view id) {
+  const std::string folded = fold_name(id.substr(id.find('/') + 1));
+  return std::any_of(preset_members().begin(), preset_members().end(), [&](const JsonMember& entry) {
+    const JsonMember* config = entry.value.find("config");
+    if (config == nullptr || config->value.find("_class_name") == nullptr) return false;
+    const std::string line = entry.name.substr(0, entry.name.find_first_of("-.0123456789"));
+    return line.size() > 2 && folded.starts_with(fold_name(line));
+  });
 }
 
 // The size of an unknown model of the Hub, and the family that its name has.
@@ -331,7 +345,7 @@ std::optional<ScaledName> size_of_unknown(std::string_view text) {
   std::error_code ignored;
   if (!is_hub_id(id) || std::filesystem::exists(text, ignored)) return std::nullopt;
   const auto billions = billions_in_name(id);
-  if (!billions) return std::nullopt;
+  if (!billions || names_diffusion_model(id)) return std::nullopt;
   const std::string folded = fold_name(id);
   for (const char* family : {"qwen3", "qwen2.5", "mistral"}) {
     if (folded.find(fold_name(family)) != std::string::npos) return ScaledName{*billions, family};

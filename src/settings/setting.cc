@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/amount.h"
+#include "base/date.h"
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
@@ -89,8 +90,9 @@ Result<double> with_noun(std::string_view text) {
   return kParse(trim(text.substr(0, noun)));
 }
 
-// "1024", "1024,fixed", "1k,p95=8k": the first number; the rest is for the command.
+// "1024", "1024,fixed", "1k,p95=8k", "max=8k": the first number; the rest is for the command.
 Result<double> parse_length(std::string_view text) {
+  if (text.starts_with("max=")) text.remove_prefix(4);
   const Result<double> whole = with_noun<parse_count>(text);  // 1,024
   return whole ? whole : with_noun<parse_count>(text.substr(0, text.find(',')));
 }
@@ -115,6 +117,16 @@ Result<double> parse_rate(const Setting& setting, std::string_view text) {
   if (const std::optional<Amount> amount = parse_amount(text); amount && amount->per)
     return amount->count / in_seconds(*amount->per);
   return fail(rate.error());
+}
+
+// Money per month may say so: '$10k/month'.
+Result<double> parse_money(const Setting& setting, std::string_view text) {
+  if (setting.meaning.find("per month") != std::string_view::npos) {
+    for (const std::string_view unit : {"/month", "/mo", " per month", " a month"}) {
+      if (text.ends_with(unit)) text.remove_suffix(unit.size());
+    }
+  }
+  return parse_usd(text).map(in_usd);
 }
 
 // For parsers that need only the text.
@@ -155,7 +167,7 @@ constexpr KindRow kNumbers[] = {
      "{}MB/s", [](double limit) { return format_bandwidth(bytes_per_s(limit)); }},
     {Kind::kPerSecond, parse_rate, "{}/s", each_second},
     {Kind::kPerHour, text_alone<parse_per_hour>, "{}", [](double limit) { return four_digits(limit) + "/h"; }},
-    {Kind::kUsd, [](const Setting&, std::string_view text) { return parse_usd(text).map(in_usd); }, "{}", dollars},
+    {Kind::kUsd, parse_money, "{}", dollars},
     {Kind::kUsdPerHour, text_alone<parse_hourly_price>, "{}", dollars},
 };
 
@@ -211,6 +223,16 @@ Result<Value> read_yes_no(std::string_view text, std::string_view name) {
   return fail(bad_input(fmt::format("{} '{}': use yes or no", name, text)));
 }
 
+// "6m", "30d", "2 weeks": that long ago. An m is a month here.
+std::optional<Date> parse_days_ago(std::string_view text) {
+  const bool months = text.ends_with('m') || text.ends_with("mo");
+  const Result<double> count = months ? parse_number(text.substr(0, text.find('m'))) : fail(bad_input(""));
+  const Result<Seconds> length = count ? Result<Seconds>(kMonth * *count) : parse_duration(text);
+  constexpr Seconds kLongest = kYear * 100.0;
+  if (!length || !(*length > Seconds{}) || *length > kLongest) return std::nullopt;
+  return Date{today().day - static_cast<int>(in_seconds(*length) / kDay)};
+}
+
 Result<> check_day(const Setting& setting, std::string_view text) {
   // A moment may also be given in seconds since 1970.
   if (setting.kind == Kind::kMoment && parse_number(text).value_or(0) > 1e8) return {};
@@ -251,6 +273,7 @@ Result<Value> read(const Setting& setting, std::string_view text, std::string_vi
   if (setting.kind == Kind::kChoice) return read_choice(setting, text, flag);
   if (setting.kind == Kind::kYesNo || setting.kind == Kind::kSwitch) return read_yes_no(text, flag);
   if (setting.kind == Kind::kDate || setting.kind == Kind::kMoment) {
+    if (setting.kind == Kind::kDate && parse_days_ago(text)) return Value{format_date(*parse_days_ago(text))};
     if (Result<> day = check_day(setting, text); !day) return fail(about(flag, std::move(day).error()));
   }
   Value value{std::string(text)};

@@ -11,7 +11,8 @@ namespace {
 
 struct Flags {
   std::vector<std::string> from, budgets;
-  std::string team_tag, emit, catalog;
+  std::string team, team_tag, emit, catalog;
+  std::optional<Date> first, last;
   std::size_t top = 10;
 };
 
@@ -21,6 +22,8 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const std::vector<bill::Budget> budgets, bill::parse_budgets(flags.budgets));
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_hardware(flags.catalog));
   bill::BillReader reader(catalog, flags.team_tag);
+  const auto day = [](std::optional<Date> date) { return date ? std::optional(date->day) : std::nullopt; };
+  reader.take_only({flags.team, day(flags.first), day(flags.last)});
   for (const std::string& file : flags.from) {
     if (Result<> read = reader.read(file); !read) return fail(std::move(read).error());
   }
@@ -47,6 +50,11 @@ Run add_bill(FlagSet& command) {
       ->required()
       ->meaning("FOCUS 1.0-1.3 exports of AWS, Google Cloud or Azure: CSV, plain, gzip or zstd");
   command.add("team-tag", flags->team_tag);
+  command.add("team", flags->team)->meaning("only this team's part");
+  command.add("from-date", flags->first)
+      ->called("since")
+      ->meaning("only charges from this day on, e.g. 2026-11-05 or 30d");
+  command.add("to-date", flags->last)->called("until")->meaning("only charges up to this day");
   command.add("team-budget", flags->budgets);
   command.add("emit", flags->emit)
       ->meaning("write Prometheus alert rules for the budgets (rules) or a weekly message (digest)");

@@ -176,12 +176,14 @@ Result<DemandHistory> parse_base(const std::string& text) {
 // The prices of each machine and region of one provider, as they will likely cost. Of places that differ only in where
 // they are, one is enough.
 std::vector<CommitPlan> prices_at(const market::PriceBook& book, const catalog::Gpu& gpu, const std::string& provider,
-                                  const std::vector<std::string>& regions, const CommitFlags& flags) {
+                                  const std::vector<std::string>& regions, const std::vector<Purchase>& purchases,
+                                  const CommitFlags& flags) {
   market::OfferFilter filter;
   filter.providers = {provider};
   filter.gpus = {gpu.name};
   filter.community = flags.community;
   filter.regions = regions;
+  filter.purchases = purchases;
   struct Term {
     market::Offer offer;
     market::PriceOutlook outlook;
@@ -234,8 +236,9 @@ Result<> check(const CommitFlags& flags) {
 }
 
 Checked<DemandHistory> usage_of(const CommitFlags& flags) {
-  if (!flags.usage.empty()) return read_usage(flags.usage);
-  RIGHTSIZE_TRY(DemandHistory usage, parse_base(flags.base));
+  const bool count = parse_number(flags.usage).has_value();  // --usage 16: GPUs, not a file
+  if (!flags.usage.empty() && !count) return read_usage(flags.usage);
+  RIGHTSIZE_TRY(DemandHistory usage, parse_base(count ? flags.usage : flags.base));
   return usage;
 }
 
@@ -267,6 +270,8 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
     RIGHTSIZE_TRY(std::vector<std::string> providers, catalog::match_providers(flags.provider, known));
     RIGHTSIZE_TRY(const std::vector<std::string> regions,
                   catalog::match_regions(flags.region, catalog::known_regions(book.catalog())));
+    RIGHTSIZE_TRY(std::vector<Purchase> purchases, catalog::read_purchases(flags.purchase));
+    if (!purchases.empty()) purchases.push_back(Purchase::kOnDemand);  // what commitments are compared with
     if (providers.empty()) {
       for (const market::Offer& offer : book.offers({.gpus = {gpu->name}}))
         providers.push_back(offer.machine->provider);
@@ -274,7 +279,7 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
       providers.erase(std::unique(providers.begin(), providers.end()), providers.end());
     }
     for (const std::string& provider : providers) {
-      std::vector<CommitPlan> here = prices_at(book, *gpu, provider, regions, flags);
+      std::vector<CommitPlan> here = prices_at(book, *gpu, provider, regions, purchases, flags);
       std::move(here.begin(), here.end(), std::back_inserter(plans));
     }
   } else {
@@ -303,6 +308,7 @@ void add_commit_flags(FlagSet& command, CommitFlags& flags) {
   command.add("gpu", flags.gpu)->meaning("the GPU, for its prices");
   command.add("provider", flags.provider);
   command.add("region", flags.region);
+  command.add("purchase", flags.purchase)->meaning("terms to consider beside on-demand: spot, 1y, 3y");
   command.add("on-demand", flags.on_demand);
   command.add("spot", flags.spot);
   command.add("one-year", flags.one_year);

@@ -20,7 +20,7 @@ struct DemandHistory {
 };
 
 struct CommitFlags {
-  std::string usage, base, gpu, provider, region, catalog, one_year, three_years;
+  std::string usage, base, gpu, provider, region, purchase, catalog, one_year, three_years;
   std::optional<double> on_demand, spot;  // dollars per GPU-hour
   std::vector<std::string> futures;
   double spot_share = 0;

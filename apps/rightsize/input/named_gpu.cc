@@ -1,10 +1,12 @@
 #include "rightsize/input/named_gpu.h"
 
+#include <algorithm>
 #include <atomic>
 #include <iostream>
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "catalog/words.h"
 
 namespace rightsize::app {
@@ -27,6 +29,14 @@ Result<const catalog::Gpu*> named_gpu(const catalog::Catalog& catalog, const std
     return fail(
         bad_input(fmt::format("one GPU at a time, not '{}'", text))
             .with_hint("'memory MODEL' compares every GPU; 'recommend MODEL --gpu h100,a100' ranks them by cost"));
+  }
+  // An instance type means its GPU: p5.48xlarge.
+  const auto machine = std::find_if(catalog.machines.begin(), catalog.machines.end(), [&](const catalog::Machine& m) {
+    return to_lower(m.instance) == to_lower(text) && catalog.match_gpus(m.gpu);
+  });
+  if (machine != catalog.machines.end() && !catalog.match_gpus(catalog::split_gpu_count(text).name)) {
+    note(fmt::format("{} has {} x {}", machine->instance, machine->gpus, machine->gpu));
+    return *catalog.find_gpu(machine->gpu);
   }
   const catalog::CountedGpu wanted = catalog::split_gpu_count(text);
   RIGHTSIZE_TRY(const catalog::UsualGpu usual, catalog::usual_gpu(catalog, wanted.name));

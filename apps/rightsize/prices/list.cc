@@ -30,6 +30,7 @@ struct PricedOffer : market::Offer {
   double per_gbs = 0;      // of memory bandwidth
   double per_gib = 0;      // of memory
   double age_days = NAN;
+  double total = NAN;                 // of --gpus for --hours
   market::PriceOutlook outlook = {};  // over the next hour
 };
 
@@ -152,6 +153,9 @@ const Fields<PricedOffer> kPriceFields = {
     {"exchange_rate?", "dollars for one unit of it", from_conversion(&catalog::ExchangeRate::usd)},
     {"exchange_rate_date?", "day of that rate", from_conversion(&catalog::ExchangeRate::date)},
     {"exchange_rate_source?", "where that rate was read", from_conversion(&catalog::ExchangeRate::source)},
+    {"total_usd?", "total", "cost of --gpus for --hours; a commitment is due for its whole term",
+     [](const PricedOffer& o) { return report::when(!std::isnan(o.total), o.total); },
+     [](const PricedOffer& o) { return std::isnan(o.total) ? std::string("-") : format_usd(usd(o.total)); }},
     {"usd_per_tflop_hour", "$/TFLOP-h", "per TFLOP/s of dense bf16, fp16 without it", &PricedOffer::per_tflop,
      small_dollars},
     {"usd_per_gbs_hour", "$/GB/s-h", "per GB/s of memory bandwidth", &PricedOffer::per_gbs, small_dollars},
@@ -176,21 +180,23 @@ const Fields<PricedOffer> kPriceFields = {
     {"line", "its line there", [](const PricedOffer& o) { return o.price->provenance.line; }},
 };
 
-std::vector<report::ColumnOf> price_columns() {
-  return {"provider",
-          "instance",
-          "gpus",
-          "gpu",
-          "region",
-          "purchase",
-          "usd_per_hour",
-          "usd_per_gpu_hour",
-          spare("usd_per_tflop_hour"),
-          spare("usd_per_gbs_hour"),
-          spare("usd_per_gib_hour"),
-          "age_days",
-          spare("price_sources"),
-          spare("currency")};
+std::vector<report::ColumnOf> price_columns(bool total) {
+  std::vector<report::ColumnOf> columns = {"provider",
+                                           "instance",
+                                           "gpus",
+                                           "gpu",
+                                           "region",
+                                           "purchase",
+                                           "usd_per_hour",
+                                           "usd_per_gpu_hour",
+                                           spare("usd_per_tflop_hour"),
+                                           spare("usd_per_gbs_hour"),
+                                           spare("usd_per_gib_hour"),
+                                           "age_days",
+                                           spare("price_sources"),
+                                           spare("currency")};
+  if (total) columns.insert(columns.begin() + 8, "total_usd");
+  return columns;
 }
 
 // How old a provider's prices are.
@@ -240,12 +246,14 @@ std::vector<Age> ages_of(const std::vector<PricedOffer>& offers) {
 report::Table table_of(const std::shared_ptr<const Listed>& offers, std::optional<int> top) {
   const std::vector<PricedOffer>& rows = offers->rows;
   const auto shown = static_cast<std::size_t>(top.value_or(40));
+  const bool total = !rows.empty() && !std::isnan(rows.front().total);
   const std::size_t first = shown == 0 ? rows.size() : std::min(rows.size(), shown);
-  report::Table table = report::table_of(kPriceFields, std::span(rows).first(first), price_columns());
+  report::Table table = report::table_of(kPriceFields, std::span(rows).first(first), price_columns(total));
   table.most_shown = shown;
   table.later_rows = rows.size() - first;
-  table.later_row = [offers, first](std::size_t i) {
-    return report::table_of(kPriceFields, std::span(offers->rows).subspan(first + i, 1), price_columns()).rows.front();
+  table.later_row = [offers, first, total](std::size_t i) {
+    return report::table_of(kPriceFields, std::span(offers->rows).subspan(first + i, 1), price_columns(total))
+        .rows.front();
   };
   return table;
 }
@@ -367,6 +375,41 @@ std::string cheapest_sentence(const std::vector<PricedOffer>& offers) {
   return text;
 }
 
+// Whole machines for as long as they are paid for: a commitment for its term, however short the work is.
+double total_cost(const PricedOffer& row, int gpus, Seconds time) {
+  const catalog::Purchase terms = row.price->purchase;
+  const Seconds least = terms == catalog::Purchase::kOneYear      ? kYear
+                        : terms == catalog::Purchase::kThreeYears ? kYear * 3.0
+                                                                  : Seconds{};
+  const int machines = (gpus + row.machine->gpus - 1) / row.machine->gpus;
+  return machines * row.per_hour * in_hours(std::max(time, least));
+}
+
+// "16 GPUs for 2,190 h: $87,000 on-demand (gcp a3-highgpu-8g), $30,000 spot (...)": the cheapest of each term.
+std::string totals_sentence(const std::vector<PricedOffer>& offers, const PricesFlags& flags) {
+  std::map<catalog::Purchase, const PricedOffer*> cheapest;
+  for (const PricedOffer& row : offers) {
+    const PricedOffer*& best = cheapest[row.price->purchase];
+    const auto rank = [](const PricedOffer& o) { return std::pair(!o.outlook.may_lead(), o.total); };
+    if (best == nullptr || rank(row) < rank(*best)) best = &row;
+  }
+  std::vector<std::string> parts;
+  for (const auto& [terms, row] : cheapest) {
+    const bool whole_term = row->total > 1.001 * row->per_hour * in_hours(*flags.hours) *
+                                             std::ceil(1.0 * flags.gpus.value_or(1) / row->machine->gpus);
+    parts.push_back(fmt::format("{} {} ({} {}{})", format_usd(usd(row->total)), catalog::name_of(terms),
+                                row->price->provider, row->price->instance,
+                                whole_term ? ", the whole term is due" : ""));
+  }
+  std::string missing;
+  for (const catalog::Purchase terms :
+       catalog::read_purchases(flags.purchase).value_or(std::vector<catalog::Purchase>{})) {
+    if (!cheapest.contains(terms)) missing += fmt::format(" No {} price on file.", catalog::name_of(terms));
+  }
+  return fmt::format("{} for {}: {}.{}", flags.gpus.value_or(1) == 1 ? "1 GPU" : fmt::format("{} GPUs", *flags.gpus),
+                     format_duration(*flags.hours), fmt::join(parts, "; "), missing);
+}
+
 // What there is on other terms, where none was found on these.
 std::string nothing_sentence(const PricesFlags& flags, const market::PriceBook& book) {
   if (std::string unplaced = unplaced_sentence(flags, book); !unplaced.empty())
@@ -386,6 +429,7 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
   outcome.report.title = "Prices";
   outcome.report.long_lists = [listed](Json& document) { document = kPricesDocument.of(*listed); };
   if (offers.empty()) return nothing_found(std::move(outcome), nothing_sentence(flags, *listed->book));
+  if (flags.hours) outcome.report.say(totals_sentence(offers, flags));
   outcome.report.say(cheapest_sentence(offers));
   outcome.report.blocks.emplace_back(table_of(listed, flags.top));
   std::string notes =
@@ -394,8 +438,9 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
       "GPU memory.";
   if (std::any_of(offers.begin(), offers.end(), [](const PricedOffer& row) { return !row.outlook.may_lead(); })) {
     notes +=
-        "\n'?': in doubt, over 60 days old without a second source, or a launch price of spot; listed last. Ask the "
-        "provider first.";
+        "\n'?' marks unconfirmed prices: over 60 days old with one source, in doubt, or a spot price from the launch. "
+        "They "
+        "are listed last; ask the provider first.";
   }
   for (const std::string& more : {conversion_sentence(offers), unplaced_sentence(flags, *listed->book)}) {
     if (!more.empty()) notes += "\n" + more;
@@ -474,7 +519,12 @@ Checked<Outcome> list_prices(const PricesFlags& typed) {
   RIGHTSIZE_TRY(market::PriceBook opened_book, open_prices(*catalog, flags.price));
   const auto book = std::make_shared<const market::PriceBook>(std::move(opened_book));
   RIGHTSIZE_TRY(const SortKey* key, find_sort_key(flags.sort));
+  if (flags.gpus && !flags.hours)
+    return fail(bad_input("--gpus needs --hours").with_hint("add --hours 720: one month"));
   RIGHTSIZE_TRY(std::vector<PricedOffer> offers, select(flags, *book));
+  if (flags.hours) {
+    for (PricedOffer& row : offers) row.total = total_cost(row, flags.gpus.value_or(1), *flags.hours);
+  }
   std::sort(offers.begin(), offers.end(),
             [&](const PricedOffer& a, const PricedOffer& b) { return sorts_before(a, b, key->value); });
   keep_best(offers, flags.best_per);

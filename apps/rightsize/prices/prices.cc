@@ -22,7 +22,8 @@ const std::vector<Verb>& verbs() {
   static const std::vector<std::string> kHistory = {"--gpu",      "--instance", "--provider", "--region", "--zone",
                                                     "--purchase", "--from",     "--to",       "--store"};
   static const std::vector<Verb> kAll = {
-      {"", kWith(kOffers, {"--min-memory", "--sort", "--best-per", "--top", "--price", "--store", "--instance"})},
+      {"", kWith(kOffers, {"--min-memory", "--sort", "--best-per", "--top", "--price", "--store", "--instance",
+                           "--gpus", "--hours"})},
       {"compare", kWith(kOffers, {"--price", "--top", "--store"})},
       {"spot",
        {"--gpu", "--provider", "--region", "--community", "--price", "--top", "--store", "--hours", "--machines",
@@ -118,6 +119,7 @@ Run add_prices(FlagSet& command) {
   command.add("community", flags->community);
   add_price_flag(command, flags->price);
   command.add("hours", flags->hours);
+  command.add("gpus", flags->gpus)->meaning("with --hours: also what this many GPUs cost in all");
   command.add("machines", flags->machines);
   command.add("save", flags->save);
   command.add("restart", flags->restart);

@@ -22,7 +22,8 @@ struct PricesFlags {
   std::string feed, store, instance, exclude, zone, url, write_to, currency;
   std::optional<Date> date, from, to, before;
   bool dry_run = false;
-  std::optional<Seconds> hours;  // spot: of work
+  std::optional<Seconds> hours;  // of work
+  std::optional<int> gpus;       // list: for those hours
   int machines = 1;
   Seconds save, restart;
   std::optional<double> interruptions;  // per hour and machine

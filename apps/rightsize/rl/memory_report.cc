@@ -89,14 +89,14 @@ std::string setting_for(rl::Framework framework, rl::Offload offload) {
 
 std::string verdict_sentence(const RlMemoryView& v) {
   const PhaseMemory& fullest = v.memory.fullest();
-  const std::string need = fmt::format("{} of {} in the phase {} on {}", format_bytes(fullest.need.device),
+  const std::string need = fmt::format("{} of {} in the {} phase on {}", format_bytes(fullest.need.device),
                                        format_bytes(fullest.fit.capacity), rl::name_of(fullest.kind),
                                        fullest.on_rollout ? v.rollout_gpu.name : v.gpu.name);
   if (v.memory.verdict == memory::Verdict::kNo) {
     return fmt::format("does not fit{}: it needs {}.",
                        v.memory.offloads.empty() ? "" : ", even with these parts in host memory", need);
   }
-  return fmt::format("{}: the fullest phase needs {}.",
+  return fmt::format("{}: memory peaks at {}.",
                      v.memory.verdict == memory::Verdict::kTight ? "fits, but tightly" : "fits", need);
 }
 

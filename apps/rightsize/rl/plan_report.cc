@@ -115,7 +115,7 @@ const Fields<RlPlanView> kPlanFields = {
     {"hours", "time", "time of all steps, start-up and interruptions included",
      [](const RlPlanView& v) { return v.plan.priced.time.total(); }},
     {"usd_per_hour", "price of all machines", [](const RlPlanView& v) { return v.plan.rate(); }},
-    {"rollout?", "machines of the engine, with --rollout-gpu", kRolloutFields,
+    {"rollout?", "machines of the engine, with --rollout-gpu or --rollout-purchase", kRolloutFields,
      [](const RlPlanView& v) { return v.plan.rollout; }},
     {"usd_total", "cost", "cost of all steps", [](const RlPlanView& v) { return v.plan.priced.cost; }},
     {"low", "10th percentile of the cost", [](const RlPlanView& v) { return v.plan.priced.cost_low; }},
@@ -205,8 +205,9 @@ std::string where(const RlPlan& plan) {
                            : plan.job.async > 0 ? fmt::format(", {} steps off-policy", format_number(plan.job.async))
                                                 : "";
   if (!plan.rollout) return fmt::format("{} GPUs train and {} generate{}", layout.train, layout.rollout, late);
-  return fmt::format("they train, and {} {} of {} x {} generate{}", layout.rollout, plan.rollout->offer->gpu->name,
-                     plan.rollout->machines, plan.rollout->offer->machine->instance, late);
+  return fmt::format("they train, and {} {} of {} x {} ({}) generate{}", layout.rollout, plan.rollout->offer->gpu->name,
+                     plan.rollout->machines, plan.rollout->offer->machine->instance,
+                     catalog::name_of(plan.rollout->offer->price->purchase), late);
 }
 
 std::string headline(const RlPlansView& v) {
@@ -266,7 +267,7 @@ report::Report plans_report(const RlPlansView& v) {
   const RlPlanView first{v.request, v.found.plans.front(), 1};
   std::string notes = fmt::format("Idle share of the GPUs: {}.", format_percent(Ratio::fraction(first.plan.step.idle)));
   if (!first.plan.memory.offloads.empty())
-    notes += fmt::format(" Move to host memory between phases: {}.", offload_words(first.plan.memory));
+    notes += fmt::format(" Offload to host memory between phases: {}.", offload_words(first.plan.memory));
   if (first.plan.last_step)
     notes += fmt::format(" Answers grow: the first step takes {}, the last one {}.",
                          format_duration(*first.plan.first_step), format_duration(*first.plan.last_step));
@@ -355,18 +356,27 @@ Checked<ReadRl> read_workload(const RlWorkload& workload, const catalog::Catalog
   for (const auto& [name, value] : all.settings) {
     if (Result<> checked = settings::check(name, value, {}); !checked) return fail(checked.error());
   }
-  const bool other_engine = all.settings.contains("rollout-gpu");
+  const bool other_engine = all.settings.contains("rollout-gpu") || all.settings.contains("rollout-purchase");
   if (other_engine && settings.contains("gpus")) {
     return fail(bad_input("--gpus does not say how many GPUs train and how many generate")
-                    .with_hint("use --layout split=TRAINER:ROLLOUT with --rollout-gpu"));
+                    .with_hint("use --layout split=TRAINER:ROLLOUT with --rollout-gpu and --rollout-purchase"));
   }
   if (other_engine && all.settings.contains("layout") && all.settings.at("layout") == "colocated")
-    return fail(bad_input("trainer and engine cannot take turns on different GPUs").with_hint("drop --rollout-gpu"));
+    return fail(bad_input("trainer and engine cannot take turns on different machines")
+                    .with_hint("drop --rollout-gpu and --rollout-purchase"));
   if (!settings.contains("model")) return fail(bad_input("--model is missing"));
   RIGHTSIZE_TRY(RlInput input, read_rl_template(template_of(settings), all));
   RIGHTSIZE_TRY(rl::RlRequest request, read_rl_request(settings, all, input, catalog));
-  if (other_engine) {
+  if (all.settings.contains("rollout-gpu")) {
     RIGHTSIZE_TRY(request.rollout_gpu, named_gpu(catalog, all.settings.at("rollout-gpu")));
+  }
+  if (all.settings.contains("rollout-purchase")) {
+    request.rollout_purchase = catalog::parse_purchase(all.settings.at("rollout-purchase"));
+    // --purchase is about the trainer, which is not interrupted unless the user says so.
+    if (request.request.filter.purchases.empty()) request.request.filter.purchases = {catalog::Purchase::kOnDemand};
+  }
+  if (all.settings.contains("max-async")) {
+    RIGHTSIZE_TRY(request.max_async, settings::read_as<double>("max-async", all.settings.at("max-async")));
   }
   return ReadRl{std::move(input), std::move(request)};
 }
@@ -387,11 +397,14 @@ std::vector<std::string> assumed_in(const RlWorkload& workload, const ReadRl& re
   };
   std::vector<std::string> assumed;
   if (!given("prompts")) assumed.push_back(fmt::format("{} prompts per step (--prompts)", format_count(job.prompts)));
-  if (!given("samples")) assumed.push_back(fmt::format("{} answers per prompt (--samples)", format_count(job.samples)));
+  if (!given("samples"))
+    assumed.push_back(
+        fmt::format("{} answer{} per prompt (--samples)", format_count(job.samples), job.samples == 1 ? "" : "s"));
   if (!given("isl")) assumed.push_back(fmt::format("prompts of {} tokens (--isl)", format_count(job.isl)));
   const std::string mean = format_count(std::round(job.answers.mean)),
                     most = format_count(std::round(job.longest() - job.isl));
-  if (!given("osl")) assumed.push_back(fmt::format("answers of {} tokens on average (--osl)", mean));
+  if (!given("osl") || workload.settings.at("osl").starts_with("max="))
+    assumed.push_back(fmt::format("answers of {} tokens on average (--osl)", mean));
   const bool capped = given("osl") && workload.settings.at("osl").find("max") != std::string::npos;
   if (read.input.capped)
     assumed.push_back(fmt::format("answers of up to {} tokens, as many as the context of {} ({} tokens) leaves", most,
@@ -417,10 +430,6 @@ Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const R
   if (!options.emit.empty() && wanted > found.plans.size())
     return fail(bad_input(fmt::format("plan {} does not exist: {} found", options.plan, found.plans.size())));
   for (const std::string& name : options.emit) {
-    const bool cluster = name == "skypilot" || name == "slurm" || name == "kubernetes";
-    if (cluster && request.rollout_gpu != nullptr)
-      return fail(bad_input(fmt::format("--emit {} describes machines of one kind", name))
-                      .with_hint("emit the framework's file, and give it both groups of machines"));
     RIGHTSIZE_TRY(files[name], rl::file_for(name, request, found.plans[wanted - 1]));
   }
   report::Report report = plans_report({input, request, found, files, assumed_in(workload, read)});

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/parse_units.h"
 #include "base/text.h"
 #include "capacity/service.h"
 #include "rightsize/input/named_gpu.h"
@@ -19,9 +20,10 @@
 namespace rightsize::app {
 namespace {
 
-constexpr std::array kSettings = {"algorithm",         "prompts",     "train-batch",    "reference",  "kept-prompts",
-                                  "reward-time",       "layout",      "async",          "rollout-tp", "rollout-ep",
-                                  "rollout-precision", "rollout-gpu", "reward-workers", "osl-end"};
+constexpr std::array kSettings = {
+    "algorithm",      "prompts", "train-batch",      "reference",  "kept-prompts",      "reward-time",
+    "layout",         "async",   "rollout-tp",       "rollout-ep", "rollout-precision", "rollout-gpu",
+    "reward-workers", "osl-end", "rollout-purchase", "max-async"};
 
 // Lengths of mathematics problems and their answers in published runs; answers vary as much as their mean.
 constexpr double kUsualPrompt = 150, kUsualAnswer = 1500, kUsualVariation = 1;
@@ -123,6 +125,10 @@ Result<> read_amounts(const JobFlags& given, const RlFlags& flags, rl::RlJob& jo
   const auto length = [&](const char* name, double mean) -> Result<capacity::Length> {
     const auto found = given.settings.find(name);
     if (found == given.settings.end()) return capacity::Length{mean, std::nullopt, {}};
+    if (found->second.starts_with("max=")) {  // only a limit: the mean is the usual one, or half of the limit
+      RIGHTSIZE_TRY(const double most, parse_count(found->second.substr(4)));
+      return capacity::Length{std::min(mean, std::max(1.0, std::round(most / 2))), std::nullopt, most};
+    }
     return capacity::parse_length(found->second, true);
   };
   RIGHTSIZE_TRY(const capacity::Length prompt, length("isl", kUsualPrompt));

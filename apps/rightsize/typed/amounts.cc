@@ -73,7 +73,7 @@ constexpr JobWords kJobWords[] = {
     {"image", "image images imagegeneration imagegen txt2img text2image texttoimage diffusion"},
     {"video", "video videos videogeneration videogen txt2video text2video texttovideo"},
     {"transcribe", "transcribe transcription automaticspeechrecognition asr stt speechtotext speech audio"},
-    {"rl", "rl rlhf grpo ppo reinforcement reinforcementlearning"},
+    {"rl", "rl rlhf grpo ppo dapo rloo reinforcement reinforcementlearning"},
 };
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
+#include "base/parse_units.h"
 #include "base/text.h"
 #include "catalog/hardware.h"
 #include "catalog/words.h"
@@ -17,8 +20,9 @@ constexpr std::string_view kAsking =
     "how can could will would does do is are should what what's whats which i we my our me you give tell show many "
     "much "
     "the a an it s be to for run runs running need needed want use using take takes does enough there have fast long "
-    "big large fit fits fitting cost costs price prices cheap cheapest best gpu gpus gpu's memory vram ram speed "
-    "throughput please get buy rent if or will room";
+    "big large fit fits fitting cost costs price prices cheap cheaper cheapest best gpu gpus gpu's memory vram ram "
+    "speed "
+    "throughput please get buy rent if or will room expect mfu co2 carbon emit emits emissions";
 
 struct Topic {
   std::string_view command, words;
@@ -26,9 +30,19 @@ struct Topic {
 // In this order: "what does it cost to run fast" asks for a cost.
 constexpr Topic kTopics[] = {
     {"memory", "fit fits fitting memory vram ram oom room"},
-    {"recommend", "cost costs cheap cheapest many buy rent best"},
-    {"estimate", "fast speed throughput latency slow slower faster quick tokens/s tok/s"},
+    {"recommend", "cost costs cheap cheapest cheaper many buy rent best"},
+    {"estimate", "fast speed throughput latency slow slower faster quick tokens/s tok/s mfu"},
 };
+
+// "how many seconds per image": a speed, not a number of GPUs.
+bool asks_speed(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (to_lower(words[i]) == "many" &&
+        lists_word("seconds minutes tokens images requests samples videos", to_lower(words[i + 1])))
+      return true;
+  }
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) { return to_lower(word) == "mfu"; });
+}
 
 std::string bare(std::string word) {
   while (!word.empty() && (word.back() == '?' || word.back() == ',' || word.back() == '!')) word.pop_back();
@@ -48,13 +62,45 @@ bool has_flag(const std::deque<FlagInfo>& declared, std::string_view name) {
   return std::any_of(declared.begin(), declared.end(), [&](const FlagInfo& flag) { return flag.is_called(name); });
 }
 
+// The words of a question about prices: GPUs and their number, hours, and whose offers. "16 H100s for 3 months on AWS"
+// is h100 --gpus 16 --hours 2190 aws.
+std::vector<std::string> price_words(const std::vector<std::string>& words) {
+  std::vector<std::string> kept;
+  std::string terms;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const std::string next = i + 1 < words.size() ? words[i + 1] : std::string();
+    const bool number = word.find_first_not_of("0123456789.") == std::string::npos;
+    const Result<Seconds> time = parse_duration(word + " " + next);
+    if (number && kind_of_word(singular_gpu(next)) == WordKind::kGpu && kind_of_word(word) == WordKind::kOther) {
+      kept.push_back("--gpus=" + word);
+    } else if (number && time) {
+      kept.push_back(fmt::format("--hours={:.6g}h", in_hours(*time)));
+      ++i;
+    } else if (lists_word("weekend weekends", to_lower(word))) {
+      kept.emplace_back("--hours=48h");
+    } else if (const bool two = to_lower(word + "-" + next) == "on-demand";
+               two || catalog::read_purchase(to_lower(word))) {
+      terms += (terms.empty() ? "" : ",") + (two ? std::string("on-demand") : to_lower(word));
+      i += two;
+    } else if (word.starts_with('-') || kind_of_word(singular_gpu(word)) == WordKind::kGpu ||
+               is_vendor_or_provider(word)) {
+      kept.push_back(singular_gpu(word));
+    }
+  }
+  if (!terms.empty()) kept.push_back("--purchase=" + terms);
+  return kept;
+}
+
 }  // namespace
 
 std::string answer_question(std::vector<std::string>& words) {
-  constexpr std::string_view kFirst = "how can could will would does do is are should what what's whats which i we";
+  constexpr std::string_view kFirst =
+      "how can could will would does do is are should what what's whats which i we rent buy";
   if (words.size() < 3 || !lists_word(kFirst, bare(words.front()))) return {};
   std::string command = "recommend";
   bool found = false, model = false, gpu = false, run = false, job = false;
+  if (asks_speed(words)) command = "estimate", found = true;
   for (const Topic& topic : kTopics) {
     for (const std::string& word : words) {
       if (found || !lists_word(topic.words, bare(word))) continue;
@@ -67,14 +113,29 @@ std::string answer_question(std::vector<std::string>& words) {
     if (!word.starts_with('-')) word = word.substr(0, bare(word).size());
     run |= bare(word) == "run" || bare(word) == "use";
     if (word.empty() || lists_word(kAsking, bare(word))) continue;
-    const WordKind kind = word.starts_with('-') ? WordKind::kOther : kind_of_word(word);
+    const WordKind kind = word.starts_with('-') ? WordKind::kOther : kind_of_word(singular_gpu(word));
     model |= kind == WordKind::kModel;
     gpu |= kind == WordKind::kGpu;
     job |= !job_of(word).empty();
     kept.push_back(std::move(word));
   }
   if (!found && run && gpu) command = "memory";  // "can I run mixtral on an a100"
-  if (command == "recommend" && gpu && !model && kept.size() <= 4) command = "prices";
+  const bool work =
+      std::any_of(kept.begin(), kept.end(), [](const auto& word) { return thing_of(word) != Thing::kNone; });
+  const bool sized = std::any_of(kept.begin(), kept.end(), [](const auto& word) {
+    return word.size() > 1 && to_lower(word).back() == 'b' && word.find_first_not_of("0123456789.") == word.size() - 1;
+  });
+  if (command == "recommend" && gpu && !model && !job && !work && !sized) command = "prices";
+  if (command == "prices") kept = price_words(words);
+  // "How much CO2 does ... emit in Sweden": a place on file, otherwise that of each plan.
+  const bool carbon = std::any_of(words.begin(), words.end(),
+                                  [](const auto& word) { return lists_word("co2 carbon emissions", bare(word)); });
+  if (carbon && command == "recommend") {
+    const auto in = std::find(kept.begin(), kept.end(), "in");
+    const bool place = in != kept.end() && in + 1 != kept.end() && !is_vendor_or_provider(*(in + 1));
+    kept.push_back("--carbon=" + (place ? *(in + 1) : std::string("region")));
+    if (place) kept.erase(in, in + 2);
+  }
   if (command != "prices" && !job && command != "recommend") kept.emplace_back("--job=serve");
   words = std::move(kept);
   words.insert(words.begin(), command);

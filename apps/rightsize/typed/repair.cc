@@ -109,6 +109,8 @@ class Repair {
     }
   }
 
+  std::vector<std::string> with_known_flags() const { return words_of(accepted(typed_, 0)); }
+
   std::optional<std::vector<std::string>> run() {
     WordParts base = accepted(typed_, 0);
     for (std::size_t choice = 0; choice < 3; ++choice) {
@@ -283,12 +285,17 @@ class Repair {
     return std::nullopt;
   }
 
-  bool try_parts(const WordParts& parts) {
+  std::vector<std::string> words_of(const WordParts& parts) const {
     std::vector<std::string> words{command_};
     for (const WordPart& part : parts) {
       if (!part.flag.empty()) words.push_back(part.flag);
       if (part.value) words.push_back(*part.value);
     }
+    return words;
+  }
+
+  bool try_parts(const WordParts& parts) {
+    std::vector<std::string> words = words_of(parts);
     if (tried_.size() >= kMostTrials || !tried_.insert(words).second) return false;
     if (!runs_(words)) return false;
     found_ = std::move(words);
@@ -297,7 +304,7 @@ class Repair {
 
   std::string command_;
   const std::deque<FlagInfo>& declared_;
-  const Runs& runs_;
+  const Runs runs_;
   WordParts typed_;
   std::string messages_, hints_;
   std::set<std::vector<std::string>> tried_;
@@ -311,6 +318,10 @@ std::optional<std::vector<std::string>> repaired(const std::vector<std::string>&
                                                  const std::deque<FlagInfo>& declared, const Runs& runs) {
   if (words.empty()) return std::nullopt;
   return Repair(words, errors, declared, runs).run();
+}
+
+std::vector<std::string> with_known_flags(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
+  return Repair(words, {}, declared, {}).with_known_flags();
 }
 
 std::vector<std::string> left_out(const std::vector<std::string>& typed, const std::vector<std::string>& suggested) {

@@ -20,6 +20,12 @@ using Runs = std::function<bool(const std::vector<std::string>& words)>;
 std::optional<std::vector<std::string>> repaired(const std::vector<std::string>& words, const Errors& errors,
                                                  const std::deque<FlagInfo>& declared, const Runs& runs);
 
+// The words with flags and values that the command has, as near as possible to those that were typed.
+std::vector<std::string> with_known_flags(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared);
+
+// The flags of `typed` that `suggested` does not have.
+std::vector<std::string> left_out(const std::vector<std::string>& typed, const std::vector<std::string>& suggested);
+
 // "rightsize recommend --gpu 'a100 80gb'": the words as one would type them in a shell.
 std::string as_typed(const std::vector<std::string>& words);
 

@@ -13,22 +13,10 @@
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/lists.h"
-#include "rightsize/typed/question.h"
+#include "rightsize/typed/said_words.h"
 
 namespace rightsize::app {
 namespace {
-
-// Words between names that have no meaning alone.
-bool is_link(std::string_view word) {
-  constexpr std::string_view kLinks =
-      "for on with using of at the a an model models and vs gpu gpus how many much do i need to is my me in run can "
-      "could would should will we our it its that this be have has want like please about around roughly each per "
-      "from by some only under over below than less more most max at least cheapest best cheap low cost costs which "
-      "what if or single tokens token concurrent machine machines node nodes";
-  return lists_word(kLinks, to_lower(word));
-}
-
-bool names_thing(const std::string& word) { return thing_of(word) != Thing::kNone && job_of(word).empty(); }
 
 // What parse_slos() of the commands reads itself: p99=100ms, ttft-p95=1s.
 bool is_plain_slo(std::string_view text) {
@@ -43,17 +31,9 @@ bool is_plain_slo(std::string_view text) {
   return !text.empty();
 }
 
-// A unit may be a separate word: --docs 50 M per day.
-bool is_unit_word(const std::string& word) {
-  return !word.starts_with('-') && (continues_amount(word) || names_thing(word));
-}
-
-class SaidReader {
+class SaidReader : WordReader {
  public:
-  SaidReader(Typed typed, const std::deque<FlagInfo>& declared) : in_(std::move(typed.words)), declared_(declared) {
-    out_.rest = std::move(typed);
-    out_.rest.words.clear();
-  }
+  SaidReader(Typed typed, const std::deque<FlagInfo>& declared) : WordReader(std::move(typed), declared) {}
 
   Said run() {
     if (in_.empty()) return std::move(out_);
@@ -86,16 +66,6 @@ class SaidReader {
     rate->value = fmt::format("{} queries of {} documents", rate->value, format_count(many));
     out_.amounts.erase(documents);
   }
-
-  void keep(const std::string& word) { out_.rest.words.push_back(word); }
-
-  const FlagInfo* find(std::string_view name) const {
-    for (const FlagInfo& flag : declared_) {
-      if (flag.name == name) return &flag;
-    }
-    return nullptr;
-  }
-  bool has(std::string_view name) const { return find(name) != nullptr; }
 
   // The value of a flag: after '=', or the next word that is not a flag. Units may be separate words.
   std::optional<std::string> value_here() const {
@@ -132,11 +102,6 @@ class SaidReader {
     keep(in_[at_]);
     keep(in_[++at_]);
     return true;
-  }
-
-  void set_job(const std::string& job) {
-    // "batch inference" is a batch job: the more specific word counts.
-    if (out_.job.empty() || out_.job == "serve") out_.job = job;
   }
 
   bool take_job(const std::string& name, const std::optional<std::string>& value) {
@@ -194,7 +159,7 @@ class SaidReader {
   bool take_nodes(const std::string& name, const std::string& value) {
     const auto many = parse_amount(value);
     if (!has("--gpus") || has(name) || !many || many->per) return false;
-    if (holds(std::array{"--nodes", "--num-nodes", "--nnodes"}, name))
+    if (holds(std::array{"--nodes", "--num-nodes", "--nnodes", "-N"}, name))
       out_.nodes = many->count;
     else if (holds(std::array{"--gpus-per-node", "--ntasks-per-node", "--gpus-per-machine"}, name))
       out_.per_node = many->count;
@@ -226,6 +191,11 @@ class SaidReader {
                                    "--n-ctx",          "--max-context"};
     const auto tokens = parse_amount(value);
     if (!has("--isl") || !holds(kNames, name) || !tokens || tokens->per) return false;
+    if (has("--max-model-len")) {
+      keep("--max-model-len=" + value);
+      skip_value();
+      return true;
+    }
     const bool binary = to_lower(value).ends_with('k') && tokens->count < 1e6;  // 32k is 32,768
     out_.longest = binary ? tokens->count * 1.024 : tokens->count;
     skip_value();
@@ -305,217 +275,6 @@ class SaidReader {
     const auto shape = shape_among(in_);
     return !shape || !shape->vision || amount.per || amount.count > 64;
   }
-
-  // "embed", "50M docs/day", "20 req/s", "by friday", a server's address.
-  bool take_bare() {
-    const std::string& word = in_[at_];
-    if (has("--prometheus") && (word.starts_with("http://") || word.starts_with("https://"))) {
-      keep("--prometheus=" + word);
-      return true;
-    }
-    if (is_workload_file(word)) return false;
-    if (take_offer(word)) return true;
-    if (!has("--job") && !has("--arrivals") && !has("--volume")) return false;
-    if (take_lengths(word) || take_stated_limit() || take_money(word)) return true;
-    if (has("--deadline") && holds(std::array{"by", "before", "within", "until", "in"}, to_lower(word)) &&
-        at_ + 1 < in_.size()) {
-      std::string text = in_[at_ + 1];
-      std::size_t used = 1;
-      while (at_ + used + 1 < in_.size() && continues_amount(in_[at_ + used + 1])) text += " " + in_[at_ + ++used];
-      if (time_until(text, local_now()) || parse_duration(text)) {
-        keep("--deadline=" + text);
-        at_ += used;
-        return true;
-      }
-    }
-    if (take_pair(word)) return true;
-    if (has("--job") && !job_of(word).empty()) {
-      set_job(job_of(word));
-      return true;
-    }
-    if (is_link(word) && in_.size() > 2) return true;
-    if (out_.command == "init" && model::is_known_name(word)) {
-      keep("--model=" + word);
-      return true;
-    }
-    if (take_audio(word) || take_name(word) || skip_word(word)) return true;
-    if (word.front() < '0' || word.front() > '9') return false;
-    std::string text = word;
-    std::size_t used = 0;
-    bool together = false;  // "500 concurrent users", "10k daily active users"
-    for (; at_ + used + 1 < in_.size(); ++used) {
-      const std::string next = to_lower(in_[at_ + used + 1]);
-      const bool said = lists_word("concurrent simultaneous parallel active", next);
-      together |= said && next != "active";
-      if (!said && !is_unit_word(next)) break;
-      if (!said) text += " " + in_[at_ + used + 1];
-    }
-    const std::optional<Amount> amount = parse_amount(text);
-    const Thing thing = amount ? thing_of(amount->thing) : Thing::kNone;
-    if (!amount || thing == Thing::kNone) return false;
-    if (together && thing == Thing::kRequest && !amount->per)
-      out_.concurrency = amount->count;
-    else
-      out_.amounts.push_back({"", text, thing, *amount, false});
-    at_ += used;
-    return true;
-  }
-
-  std::string lower_at(std::size_t at) const { return at < in_.size() ? to_lower(in_[at]) : std::string(); }
-
-  // "spot", "on aws", "in eu", "in us-east-1": terms, a provider or a region. A word alone may also be a link.
-  bool take_offer(const std::string& word) {
-    const bool verb = std::exchange(first_bare_, false) && out_.command == "prices";  // prices spot, prices compare
-    if (verb || !has("--provider") || model::is_known_name(word)) return false;
-    const bool after = lists_word("in on from at using with via", to_lower(word));
-    const std::string& name = after && at_ + 1 < in_.size() ? in_[at_ + 1] : word;
-    std::string flag = is_link(name) && !after ? std::string() : offer_named(name, declared_);
-    const bool region = to_lower(word) == "in" && name.find('-') != std::string::npos && name.back() >= '0' &&
-                        name.back() <= '9' && kind_of_word(name) == WordKind::kOther;
-    if (flag.empty() && region && has("--region")) flag = "--region=" + name;
-    if (flag.empty()) {
-      const bool lists_offers = !has("--job") && !has("--model") && has("--gpu");
-      return lists_offers && in_.size() > 3 && is_link(word);
-    }
-    keep(flag);
-    at_ += after;
-    return true;
-  }
-
-  // "1000 input and 300 output tokens", "1k tokens in", "prompts of 2000 tokens" after "input".
-  bool take_lengths(const std::string& word) {
-    if (!has("--isl") || !has("--osl")) return false;
-    constexpr std::string_view kIn = "input in prompt context",
-                               kOut = "output out answer response completion generated";
-    const auto side = [&](const std::string& said) {
-      return lists_word(kIn, said) ? "--isl" : lists_word(kOut, said) ? "--osl" : "";
-    };
-    const auto is_tokens = [](const std::string& said) { return lists_word("token tokens tok toks", said); };
-    constexpr double kLongest = 1e7;
-    const auto amount = parse_amount(word);
-    if (amount && !amount->per && amount->thing.empty() && amount->count <= kLongest) {
-      std::size_t at = at_ + 1;
-      const bool tokens = is_tokens(lower_at(at));
-      if (tokens) at += lower_at(at + 1) == "of" ? 2 : 1;
-      const std::string flag = side(lower_at(at)), after = lower_at(at + 1);
-      // "5 in us" and "1M tokens in 3 days" are no lengths.
-      const bool other = parse_duration(after + " " + lower_at(at + 2)) || !offer_named(after, declared_).empty();
-      const bool plain = lower_at(at) != "in" || after.empty() || is_tokens(after) || after == "and" ||
-                         ((tokens || parse_amount(after)) && !other);
-      if (flag.empty() || !plain) return false;
-      keep(flag + "=" + word);
-      at_ = at + (is_tokens(after) ? 1 : 0);
-      return true;
-    }
-    const std::string flag =
-        lists_word("input prompt output answer response", to_lower(word)) ? side(to_lower(word)) : "";
-    const std::size_t at = at_ + (lower_at(at_ + 1) == "of" ? 2 : 1);
-    const auto length = parse_amount(lower_at(at));
-    if (flag.empty() || !length || length->per || !length->thing.empty()) return false;
-    keep(flag + "=" + in_[at]);
-    at_ = at + (is_tokens(lower_at(at + 1)) ? 1 : 0);
-    return true;
-  }
-
-  // "p95 TTFT under 1 s", "latency below 200ms".
-  bool take_stated_limit() {
-    if (!has("--slo") && !has("--ttft-slo")) return false;
-    std::string name;
-    std::optional<LatencyLimitName> limit;
-    std::size_t at = at_;
-    for (; at < in_.size() && at < at_ + 6 && !is_flag_word(in_[at]); ++at) {
-      const std::string next = name + (name.empty() ? "" : "-") + lower_at(at);
-      const auto read = read_limit_name(next);
-      const bool filler = lists_word("less than is < <= =", lower_at(at));
-      if (!read && !filler) break;
-      if (read) name = next, limit = read;
-    }
-    if (!limit || !limit->metric || at >= in_.size()) return false;
-    std::string value = in_[at];
-    if (at + 1 < in_.size() && lists_word("s ms sec second seconds millisecond milliseconds", lower_at(at + 1)))
-      value += (lower_at(++at).starts_with('m') ? "ms" : "s");
-    const auto stated = read_limit(*limit, value);
-    if (!stated) return false;
-    out_.limits.push_back(*stated);
-    at_ = at;
-    return true;
-  }
-
-  // "$2000/month", "$50": a budget.
-  bool take_money(const std::string& word) {
-    if (!has("--budget") || word.size() < 2 || word.front() != '$') return false;
-    std::string text = word;
-    std::size_t at = at_;
-    if (lists_word("per a", lower_at(at + 1)) && continues_amount(lower_at(at + 2)))
-      text += "/" + lower_at(at + 2), at += 2;
-    else if (lists_word("monthly", lower_at(at + 1)))
-      text += "/month", at += 1;
-    if (!parse_amount(std::string_view(text).substr(1))) return false;
-    keep("--budget=" + text);
-    at_ = at;
-    return true;
-  }
-
-  // A flag without its dashes: `estimate llama-3.1-8b l4 batch 4`.
-  bool take_pair(const std::string& word) {
-    for (const std::size_t words : {2, 1}) {  // `global batch 512`, `batch 4`
-      if (at_ + words >= in_.size()) continue;
-      const FlagInfo* flag = find("--" + to_lower(word) + (words == 2 ? "-" + lower_at(at_ + 1) : ""));
-      if (flag == nullptr || !settings::is_number(flag->setting->kind)) continue;
-      if (!settings::read(*flag->setting, in_[at_ + words])) continue;
-      keep(flag->name + "=" + in_[at_ + words]);
-      at_ += words;
-      return true;
-    }
-    return false;
-  }
-
-  // "5000 hours of audio".
-  bool take_audio(const std::string& word) {
-    const auto hours = parse_amount(word);
-    if (!plans_ || !hours || at_ + 2 >= in_.size() || !lists_word("hours hour h", to_lower(in_[at_ + 1]))) return false;
-    const std::size_t what = at_ + (to_lower(in_[at_ + 2]) == "of" ? 3 : 2);
-    if (what >= in_.size() || !lists_word("audio speech podcasts calls recordings", to_lower(in_[what]))) return false;
-    out_.amounts.push_back({"", word + " hours of audio", Thing::kAudioHour, *hours, false});
-    at_ = what;
-    return true;
-  }
-
-  // A word that says nothing, beside a model: `estimate throughput llama-3.1-8b`. Paths and numbers are kept.
-  bool skip_word(const std::string& word) {
-    if (!has("--model") || word.find_first_of("./\\:0123456789") != std::string::npos || model::is_known_name(word))
-      return false;
-    const bool model_given = std::any_of(in_.begin() + 1, in_.end(), [&](const std::string& other) {
-      return other.starts_with("--model=") || (!is_flag_word(other) && other != word && model::is_known_name(other));
-    });
-    if (!model_given) return false;
-    out_.rest.notes.push_back(fmt::format("'{}' is not used", word));
-    return true;
-  }
-
-  // A GPU or a number format in any place: `memory deepseek-v3 fp8 8xH200`.
-  bool take_name(const std::string& word) {
-    if (!has("--model") || !has("--gpu") || model::is_known_name(word)) return false;
-    if (const std::string size = meant_value("--resolution", word); size != word && has("--resolution")) {
-      keep("--resolution=" + size);
-      return true;
-    }
-    const std::string value = meant_value("--precision", to_lower(word));
-    for (const std::string& flag : {std::string("precision"), std::string("method"), std::string("stack")}) {
-      if (!has("--" + flag) || !settings::read(settings::get(flag), value)) continue;
-      keep("--" + flag + "=" + value);
-      return true;
-    }
-    if (kind_of_word(word) != WordKind::kGpu) return false;
-    keep("--gpu=" + word);
-    return true;
-  }
-
-  std::vector<std::string> in_;
-  const std::deque<FlagInfo>& declared_;
-  bool plans_ = false, first_bare_ = true;
-  std::size_t at_ = 0;
-  Said out_;
 };
 
 }  // namespace

@@ -32,6 +32,7 @@ struct Said {
   std::string parameters, like;           // of a model that is known only by its size: --params 34B --like llama
   std::optional<double> nodes, per_node;  // machines, and GPUs of each
   std::optional<double> longest;          // tokens of the longest request: --max-model-len
+  std::string ignored;                    // words that say nothing, joined
   Typed rest;                             // everything else, as typed
 };
 

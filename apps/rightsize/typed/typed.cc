@@ -1,6 +1,7 @@
 #include "rightsize/typed/typed.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
@@ -13,6 +14,8 @@
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
+#include "rightsize/typed/combined.h"
+#include "rightsize/typed/join_names.h"
 #include "rightsize/typed/limits.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
@@ -81,81 +84,6 @@ bool is_plan(const std::vector<std::string>& words, std::span<const std::string>
 
 bool is_verb(std::string_view word) {
   return holds(std::array{"get", "list", "ls", "show", "describe"}, to_lower(word));
-}
-
-// `H100s` is H100, and so is a node label with it.
-std::string singular_gpu(const std::string& word) {
-  if (const std::size_t label = word.find("gpu.product="); label != std::string::npos) return word.substr(label + 12);
-  const bool plural =
-      word.size() > 2 && word.back() == 's' && word[word.size() - 2] >= '0' && word[word.size() - 2] <= '9';
-  const std::string one = plural ? word.substr(0, word.size() - 1) : word;
-  return plural && kind_of_word(one) == WordKind::kGpu ? one : word;
-}
-
-// The only built-in model whose name goes on: qwen3-235b is qwen3-235b-a22b. Empty where there are several or none.
-std::string completed_model(const std::string& name) {
-  std::string found;
-  for (const std::string& preset : model::preset_names()) {
-    if (!preset.starts_with(to_lower(name) + "-")) continue;
-    if (!found.empty() && !preset.starts_with(found)) return {};
-    if (found.empty()) found = preset;
-  }
-  return found;
-}
-
-// Joins names of several words: `RTX 4090`, `llama 3.1 8b on h100`. A GPU after the model of a plan becomes --gpu.
-void join_names(std::vector<std::string>& words) {
-  constexpr std::array kNamed = {"memory", "estimate", "recommend", "prices", "gpus", "models", "batch", "commit"};
-  if (!holds(kNamed, words.front())) return;
-  const auto end = std::find_if(words.begin() + 1, words.end(), [](const auto& word) { return word.starts_with('-'); });
-  std::transform(words.begin() + 1, end, words.begin() + 1, singular_gpu);
-  std::vector<std::string> bare(words.begin() + 1, end), joined;
-  const bool gpu_by_flag = words.front() == "recommend" || words.front() == "commit";
-  if (bare.size() + (gpu_by_flag ? 1 : 0) < 2 || (bare.size() == 2 && !gpu_by_flag && is_model_name(bare[0]))) return;
-  for (std::size_t at = 0; at < bare.size();) {
-    std::size_t many = std::min<std::size_t>(4, bare.size() - at);
-    std::string name;
-    for (; many > 0; --many) {
-      const auto first = bare.begin() + static_cast<std::ptrdiff_t>(at);
-      name = fmt::format("{}", fmt::join(first, first + static_cast<std::ptrdiff_t>(many), "-"));
-      // Several words are one name only if that is exactly the name of a GPU or a built-in model.
-      const WordKind kind = many == 1 ? WordKind::kOther : kind_of_word(name);
-      const std::string whole = many > 1 && kind == WordKind::kOther ? completed_model(name) : std::string();
-      if (!whole.empty()) name = whole;
-      if (many == 1 || kind == WordKind::kGpu || !whole.empty() ||
-          (kind == WordKind::kModel && model::note_on_name(name).find("by its name") == std::string::npos))
-        break;
-    }
-    at += std::max<std::size_t>(many, 1);
-    if (many == 1 && bare.size() > 1 && holds(std::array{"on", "with", "vs", "and", "of", "for", "at", "the"}, name))
-      continue;
-    // `8 h100` and `8x h100` are 8xh100; a number may itself be the name of a GPU, as 4090 is.
-    const std::string count = joined.empty() ? "" : joined.back().substr(0, joined.back().find('x'));
-    const bool counted = !count.empty() && count.find_first_not_of("0123456789") == std::string::npos &&
-                         joined.back().size() <= count.size() + 1 && kind_of_word(joined.back()) != WordKind::kGpu;
-    if (counted && kind_of_word(name) == WordKind::kGpu) {
-      name = count + "x" + name;
-      joined.pop_back();
-    }
-    if (const catalog::CountedGpu gpu = catalog::split_gpu_count(name); words.front() == "commit" && gpu.count) {
-      joined.push_back(fmt::format("--base={}", *gpu.count));
-      name = gpu.name;
-    }
-    // `5000 hours` is an amount, not a Quadro RTX 5000.
-    const bool amount = is_number(name) && at < bare.size() &&
-                        (thing_of(bare[at]) != Thing::kNone || continues_amount(bare[at]) || bare[at] == "hours");
-    if (gpu_by_flag && !amount && kind_of_word(name) == WordKind::kGpu)
-      joined.push_back("--gpu=" + name);
-    else
-      joined.push_back(name);
-  }
-  constexpr std::array kModelFirst = {"memory", "estimate", "batch"};
-  if (joined.size() == 2 && holds(kModelFirst, words.front()) && kind_of_word(joined[0]) == WordKind::kGpu &&
-      kind_of_word(joined[1]) != WordKind::kGpu)
-    std::swap(joined[0], joined[1]);
-  joined.insert(joined.begin(), words.front());
-  joined.insert(joined.end(), end, words.end());
-  words = std::move(joined);
 }
 
 // What a short question leaves out.
@@ -274,7 +202,7 @@ class Rewriter {
     if (meant.empty()) meant = by_words(tidy);
     if (meant.empty() && is_argument(tidy)) return;  // --old FILE: the file alone
     if (meant.empty()) return out_.words.push_back(word);
-    if (meant == "argument") return;  // -f FILE: the file alone
+    if (meant == "argument" || meant == "default") return;  // -f FILE: the file alone; --all-regions: as without it
     const std::size_t fixed = meant.find('=');
     const FlagInfo& flag = *find_flag(declared_, meant.substr(0, fixed));
     const std::string rest = fixed == std::string::npos ? "" : meant.substr(fixed + 1);
@@ -350,6 +278,7 @@ class Rewriter {
     }
     std::string text = take_value(value);
     if (!value) take_more_words(flag, text);
+    if (flag.name == "--max-watts" && (text.ends_with('W') || text.ends_with('w'))) text.pop_back();
     // A node label: nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB.
     if (const std::size_t label = text.find("gpu.product="); label != std::string::npos) text.erase(0, label + 12);
     // Slurm: --gres gpu:a100:4.
@@ -442,6 +371,13 @@ WordKind kind_of_word(std::string_view word) {
   return is_model_name(word) ? WordKind::kModel : WordKind::kOther;
 }
 
+std::string singular_gpu(const std::string& word) {
+  if (const std::size_t label = word.find("gpu.product="); label != std::string::npos) return word.substr(label + 12);
+  const bool plural = word.size() > 2 && word.back() == 's' && kind_of_word(word) != WordKind::kGpu;  // an L40S is one
+  const std::string one = plural ? word.substr(0, word.size() - 1) : word;
+  return plural && kind_of_word(one) == WordKind::kGpu ? one : word;
+}
+
 Typed meant_command(std::vector<std::string> words, std::span<const std::string> commands) {
   Typed typed{split_sentences(std::move(words))};
   std::vector<std::string>& all = typed.words;
@@ -473,6 +409,27 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     else if (const WordKind kind = kind_of_word(all[1]); kind != WordKind::kOther)
       all.front() = kind == WordKind::kGpu ? "gpus" : "models";
   }
+  // `energy gpu.csv`: measured, so a profile says it.
+  std::error_code ignored;
+  if (all.front() == "energy" && all.size() > 1 && all[1].find('.') != std::string::npos &&
+      !all[1].ends_with(".json") && std::filesystem::is_regular_file(all[1], ignored)) {
+    typed.renamed.push_back(fmt::format("'energy {0}' is 'rightsize profile --replay {0}'", all[1]));
+    all.front() = "profile";
+    all.insert(all.begin() + 1, "--replay");
+  }
+  // `energy llama-2-7b --tokens 1B`: the energy of a whole job, with the carbon of each plan's region.
+  const bool whole_job =
+      all.front() == "energy" && std::any_of(all.begin() + 1, all.end(), [](const std::string& word) {
+        return word.starts_with("--") && read_work_flag(word.substr(0, word.find('=')));
+      });
+  if (whole_job) {
+    typed.renamed.emplace_back("'energy' is 'rightsize recommend'");
+    all.front() = "recommend";
+    const auto carbon = [](const std::string& word) {
+      return word.starts_with("--carbon") || word.starts_with("--grid");
+    };
+    if (std::none_of(all.begin(), all.end(), carbon)) all.emplace_back("--carbon=region");
+  }
   const std::string written = all.front();
   const std::string meant =
       is_plan(all, commands) ? "recommend --job=" + job_of(written) : our_command(written, commands);
@@ -498,11 +455,15 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   if (holds(std::array{"recommend", "memory", "estimate", "checklist", "init"}, all.front())) {
     // `recommend serve llama-3.1-8b`, `memory fine-tuning llama-3.1-8b`
     while (all.size() > 1 && !all[1].starts_with('-') && !job_of(all[1]).empty()) {
+      if (const std::string algorithm = algorithm_of(all[1]); !algorithm.empty())
+        all.push_back("--algorithm=" + algorithm);
       all.push_back("--job=" + job_of(all[1]));
       all.erase(all.begin() + 1);
     }
+    if (const std::string algorithm = algorithm_of(written); !algorithm.empty())
+      all.push_back("--algorithm=" + algorithm);
   }
-  join_names(all);
+  join_names(typed);
   assume_question(typed);
   return typed;
 }
@@ -513,7 +474,9 @@ std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& decla
   for (const FlagAlias& alias : flag_aliases()) {
     if (alias.when == When::kServing && !serving) continue;
     const std::string_view flag = alias.meant.substr(0, alias.meant.find('='));
-    const bool has = flag == "argument" ? has_argument : find_flag(declared, flag) != nullptr;
+    const bool has = flag == "argument"  ? has_argument
+                     : flag == "default" ? find_flag(declared, "--region") != nullptr
+                                         : find_flag(declared, flag) != nullptr;
     if (has && holds(split_list(alias.typed, ' '), typed)) return std::string(alias.meant);
   }
   return {};
@@ -528,6 +491,7 @@ std::string suggested_command(std::string_view typed) {
 }
 
 Typed meant_flags(Typed typed, const std::deque<FlagInfo>& declared) {
+  if (!typed.words.empty()) combine_flags(typed, declared);
   return Rewriter(std::move(typed), declared).run();
 }
 

@@ -32,6 +32,8 @@ Typed meant_flags(Typed typed, const std::deque<FlagInfo>& declared);
 // words that were not understood otherwise.
 enum class WordKind { kOther, kGpu, kModel };
 WordKind kind_of_word(std::string_view word);
+// `H100s` is H100, and so is a node label with it. Other words stay as they are.
+std::string singular_gpu(const std::string& word);
 // Whether a name means only chips for which we model no software: TPU, Inferentia, Gaudi.
 bool is_other_chip(std::string_view gpu);
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "presets/hub_names.h"
 #include "presets/presets.h"
+#include "rightsize/typed/global_batch.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/said.h"
 
@@ -28,28 +29,15 @@ std::string rate_text(double per_second) { return fmt::format("{:.4g}/s", per_se
 class WorkWriter {
  public:
   WorkWriter(Said said, const std::deque<FlagInfo>& declared)
-      : declared_(declared),
-        command_(std::move(said.command)),
-        job_(std::move(said.job)),
-        plans_(plans_work(declared)),
-        amounts_(std::move(said.amounts)),
-        limits_(std::move(said.limits)),
-        concurrency_(said.concurrency),
-        think_(said.think),
-        turns_(said.turns),
-        turns_per_(said.turns_per),
-        parameters_(std::move(said.parameters)),
-        like_(std::move(said.like)),
-        nodes_(said.nodes),
-        per_node_(said.per_node),
-        longest_(said.longest),
-        out_(std::move(said.rest)) {}
+      : declared_(declared), said_(std::move(said)), out_(said_.rest), plans_(plans_work(declared)) {}
 
   Typed run() {
+    if (!said_.ignored.empty()) out_.notes.push_back("ignored: " + said_.ignored);
     put_model();
     note_chips();
     put_nodes();
     put_epochs();
+    put_global_batch(out_, declared_, generates());
     put_gpu_range();
     infer_serving();
     put_job();
@@ -62,7 +50,7 @@ class WorkWriter {
     put_budget();
     note_paid_machines();
     put_compared_gpus();
-    if (command_ == "recommend" || command_ == "checklist") assume_work();
+    if (said_.command == "recommend" || said_.command == "checklist") assume_work();
     return std::move(out_);
   }
 
@@ -96,72 +84,76 @@ class WorkWriter {
     return amount ? amount->count : otherwise;
   }
   double prompt_tokens() const {
-    return length("--isl", length("--seq", job_ == "embed" || job_ == "rerank" || !generates() ? kDocumentTokens
-                                                                                               : kPromptTokens));
+    return length("--isl",
+                  length("--seq", said_.job == "embed" || said_.job == "rerank" || !generates() ? kDocumentTokens
+                                                                                                : kPromptTokens));
   }
   double answer_tokens() const {
-    return job_ == "embed" || job_ == "rerank" || !generates() ? 0 : length("--osl", kAnswerTokens);
+    return said_.job == "embed" || said_.job == "rerank" || !generates() ? 0 : length("--osl", kAnswerTokens);
   }
 
   bool is_offline_job() const {
     constexpr std::array kOffline = {"batch", "embed", "rerank", "image", "video", "transcribe"};
-    return std::find(kOffline.begin(), kOffline.end(), job_) != kOffline.end();
+    return std::find(kOffline.begin(), kOffline.end(), said_.job) != kOffline.end();
   }
-  bool trains() const { return job_ == "train" || job_ == "finetune" || job_ == "dpo"; }
+  bool trains() const { return said_.job == "train" || said_.job == "finetune" || said_.job == "dpo"; }
 
   // Memory and speed in a format that no default framework trains in are those of serving.
   void infer_serving() {
     constexpr std::array kServed = {"int8", "int4", "fp8", "fp4"};
-    if (plans_ || !has("--job") || !has("--gpu") || !job_.empty() || !given("--job").empty()) return;
+    if (plans_ || !has("--job") || !has("--gpu") || !said_.job.empty() || !given("--job").empty()) return;
     const std::string format = given("--precision"), model = model_among(out_.words);
     const bool quantized = format.empty() && model::format_in_name(model).has_value();
-    if (!(quantized || holds(kServed, format)) || !given("--stack").empty() || any_given(settings::Jobs::kTrain))
-      return;
+    const bool trains = !given("--seq").empty() || any_given(settings::Jobs::kTrain);
+    if (!(quantized || holds(kServed, format)) || !given("--stack").empty() || trains) return;
     assume("--job", "serve",
            quantized ? model + " has weights in a format for serving" : format + " is a format for serving");
   }
 
   // The job that the work implies where none is named.
   void infer_job() {
-    if (!job_.empty() || !given("--job").empty()) return;
-    const bool tokens_alone = !amounts_.empty() && std::all_of(amounts_.begin(), amounts_.end(), [](const auto& said) {
-      return said.thing == Thing::kToken && !said.amount.per;
-    });
-    if (any_given(settings::Jobs::kTrain) || (tokens_alone && limits_.empty() && !any_given(settings::Jobs::kServe)))
-      job_ = "train", job_inferred_ = true;
+    if (!said_.job.empty() || !given("--job").empty()) return;
+    const bool tokens_alone =
+        !said_.amounts.empty() && std::all_of(said_.amounts.begin(), said_.amounts.end(), [](const auto& said) {
+          return said.thing == Thing::kToken && !said.amount.per;
+        });
+    if (any_given(settings::Jobs::kTrain) ||
+        (tokens_alone && said_.limits.empty() && !any_given(settings::Jobs::kServe)))
+      said_.job = "train", job_inferred_ = true;
   }
 
   void put_job() {
     if (plans_) infer_job();
-    if (job_.empty() || job_inferred_) return;
-    if (job_ == "rl") return out_.words.push_back("--job=rl");
-    const bool all_weights = (job_ == "finetune" || job_ == "dpo") && given("--method").empty() && has("--method");
+    if (said_.job.empty() || job_inferred_) return;
+    if (said_.job == "rl") return out_.words.push_back("--job=rl");
+    const bool all_weights =
+        (said_.job == "finetune" || said_.job == "dpo") && given("--method").empty() && has("--method");
     if (all_weights) out_.notes.emplace_back("fine-tuning trains all weights; --method lora trains adapters only");
     out_.words.push_back(trains() ? "--job=train" : "--job=serve");
-    if (job_ == "dpo" && has("--preference") && given("--preference").empty()) {
+    if (said_.job == "dpo" && has("--preference") && given("--preference").empty()) {
       out_.words.push_back("--preference=yes");
       out_.notes.emplace_back(
           "DPO trains on pairs of answers, which a frozen reference model reads too: --preference yes; samples are "
           "pairs");
     }
-    if (job_ == "embed" && generates() && has("--osl") && given("--osl").empty()) {
+    if (said_.job == "embed" && generates() && has("--osl") && given("--osl").empty()) {
       out_.words.push_back("--osl=1");
       out_.notes.emplace_back("an embedding is one pass over the text: --osl 1");
     }
-    if (job_ == "rerank") out_.notes.emplace_back("a request is one pair of query and document");
+    if (said_.job == "rerank") out_.notes.emplace_back("a request is one pair of query and document");
   }
 
   // A model that is known only by its size, and what its name says about the shape.
   void put_model() {
     if (!has("--model")) return;
-    if (!parameters_.empty() || !like_.empty()) {
+    if (!said_.parameters.empty() || !said_.like.empty()) {
       const std::string model = model_among(out_.words);
       std::erase_if(out_.words, [&](const std::string& word) { return word == model || word == "--model=" + model; });
-      std::string size = parameters_.empty() ? "8B" : parameters_;
+      std::string size = said_.parameters.empty() ? "8B" : said_.parameters;
       std::erase(size, ' ');
-      put("--model", fmt::format("{} like {}", size, like_.empty() ? "llama" : like_));
+      put("--model", fmt::format("{} like {}", size, said_.like.empty() ? "llama" : said_.like));
     }
-    if (command_ == "models") return;
+    if (said_.command == "models") return;
     assume_model();
     // A size alone: `memory 70b --serve`.
     for (std::size_t at = 1; at < out_.words.size() && model_among(out_.words).empty(); ++at) {
@@ -178,10 +170,10 @@ class WorkWriter {
     constexpr std::pair<std::string_view, std::string_view> kUsual[] = {
         {"transcribe", "whisper-large-v3"}, {"embed", "bge-m3"}, {"rerank", "bge-reranker-v2-m3"}};
     if (!plans_ || !model_among(out_.words).empty() || !given("--help").empty()) return;
-    const bool audio = std::any_of(amounts_.begin(), amounts_.end(),
+    const bool audio = std::any_of(said_.amounts.begin(), said_.amounts.end(),
                                    [](const SaidAmount& said) { return said.thing == Thing::kAudioHour; });
     for (const auto& [job, model] : kUsual) {
-      if (job == job_ || (audio && job == "transcribe"))
+      if (job == said_.job || (audio && job == "transcribe"))
         return assume("--model", std::string(model), "no model was named");
     }
   }
@@ -207,13 +199,14 @@ class WorkWriter {
   }
 
   void put_nodes() {
-    if (!nodes_ && !per_node_) return;
+    if (!said_.nodes && !said_.per_node) return;
     constexpr double kUsualNode = 8;
-    const double gpus = nodes_.value_or(1) * per_node_.value_or(length("--gpus", kUsualNode));
+    const double gpus = said_.nodes.value_or(1) * said_.per_node.value_or(length("--gpus", kUsualNode));
     std::erase_if(out_.words, [](const std::string& word) { return word.starts_with("--gpus="); });
     put("--gpus", whole(gpus));
-    out_.notes.push_back(fmt::format("{} machines of {} GPUs are --gpus {}", whole(nodes_.value_or(1)),
-                                     whole(gpus / nodes_.value_or(1)), whole(gpus)));
+    out_.notes.push_back(fmt::format("{} machine{} of {} GPUs: --gpus {}", whole(said_.nodes.value_or(1)),
+                                     said_.nodes.value_or(1) == 1 ? "" : "s", whole(gpus / said_.nodes.value_or(1)),
+                                     whole(gpus)));
   }
 
   // Plans need software that we model.
@@ -232,15 +225,27 @@ class WorkWriter {
 
   // Sized for requests that are as long as the engine accepts.
   void put_lengths() {
-    if (!longest_) return;
+    // A text to embed or to answer is a prompt, also where the user calls it a sequence.
+    if (has("--isl") && given("--isl").empty() && !said_.job.empty() && !trains() && said_.job != "rl" && generates()) {
+      for (std::string& word : out_.words) {
+        if (!word.starts_with("--seq=")) continue;
+        word = "--isl=" + word.substr(6);
+        out_.renamed.emplace_back("--seq is --isl");
+      }
+    }
+    if (!said_.longest) return;
     if (!given("--isl").empty() || !given("--mix").empty() || !given("--trace").empty()) {
       out_.notes.emplace_back("the longest request does not matter here: the lengths of requests are given");
       return;
     }
-    const double answer = std::min(length("--osl", kAnswerTokens), *longest_ / 2);
-    put("--isl", whole(*longest_ - answer));
-    out_.notes.push_back(fmt::format("sized for requests of {} tokens: {} in, {} out", format_count(*longest_),
-                                     format_count(*longest_ - answer), format_count(answer)));
+    if (said_.command != "memory") {
+      out_.notes.emplace_back("the longest request an engine accepts says nothing about the usual one (--isl, --osl)");
+      return;
+    }
+    const double answer = std::min(length("--osl", kAnswerTokens), *said_.longest / 2);
+    put("--isl", whole(*said_.longest - answer));
+    out_.notes.push_back(fmt::format("sized for requests of {} tokens: {} in, {} out", format_count(*said_.longest),
+                                     format_count(*said_.longest - answer), format_count(answer)));
   }
 
   void put(const std::string& flag, const std::string& value) { out_.words.push_back(flag + "=" + value); }
@@ -251,7 +256,7 @@ class WorkWriter {
   // Seconds that a request of a given number in flight may take: the limits, or what is usual.
   double response_seconds() const {
     double first = kFirstTokenSeconds, each = kTokenSeconds;
-    for (const LatencyLimit& limit : limits_) {
+    for (const LatencyLimit& limit : said_.limits) {
       if (limit.metric == LatencyMetric::kTtft) first = in_seconds(limit.most);
       if (limit.metric == LatencyMetric::kTpot) each = in_seconds(limit.most);
       if (limit.metric == LatencyMetric::kLatency) return in_seconds(limit.most);
@@ -263,31 +268,31 @@ class WorkWriter {
 
   // Little's law: people who think for a while between two requests, or requests that are always in flight.
   std::optional<double> rate_of_people() {
-    if (concurrency_ > 0 && std::any_of(amounts_.begin(), amounts_.end(), says_rate)) {
-      out_.notes.push_back(fmt::format("the rate decides, not {} requests in flight", format_count(concurrency_)));
+    if (said_.concurrency > 0 && std::any_of(said_.amounts.begin(), said_.amounts.end(), says_rate)) {
+      out_.notes.push_back(fmt::format("the rate decides, not {} requests in flight", format_count(said_.concurrency)));
       return std::nullopt;
     }
-    if (concurrency_ > 0) {
-      const double response = response_seconds(), rate = concurrency_ / response;
+    if (said_.concurrency > 0) {
+      const double response = response_seconds(), rate = said_.concurrency / response;
       out_.notes.push_back(
           fmt::format("assumed: {} requests in flight, {} each, arrive at {} (Little's law); --rate "
                       "sets the rate itself",
-                      format_count(concurrency_), format_duration(seconds(response)), rate_text(rate)));
+                      format_count(said_.concurrency), format_duration(seconds(response)), rate_text(rate)));
       return rate;
     }
-    const auto people = std::find_if(amounts_.begin(), amounts_.end(),
+    const auto people = std::find_if(said_.amounts.begin(), said_.amounts.end(),
                                      [](const SaidAmount& said) { return said.thing == Thing::kUser; });
-    if (people == amounts_.end()) return std::nullopt;
+    if (people == said_.amounts.end()) return std::nullopt;
     const double count = people->amount.count;
     double rate = 0;
-    if (const std::optional<Seconds> per = people->amount.per ? people->amount.per : turns_per_) {
-      const double turns = turns_.value_or(kMessagesPerDay);
+    if (const std::optional<Seconds> per = people->amount.per ? people->amount.per : said_.turns_per) {
+      const double turns = said_.turns.value_or(kMessagesPerDay);
       rate = count * turns / in_seconds(*per);
       out_.notes.push_back(fmt::format("assumed: {} users with {} messages each (--turns) in {} are {} on average",
                                        format_count(count), format_count(turns), format_duration(*per),
                                        rate_text(rate)));
     } else {
-      const double think = think_.value_or(kThinkSeconds);
+      const double think = said_.think.value_or(kThinkSeconds);
       const double answer = kFirstTokenSeconds + kTokenSeconds * answer_tokens();  // as a rule, whatever the limits are
       rate = count / (think + answer);
       out_.notes.push_back(fmt::format(
@@ -295,7 +300,7 @@ class WorkWriter {
           "(--think) and {} for an answer, are {} (Little's law)",
           format_count(count), format_duration(seconds(think)), format_duration(seconds(answer)), rate_text(rate)));
     }
-    amounts_.erase(people);
+    said_.amounts.erase(people);
     return rate;
   }
 
@@ -304,7 +309,7 @@ class WorkWriter {
       if (given("--job").empty()) put("--job", "serve");
       put("--rate", rate_text(*rate));
     }
-    for (const SaidAmount& said : amounts_) {
+    for (const SaidAmount& said : said_.amounts) {
       if (trains())
         put_training(said);
       else if (said.thing == Thing::kAudioHour)
@@ -346,8 +351,8 @@ class WorkWriter {
       how = out > 0 ? fmt::format(" at {} tokens in and {} out", format_count(in), format_count(out))
                     : fmt::format(" at {} tokens each", format_count(in));
     }
-    const bool offline = (is_offline_job() || !given("--deadline").empty()) && limits_.empty();
-    const bool online = !limits_.empty() || job_ == "serve" || (said.thing == Thing::kRequest && !offline);
+    const bool offline = (is_offline_job() || !given("--deadline").empty()) && said_.limits.empty();
+    const bool online = !said_.limits.empty() || said_.job == "serve" || (said.thing == Thing::kRequest && !offline);
     if (said.amount.per && (said.is_rate || *said.amount.per <= kContinuous || (online && !offline))) {
       const double per_second = count / in_seconds(*said.amount.per);
       const bool as_typed = said.flag == "--rate" && how.empty();  // a rate alone implies serving
@@ -368,7 +373,7 @@ class WorkWriter {
     if (has("--arrivals")) {
       if (const auto rate = rate_of_people()) put("--arrivals", rate_text(*rate));
     }
-    for (const SaidAmount& said : amounts_) {
+    for (const SaidAmount& said : said_.amounts) {
       // Requests are served, also where only their memory or speed is asked for.
       const bool served = said.thing == Thing::kRequest || said.thing == Thing::kUser;
       if (served && has("--job") && given("--job").empty() && !any_given(settings::Jobs::kTrain)) put("--job", "serve");
@@ -383,7 +388,7 @@ class WorkWriter {
         said_as(said, fmt::format("{} {}", rate_flag, text));
       } else if (has("--job")) {
         out_.notes.push_back(
-            fmt::format("'{}' does not depend on {}; 'recommend' plans for it", command_, said.text()));
+            fmt::format("'{}' does not depend on {}; 'recommend' plans for it", said_.command, said.text()));
       } else {
         out_.words.push_back(said.text());
       }
@@ -393,12 +398,13 @@ class WorkWriter {
   // ---- limits
 
   void put_limits() {
-    if (limits_.empty()) return;
+    if (said_.limits.empty()) return;
     if (has("--ttft-slo")) return put_slo_flags();
     if (has("--slo")) return put_slo();
     if (has("--job") && given("--job").empty() && !any_given(settings::Jobs::kTrain)) put("--job", "serve");
-    for (const LatencyLimit& limit : limits_) {
-      out_.notes.push_back(fmt::format("'{}' checks no limits ({}); 'recommend' and 'batch' do", command_, limit.text));
+    for (const LatencyLimit& limit : said_.limits) {
+      out_.notes.push_back(
+          fmt::format("'{}' checks no limits ({}); 'recommend' and 'batch' do", said_.command, limit.text));
       break;
     }
   }
@@ -407,14 +413,14 @@ class WorkWriter {
   void split_latency() {
     const double tokens = answer_tokens();
     if (!generates() || tokens <= 1) {
-      for (LatencyLimit& limit : limits_) {
+      for (LatencyLimit& limit : said_.limits) {
         if (limit.metric == LatencyMetric::kLatency) limit.metric = LatencyMetric::kTtft;
       }
       return;
     }
     constexpr double kFirstShare = 0.25;
     std::vector<LatencyLimit> parts;
-    for (const LatencyLimit& limit : limits_) {
+    for (const LatencyLimit& limit : said_.limits) {
       if (limit.metric != LatencyMetric::kLatency) {
         parts.push_back(limit);
         continue;
@@ -437,19 +443,19 @@ class WorkWriter {
                                        limit.text, format_count(tokens), first.text, each.text));
       parts.insert(parts.end(), {first, each});
     }
-    limits_ = parts;
+    said_.limits = parts;
   }
 
   std::optional<int> common_percentile() {
     std::optional<double> strictest;
-    for (const LatencyLimit& limit : limits_) {
+    for (const LatencyLimit& limit : said_.limits) {
       if (limit.percentile) strictest = std::max(strictest.value_or(0), *limit.percentile);
     }
     if (!strictest) return std::nullopt;
     const int modelled = modelled_percentile(*strictest);
     if (modelled != *strictest)
       out_.notes.push_back(fmt::format("p{:g} is planned as p{}", *strictest, modelled));
-    else if (std::any_of(limits_.begin(), limits_.end(), [&](const LatencyLimit& limit) {
+    else if (std::any_of(said_.limits.begin(), said_.limits.end(), [&](const LatencyLimit& limit) {
                return limit.percentile.value_or(*strictest) != *strictest;
              }))
       out_.notes.push_back(fmt::format("every limit is planned at p{}", modelled));
@@ -458,7 +464,7 @@ class WorkWriter {
 
   void put_slo_flags() {
     split_latency();
-    for (const LatencyLimit& limit : limits_) {
+    for (const LatencyLimit& limit : said_.limits) {
       const std::string flag = limit.metric == LatencyMetric::kTtft ? "--ttft-slo" : "--tpot-slo";
       std::erase_if(out_.words, [&](const std::string& word) { return word.starts_with(flag + "="); });
       put(flag, limit.text);
@@ -468,13 +474,13 @@ class WorkWriter {
   }
 
   void put_slo() {
-    const bool tokens_only = command_ == "service" || command_ == "exporter";
+    const bool tokens_only = said_.command == "service" || said_.command == "exporter";
     if (tokens_only) split_latency();
     const auto percentile = tokens_only ? common_percentile() : std::nullopt;
     if (percentile && has("--slo-percentile") && given("--slo-percentile").empty())
       put("--slo-percentile", std::to_string(*percentile));
     std::string text;
-    for (const LatencyLimit& limit : limits_) {
+    for (const LatencyLimit& limit : said_.limits) {
       std::string name = limit.metric == LatencyMetric::kTtft   ? "ttft"
                          : limit.metric == LatencyMetric::kTpot ? "tpot"
                                                                 : "";
@@ -539,7 +545,7 @@ class WorkWriter {
     const bool file = std::any_of(out_.words.begin() + 1, out_.words.end(), [](const std::string& word) {
       return !word.starts_with("--") && is_workload_file(word);
     });
-    if (file || model_among(out_.words).empty() || job_ == "rl" || !given("--help").empty()) return;
+    if (file || model_among(out_.words).empty() || said_.job == "rl" || !given("--help").empty()) return;
     for (const char* work : {"--tokens", "--samples", "--rate", "--sessions", "--mix", "--trace", "--rate-profile",
                              "--items", "--audio-hours", "--profile", "--per-item"}) {
       if (!given(work).empty()) return;
@@ -554,31 +560,24 @@ class WorkWriter {
       return images ? assume("--dataset-samples", "1M", "no size of the data was given")
                     : assume("--dataset-tokens", "100M", "no size of the data was given");
     }
-    const bool deadline_alone = job_.empty() && given("--job").empty() && !given("--deadline").empty();
+    const bool deadline_alone = said_.job.empty() && given("--job").empty() && !given("--deadline").empty();
     if (trains() || given("--job") == "train" || deadline_alone) {
       if (images) return assume("--samples", "10M", "no amount of data was given");
       const std::string tokens =
-          job_ == "finetune" || given("--method").find("lora") != std::string::npos ? "100M" : "1B";
+          said_.job == "finetune" || given("--method").find("lora") != std::string::npos ? "100M" : "1B";
       return assume("--tokens", tokens, "no amount of data was given");
     }
     const bool offline = is_offline_job() || !given("--deadline").empty();
-    if (job_ == "transcribe") return assume("--audio-hours", "1000", "no amount of audio was given");
-    if (given("--job").empty() && job_.empty()) put("--job", "serve");
+    if (said_.job == "transcribe") return assume("--audio-hours", "1000", "no amount of audio was given");
+    if (given("--job").empty() && said_.job.empty()) put("--job", "serve");
     if (offline) return assume("--items", "1M", "no amount of work was given");
-    assume("--rate", "1/s", "no traffic was given; --tokens 1B --job train plans training");
+    assume("--rate", "1/s", "no traffic was given; for training, add --job train --tokens 1B");
   }
 
   const std::deque<FlagInfo>& declared_;
-  std::string command_, job_;
+  Said said_;
+  Typed& out_;
   bool plans_ = false, job_inferred_ = false;
-  std::vector<SaidAmount> amounts_;
-  std::vector<LatencyLimit> limits_;
-  double concurrency_ = 0;
-  std::optional<double> think_, turns_;
-  std::optional<Seconds> turns_per_;
-  std::string parameters_, like_;
-  std::optional<double> nodes_, per_node_, longest_;
-  Typed out_;
 };
 
 }  // namespace

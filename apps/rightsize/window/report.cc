@@ -110,9 +110,9 @@ std::string summary(const WindowProblem& problem, const capacity::WindowSchedule
   const WindowOption &at_once = options.front(), &kept = options[1];
   if (!at_once.price || !kept.price) return text;
   const Usd saved = *at_once.monthly() - *kept.monthly();
-  if (saved <= Usd{}) return text + "\nWaiting saves no GPUs here: real time needs no more of them.";
-  text += fmt::format("\nWaiting saves {}/month compared with real time ({} of {} GPUs)", format_usd(saved),
-                      at_once.gpus - kept.gpus, at_once.gpus);
+  if (saved <= Usd{}) return text + "\nWindows save no GPUs here: real time needs no more of them.";
+  text += fmt::format("\nWindows save {}/month compared with real time ({} GPU{} instead of {})", format_usd(saved),
+                      kept.gpus, kept.gpus == 1 ? "" : "s", at_once.gpus);
   const auto add = [&](const WindowOption& option, const char* how) {
     const std::optional<Usd> cost = option.monthly();
     if (cost && *cost < *kept.monthly())

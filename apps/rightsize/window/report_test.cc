@@ -55,7 +55,7 @@ TEST(WindowReport, SavingsAreThoseOfTheTable) {
         });
       };
       if (cost(1) >= cost(0)) continue;
-      EXPECT_THAT(text, HasSubstr(fmt::format("Waiting saves {}/month", format_usd(usd(cost(0) - cost(1))))));
+      EXPECT_THAT(text, HasSubstr(fmt::format("Windows save {}/month", format_usd(usd(cost(0) - cost(1))))));
       EXPECT_THAT(text, HasSubstr(fmt::format("{} with GPUs rented only", format_usd(usd(cost(0) - cost(2))))));
       if (std::isfinite(cost(3))) {
         EXPECT_THAT(text, HasSubstr(fmt::format("{} with spot GPUs only", format_usd(usd(cost(0) - cost(3))))));

@@ -174,7 +174,7 @@ std::string describe(const Note& note) {
       return fmt::format("tensor parallelism spans machines of {:.0f} GPUs, so every layer waits for the network",
                          note.value);
     case NoteKind::kNoFastLinks:
-      return "tensor parallelism runs over PCIe (no NVLink), and every layer waits for it";
+      return "tensor parallelism uses PCIe, not NVLink, which slows every layer";
     case NoteKind::kCacheLimits:
       return fmt::format(
           "the KV cache limits the batch: {} requests run at once, in all stages of their answers; the others queue",
@@ -195,7 +195,7 @@ std::string describe(const Note& note) {
     case NoteKind::kAttentionWindowIgnored:
       return "the attention window is not modelled: attention is counted over the full sequence";
     case NoteKind::kQuantizedAdapters:
-      return "nf4 weights are expanded in every pass";
+      return "nf4 weights are dequantized in every pass";
     case NoteKind::kAdapterInputs:
       return "PEFT keeps adapters in fp32, so without autocast every adapted layer casts its input to fp32 and its "
              "output "

@@ -1,0 +1,262 @@
+#include "rightsize/typed/combined.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/amount.h"
+#include "base/file.h"
+#include "base/located_json.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "rightsize/typed/aliases.h"
+#include "rightsize/typed/lists.h"
+
+namespace rightsize::app {
+namespace {
+
+// Keys of a verl configuration, by how they end, and our flags.
+constexpr std::pair<std::string_view, std::string_view> kVerlKeys[] = {
+    {"data.train_batch_size", "--prompts"},
+    {"data.max_response_length", "--max-response-length"},
+    {"model.path", "--model"},
+    {"rollout.n", "--samples"},
+    {"rollout.tensor_model_parallel_size", "--rollout-tp"},
+    {"rollout.name", ""},
+    {"actor.ppo_mini_batch_size", "--train-batch"},
+    {"algorithm.adv_estimator", "--algorithm"},
+    {"trainer.n_gpus_per_node", "--gpus-per-node"},
+    {"trainer.nnodes", "--nodes"},
+    {"trainer.total_training_steps", "--steps"},
+};
+
+class Combiner {
+ public:
+  Combiner(Typed& typed, const std::deque<FlagInfo>& declared) : typed_(typed), declared_(declared) {}
+
+  void run() {
+    if (has("--resolution")) put_resolution();
+    if (has("--listen")) put_address();
+    if (has("--base")) put_peak();
+    if (has("--speculate")) put_draft();
+    if (has("--algorithm")) put_rl();
+    if (has("--provider")) put_place();
+    if (has("--zero")) put_deepspeed();
+  }
+
+ private:
+  bool has(std::string_view name) const {
+    return std::any_of(declared_.begin(), declared_.end(), [&](const FlagInfo& flag) { return flag.is_called(name); });
+  }
+
+  // Removes a flag that the command does not have, in any of its spellings, and returns its value.
+  std::optional<std::string> take(std::string_view names) {
+    std::vector<std::string>& words = typed_.words;
+    for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+      std::string name = words[i].substr(0, words[i].find('='));
+      std::replace(name.begin(), name.end(), '_', '-');
+      if (!is_flag_word(name) || !lists_word(names, to_lower(name)) || has(name)) continue;
+      const bool joined = words[i].find('=') != std::string::npos;
+      if (!joined && (i + 1 >= words.size() || is_flag_word(words[i + 1]))) continue;
+      const std::string value = joined ? words[i].substr(words[i].find('=') + 1) : words[i + 1];
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i),
+                  words.begin() + static_cast<std::ptrdiff_t>(i + (joined ? 1 : 2)));
+      return value;
+    }
+    return std::nullopt;
+  }
+  void put(const std::string& flag, const std::string& value) {
+    typed_.words.push_back(flag);
+    if (!value.empty()) typed_.words.push_back(value);
+  }
+  void say(const std::string& text) { typed_.renamed.push_back(text); }
+
+  void put_resolution() {
+    const auto height = take("--height"), width = take("--width");
+    if (!height && !width) return;
+    std::string size = width && height ? *width + "x" + *height : height.value_or(width.value_or(""));
+    if (!width)
+      size = meant_value("--resolution", size + "p").find('x') == std::string::npos
+                 ? size
+                 : meant_value("--resolution", size + "p");
+    const bool both = width && height;
+    say(fmt::format("{} --resolution {}",
+                    both    ? "--width and --height are"
+                    : width ? "--width is"
+                            : "--height is",
+                    size));
+    put("--resolution", size);
+  }
+
+  void put_address() {
+    const auto host = take("--host --bind --address"), port = take("--port -p");
+    if (!host && !port) return;
+    const std::string address = host.value_or("127.0.0.1") + ":" + port.value_or("8080");
+    const bool both = host && port;
+    say(fmt::format("{} --listen {}", both ? "--host and --port are" : host ? "--host is" : "--port is", address));
+    put("--listen", address);
+  }
+
+  void put_peak() {
+    const auto peak = take("--peak --max --burst"), share = take("--share --peak-share");
+    if (!peak) return;
+    for (std::size_t i = 1; i < typed_.words.size(); ++i) {
+      std::string& word = typed_.words[i];
+      const bool value = i > 1 && typed_.words[i - 1] == "--base";
+      if (!value && !word.starts_with("--base=")) continue;
+      double part = share ? std::atof(share->c_str()) : 0.3;
+      if (share && share->ends_with('%')) part /= 100;
+      word += fmt::format(",peak={},share={:g}", *peak, part);
+      say(fmt::format("--peak is --base {}", word.substr(word.starts_with("--base=") ? 7 : 0)));
+      if (!share) typed_.notes.emplace_back("assumed: the peak lasts 30 % of the time (share=0.3)");
+      return;
+    }
+    put("--peak", *peak);  // without a base, the parser says what is missing
+  }
+
+  void put_draft() {
+    const auto draft = take("--speculative-model --draft-model --speculative-draft-model-path");
+    const auto tokens = take("--num-speculative-tokens --speculative-num-draft-tokens --speculative-num-steps");
+    if (!draft && !tokens) return;
+    put("--speculate", tokens.value_or("3"));
+    typed_.notes.push_back(fmt::format(
+        "{}drafts {} tokens at a time: --speculate {}; whether they are accepted is assumed (--speculate N,ACCEPTANCE)",
+        draft ? *draft + " " : "a draft model ", tokens.value_or("3"), tokens.value_or("3")));
+  }
+
+  bool says_rl() const {
+    for (std::size_t i = 1; i < typed_.words.size(); ++i) {
+      const std::string& word = typed_.words[i];
+      if (word == "--job=rl" || (word == "rl" && typed_.words[i - 1] == "--job")) return true;
+    }
+    return false;
+  }
+
+  void put_rl() {
+    put_keys();
+    if (!says_rl()) return;
+    if (const auto batch = take("--train-batch-size --train-prompts")) {
+      put("--prompts", *batch);
+      say("--train-batch-size is --prompts");
+    }
+    if (const auto samples = take("--rollout-n --num-samples -n")) {
+      put("--samples", *samples);
+      say("--rollout-n is --samples");
+    }
+    // A limit on the length of an answer is not its mean.
+    constexpr std::string_view kLimits =
+        "--max-response-length --max-completion-length --max-new-tokens --max-response-len --response-length "
+        "--max-output-tokens";
+    if (const auto most = take(kLimits)) put_longest(*most);
+    std::vector<std::string>& words = typed_.words;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const bool number = i + 1 < words.size() && words[i + 1].find_first_not_of("0123456789.") == std::string::npos;
+      if (words[i] == "--async" && !number) words[i] = "--async=1", say("--async is --async 1");
+    }
+    const auto asked = std::find(words.begin(), words.end(), "--disaggregated");
+    if (asked != words.end() && (asked + 1 == words.end() || is_flag_word(*(asked + 1)))) {
+      words.erase(asked);
+      typed_.notes.emplace_back("layouts with separate GPUs for trainer and rollout are searched; --layout fixes one");
+    }
+  }
+
+  void put_longest(const std::string& most) {
+    for (std::size_t i = 1; i < typed_.words.size(); ++i) {
+      std::string& word = typed_.words[i];
+      if (!word.starts_with("--osl=") && typed_.words[i - 1] != "--osl") continue;
+      word += ",max=" + most;
+      return;
+    }
+    put("--osl", "max=" + most);
+  }
+
+  // verl: data.train_batch_size=1024 actor_rollout_ref.model.path=Qwen/Qwen3-8B.
+  void put_keys() {
+    std::vector<std::string> flags;
+    std::erase_if(typed_.words, [&](const std::string& word) {
+      const std::size_t equals = word.find('='), dot = word.find('.');
+      if (is_flag_word(word) || equals == std::string::npos || dot > equals) return false;
+      const std::string_view key = std::string_view(word).substr(0, equals);
+      for (const auto& [ours, flag] : kVerlKeys) {
+        if (!key.ends_with(ours)) continue;
+        say(fmt::format("{} is {}", key, flag.empty() ? "not needed" : flag));
+        if (!flag.empty()) flags.insert(flags.end(), {std::string(flag), word.substr(equals + 1)});
+        return true;
+      }
+      return false;
+    });
+    typed_.words.insert(typed_.words.end(), flags.begin(), flags.end());
+  }
+
+  // SkyPilot: --infra gcp/europe-west4 or aws/us-east-1/us-east-1a.
+  void put_place() {
+    for (std::size_t i = 1; i < typed_.words.size(); ++i) {
+      std::string& word = typed_.words[i];
+      constexpr std::string_view kNames = "--infra --cloud --provider --providers";
+      const std::size_t equals = word.find('=');
+      const bool joined = equals != std::string::npos && lists_word(kNames, word.substr(0, equals));
+      if (!joined && !lists_word(kNames, typed_.words[i - 1])) continue;
+      const std::string place = joined ? word.substr(equals + 1) : word;
+      const std::vector<std::string_view> parts = split_list(place, '/');
+      if (parts.size() < 2) continue;
+      const std::string provider(parts[0]), region(parts[1]);
+      say(fmt::format("{}/{} is --provider {} --region {}", provider, region, provider, region));
+      word = joined ? word.substr(0, equals + 1) + provider : provider;
+      if (region != "*") put("--region", region);
+      return;
+    }
+  }
+
+  // --deepspeed ds_config.json: the stage and what is offloaded.
+  void put_deepspeed() {
+    for (std::size_t i = 1; i + 1 < typed_.words.size(); ++i) {
+      const std::string path = typed_.words[i + 1];
+      if (typed_.words[i] != "--deepspeed" || !path.ends_with(".json") || !std::filesystem::exists(path)) continue;
+      const Result<std::string> text = read_file(path);
+      const Checked<LocatedJson> json = text ? LocatedJson::parse(path, *text) : fail(Errors{text.error()});
+      const JsonMember* zero = json ? json->root().find("zero_optimization") : nullptr;
+      const JsonMember* stage = zero != nullptr ? zero->value.find("stage") : nullptr;
+      if (stage == nullptr || stage->value.type != JsonType::kNumber) return;
+      typed_.words.erase(typed_.words.begin() + static_cast<std::ptrdiff_t>(i),
+                         typed_.words.begin() + static_cast<std::ptrdiff_t>(i + 2));
+      put("--zero", fmt::format("{:g}", stage->value.number));
+      std::string said = fmt::format("{} is --zero {:g}", path, stage->value.number);
+      const bool parameters = zero->value.find("offload_param") != nullptr;
+      if (has("--offload") && (parameters || zero->value.find("offload_optimizer") != nullptr)) {
+        put("--offload", parameters ? "parameters" : "optimizer");
+        said += fmt::format(" --offload {}", parameters ? "parameters" : "optimizer");
+      }
+      return say(said);
+    }
+  }
+
+  Typed& typed_;
+  const std::deque<FlagInfo>& declared_;
+};
+
+}  // namespace
+
+void combine_flags(Typed& typed, const std::deque<FlagInfo>& declared) { Combiner(typed, declared).run(); }
+
+std::string algorithm_of(std::string_view word) {
+  constexpr std::pair<std::string_view, std::string_view> kAlgorithms[] = {
+      {"grpo", "grpo"},
+      {"ppo", "ppo"},
+      {"rlhf", "ppo"},
+      {"dapo", "dapo"},
+      {"rloo", "rloo"},
+      {"reinforce", "reinforce++"},
+      {"reinforce++", "reinforce++"},
+      {"distill", "distill"},
+  };
+  const std::string folded = to_lower(word);
+  for (const auto& [typed, ours] : kAlgorithms) {
+    if (typed == folded) return std::string(ours);
+  }
+  return {};
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,18 @@
+// Settings that other tools spread over several flags or write as one: --height and --width are --resolution, --host
+// and
+// --port are --listen, gcp/europe-west4 is a provider and a region, and verl's trainer.nnodes=2 is --nodes 2.
+#pragma once
+
+#include <deque>
+
+#include "rightsize/typed/typed.h"
+
+namespace rightsize::app {
+
+// Expects the words as they were typed, the command first.
+void combine_flags(Typed& typed, const std::deque<FlagInfo>& declared);
+
+// The RL algorithm that a word names: grpo, ppo, ...; empty: none.
+std::string algorithm_of(std::string_view word);
+
+}  // namespace rightsize::app

@@ -1,0 +1,171 @@
+#include "rightsize/typed/combined.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "base/text.h"
+#include "catalog/hardware.h"
+#include "presets/presets.h"
+#include "rightsize/call.h"
+#include "rightsize/typed/file_kind.h"
+#include "rightsize/typed/repair.h"
+#include "rightsize/typed/work.h"
+
+namespace rightsize::app {
+namespace {
+
+using ::testing::Contains;
+
+// All steps from what was typed to the flags of the command.
+Typed combined(const std::string& line) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split_list(line, ' ')) words.emplace_back(word);
+  Typed typed = meant_command(std::move(words), command_names());
+  const CommandInfo command = *describe_command(typed.words.front());
+  return meant_work(meant_flags(std::move(typed), command.flags), command.flags);
+}
+
+std::string combined_value(const Typed& typed, const std::string& flag) {
+  for (std::size_t i = 1; i < typed.words.size(); ++i) {
+    if (typed.words[i].starts_with(flag + "=")) return typed.words[i].substr(flag.size() + 1);
+    if (typed.words[i - 1] == flag) return typed.words[i];
+  }
+  return {};
+}
+
+TEST(CombinedFlags, SeveralFlagsAreOneSetting) {
+  Random random(3);
+  for (int i = 0; i < 40; ++i) {
+    const int a = 16 + static_cast<int>(random.uniform() * 4000), b = 16 + static_cast<int>(random.uniform() * 4000);
+    EXPECT_EQ(
+        combined_value(combined(fmt::format("estimate flux.1-dev l40s --height {} --width {}", a, b)), "--resolution"),
+        fmt::format("{}x{}", b, a));
+    EXPECT_EQ(combined_value(combined(fmt::format("serve --port {} --host 0.0.0.0", a)), "--listen"),
+              fmt::format("0.0.0.0:{}", a));
+    EXPECT_EQ(
+        combined_value(combined(fmt::format("commit --base {} --peak {} --share 25% --gpu h100", a, b)), "--base"),
+        fmt::format("{},peak={},share=0.25", a, b));
+  }
+  const Typed place = combined("prices l4 --infra gcp/europe-west4");
+  EXPECT_EQ(combined_value(place, "--provider"), "gcp");
+  EXPECT_EQ(combined_value(place, "--region"), "europe-west4");
+}
+
+// A limit on the length of an answer never becomes its mean, whatever the tool calls it.
+TEST(CombinedFlags, ALimitIsNotAMean) {
+  Random random(5);
+  for (const char* flag : {"--max-response-length", "--max_completion_length", "--max-new-tokens"}) {
+    const int most = 64 + static_cast<int>(random.uniform() * 30'000);
+    EXPECT_EQ(combined_value(combined(fmt::format("rl qwen3-8b 8xh100 {} {}", flag, most)), "--osl"),
+              fmt::format("max={}", most));
+    EXPECT_EQ(combined_value(combined(fmt::format("rl qwen3-8b 8xh100 --osl 900 {} {}", flag, most)), "--osl"),
+              fmt::format("900,max={}", most));
+  }
+  EXPECT_EQ(combined_value(combined("recommend llama-3.1-8b --rate 5/s --max-model-len 8192"), "--isl"), "");
+}
+
+TEST(CombinedFlags, NoWordForAnAlgorithmGetsLost) {
+  for (const char* algorithm : {"grpo", "ppo", "dapo", "rloo"}) {
+    EXPECT_EQ(combined_value(combined(fmt::format("rl {} llama-3.1-8b", algorithm)), "--algorithm"), algorithm);
+    EXPECT_EQ(combined_value(combined(fmt::format("recommend {} llama-3.1-8b", algorithm)), "--algorithm"), algorithm);
+    EXPECT_EQ(combined_value(combined(fmt::format("{} llama-3.1-8b --gpus 8", algorithm)), "--algorithm"), algorithm);
+  }
+  const Typed dpo = combined("rl dpo llama-3.1-8b");
+  EXPECT_EQ(combined_value(dpo, "--job"), "train");
+  EXPECT_EQ(combined_value(dpo, "--preference"), "yes");
+}
+
+TEST(CombinedFlags, ConfigurationsOfOtherTools) {
+  const Typed verl = combined(
+      "rl data.train_batch_size=1024 actor_rollout_ref.model.path=Qwen/Qwen3-8B actor_rollout_ref.rollout.n=5 "
+      "trainer.n_gpus_per_node=8 trainer.nnodes=2");
+  EXPECT_EQ(combined_value(verl, "--prompts"), "1024");
+  EXPECT_EQ(combined_value(verl, "--samples"), "5");
+  EXPECT_EQ(combined_value(verl, "--gpus"), "16");
+  EXPECT_EQ(combined_value(verl, "--model"), "Qwen/Qwen3-8B");
+  const std::string path = testing::TempDir() + "ds_config.json";
+  for (const int stage : {1, 2, 3}) {
+    std::ofstream(path) << fmt::format(
+        R"({{"zero_optimization": {{"stage": {}, "offload_optimizer": {{"device": "cpu"}}}}}})", stage);
+    const Typed deepspeed = combined("memory llama-3.1-8b --gpu a100 --deepspeed " + path);
+    EXPECT_EQ(combined_value(deepspeed, "--zero"), std::to_string(stage));
+    EXPECT_EQ(combined_value(deepspeed, "--offload"), "optimizer");
+  }
+  std::filesystem::remove(path);
+}
+
+// The batch of a step is the same however it is written.
+TEST(CombinedFlags, GlobalBatchesInTokensAndInPasses) {
+  Random random(9);
+  for (int i = 0; i < 50; ++i) {
+    const int sequence = 1024 << static_cast<int>(random.uniform() * 4);
+    const int samples = 200 + static_cast<int>(random.uniform() * 3000);
+    const Typed tokens = combined(fmt::format("recommend llama-3.1-8b --tokens 1B --seq {} --global-batch {}tokens",
+                                              sequence, static_cast<long>(samples) * sequence));
+    EXPECT_EQ(combined_value(tokens, "--global-batch"), std::to_string(samples));
+    const int copies = 1 << static_cast<int>(random.uniform() * 5),
+              passes = 1 + static_cast<int>(random.uniform() * 64);
+    const Typed step =
+        combined(fmt::format("estimate llama-3.1-70b h100 --tp 8 --gpus {} --batch 2 --global-batch-size {}",
+                             8 * copies, 2 * copies * passes));
+    EXPECT_EQ(combined_value(step, "--accumulate"), std::to_string(passes));
+  }
+}
+
+// An 's' is part of some names: an L40S is not several L40.
+TEST(Names, EveryGpuIsItself) {
+  const Checked<catalog::Catalog> facts = catalog::load_hardware("");
+  ASSERT_TRUE(facts);
+  for (const catalog::Gpu& gpu : facts->gpus) {
+    EXPECT_EQ(singular_gpu(gpu.name), gpu.name);
+    const Typed typed = combined("prices " + gpu.name);
+    EXPECT_THAT(typed.words, testing::AnyOf(Contains(gpu.name), Contains("--gpu=" + gpu.name))) << gpu.name;
+  }
+  EXPECT_EQ(singular_gpu("H100s"), "H100");
+  EXPECT_EQ(singular_gpu("l40ss"), "l40s");
+}
+
+// A family and a size mean a model of that family and size.
+TEST(Names, AFamilyAndASizeAreTheNewestModel) {
+  for (const auto& [typed, family, size] : {std::tuple{"llama 70b", "llama", 70e9}, {"qwen 14b", "qwen", 14e9}}) {
+    const Typed meant = combined(fmt::format("memory {} --job serve", typed));
+    const Checked<model::ModelShape> shape = model::find_model(meant.words.at(1));
+    ASSERT_TRUE(shape) << meant.words.at(1);
+    EXPECT_TRUE(shape->name.starts_with(family)) << shape->name;
+    EXPECT_NEAR(static_cast<double>(shape->parameters()) / size, 1, 0.15) << shape->name;
+  }
+}
+
+TEST(LeftOut, EveryFlagThatASuggestionDrops) {
+  EXPECT_EQ(left_out({"fleet", "--from", "a", "--partition=gpu", "--top=3"}, {"fleet", "--from", "a", "--top", "3"}),
+            std::vector<std::string>{"--partition"});
+  EXPECT_TRUE(left_out({"gpus", "h100"}, {"gpus"}).empty());
+}
+
+TEST(FileKind, NamesTheCommandThatReadsAFile) {
+  const std::string path = testing::TempDir() + "some_file";
+  const std::pair<const char*, const char*> kinds[] = {{"#!/bin/bash\n#SBATCH --gres=gpu:8\n", "diff"},
+                                                       {"apiVersion: v1\nkind: Pod\n", "diff"},
+                                                       {"JobID|User|State\n", "fleet"},
+                                                       {"# HELP vllm:num_requests_running x\n", "service"},
+                                                       {"index, utilization.gpu [%]\n", "profile"},
+                                                       {"BilledCost,ServiceName\n", "bill"}};
+  for (const auto& [text, command] : kinds) {
+    std::ofstream(path) << text;
+    ASSERT_FALSE(command_for_file(path).empty()) << text;
+    EXPECT_EQ(command_for_file(path).front(), command) << text;
+    EXPECT_EQ(command_for_file(path).back(), path);
+  }
+  std::ofstream(path) << "nothing of the kind";
+  EXPECT_TRUE(command_for_file(path).empty());
+  std::filesystem::remove(path);
+  EXPECT_TRUE(command_for_file(path).empty());
+}
+
+}  // namespace
+}  // namespace rightsize::app

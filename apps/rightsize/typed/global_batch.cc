@@ -1,0 +1,72 @@
+#include "rightsize/typed/global_batch.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/amount.h"
+#include "base/format.h"
+#include "rightsize/typed/amounts.h"
+#include "rightsize/typed/lists.h"
+
+namespace rightsize::app {
+namespace {
+
+double number_of(const Typed& typed, const std::string& flag, double otherwise) {
+  for (const std::string& word : typed.words) {
+    if (!word.starts_with(flag + "=")) continue;
+    const auto amount = parse_amount(word.substr(flag.size() + 1));
+    return amount ? amount->count : otherwise;
+  }
+  return otherwise;
+}
+
+void put_sequences(Typed& typed, std::string& word) {
+  constexpr double kMostSequences = 1e5, kSequence = 2048;
+  const auto amount = parse_amount(word.substr(word.find('=') + 1));
+  const bool tokens = amount && thing_of(amount->thing) == Thing::kToken;
+  if (!amount || amount->per || (!tokens && amount->count < kMostSequences)) return;
+  const double sequence = number_of(typed, "--seq", kSequence);
+  const double samples = std::max(1.0, std::round(amount->count / sequence));
+  word = fmt::format("--global-batch={:.0f}", samples);
+  typed.notes.push_back(fmt::format("a step of {} tokens is {} sequences of {} tokens", format_count(amount->count),
+                                    format_count(samples), format_count(sequence)));
+}
+
+void put_passes(Typed& typed, double samples) {
+  const double copies =
+      std::max(1.0, number_of(typed, "--gpus", 1) /
+                        (number_of(typed, "--tp", 1) * number_of(typed, "--pp", 1) * number_of(typed, "--cp", 1)));
+  const double passes = std::max(1.0, std::round(samples / (number_of(typed, "--batch", 1) * copies)));
+  typed.words.push_back(fmt::format("--accumulate={:.0f}", passes));
+  typed.notes.push_back(fmt::format("{} samples per step on {} cop{} of the model: --accumulate {:.0f}",
+                                    format_count(samples), format_count(copies), copies == 1 ? "y" : "ies", passes));
+}
+
+}  // namespace
+
+void put_global_batch(Typed& typed, const std::deque<FlagInfo>& declared, bool language_model) {
+  const auto has = [&](std::string_view name) {
+    return std::any_of(declared.begin(), declared.end(), [&](const FlagInfo& flag) { return flag.name == name; });
+  };
+  std::vector<std::string>& words = typed.words;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (has("--global-batch")) {
+      if (name == "--global-batch" && language_model) return put_sequences(typed, words[i]);
+      continue;
+    }
+    if (!has("--accumulate") || !lists_word("--global-batch --global-batch-size --train-batch-size --gbs", name))
+      continue;
+    const bool joined = name.size() < words[i].size();
+    if (!joined && i + 1 == words.size()) return;
+    const auto samples = parse_amount(joined ? words[i].substr(name.size() + 1) : words[i + 1]);
+    if (!samples || samples->per) return;
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i),
+                words.begin() + static_cast<std::ptrdiff_t>(i + (joined ? 1 : 2)));
+    return put_passes(typed, samples->count);
+  }
+}
+
+}  // namespace rightsize::app

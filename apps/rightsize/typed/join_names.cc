@@ -1,0 +1,122 @@
+#include "rightsize/typed/join_names.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/amount.h"
+#include "base/text.h"
+#include "catalog/words.h"
+#include "presets/presets.h"
+#include "rightsize/typed/amounts.h"
+#include "rightsize/typed/lists.h"
+
+namespace rightsize::app {
+namespace {
+
+std::vector<std::string> parts_of_name(const std::string& name) {
+  std::vector<std::string> parts;
+  const std::string lower = to_lower(name);
+  for (const std::string_view part : split_list(lower, '-')) parts.emplace_back(part);
+  return parts;
+}
+
+// The built-in model that a part of its name means: qwen3-235b is qwen3-235b-a22b, and llama-70b the newest Llama of
+// 70B. Empty where there is none.
+std::string completed_model(const std::string& name) {
+  const std::vector<std::string> typed = parts_of_name(name);
+  const bool sized =
+      typed.size() > 1 && std::any_of(typed.begin(), typed.end(), [](const std::string& part) {
+        return part.size() > 1 && part.back() == 'b' && part.find_first_not_of("0123456789.") == part.size() - 1;
+      });
+  std::string found;
+  bool goes_on = true;
+  for (const std::string& preset : model::preset_names()) {
+    if (preset.starts_with(to_lower(name) + "-")) {
+      if (!found.empty() && !preset.starts_with(found)) goes_on = false;
+      if (found.empty()) found = preset;
+    }
+  }
+  if (!found.empty() && goes_on) return found;
+  if (!sized) return {};
+  std::string newest;
+  for (const std::string& preset : model::preset_names()) {
+    const std::vector<std::string> parts = parts_of_name(preset);
+    const bool all =
+        std::all_of(typed.begin(), typed.end(), [&](const std::string& part) { return holds(parts, part); });
+    // A family, a version and a size: "llama-3.3-70b", not "llama-3.2-11b-vision".
+    if (!all || parts.front() != typed.front() || parts.size() > typed.size() + 1) continue;
+    if (newest.empty() || strverscmp(preset.c_str(), newest.c_str()) > 0) newest = preset;
+  }
+  return newest;
+}
+
+}  // namespace
+
+void join_names(Typed& typed) {
+  std::vector<std::string>& words = typed.words;
+  constexpr std::array kNamed = {"memory", "estimate", "recommend", "prices", "gpus", "models", "batch", "commit"};
+  if (!holds(kNamed, words.front())) return;
+  const auto end = std::find_if(words.begin() + 1, words.end(), [](const auto& word) { return word.starts_with('-'); });
+  std::transform(words.begin() + 1, end, words.begin() + 1, singular_gpu);
+  std::vector<std::string> bare(words.begin() + 1, end), joined;
+  const bool gpu_by_flag = words.front() == "recommend" || words.front() == "commit";
+  if (bare.size() + (gpu_by_flag ? 1 : 0) < 2 ||
+      (bare.size() == 2 && !gpu_by_flag && model::is_known_name(bare[0]) && kind_of_word(bare[1]) == WordKind::kGpu))
+    return;
+  for (std::size_t at = 0; at < bare.size();) {
+    std::size_t many = std::min<std::size_t>(4, bare.size() - at);
+    std::string name;
+    for (; many > 0; --many) {
+      const auto first = bare.begin() + static_cast<std::ptrdiff_t>(at);
+      name = fmt::format("{}", fmt::join(first, first + static_cast<std::ptrdiff_t>(many), "-"));
+      // Several words are one name only if that is exactly the name of a GPU or a built-in model.
+      if (many > 1 && name.find('=') != std::string::npos) continue;  // verl's data.train_batch_size=1024
+      const WordKind kind = many == 1 ? WordKind::kOther : kind_of_word(name);
+      const std::string whole = many > 1 && kind == WordKind::kOther ? completed_model(name) : std::string();
+      if (!whole.empty()) {
+        if (!whole.starts_with(to_lower(name)))
+          typed.notes.push_back(fmt::format("assumed: '{}' is {}; 'rightsize models {}' lists others",
+                                            fmt::join(first, first + static_cast<std::ptrdiff_t>(many), " "), whole,
+                                            bare[at]));
+        name = whole;
+      }
+      if (many == 1 || kind == WordKind::kGpu || !whole.empty() ||
+          (kind == WordKind::kModel && model::note_on_name(name).find("by its name") == std::string::npos))
+        break;
+    }
+    at += std::max<std::size_t>(many, 1);
+    if (many == 1 && bare.size() > 1 && holds(std::array{"on", "with", "vs", "and", "of", "for", "at", "the"}, name))
+      continue;
+    // `8 h100` and `8x h100` are 8xh100; a number may itself be the name of a GPU, as 4090 is.
+    const std::string count = joined.empty() ? "" : joined.back().substr(0, joined.back().find('x'));
+    const bool counted = !count.empty() && count.find_first_not_of("0123456789") == std::string::npos &&
+                         joined.back().size() <= count.size() + 1 && kind_of_word(joined.back()) != WordKind::kGpu;
+    if (counted && kind_of_word(name) == WordKind::kGpu) {
+      name = count + "x" + name;
+      joined.pop_back();
+    }
+    if (const catalog::CountedGpu gpu = catalog::split_gpu_count(name); words.front() == "commit" && gpu.count) {
+      joined.push_back(fmt::format("--base={}", *gpu.count));
+      name = gpu.name;
+    }
+    // `5000 hours` is an amount, not a Quadro RTX 5000.
+    const bool amount = (name.find_first_not_of("0123456789.,") == std::string::npos) && at < bare.size() &&
+                        (thing_of(bare[at]) != Thing::kNone || continues_amount(bare[at]) || bare[at] == "hours");
+    if (gpu_by_flag && !amount && kind_of_word(name) == WordKind::kGpu)
+      joined.push_back("--gpu=" + name);
+    else
+      joined.push_back(name);
+  }
+  constexpr std::array kModelFirst = {"memory", "estimate", "batch"};
+  if (joined.size() == 2 && holds(kModelFirst, words.front()) && kind_of_word(joined[0]) == WordKind::kGpu &&
+      kind_of_word(joined[1]) != WordKind::kGpu)
+    std::swap(joined[0], joined[1]);
+  joined.insert(joined.begin(), words.front());
+  joined.insert(joined.end(), end, words.end());
+  words = std::move(joined);
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,12 @@
+// Names of several words: `RTX 4090`, `llama 3.1 8b on h100`, `qwen3 235b`.
+#pragma once
+
+#include "rightsize/typed/typed.h"
+
+namespace rightsize::app {
+
+// Joins them. A GPU after the model of a plan becomes --gpu; an incomplete name becomes that of the newest model it
+// fits.
+void join_names(Typed& typed);
+
+}  // namespace rightsize::app

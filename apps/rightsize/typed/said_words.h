@@ -1,0 +1,54 @@
+// Reads what the bare words of a command line say: jobs, amounts, lengths, limits, money, places and names.
+#pragma once
+
+#include "rightsize/typed/said.h"
+
+namespace rightsize::app {
+
+class WordReader {
+ protected:
+  WordReader(Typed typed, const std::deque<FlagInfo>& declared);
+
+  void keep(const std::string& word);
+  const FlagInfo* find(std::string_view name) const;
+  bool has(std::string_view name) const;
+  void set_job(const std::string& job);
+  // "embed", "50M docs/day", "20 req/s", "by friday", a server's address.
+  bool take_bare();
+  std::string lower_at(std::size_t at) const;
+  // "spot", "on aws", "in eu", "in us-east-1": terms, a provider or a region. A word alone may also be a link.
+  bool take_offer(const std::string& word);
+  // "1000 input and 300 output tokens", "1k tokens in", "prompts of 2000 tokens" after "input".
+  bool take_lengths(const std::string& word);
+  // "p95 TTFT under 1 s", "latency below 200ms".
+  bool take_stated_limit();
+  // "under 1 second": too short for a deadline, so it limits the wait for an answer.
+  bool take_short_limit(const std::string& word);
+  // "6h window", "30ms each": how often collected work runs, and how long an item takes.
+  bool take_window(const std::string& word);
+  // "20k examples of 1k tokens": how long each is.
+  void take_length_of_each();
+  // "$2000/month", "$50": a budget.
+  bool take_money(const std::string& word);
+  // A flag without its dashes: `estimate llama-3.1-8b l4 batch 4`.
+  bool take_pair(const std::string& word);
+  // "5000 hours of audio".
+  bool take_audio(const std::string& word);
+  // A word that says nothing, beside a model: `estimate throughput llama-3.1-8b`. Paths and numbers are kept.
+  bool skip_word(const std::string& word);
+  // A GPU or a number format in any place: `memory deepseek-v3 fp8 8xH200`.
+  bool take_name(const std::string& word);
+
+  std::vector<std::string> in_;
+  const std::deque<FlagInfo>& declared_;
+  bool plans_ = false, first_bare_ = true;
+  std::size_t at_ = 0;
+  Said out_;
+};
+
+// A unit may be a separate word: --docs 50 M per day.
+bool is_unit_word(const std::string& word);
+// Words between names that have no meaning alone.
+bool is_link(std::string_view word);
+
+}  // namespace rightsize::app
