@@ -160,10 +160,9 @@ void Outlooks::note_recent(const Offer& offer) {
   if (offer.is_confirmed()) recent.confirmed[offer.machine->provider].push_back(dollars(offer) / offer.machine->gpus);
 }
 
-// The sources of the row, and other providers with a recent price near it.
-int Outlooks::sources_of(const Offer& offer) const {
-  const auto& named = offer.price->provenance.sources;
-  int count = static_cast<int>(std::max<std::size_t>(1, named.size()));
+// Other providers with a recent price near it.
+int Outlooks::others_near(const Offer& offer) const {
+  int count = 0;
   const auto recent = recent_.find({offer.gpu, offer.price->purchase});
   if (recent == recent_.end()) return count;
   const double paid = dollars(offer) / offer.machine->gpus;
@@ -240,7 +239,8 @@ PriceOutlook Outlooks::of(const Offer& offer, Seconds job) const {
   const bool floor = is_floor(offer, machine);
   const std::optional<Date>& since = offer.price->since;
   outlook.floor = floor && !(since && *offer.price->provenance.date - *since >= kLaunchDays);
-  outlook.sources = sources_of(offer);
+  outlook.others = others_near(offer);
+  outlook.sources = static_cast<int>(std::max<std::size_t>(1, offer.price->provenance.sources.size())) + outlook.others;
   const auto recent = recent_.find({offer.gpu, offer.price->purchase});
   outlook.aged = *age > kAgedDays && outlook.sources < 2 && recent != recent_.end() && recent->second.any;
   const auto gpu = fresh_.find({offer.gpu, offer.price->purchase});

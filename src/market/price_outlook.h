@@ -41,6 +41,7 @@ struct PriceOutlook {
   std::optional<Seconds> age;  // of the row; nothing: the user's own price or undated
 
   int sources = 1;  // independent ones that agree on it; 1: single-source
+  int others = 0;   // of them, other providers that charge about as much for this GPU
 
   bool floor = false;  // spot at exactly a tenth of on-demand, and not known to be offered for longer than a launch
   bool unconfirmed = false;  // the catalogue marks the price or its date as unverified
@@ -131,7 +132,7 @@ class Outlooks {
   };
 
   void note_recent(const Offer& offer);
-  int sources_of(const Offer& offer) const;
+  int others_near(const Offer& offer) const;
   std::optional<double> age_days(const Offer& offer) const;
   bool is_fresh(const Offer& offer) const;
   bool is_floor(const Offer& offer, const OfMachine& machine) const;

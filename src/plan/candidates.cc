@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "perf/benchmark.h"
+#include "plan/hand_over.h"
 #include "plan/startup.h"
 
 namespace rightsize::plan {
@@ -30,10 +32,11 @@ struct Broken {
 };
 
 std::optional<Broken> broken_limit(const PlanLimits& limits, const PricedOption& c) {
-  if (limits.deadline && c.time.total() > *limits.deadline) {
+  const Seconds elapsed = c.time.total() / c.day_share;
+  if (limits.deadline && elapsed > *limits.deadline) {
     return Broken{RejectionStage::kDeadline,
-                  c.time.total() / *limits.deadline,
-                  {.kind = Shortfall::Kind::kDeadline, .need_time = c.time.total(), .have_time = *limits.deadline}};
+                  elapsed / *limits.deadline,
+                  {.kind = Shortfall::Kind::kDeadline, .need_time = elapsed, .have_time = *limits.deadline}};
   }
   if (limits.budget && c.due() > *limits.budget) {
     return Broken{RejectionStage::kBudget,
@@ -60,6 +63,8 @@ double machines_at(const Request& request, const Option& option, double factor) 
 
 // The factor on the cost of the machines when the speed is off by a factor.
 double machine_time_at(const Request& request, const PricedOption& c, double factor) {
+  if (factor > 1 && c.option->machines_if_slow.value_or(0) > 0)
+    return std::max(1.0, static_cast<double>(*c.option->machines_if_slow) / c.option->machines);
   if (request.work.kind == WorkKind::kServing) return machines_at(request, *c.option, factor) / c.option->machines;
   // Start-up does not depend on the speed; saving and repeated work scale with the hours.
   const Seconds moving = c.time.total() - c.time.startup;
@@ -83,6 +88,19 @@ void set_cost(const Request& request, PricedOption& c) {
   c.cost_high = machines * std::exp(off(c.option->speed.high, c.price->high)) + c.side_cost;
 }
 
+// Above every cost.
+constexpr double kNever = 1e300;
+
+// 1 to 1.05 for latencies from 90 to 100 % of their limits.
+double narrowness(const Request& request, const Option& option) {
+  constexpr double kNarrow = 0.9, kMost = 0.05;
+  if (request.work.kind != WorkKind::kServing || !option.confirmed) return 1;
+  double used = 0;
+  if (request.limits.ttft) used = std::max(used, option.ttft / *request.limits.ttft);
+  if (request.limits.tpot) used = std::max(used, option.tpot / *request.limits.tpot);
+  return 1 + kMost * std::clamp((used - kNarrow) / (1 - kNarrow), 0.0, 1.0);
+}
+
 // What the objective minimizes.
 double score_of(const Request& request, const PricedOption& c) {
   const double cost = c.ranked_cost(request), wait = c.ranked_wait(request);
@@ -99,22 +117,33 @@ bool is_tie(const Request& request, const PricedOption& best, const PricedOption
   if (request.objective == Objective::kTime) return false;  // its score is rounded already
   // Storage and egress are paid whatever is rented, so they do not widen the tie.
   const double moving = best.cost > Usd{} ? 1 - best.side_cost / best.cost : 1;
+  // Layouts of an extrapolated GPU share their high end, not their likely cost.
+  const auto [less, more] = std::minmax(best.due(), other.due());
+  if (best.is_extrapolated() && other.is_extrapolated() && more > less * kTie) return false;
   return score_of(request, other) <= (1 + (kTie - 1) * moving) * score_of(request, best);
 }
 
 // In the order in which they decide between options of nearly the same cost; smaller is better.
 auto merits_of(const Request& request, const PricedOption& c) {
   using perf::Basis;
-  const int evidence = c.is_extrapolated() ? 2 : c.option->basis == Basis::kTransferred ? 1 : 0;
+  const bool benchmarked = perf::has_benchmark(c.option->basis, c.machines->speed.relative);
+  const int evidence = c.is_extrapolated() ? 3 : !benchmarked ? 2 : c.option->basis == Basis::kTransferred ? 1 : 0;
   const bool stale = c.price->age && *c.price->age > kFreshPrice;
   // One failed machine stops a whole training run, but only its own replicas of a service.
   const bool service = request.work.kind == WorkKind::kServing && c.option->replicas > 1;
   const double machines = service ? 1.0 / c.option->machines : c.option->machines;
-  return std::tuple(evidence, stale, machines, has_arm_host(*c.offer) || c.machines->gpu->vendor != "NVIDIA",
+  const double cost = request.objective == Objective::kEnergy ? c.ranked_cost(request) : 0;
+  return std::tuple(evidence, cost, stale, machines, has_arm_host(*c.offer) || c.machines->gpu->vendor != "NVIDIA",
                     c.ranked_wait(request));
 }
 
 }  // namespace
+
+bool follows_hours(const market::Offer& offer) {
+  using catalog::Purchase;
+  return offer.machine->provider != market::kOwn &&
+         (offer.price->purchase == Purchase::kOnDemand || offer.price->purchase == Purchase::kSpot);
+}
 
 Watts power_of(const Deployment& deployment, const MachineClass& machines) {
   if (!(deployment.gpu_power > Watts{})) return {};
@@ -157,6 +186,31 @@ std::vector<market::Draw> draws_of(const Request& request, const market::PriceBo
   return book.committed().draws(*c.offer, c.cost - c.side_cost, std::max(c.time.total(), term), serving);
 }
 
+namespace {
+
+// On slow GPUs, a service would use the cheapest machines and layout of its kind that then meet the limits.
+void share_slow_ends(std::vector<PricedOption>& candidates) {
+  std::map<std::pair<Kind, Precision>, Usd> least;
+  const auto key = [](const PricedOption& c) {
+    Kind plain = kind_of(c);
+    std::get<3>(plain) = false;
+    return std::pair(plain, c.option->job.precision);
+  };
+  for (const PricedOption& c : candidates) {
+    if (c.option->machines_if_slow.value_or(0) == 0) continue;
+    const auto [at, is_new] = least.try_emplace(key(c), c.cost_high);
+    if (!is_new) at->second = std::min(at->second, c.cost_high);
+  }
+  for (PricedOption& c : candidates) {
+    if (!c.option->machines_if_slow) continue;
+    const auto known = least.find(key(c));
+    c.misses_if_slow = known == least.end();
+    if (!c.misses_if_slow) c.cost_high = std::max(c.cost, known->second);
+  }
+}
+
+}  // namespace
+
 std::vector<PricedOption> price_options(const Request& request, const market::PriceBook& book,
                                         const std::vector<MachineClass>& classes, const perf::ModelWork& work,
                                         const FoundOptions& found, Obstacles& obstacles) {
@@ -175,13 +229,17 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
     for (std::size_t i = 0; i < machines.offers.size(); ++i) {
       const market::Offer& offer = machines.offers[i];
       PricedOption candidate{&option, &machines, &offer, &machines.outlooks[i], {busy, {}, {}, {}}, {}, {}};
+      if (serving && follows_hours(offer)) candidate.time.work = busy * option.paid_share();
       if (!serving) {
+        candidate.day_share = request.own.empty() || offer.machine->provider == market::kOwn ? request.day_share : 1;
+        candidate.starts_over = offer.price->purchase == catalog::Purchase::kSpot && !keeps_results(offer);
         // Machines of an offline job work independently: losing one stops only that one.
         const int tied = request.work.kind == WorkKind::kOffline ? 1 : option.machines;
         const market::JobAssumptions& assumptions = assumed(*machines.gpu);
-        const auto time = market::running_time({busy, market::save_time(checkpoint, assumptions, option.machines),
-                                                offer.price->purchase, tied, option.gpus * tied / option.machines},
-                                               assumptions);
+        const auto time = market::running_time(
+            {busy, market::save_time(checkpoint, assumptions, option.machines), offer.price->purchase, tied,
+             option.gpus * tied / option.machines, candidate.starts_over},
+            assumptions);
         if (!time) {
           obstacles[{machines.gpu->name, RejectionStage::kInterruptions}].add(
               1, 1, {.kind = Shortfall::Kind::kInterruptions});
@@ -190,16 +248,19 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
         candidate.time = *time;
       }
       candidate.power = power_of(option, machines);
-      candidate.side_cost = market::side_costs(candidate.time.total(), request.assumptions);
+      candidate.side_cost = market::side_costs(serving ? kMonth : candidate.time.total(), request.assumptions);
       set_cost(request, candidate);
       if (!book.committed().empty()) candidate.drawn = market::sum_of(draws_of(request, book, candidate));
       if (const auto broken = broken_limit(request.limits, candidate)) {
-        obstacles[{machines.gpu->name, broken->stage}].add(1, broken->distance, broken->shortfall);
+        // The one that would be chosen first is the nearest: prices that may not lead come last.
+        const double rank = candidate.price->may_lead() ? 1 : 1e6;
+        obstacles[{machines.gpu->name, broken->stage}].add(1, broken->distance * rank, broken->shortfall);
         continue;
       }
       candidates.push_back(candidate);
     }
   }
+  share_slow_ends(candidates);
   return candidates;
 }
 
@@ -211,8 +272,11 @@ bool PricedOption::is_extrapolated() const {
 double PricedOption::ranked_cost(const Request& request) const {
   constexpr double kLeastSavingOfSeparation = 0.15;
   const bool chosen = option->job.serve.disaggregated && !request.job.serve.disaggregated;
-  const double high = is_extrapolated() && cost > Usd{} ? cost_high / cost : 1;
-  return in_usd(due()) * high / (chosen ? 1 - kLeastSavingOfSeparation : 1);
+  if (is_extrapolated() && misses_if_slow) return kNever;
+  // Of layouts that would cost the same on slow GPUs, the likely cheapest.
+  constexpr double kLikely = 1e-6;
+  const double high = is_extrapolated() && cost > Usd{} ? cost_high / cost + kLikely : 1;
+  return in_usd(due()) * high * narrowness(request, *option) / (chosen ? 1 - kLeastSavingOfSeparation : 1);
 }
 
 double PricedOption::ranked_wait(const Request& request) const {
@@ -261,7 +325,13 @@ std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<
       chosen.preferred = &c;
   }
   std::vector<PricedOption> best;
-  for (const auto& [kind, chosen] : kinds) best.push_back(*chosen.preferred);
+  for (const auto& [kind, chosen] : kinds) {
+    // Separate workers on the same machines are worth a row only if they cost less.
+    const auto plain = kinds.find({std::get<0>(kind), std::get<1>(kind), std::get<2>(kind), false});
+    const bool repeats =
+        std::get<3>(kind) && plain != kinds.end() && chosen.preferred->cost >= plain->second.preferred->cost;
+    if (!repeats) best.push_back(*chosen.preferred);
+  }
   std::sort(best.begin(), best.end(), better);
   const auto end_of_ties = std::find_if_not(best.begin(), best.end(),
                                             [&](const PricedOption& c) { return is_tie(request, best.front(), c); });

@@ -21,6 +21,9 @@ struct PricedOption {
   Usd cost_low = {}, cost_high = {};  // the middle 80 %
   Watts power = {};                   // of all GPUs and hosts; zero: unknown
   Usd drawn = {};                     // the part of the cost that spend commitments cover
+  bool misses_if_slow = false;        // services: at the slow end of the speed, none of its kind meets the limits
+  double day_share = 1;               // of each day in which the job runs
+  bool starts_over = false;           // when it is interrupted: no storage outlives the machine
 
   // The new money it costs.
   Usd due() const { return cost - drawn; }
@@ -29,7 +32,8 @@ struct PricedOption {
   bool is_extrapolated() const;
   // The cost that decides the rank. Of an extrapolation it is the high end, so that it leads only if even that is
   // cheaper than what was measured. Workers that the search separated must save 15 %, because a router and transfers
-  // of the KV cache are more to operate.
+  // of the KV cache are more to operate. A latency above 90 % of its limit counts up to 5 %: the next release of the
+  // engine, or a few longer prompts, would break it.
   double ranked_cost(const Request& request) const;
   double ranked_wait(const Request& request) const;
 
@@ -40,6 +44,9 @@ struct PricedOption {
 
 // GPUs in use at their mean power, the others of the machines idle, and the hosts. Zero if the GPUs' power is unknown.
 Watts power_of(const Deployment& deployment, const MachineClass& machines);
+
+// Whether machines can be given back in quiet hours: own and committed ones are paid all the time.
+bool follows_hours(const market::Offer& offer);
 
 // How far ahead prices are predicted before the length of the work is known: a service is paid by the month.
 Seconds price_horizon(const Request& request);

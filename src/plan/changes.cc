@@ -81,10 +81,13 @@ void add_serving(const Request& request, std::vector<PossibleChange>& changes) {
       perf::serves_batches(perf::work_of(request.model));  // encoders, images: no engine has these formats
   if (!at_once) precision(Precision::kFp8, RequestChangeKind::kFp8Weights, "--precision fp8");
   if (!at_once) precision(Precision::kInt4, RequestChangeKind::kInt4Weights, "--precision int4");
+  if (!at_once) precision(Precision::kFp4, RequestChangeKind::kFp4Weights, "--precision fp4");
   const auto slo = [&](std::optional<Seconds> PlanLimits::*limit, RequestChangeKind kind, const char* flag) {
     if (!(request.limits.*limit)) return;
     const Seconds twice = *(request.limits.*limit) * 2.0;
-    PossibleChange made{kind, fmt::format("{} {:g}ms", flag, in_milliseconds(twice)), request};
+    const double ms = in_milliseconds(twice);
+    PossibleChange made{kind, ms < 1e4 ? fmt::format("{} {:g}ms", flag, ms) : fmt::format("{} {:g}s", flag, ms / 1e3),
+                        request};
     made.request.limits.*limit = twice;
     changes.push_back(std::move(made));
   };
@@ -100,8 +103,26 @@ void add_terms(const Request& request, std::vector<PossibleChange>& changes) {
     made.request.filter.purchases = {purchase};
     changes.push_back(std::move(made));
   };
-  // For services and commitments, terms.h looks up other terms of the same machines.
-  if (request.work.kind != WorkKind::kServing) terms(Purchase::kSpot, RequestChangeKind::kSpot);
+  const std::vector<Purchase>& asked = request.filter.purchases;
+  if (has(asked, Purchase::kOneYear) || has(asked, Purchase::kThreeYears))
+    terms(Purchase::kOnDemand, RequestChangeKind::kOnDemand);
+  terms(Purchase::kSpot, RequestChangeKind::kSpot);
+}
+
+// Settings that need less memory and give the same result, as `rightsize memory` lists them.
+void add_less_memory(const Request& request, std::vector<PossibleChange>& changes) {
+  const bool tokens = request.work.kind == WorkKind::kTraining && request.model.image_size == 0;
+  if (!tokens || request.work.is_measured()) return;
+  const auto add = [&](RequestChangeKind kind, const char* flags) -> Job& {
+    changes.push_back({kind, flags, request});
+    return changes.back().request.job;
+  };
+  if (request.job.train.cross_entropy == model::CrossEntropy::kEager)
+    add(RequestChangeKind::kChunkedLoss, "--cross-entropy chunked").train.cross_entropy = model::CrossEntropy::kChunked;
+  if (request.job.train.offload != model::Offload::kNone) return;
+  if (has(request.choices.methods, Method::kFull))
+    add(RequestChangeKind::kOffloadOptimizer, "--offload optimizer").train.offload = model::Offload::kOptimizer;
+  add(RequestChangeKind::kOffloadParameters, "--offload parameters").train.offload = model::Offload::kParameters;
 }
 
 }  // namespace
@@ -113,7 +134,13 @@ std::vector<PossibleChange> relaxed_limits(const Request& request) {
     change(made.request.limits);
     changes.push_back(std::move(made));
   };
-  constexpr int kMany = 1024;
+  // A format that no engine or speed model has.
+  if (!request.choices.precisions.empty() && !request.work.is_measured()) {
+    changes.push_back({RequestChangeKind::kUsualPrecision, "no --precision", request});
+    changes.back().request.choices.precisions.clear();
+  }
+  add_less_memory(request, changes);
+  static constexpr int kMany = 1024;
   if (request.limits.max_gpus < kMany && !request.limits.gpus) {
     without(RequestChangeKind::kMoreGpus, "--max-gpus " + std::to_string(kMany),
             [](PlanLimits& l) { l.max_gpus = kMany; });
@@ -125,13 +152,24 @@ std::vector<PossibleChange> relaxed_limits(const Request& request) {
   if (request.limits.budget)
     without(RequestChangeKind::kNoBudget, "no --budget", [](PlanLimits& l) { l.budget.reset(); });
   if (request.limits.deadline || request.limits.budget) {
-    without(RequestChangeKind::kNoLimits, "--max-gpus " + std::to_string(kMany), [](PlanLimits& l) {
-      l.max_gpus = kMany;
+    std::string flags = "--max-gpus " + std::to_string(kMany);
+    if (request.limits.deadline) flags += ", no --deadline";
+    if (request.limits.budget) flags += ", no --budget";
+    without(RequestChangeKind::kNoLimits, std::move(flags), [](PlanLimits& l) {
+      l.max_gpus = std::max(l.max_gpus, kMany);
       l.deadline.reset();
       l.budget.reset();
     });
     if (request.limits.deadline) changes.back().request.objective = Objective::kTime;
   }
+  return changes;
+}
+
+std::vector<PossibleChange> confirmed_prices(const Request& request) {
+  std::vector<PossibleChange> changes = relaxed_limits(request);
+  std::erase_if(changes, [](const PossibleChange& c) {
+    return c.kind != RequestChangeKind::kNoBudget && c.kind != RequestChangeKind::kNoDeadline;
+  });
   return changes;
 }
 

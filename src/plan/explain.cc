@@ -27,8 +27,9 @@ double confidence_of(const Request& request, const std::vector<PricedOption>& ki
   std::vector<Rival> rivals;
   std::vector<const catalog::Gpu*> seen;
   for (const PricedOption& c : kinds) {
-    // An extrapolation is not a rival but an experiment.
+    // An extrapolation is not a rival but an experiment, and a price that may not lead is one to confirm.
     if (c.is_extrapolated() && !kinds.front().is_extrapolated()) continue;
+    if (!c.price->may_lead() && kinds.front().price->may_lead()) continue;
     if (std::find(seen.begin(), seen.end(), c.machines->gpu) != seen.end()) continue;
     seen.push_back(c.machines->gpu);
     const double power = request.objective == Objective::kCostTime ? 2 : 1;
@@ -62,8 +63,7 @@ std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catal
   const catalog::Provenance& origin = offer.price->provenance;
   if (std::find(origin.unverified.begin(), origin.unverified.end(), "price") != origin.unverified.end())
     warnings.push_back({.kind = PriceWarning::Kind::kUnconfirmed});
-  constexpr int kOld = 90;
-  if (origin.date && today - *origin.date > kOld)
+  if (origin.date && today - *origin.date > market::kAgedDays)
     warnings.push_back({.kind = PriceWarning::Kind::kOld, .age_days = static_cast<int>(today - *origin.date)});
   std::vector<UsdPerMachineSecond> elsewhere;
   for (const catalog::Price& price : catalog.prices) {

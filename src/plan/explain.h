@@ -36,6 +36,8 @@ struct PossibleChange {
 std::vector<PossibleChange> possible_changes(const Request& request, const std::vector<model::Job>& leading = {});
 // Relaxed limits, for requests that nothing meets.
 std::vector<PossibleChange> relaxed_limits(const Request& request);
+// Limits without which a plan with a confirmed price may be found, for requests whose first plan has none.
+std::vector<PossibleChange> confirmed_prices(const Request& request);
 
 // Adds spot and commitment prices of the plan's machines, in its region if possible. A plan that already uses such
 // terms gets only what it commits to.

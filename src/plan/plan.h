@@ -87,6 +87,11 @@ struct Plan : Deployment {
   Usd cost_low, cost_high;               // 80 % interval over speed and price
 
   bool extrapolated = false;  // the speed was scaled from another architecture, so the high cost decided the rank
+  std::string relative = {};  // the measured GPU that the speed was scaled from; empty: its own benchmarks or none
+  bool benchmarked = true;    // runs of this GPU, or the user's own, stand behind the speed: perf::has_benchmark()
+  bool misses_if_slow =
+      false;                  // services: at the slow end of the speed, no allowed number of machines meets the limits
+  double ranked_cost = 0;     // PricedOption::ranked_cost()
   memory::MemoryNeed memory;  // of the fullest GPU
   memory::Fit fit;
   perf::Bound bound = perf::Bound::kCompute;
@@ -97,7 +102,10 @@ struct Plan : Deployment {
   double pue = 1;                             // of the data center: cooling and distribution on top
   std::optional<CapChoice> cap = {};          // with --power-cap
   std::optional<market::Carbon> carbon = {};  // of the electricity in its region
-  std::vector<int> machines_by_hour = {};     // of the first plan, where the rate is known by hour
+  std::vector<int> machines_by_hour = {};     // where the rate is known by hour and machines follow it
+  double traffic_share = 1;                   // services: mean rate over the highest
+  double day_share = 1;                       // training and offline jobs: share of each day in which they run
+  bool starts_over = false;                   // spot machines without storage that outlives them
 
   UsdPerSecond rate() const { return price.likely * rightsize::machines(machines); }
   // Of spot machines, over the whole work; serving: a month.
@@ -106,7 +114,13 @@ struct Plan : Deployment {
   }
   // With cooling and distribution.
   double energy_kwh() const { return in_watts(power) * pue * in_hours(time.total()) / 1e3; }
-  double usd_per_million_units() const { return in_usd(rate() * seconds(1e6 / units_per_second)); }
+  // Until the work is done, with the hours of a day in which it does not run.
+  Seconds elapsed() const { return time.total() / day_share; }
+  // Services whose machines follow the hours: what a month costs over what arrives in it.
+  double usd_per_million_units() const {
+    const double paid = machines_by_hour.empty() ? 1 : time.total() / kMonth / traffic_share;
+    return in_usd(rate() * seconds(1e6 / units_per_second)) * paid;
+  }
 };
 
 // Why options were rejected, one row per stage and GPU. Stages are in the order in which an option meets them.
@@ -189,11 +203,17 @@ enum class RequestChangeKind {
   kQlora,
   kFp8Weights,
   kInt4Weights,
+  kFp4Weights,
   kTwiceTtft,
   kTwiceTpot,
   kTwiceDeadline,
   kSpot,
+  kOnDemand,
   kMoreGpus,
+  kUsualPrecision,
+  kChunkedLoss,
+  kOffloadOptimizer,
+  kOffloadParameters,
   kNoDeadline,
   kNoBudget,
   kNoLimits,
@@ -240,6 +260,14 @@ struct Experiment {
   bool pays() const { return expected_saving > test_cost; }
 };
 
+// Machines of the user that no plan shown uses: the best plan on them, or what they lack and a change that helps.
+struct UnusedOwn {
+  std::string machines;  // "2 x 4xl40s"
+  std::optional<Plan> plan;
+  Shortfall lack = {};
+  std::optional<RequestChange> change = {};
+};
+
 // How clear the choice of the first plan's GPU is.
 enum class Decision {
   kClear,          // the next GPU costs over 5 % more, or there is none
@@ -270,6 +298,9 @@ struct Recommendation {
   double feasible = 0;       // plans that meet every limit, before the cut to `top`
   double confidence = 0;     // probability that the first plan's GPU is the best, given the error bars
   std::optional<Experiment> experiment = {};
+  std::optional<UnusedOwn> unused_own = {};
+  std::optional<Plan> held_back = {};      // over 10 % cheaper than the first plan, with a price that may not lead
+  std::vector<std::string> unpriced = {};  // providers that were asked for and have no price on these terms
   market::Availability availability = {};  // of the first plan's machine
   std::vector<PriceWarning> warnings;      // about the first plan
   SearchEffort effort;

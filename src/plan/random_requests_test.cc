@@ -1,27 +1,15 @@
 // What holds of every request, over random ones. A few in every test run; `make check` takes RIGHTSIZE_RANDOM_REQUESTS.
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
+#include "plan/test_draws.h"
 #include "plan/test_requests.h"
 #include "plan/test_services.h"
 
 namespace rightsize::plan {
 namespace {
-
-// Other requests: RIGHTSIZE_RANDOM_SEED.
-std::uint64_t first_seed() {
-  const char* given = std::getenv("RIGHTSIZE_RANDOM_SEED");
-  return given == nullptr ? 1 : std::strtoull(given, nullptr, 10);
-}
-
-int requests_to_try() {
-  const char* given = std::getenv("RIGHTSIZE_RANDOM_REQUESTS");
-  return given == nullptr ? 12 : std::atoi(given);
-}
 
 // The same at prices a tenth higher.
 const market::PriceBook& dearer_book() {
@@ -33,19 +21,6 @@ const market::PriceBook& dearer_book() {
   static const market::PriceBook kBook(kDearer);
   return kBook;
 }
-class Draw {
- public:
-  explicit Draw(std::uint64_t seed) : random_(seed) {}
-  std::string one_of(std::initializer_list<const char*> list) {
-    return *(list.begin() + static_cast<std::ptrdiff_t>(random_.uniform() * static_cast<double>(list.size())));
-  }
-  // Between the two, evenly over magnitudes.
-  double between(double low, double high) { return low * std::pow(high / low, random_.uniform()); }
-  std::string whole(double low, double high) { return std::to_string(std::lround(between(low, high))); }
-
- private:
-  Random random_;
-};
 
 std::string few_gpus(Draw& draw) {
   return draw.one_of(
@@ -101,12 +76,6 @@ Given encoding(Draw& draw) {
           {"top", "2"}};
 }
 
-std::string shown(const Given& settings) {
-  std::string text = "rightsize recommend";
-  for (const auto& [name, value] : settings) text.append(" --").append(name).append(" ").append(value);
-  return text;
-}
-
 double best_cost(const Recommendation& found) {
   return found.plans.empty() ? std::numeric_limits<double>::infinity() : in_usd(found.plans.front().cost);
 }
@@ -114,10 +83,7 @@ double best_cost(const Recommendation& found) {
 // Options within 2 % are ordered by other merits.
 constexpr double kTie = 1.02;
 
-// The cost that ranks a plan: the high end of an extrapolation; separate workers must save 15 %.
-double ranked_cost(const Plan& p) {
-  return in_usd(p.extrapolated ? p.cost_high : p.cost) / (p.job.serve.disaggregated ? 0.85 : 1);
-}
+double ranked_cost(const Plan& p) { return p.ranked_cost; }
 double best_rank(const Recommendation& found) {
   double best = std::numeric_limits<double>::infinity();
   for (const Plan& p : found.plans)

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,23 @@ struct Option : Deployment {
   std::size_t machines_class = 0;
   // Serving: first screened by formulas, then sized with the fewest machines, then confirmed by simulation.
   bool sized = true, confirmed = true;
-  std::size_t replica = 0;                 // index in the capacity planner
-  int replicas_each = 1;                   // per machine, or per `machines_each` machines where a replica spans several
-  int machines_each = 1;                   // that a replica spans
-  double replica_takes = 0;                // most requests per second of one replica
-  int least_machines = 1;                  // fewer would not survive the loss of a replica
+  std::size_t replica = 0;   // index in the capacity planner
+  int replicas_each = 1;     // per machine, or per `machines_each` machines where a replica spans several
+  int machines_each = 1;     // that a replica spans
+  double replica_takes = 0;  // most requests per second of one replica
+  int least_machines = 1;    // fewer would not survive the loss of a replica
+  // Once confirmed: machines that meet the limits if everything takes speed.high times as long, with the best layout;
+  // 0: no allowed number does. Empty: not simulated.
+  std::optional<int> machines_if_slow = {};
   std::vector<double> machine_takes = {};  // requests per second of one machine, by size of request
+  std::vector<int> machines_by_hour = {};  // where the rate is known by hour
+
+  // Share of a month that is paid where machines follow the hours: the mean over the most.
+  double paid_share() const {
+    if (machines_by_hour.empty()) return 1;
+    const double all = std::accumulate(machines_by_hour.begin(), machines_by_hour.end(), 0.0);
+    return all / (static_cast<double>(machines_by_hour.size()) * machines);
+  }
 };
 
 // Why configurations of one GPU were rejected: how many, and the one closest to working.

@@ -1,6 +1,7 @@
 #include "plan/search_serving.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -19,12 +20,32 @@ using model::Job;
 
 double asked_rate(const Request& request) { return in_requests_per_s(request.work.rate); }
 
+// A replica whose requests are queries with `documents` pairs each: a query is done when all its pairs are. More pairs
+// than fit a pass take several.
+capacity::Replica of_queries(capacity::Replica pairs, int documents) {
+  const sim::ServiceTimes each = pairs.times;
+  const int most = each.max_batch();
+  pairs.times = {{0}, {0}};
+  pairs.sizes.clear();
+  for (int queries = 1; queries == 1 || queries * documents <= most; ++queries) {
+    const int full = queries * documents / most, rest = queries * documents % most;
+    const auto at = [&](const auto& list, int batch) { return list[static_cast<std::size_t>(batch)]; };
+    pairs.times.shortest.push_back(full * at(each.shortest, most) + (rest > 0 ? at(each.shortest, rest) : 0));
+    pairs.times.scale.push_back(full * at(each.scale, most) + (rest > 0 ? at(each.scale, rest) : 0));
+    if (std::has_single_bit(static_cast<unsigned>(queries))) pairs.sizes.push_back(queries);
+  }
+  return pairs;
+}
+
 }  // namespace
 
+// The tokens of images are the same in every prompt; only the text varies.
 sim::RequestShape request_lengths(const Request& request) {
-  return {.size = static_cast<double>(request.job.serve.isl),
+  const double prompt = static_cast<double>(request.job.serve.isl);
+  const double text = prompt - static_cast<double>(request.job.image.tokens);
+  return {.size = prompt,
           .output = static_cast<double>(std::max<std::int64_t>(1, request.job.serve.osl)),
-          .size_variation = request.work.isl_variation,
+          .size_variation = request.work.isl_variation * std::clamp(text / prompt, 0.0, 1.0),
           .output_variation = request.work.osl_variation,
           .longest = static_cast<double>(request.model.context)};
 }
@@ -191,8 +212,9 @@ std::vector<Job> ServingSearch::separations(const MachineClass& machines, Job jo
 // Machines with the same GPU and links have the same replicas; the traffic between pipeline stages is small.
 Result<std::size_t> ServingSearch::replica_on(const MachineClass& machines, const Job& job) {
   std::string key =
-      fmt::format("{} {} {} {} {} {} {}", machines.gpu->name, machines.cluster.linked, static_cast<int>(job.precision),
-                  job.parallel.tensor, job.parallel.pipeline, job.parallel.expert, job.parallel.attention_data);
+      fmt::format("{} {} {} {} {} {} {} {}", machines.gpu->name, machines.cluster.linked,
+                  in_watts(machines.speed.power.cap), static_cast<int>(job.precision), job.parallel.tensor,
+                  job.parallel.pipeline, job.parallel.expert, job.parallel.attention_data);
   if (const auto& d = job.serve.disaggregated)
     key += fmt::format(" {} {} {} {}", d->prefill_workers, d->prefill_tensor, d->decode_workers, d->decode_tensor);
   const auto known = replicas_.find(key);
@@ -205,6 +227,10 @@ Result<std::size_t> ServingSearch::replica_on(const MachineClass& machines, cons
 
 Result<capacity::Replica> ServingSearch::make_replica(const MachineClass& machines, const Job& job) {
   const capacity::Predictor predictor{constants_, request_.model, work_};
+  if (batches_ && request_.work.documents > 1) {
+    RIGHTSIZE_TRY(capacity::Replica pairs, capacity::batch_replica(predictor, job, *machines.gpu, machines.speed));
+    return of_queries(std::move(pairs), request_.work.documents);
+  }
   if (batches_) return capacity::batch_replica(predictor, job, *machines.gpu, machines.speed);
   if (!job.serve.disaggregated)
     return capacity::token_replica(predictor, job, *machines.gpu, machines.speed, machines.cluster);
@@ -295,6 +321,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   option.requests_per_second = asked > 0 ? asked : takes * option.replicas;
   option.units_per_second = option.requests_per_second * answer_tokens();
   option.latency = capacity::screened_latency(planner_.service(), one, option.requests_per_second / option.replicas);
+  follow_hours(option);
   const bool all_alike = request_.work.mix.empty() && !request_.work.trace;
   if (all_alike) option.machine_takes = {may_take * by_means / option.machines_each};
   for (const RequestSize& size : all_alike ? std::vector<RequestSize>{} : sizes_) {
@@ -343,9 +370,11 @@ std::optional<int> ServingSearch::takes_more(const Option& option, int of_intere
   return machines > std::max(of_interest, option.machines) ? std::optional(least) : std::nullopt;
 }
 
-int ServingSearch::least_replicas(std::size_t replica) const {
-  if (request_.limits.allow_single || !(asked_rate(request_) > 0)) return 1;
-  const double left = std::ceil(asked_rate(request_) / (capacity::kLoadAfterLoss * replica_capacity(replica)) - 1e-9);
+int ServingSearch::least_replicas(std::size_t replica) const { return least_replicas(replica, asked_rate(request_)); }
+
+int ServingSearch::least_replicas(std::size_t replica, double rate) const {
+  if (request_.limits.allow_single || !(rate > 0)) return 1;
+  const double left = std::ceil(rate / (capacity::kLoadAfterLoss * replica_capacity(replica)) - 1e-9);
   return 1 + static_cast<int>(std::clamp(left, 1.0, 1e6));
 }
 
@@ -376,6 +405,18 @@ void ServingSearch::set_replicas(int replicas, Option& option) const {
   option.machines = option.replicas / option.replicas_each * option.machines_each;
   option.gpus = option.replicas * replica_gpus(option.job);
   for (double& takes : option.machine_takes) takes *= before / option.machines;
+  follow_hours(option);
+}
+
+// By proportion, as long as the option is not simulated.
+void ServingSearch::follow_hours(Option& option) const {
+  option.machines_by_hour.clear();
+  const double peak = asked_rate(request_), groups = option.machines / option.machines_each;
+  for (const double rate : request_.work.rate_by_hour) {
+    const double least = std::ceil(static_cast<double>(least_replicas(option.replica, rate)) / option.replicas_each);
+    const double needed = rate > 0 ? std::min(groups, std::max(least, std::ceil(groups * rate / peak - 1e-9))) : 0;
+    option.machines_by_hour.push_back(static_cast<int>(needed) * option.machines_each);
+  }
 }
 
 void ServingSearch::size(Option& option) const {
@@ -401,7 +442,8 @@ void ServingSearch::take(const capacity::Assessment& found, Option& option) cons
   option.latency = found.value(Quantity::kLatency, Statistic::kMean);
   if (batches_) {
     option.ttft = found.value(Quantity::kLatency, at);
-    option.job.batch = option.job.serve.concurrency = found.configuration.batching.max_batch;
+    option.job.batch = option.job.serve.concurrency =
+        std::min(capacity::kLargestBatch, found.configuration.batching.max_batch * request_.work.documents);
     option.delay = sim::from_sim_time(found.configuration.batching.max_delay);
     return;
   }
@@ -430,6 +472,7 @@ ServingSearch::Confirmed ServingSearch::confirm(Option& option, Obstacles& obsta
   const capacity::ReplicaCounts interest = within(counts, option, of_interest);
   if (const auto found = fewest(option, interest)) {
     take(*found, option);
+    if (!request_.work.rate_by_hour.empty()) option.machines_by_hour = machines_by_hour(option);
     return Confirmed::kKept;
   }
   if (interest.most < counts.most) {
@@ -482,7 +525,8 @@ bool ServingSearch::confirm_mix(const std::vector<MixChoice>& choices) {
     const Option& option = *choice.kind->option;
     c.groups.push_back({option.replica, choice.machines * option.replicas_each});
     if (batches_) {
-      c.batching.max_batch = std::min(c.batching.max_batch, static_cast<int>(option.job.batch));
+      c.batching.max_batch =
+          std::min(c.batching.max_batch, std::max(1, static_cast<int>(option.job.batch) / request_.work.documents));
       c.batching.max_delay = std::max(c.batching.max_delay, sim::to_sim_time(option.delay));
     } else {
       c.engine.max_sequences = std::min(c.engine.max_sequences, option.sequences);

@@ -30,13 +30,26 @@ class ServingSearch {
   // Simulates in advance what confirm() of this option will need; may run at the same time. Needs a rate.
   void look_ahead(const Option& option, int of_interest) const;
 
+  // Sets what a confirmed option needs at the slow end of its speed: the fewest machines of its class with the best of
+  // the layouts in `all`, estimated by short simulations.
+  void find_slow_end(const std::vector<Option>& all, Option& option);
+
   // Machines of a confirmed option in each hour of request.work.rate_by_hour; never more than at the peak.
+  // Simulated.
   std::vector<int> machines_by_hour(const Option& option);
 
   // Whether different machines behind one router meet every SLO together.
   bool confirm_mix(const std::vector<MixChoice>& choices);
 
  private:
+  // Plans for steps that take longer by a factor.
+  struct Slower {
+    capacity::Planner planner;
+    std::map<std::size_t, std::size_t> replicas = {};  // by index in planner_
+  };
+  Slower& slower_by(double factor);
+  std::size_t replica_in(Slower& slower, std::size_t replica) const;
+
   void screen_class(std::size_t index);
   void screen_machines(std::size_t index, model::Precision precision, std::vector<Option>& options);
   void screen_format(std::size_t index, model::Job job, std::vector<Option>& options);
@@ -46,6 +59,8 @@ class ServingSearch {
   Result<capacity::Replica> make_replica(const MachineClass& machines, const model::Job& job);
   void note_slo(const MachineClass& machines, const model::Job& job, std::size_t replica);
   int least_replicas(std::size_t replica) const;
+  int least_replicas(std::size_t replica, double rate) const;
+  void follow_hours(Option& option) const;
   double replica_capacity(std::size_t replica) const;
   capacity::ReplicaCounts counts_of(const MachineClass& machines, const Option& option) const;
   std::optional<int> takes_more(const Option& option, int of_interest) const;
@@ -62,6 +77,7 @@ class ServingSearch {
   bool batches_;
   std::vector<RequestSize> sizes_;
   capacity::Planner planner_;
+  std::map<double, Slower> slower_;                      // by factor
   std::map<std::string, Result<std::size_t>> replicas_;  // by GPU, links, format and split
   FoundOptions result_;
 };

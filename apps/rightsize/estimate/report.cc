@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "perf/benchmark.h"
 
 namespace rightsize::app {
 namespace {
@@ -13,15 +14,17 @@ namespace {
 using perf::BatchEstimate;
 using perf::ServeEstimate;
 using perf::TrainEstimate;
-// "extrapolated from h100-sxm; no benchmark for this GPU"
-std::string extrapolation(std::string_view relative) {
-  return fmt::format("extrapolated from {}; no benchmark for this GPU", relative);
+// "; extrapolated from h100-sxm; no benchmark for this GPU"; empty where there is one.
+std::string extrapolation(perf::Basis basis, std::string_view relative) {
+  if (perf::has_benchmark(basis, relative)) return {};
+  return fmt::format("{}; no benchmark for this GPU",
+                     relative.empty() ? "" : fmt::format("; extrapolated from {}", relative));
 }
 
 std::string basis_sentence(perf::Basis basis, std::string_view relative, const SpeedInput& input) {
   const std::string_view stack = model::name_of(input.job.stack);
-  if (basis != perf::Basis::kCalibrated && !relative.empty())
-    return fmt::format("Basis: {}; {}.", perf::name_of(basis), extrapolation(relative));
+  if (!perf::has_benchmark(basis, relative) && !relative.empty())
+    return fmt::format("Basis: {}{}.", perf::name_of(basis), extrapolation(basis, relative));
   switch (basis) {
     case perf::Basis::kMeasured:
       return fmt::format("Basis: measured; {} on {} is among the runs the model was fitted on.", stack,
@@ -97,8 +100,7 @@ std::string serving_basis(const SpeedInput& input, const ServeEstimate& e) {
     if (what == perf::Unmeasured::kLoad) add("under this load");
   }
   return fmt::format("Basis: {}; {} was fitted on measured runs, but {}{}.", perf::name_of(e.basis),
-                     model::name_of(input.job.stack), missing,
-                     e.relative.empty() ? "" : "; " + extrapolation(e.relative));
+                     model::name_of(input.job.stack), missing, extrapolation(e.basis, e.relative));
 }
 
 // Embeddings and scores are one pass over the text: there is no token to wait for after the first.

@@ -204,6 +204,8 @@ const Fields<Plan> kEstimateFields = {
     {"basis", "what the speed is based on", &Plan::basis},
     {"extrapolated", "the speed was scaled from another architecture: the high cost decided the rank",
      &Plan::extrapolated},
+    {"benchmarked", "runs of this GPU stand behind the speed", &Plan::benchmarked},
+    {"relative?", "the measured GPU that the speed was scaled from", [](const Plan& p) { return p.relative; }},
 };
 
 std::string gpus_shown(const Plan& p) { return fmt::format("{} x {}", p.gpus, p.offer.gpu->name); }
@@ -255,7 +257,9 @@ const Fields<PlanView> kPlanFields = {
     {energy_fields(), [](const PlanView& v) { return v.plan.power > Watts{} ? &v.plan : nullptr; }},
     {"time_factor", "the 80 % interval of the time as factors", kIntervalFields, &Plan::speed},
     {"low", "10th percentile of the cost", &Plan::cost_low},
-    {"high", "90th percentile of the cost", &Plan::cost_high},
+    {"high", "90th percentile of the cost; services: the limits met at the slow end of the speed", &Plan::cost_high},
+    {"misses_if_slow?", "at the slow end of the speed, no allowed number of machines meets the limits",
+     [](const Plan& p) { return when(p.misses_if_slow, true); }},
     {"list_usd_per_machine_hour", "list price of one machine", [](const Plan& p) { return p.price.listed; }},
     {"price_age_days?", "age of the price", [](const Plan& p) { return p.price.age; }},
     {"price_sources", "independent sources that agree on the price within 25 %",
@@ -314,19 +318,6 @@ std::vector<PlanView> plan_views(const RecommendAnswer& answer, const std::vecto
   return views;
 }
 
-}  // namespace
-
-std::string test_command(const RecommendAnswer& answer, const plan::Experiment& experiment) {
-  std::string text = "rightsize recommend";
-  for (const model::Setting& s : answer.settings)
-    if (s.name != "gpu" && s.name != "provider" && s.name != "providers")
-      text += fmt::format(" --{} {}", s.name, s.value);
-  return text + fmt::format(" --gpu {} --provider {} --emit skypilot", experiment.plan.offer.gpu->name,
-                            experiment.plan.offer.machine->provider);
-}
-
-namespace {
-
 struct ChangeView {
   const RecommendAnswer& answer;
   const plan::RequestChange& change;
@@ -334,7 +325,7 @@ struct ChangeView {
   const ChangeWords& words() const { return describe_change(change.kind); }
 };
 const Fields<ChangeView> kChangeFields = {
-    {"what", "change", "the change", [](const ChangeView& v) { return v.words().what; }},
+    {"what", "change", "the change", [](const ChangeView& v) { return change_words(v.answer.request, v.change.kind); }},
     {"flags", "flags", "flags that make it", [](const ChangeView& v) { return v.change.flags; }},
     {"effect", "what it does to the result", [](const ChangeView& v) { return v.words().effect; }},
     {"plan", "the best plan then", kPlanFields, [](const ChangeView& v) { return plan_view(v.answer, v.change.plan); }},
@@ -496,6 +487,14 @@ const Fields<RecommendAnswer> kAnswerFields = {
          for (const Plan* p : a.found.close_calls()) all.push_back({p});
        return all;
      }},
+    {"held_back?", "over 10 % cheaper, with a price that may not lead", kPlanFields,
+     [](const RecommendAnswer& a) {
+       std::vector<PlanView> all;
+       if (a.found.held_back) all.push_back(plan_view(a, *a.found.held_back));
+       return all;
+     }},
+    {"unpriced?", "providers that were asked for and have no price on these terms",
+     [](const RecommendAnswer& a) { return a.found.unpriced; }},
     {"experiment?", "a cheaper GPU without benchmarks, and the test that would settle it", kExperimentFields,
      [](const RecommendAnswer& a) {
        std::optional<ExperimentView> view;
@@ -565,6 +564,7 @@ report::Table plans_table(const RecommendAnswer& answer, std::string title, cons
   if (serving && tokens) columns.push_back(renamed("tpot_seconds", "tpot_seconds", tpot));
   if (!serving) columns.push_back(renamed("paid_seconds", "seconds"));
   columns.push_back(serving ? renamed("usd_total", "usd_total", "$/month") : report::ColumnOf("usd_total"));
+  if (answer.request.objective == plan::Objective::kEnergy) columns.emplace_back("energy_kwh");
   if (std::any_of(plans.begin(), plans.end(), [](const Plan& p) { return !p.draws.empty(); }))
     columns.push_back(report::renamed("new_money", "new_money_usd"));
   report::Table table = report::table_of(kPlanFields, plan_views(answer, plans), columns);

@@ -183,4 +183,13 @@ void add_record(Report& report, const RecommendAnswer& answer) {
   record.emplace_back(Paragraph{fmt::format("- {}", fmt::join(evidence(request, found, answer.catalog), "\n- "))});
 }
 
+std::string test_command(const RecommendAnswer& answer, const plan::Experiment& experiment) {
+  std::string text = "rightsize recommend";
+  for (const model::Setting& s : answer.settings)
+    if (s.name != "gpu" && s.name != "provider" && s.name != "providers")
+      text += fmt::format(" --{} {}", s.name, s.value);
+  return text + fmt::format(" --gpu {} --provider {} --emit skypilot", experiment.plan.offer.gpu->name,
+                            experiment.plan.offer.machine->provider);
+}
+
 }  // namespace rightsize::app

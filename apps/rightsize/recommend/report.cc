@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -48,15 +49,38 @@ std::string where_hours_go(const Request& request, const Plan& plan) {
   return text + "." + startup_parts(request, plan);
 }
 
+bool gives_up_a_limit(plan::RequestChangeKind kind) {
+  using Kind = plan::RequestChangeKind;
+  return kind == Kind::kTwiceTtft || kind == Kind::kTwiceTpot || kind == Kind::kTwiceDeadline ||
+         kind == Kind::kNoDeadline || kind == Kind::kNoBudget || kind == Kind::kNoLimits;
+}
+
+// The number format that rejects most GPUs with a price; empty where other reasons do.
+std::string format_reason(const Recommendation& found) {
+  std::map<std::string, int> rejected;  // by reason; other reasons are empty
+  for (const plan::Rejection& r : found.rejected) {
+    if (r.partly || r.stage == plan::RejectionStage::kPrice || r.stage == plan::RejectionStage::kSoftware) continue;
+    ++rejected[r.nearest.kind == plan::Shortfall::Kind::kFormat ? r.nearest.reason : std::string()];
+  }
+  const auto most = std::max_element(rejected.begin(), rejected.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == rejected.end() ? std::string() : most->first;
+}
+
 std::string no_answer(const Request& request, const Recommendation& found) {
-  if (found.changes.empty()) return "Nothing meets your limits, and none of the usual changes helps.";
-  const plan::RequestChange& nearest = found.changes.front();
+  std::string reason = unpriced_words(request, found);
+  if (reason.empty()) reason = format_reason(found);
+  const std::string nothing = reason.empty() ? "Nothing meets your limits" : "Nothing meets your limits: " + reason;
+  if (found.changes.empty()) return nothing + (reason.empty() ? ", and none of the usual changes helps." : ".");
+  // A change that meets the limits is closer than one that gives up a limit.
+  const auto keeps = std::find_if(found.changes.begin(), found.changes.end(),
+                                  [](const plan::RequestChange& c) { return !gives_up_a_limit(c.kind); });
+  const plan::RequestChange& nearest = keeps == found.changes.end() ? found.changes.front() : *keeps;
   const std::string done = request.work.kind == WorkKind::kServing
                                ? ""
                                : fmt::format(", done in {}", format_duration(nearest.plan.time.total()));
-  return fmt::format("Nothing meets your limits. Closest, with {} ({}): {}{} for {}.",
-                     describe_change(nearest.kind).what, nearest.flags, describe_machines(nearest.plan), done,
-                     describe_cost(request, nearest.plan));
+  return fmt::format("{}. Closest, with {} ({}): {}{} for {}.", nothing, change_words(request, nearest.kind),
+                     nearest.flags, describe_machines(nearest.plan), done, describe_cost(request, nearest.plan));
 }
 
 // The GPUs without any plan, and what would make them work.
@@ -74,7 +98,9 @@ void add_rejections(Report& report, const RecommendAnswer& answer) {
   if (Table table = rejections_table(answer); !table.rows.empty()) report.blocks.emplace_back(std::move(table));
   if (!fixes.empty()) report.blocks.emplace_back(Paragraph{"What would make them work:\n" + fixes});
   if (!unsold.empty())
-    report.blocks.emplace_back(Paragraph{fmt::format("No price on these terms: {}.", fmt::join(unsold, ", "))});
+    report.blocks.emplace_back(Paragraph{
+        answer.shown.explain ? fmt::format("No price on these terms: {}.", fmt::join(unsold, ", "))
+                             : fmt::format("No price on these terms: {} GPUs (--explain names them).", unsold.size())});
 }
 
 void add_changes(Report& report, const RecommendAnswer& answer) {
@@ -145,7 +171,7 @@ void add_details(Report& report, const RecommendAnswer& answer) {
     report.blocks.emplace_back(
         Paragraph{fmt::format("{}. {}", describe_speed(request, first), describe_margins(request, first))});
     if (request.work.kind != WorkKind::kServing) report.blocks.emplace_back(Paragraph{where_hours_go(request, first)});
-    if (!shows_energy(request)) report.say(energy_sentence(first));
+    if (!shows_energy(request)) report.say(energy_sentence(request, first));
     if (found.experiment)
       report.blocks.emplace_back(
           Paragraph{fmt::format("The test: {}. Then pass what you measure to 'rightsize calibrate'.",
@@ -183,7 +209,7 @@ Report report_of(const RecommendAnswer& a) {
   } else {
     for (std::string& text : answer_paragraphs(a.request, a.found))
       report.blocks.emplace_back(Paragraph{std::move(text)});
-    if (shows_energy(a.request)) report.say(energy_sentence(a.found.plans.front()));
+    if (shows_energy(a.request)) report.say(energy_sentence(a.request, a.found.plans.front()));
     const bool serving = a.request.work.kind == WorkKind::kServing;
     report.blocks.emplace_back(plans_table(a,
                                            fmt::format("Best of each provider, GPU and terms ({} option{} {})",
@@ -192,8 +218,9 @@ Report report_of(const RecommendAnswer& a) {
                                                        : a.found.feasible == 1 ? "meets your limits"
                                                                                : "meet your limits"),
                                            a.found.plans));
-    if (const std::string held = held_back_sentence(a.found); !held.empty())
-      report.blocks.emplace_back(Paragraph{held});
+    std::string below = evidence_sentence(a.found);
+    if (const std::string held = ranked_lower_sentence(a.found); !held.empty()) below += "\n" + held;
+    report.blocks.emplace_back(Paragraph{std::move(below)});
     add_mix(report, a.found);
   }
   if (!a.request.plans_only) add_details(details, a);

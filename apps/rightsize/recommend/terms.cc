@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "plan/candidates.h"
 #include "plan/hand_over_parts.h"
+#include "rightsize/recommend/own.h"
 #include "rightsize/recommend/words.h"
 
 namespace rightsize::app {
@@ -17,24 +18,11 @@ namespace {
 using catalog::Purchase;
 using plan::WorkKind;
 
-std::string age_of(const market::PriceOutlook& price) {
-  return price.age ? fmt::format("price {:.0f} days old", in_days(*price.age)) : "price undated";
-}
-
 std::string place_of(const market::Offer& offer) {
   const std::string& region = offer.price->region;
   std::string place = region == "any" ? "" : " " + region;
   if (!offer.price->zone.empty()) place += fmt::format(" ({})", offer.price->zone);
   return place;
-}
-
-// Cents below $100, then three significant digits: "$80.64", "$581", "$20,900".
-std::string short_usd(Usd amount) {
-  const double value = in_usd(amount);
-  if (!(value >= 0.1)) return format_usd(amount);
-  if (value < 99.995) return fmt::format("${:.2f}", value);
-  const double digits = std::pow(10, std::floor(std::log10(value)) - 2);
-  return "$" + format_count(std::round(value / digits) * digits);
 }
 
 // A smaller saving is not worth mentioning: prices move by more before the job is done.
@@ -51,14 +39,14 @@ std::string interruptions_in_words(double expected) {
 std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
   if (!plan.spot) return {};
   const market::PriceOutlook& price = plan.spot->price;
-  const auto month = [&](UsdPerMachineSecond rate) { return rate * machines(plan.machines) * kMonth; };
+  const auto month = [&](UsdPerMachineSecond rate) { return rate * machines(plan.machines) * plan.time.total(); };
   return fmt::format(
       "Spot: the same machines in{} for {}/month ({} to {}), {}; expect {} ({} machines x {}/h); {}.",
       place_of(plan.spot->offer), format_usd(month(price.likely)), format_usd(month(price.low)),
       format_usd(month(price.high)), compare(month(price.likely) / plan.cost),
       interruptions_in_words(in_hours(kMonth) * plan.machines * request.assumptions.spot_interruptions_per_hour) +
           " per month",
-      plan.machines, format_number(request.assumptions.spot_interruptions_per_hour), age_of(price));
+      plan.machines, format_number(request.assumptions.spot_interruptions_per_hour), describe_evidence(price));
 }
 
 std::string spot_sentence(const plan::Request& request, const plan::Recommendation& found) {
@@ -79,7 +67,7 @@ std::string spot_sentence(const plan::Request& request, const plan::Recommendati
   return fmt::format("Spot: {}{}, {} in {}, {}; {}; {}.", describe_order(spot.offer, spot.machines),
                      place_of(spot.offer), describe_cost(request, spot), format_duration(spot.time.total()),
                      compare(ratio), interruptions_in_words(spot.expected_interruptions(request.assumptions)),
-                     age_of(spot.price));
+                     describe_evidence(spot.price));
 }
 
 std::string spend_sentence(const plan::Request& request, const plan::Plan& plan) {
@@ -130,24 +118,14 @@ std::string availability_sentence(const plan::Recommendation& found) {
   return text;
 }
 
-// The best plan shown whose GPU has benchmarks, for users who do not trust a data sheet.
-std::string measured_instead(const plan::Recommendation& found) {
-  for (const plan::Plan& p : found.plans) {
-    if (p.extrapolated) continue;
-    return fmt::format("; even its high end costs less than the cheapest plan with one ({} x {} from {}, {}, {})",
-                       p.gpus, p.offer.gpu->name, p.offer.machine->provider, format_usd(p.cost),
-                       compare(p.cost / found.plans.front().cost));
-  }
-  return {};
-}
-
 // The effect of losing a machine that several replicas share.
 std::string machine_loss(const plan::Request& request, const plan::Plan& plan) {
   const bool spare = request.work.kind == WorkKind::kServing && request.work.rate > RequestsPerSecond{} &&
                      !request.limits.allow_single && plan.replicas > 1;
   if (!spare) return {};
   if (plan.machines == 1)
-    return fmt::format("all {} replicas run on one machine: a single point of failure", plan.replicas);
+    return fmt::format("{} replicas run on one machine: a single point of failure",
+                       plan.replicas == 2 ? "both" : fmt::format("all {}", plan.replicas));
   const bool carried = plan.load * plan.machines / (plan.machines - 1) <= 1;
   if (carried || plan.replicas <= plan.machines) return {};
   return fmt::format("{} replicas share a machine: if one machine fails, the others cannot carry the load",
@@ -174,13 +152,21 @@ std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
   for (const Kept& slo : {Kept{"TPOT", plan.tpot, tokens ? limits.tpot : std::nullopt},
                           Kept{tokens ? "TTFT" : "latency", plan.ttft, limits.ttft}}) {
     if (!slo.limit || slo.value * plan.speed.high <= *slo.limit) continue;
-    const std::string advice = plan.cost_high > plan.cost
-                                   ? fmt::format("it would then cost {}/month", format_usd(plan.cost_high))
-                                   : std::string("load-test it first");
+    const std::string advice =
+        plan.misses_if_slow          ? std::string("no number of machines would then meet it, so load-test it first")
+        : plan.cost_high > plan.cost ? fmt::format("it would then cost {}/month", short_usd(plan.cost_high))
+                                     : std::string("load-test it first");
     return fmt::format("{} is at {:.0f} % of its limit and the GPU may be {:.0f} % slower than predicted: {}", slo.what,
                        100 * (slo.value / *slo.limit), 100 * (plan.speed.high - 1), advice);
   }
   return {};
+}
+
+std::string basis_caveat(const plan::Plan& plan) {
+  if (plan.benchmarked) return {};
+  return plan.extrapolated || plan.relative.empty()
+             ? fmt::format("the speed of {} is extrapolated from its data sheet", plan.offer.gpu->name)
+             : fmt::format("no benchmark of {}: its speed is transferred from {}", plan.offer.gpu->name, plan.relative);
 }
 
 std::string tight_memory(const plan::Request& request, const plan::Plan& plan) {
@@ -196,11 +182,10 @@ std::string hours_sentence(const plan::Plan& plan) {
   const auto [fewest, most] = std::minmax_element(hours.begin(), hours.end());
   const double mean = std::accumulate(hours.begin(), hours.end(), 0.0) / static_cast<double>(hours.size());
   const double quiet = static_cast<double>(std::count(hours.begin(), hours.end(), *fewest));
-  const Usd each = plan.price.likely * machines(1) * kMonth;
   return fmt::format(
-      "That is for machines that run all the time; {}/month if they follow the hours: {} to {} machines, {} on "
-      "average, the fewest in {} of {} hours.",
-      short_usd(each * mean), *fewest, *most, format_number(mean, 3), format_count(quiet), hours.size());
+      "That is for machines that follow the hours: {} to {} machines, {} on average, the fewest in {} of {} hours. "
+      "Machines that run all the time cost {}/month.",
+      *fewest, *most, format_number(mean, 3), format_count(quiet), hours.size(), short_usd(plan.rate() * kMonth));
 }
 
 // Lengths and variations of lengths that were not given.
@@ -226,11 +211,13 @@ std::string lengths_assumed(const plan::Request& request) {
     return fmt::format("{} tokens in, {} out, p95 {} and {} as in public traces (--isl, --osl)", count(lengths.size),
                        count(lengths.output), in, out);
   if (work.isl_varies_as_usual && work.osl_varies_as_usual)
-    return fmt::format("lengths vary as in public traces, p95 {} in, {} out (--isl {},fixed if not)", in, out, isl);
+    return fmt::format("lengths vary as in public traces, p95 {} in, {} out (--isl {},fixed if all are alike)", in, out,
+                       isl);
   if (work.isl_varies_as_usual)
-    return fmt::format("prompts vary as in public traces, p95 {} (--isl {},fixed if not)", in, isl);
+    return fmt::format("prompts vary as in public traces, p95 {} (--isl {},fixed if all are alike)", in, isl);
   if (work.osl_varies_as_usual)
-    return fmt::format("answers vary as in public traces, p95 {} (--osl {},fixed if not)", out, request.job.serve.osl);
+    return fmt::format("answers vary as in public traces, p95 {} (--osl {},fixed if all are alike)", out,
+                       request.job.serve.osl);
   return {};
 }
 
@@ -241,12 +228,13 @@ std::string image_assumed(const plan::Request& request) {
   const model::ImageSettings& image = request.job.image;
   std::vector<std::string> parts, flags;
   if (!image.steps) parts.push_back(fmt::format("{} steps", pipeline.steps)), flags.push_back("--steps");
-  if (!image.guidance)
-    parts.push_back(pipeline.guidance ? "with guidance" : "without guidance"), flags.push_back("--guidance");
+  if (!image.guidance) parts.push_back(pipeline.guidance ? "guidance" : "no guidance"), flags.push_back("--guidance");
   if (!image.resolution)
     parts.push_back(fmt::format("{0} x {0} pixels", request.model.image_size * pipeline.pixels)),
         flags.push_back("--resolution");
-  return parts.empty() ? std::string() : fmt::format("images: {} ({})", fmt::join(parts, ", "), fmt::join(flags, ", "));
+  return parts.empty() ? std::string()
+                       : fmt::format("{}: {} ({})", pipeline.frames > 0 ? "video" : "images", fmt::join(parts, ", "),
+                                     fmt::join(flags, ", "));
 }
 
 // How the price of machines that the user owns becomes an hourly cost, where it was not given.
@@ -277,7 +265,7 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
     if (request.work.rate > RequestsPerSecond{})
       parts.push_back(fmt::format("load at most {} (--max-load){}",
                                   format_percent(Ratio::fraction(request.limits.max_load)),
-                                  request.limits.allow_single ? "" : "; one spare replica (--allow-single)"));
+                                  request.limits.allow_single ? "" : "; one spare replica (none with --allow-single)"));
   } else {
     parts.push_back(fmt::format("{} start-up (--startup)", format_duration(plan.time.startup)));
   }
@@ -297,8 +285,13 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
     if (!(request.assumptions.storage > Bytes{})) saved += ", storage not included (--storage)";
     parts.push_back(saved);
   }
-  if (!request.limits.gpus && request.limits.max_gpus == plan::PlanLimits{}.max_gpus)
-    parts.push_back(fmt::format("at most {} GPUs (--max-gpus)", request.limits.max_gpus));
+  if (request.limits.max_gpus_assumed) {
+    const int usual = plan::PlanLimits{}.max_gpus, most = request.limits.max_gpus;
+    parts.push_back(most == usual ? fmt::format("at most {} GPUs (--max-gpus)", usual)
+                                  : fmt::format("up to {} GPUs, because {} are too few or cost more (--max-gpus)",
+                                                format_count(most), usual));
+  }
+  for (const std::string& understood : request.assumed) parts.push_back(understood);
   return parts.empty() ? std::string() : fmt::format("Assumed: {}.", fmt::join(parts, "; "));
 }
 
@@ -312,7 +305,8 @@ const plan::Plan* next_gpu(const plan::Recommendation& found) {
 std::string rounded_cost(const plan::Request& request, const plan::Plan& plan) {
   const char* each = request.work.kind == WorkKind::kServing ? "/month" : "";
   const std::string cost = short_usd(plan.cost), low = short_usd(plan.cost_low), high = short_usd(plan.cost_high);
-  return low == cost && high == cost ? cost + each : fmt::format("{}{} ({} to {})", cost, each, low, high);
+  const bool exact = (low == cost && high == cost) || plan.misses_if_slow;  // then no high end was found
+  return exact ? cost + each : fmt::format("{}{} ({} to {})", cost, each, low, high);
 }
 
 // The answer in plain words.
@@ -326,107 +320,35 @@ std::string answer_sentence(const plan::Request& request, const plan::Plan& plan
       text += fmt::format(", {} per 1M {}", short_usd(usd(plan.usd_per_million_units())),
                           is_one_pass(request) ? "texts" : "output tokens");
   } else {
-    text += fmt::format("done in {} for {}", format_duration(plan.time.total()), rounded_cost(request, plan));
+    text += fmt::format("done in {} for {}", format_duration(plan.elapsed()), rounded_cost(request, plan));
+    if (plan.day_share < 1) text += fmt::format(", running {} hours a day", format_number(24 * plan.day_share));
   }
-  if (!plan.offer.is_own() && !plan.offer.price->available)
-    text += fmt::format("; {}, {}", age_of(plan.price),
-                        plan.price.sources == 1 ? "one source" : fmt::format("{} sources", plan.price.sources));
+  if (!plan.offer.is_own() && !plan.offer.price->available) text += "; " + describe_evidence(plan.price);
+  // The whole obligation, not only its first month.
+  for (const plan::Commitment& c : plan.commitments)
+    if (c.offer.price->purchase == plan.offer.price->purchase)
+      text += fmt::format("; the commitment is {} over {}", short_usd(c.total),
+                          c.offer.price->purchase == Purchase::kOneYear ? "1 year" : "3 years");
   return text + ".";
 }
 
-// " with a benchmark and a recent price": what sets the next GPU apart from cheaper ones in the table.
-std::string left_out_sooner(const plan::Recommendation& found, const plan::Plan& next) {
-  bool benchmark = false, price = false;
-  for (const plan::Plan& plan : found.plans) {
-    if (plan.offer.gpu == found.plans.front().offer.gpu || !(plan.cost < next.cost)) continue;
-    benchmark |= plan.extrapolated, price |= !plan.extrapolated && !plan.price.may_lead();
-  }
-  if (benchmark && price) return " with a benchmark and a confirmed price";
-  return benchmark ? " with a benchmark" : price ? " with a confirmed price" : "";
-}
-
-std::string list_of_names(const std::vector<std::string>& names) {
-  if (names.size() < 2) return names.empty() ? std::string() : names.front();
-  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
-}
-
 }  // namespace
-
-std::string decision_sentence(const plan::Request& request, const plan::Recommendation& found) {
-  const plan::Plan& first = found.plans.front();
-  switch (found.decision()) {
-    case plan::Decision::kExtrapolation:
-      return fmt::format("Extrapolation: we have no benchmark of {} with {}{}.", first.offer.gpu->name,
-                         model::name_of(first.job.stack), measured_instead(found));
-    case plan::Decision::kClose: {
-      std::vector<std::string> names;
-      for (const plan::Plan* plan : found.close_calls()) names.push_back(plan->offer.gpu->name);
-      return fmt::format("Close call: {} {} within 5 %; choose by availability or {}.", list_of_names(names),
-                         names.size() == 1 ? "is" : "are",
-                         request.work.kind == WorkKind::kServing ? "latency" : "speed");
-    }
-    case plan::Decision::kClear: {
-      const auto next = std::find_if(found.plans.begin(), found.plans.end(), [&](const plan::Plan& plan) {
-        return plan.offer.gpu != first.offer.gpu && !plan.extrapolated && plan.price.may_lead();
-      });
-      if (next == found.plans.end()) return {};  // there was no choice
-      constexpr double kClear = 0.8;             // below this, the ranges of speeds and prices overlap too much
-      const std::string sure =
-          found.confidence < kClear
-              ? fmt::format("; within the error bars {} stays the best in {} of cases", first.offer.gpu->name,
-                            format_percent(Ratio::fraction(found.confidence)))
-              : std::string();
-      return fmt::format("{}: the next GPU{}, {}, costs {}{}.", sure.empty() ? "Clear winner" : "Ahead",
-                         left_out_sooner(found, *next), next->offer.gpu->name, compare(next->cost / first.cost), sure);
-    }
-  }
-  return {};
-}
-
-std::string experiment_sentence(const plan::Recommendation& found) {
-  if (!found.experiment) return {};
-  const plan::Experiment& e = *found.experiment;
-  return fmt::format(
-      "Worth a test: {} x {} could save {:.0f} % ({}) but has no benchmark. A test of {} costs about {}.", e.plan.gpus,
-      e.plan.offer.gpu->name, 100 * (1 - e.plan.cost / found.plans.front().cost), short_usd(e.plan.cost),
-      format_duration(e.test_time), short_usd(e.test_cost));
-}
-
-std::string levers_sentence(const plan::Request& request, const plan::Recommendation& found) {
-  constexpr double kWorthALine = 0.9;
-  constexpr std::size_t kMost = 3;
-  const plan::Plan& first = found.plans.front();
-  struct Lever {
-    std::string what, flags;
-    Usd cost;
-  };
-  std::vector<Lever> levers;
-  for (const plan::RequestChange& c : found.changes)
-    levers.push_back({describe_change(c.kind).what, c.flags, c.plan.cost});
-  const bool service = request.work.kind == WorkKind::kServing;
-  if (service && first.spot && first.offer.price->purchase == Purchase::kOnDemand && first.draws.empty())
-    levers.push_back(
-        {"spot machines", "--purchase spot", first.spot->price.likely * machines(first.machines) * kMonth});
-  std::erase_if(levers, [&](const Lever& lever) { return lever.cost > first.cost * kWorthALine; });
-  std::sort(levers.begin(), levers.end(), [](const Lever& a, const Lever& b) { return a.cost < b.cost; });
-  if (levers.size() > kMost) levers.resize(kMost);
-  std::vector<std::string> parts;
-  for (const Lever& lever : levers)
-    parts.push_back(fmt::format("{} {}{}, {:.0f} % less ({})", lever.what, short_usd(lever.cost),
-                                service ? "/month" : "", 100 * (1 - lever.cost / first.cost), lever.flags));
-  return parts.empty() ? std::string() : fmt::format("To pay less: {}.", fmt::join(parts, "; "));
-}
 
 std::vector<std::string> answer_paragraphs(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
   std::string text = answer_sentence(request, first);
   for (const std::string& sentence :
-       {hours_sentence(first), decision_sentence(request, found), experiment_sentence(found),
+       {hours_sentence(first), doubt_sentence(found), decision_sentence(request, found), speed_sentence(found),
+        held_back_sentence(found), own_sentence(request, found), experiment_sentence(found),
         levers_sentence(request, found), spend_sentence(request, first)})
     if (!sentence.empty()) text += "\n" + sentence;
   std::string details;
-  if (const std::vector<std::string> notes = caveats(request, found); !notes.empty())
-    details = fmt::format("Caveats: {}.", fmt::join(notes, "; "));
+  std::vector<std::string> notes = caveats(request, found);
+  // What the sentences above say already.
+  std::erase(notes, basis_caveat(first));
+  if (!first.price.may_lead())
+    for (const plan::PriceWarning& w : found.warnings) std::erase(notes, describe_warning(w));
+  if (!notes.empty()) details = fmt::format("Caveats: {}.", fmt::join(notes, "; "));
   if (const std::string assumed = assumptions_sentence(request, first); !assumed.empty())
     details += (details.empty() ? "" : "\n") + assumed;
   return details.empty() ? std::vector{std::move(text)} : std::vector{std::move(text), std::move(details)};
@@ -441,21 +363,9 @@ std::vector<std::string> terms_sentences(const plan::Request& request, const pla
   return sentences;
 }
 
-std::string held_back_sentence(const plan::Recommendation& found) {
-  std::string text;
-  for (std::size_t i = 1; i < found.plans.size(); ++i) {
-    const plan::Plan& plan = found.plans[i];
-    if (plan.price.may_lead() || !(plan.cost < found.plans.front().cost)) continue;
-    text +=
-        fmt::format("{} plan {} ({})", text.empty() ? "Cheaper, but ranked lower:" : ",", i + 1, held_back(plan.price));
-  }
-  return text.empty() ? text : text + ".";
-}
-
 std::vector<std::string> plan_caveats(const plan::Request& request, const plan::Plan& plan) {
   std::vector<std::string> lines;
-  if (plan.basis == perf::Basis::kSpecification)
-    lines.push_back(fmt::format("the speed of {} is extrapolated from its data sheet", plan.offer.gpu->name));
+  if (const std::string basis = basis_caveat(plan); !basis.empty()) lines.push_back(basis);
   if (plan::has_arm_host(plan.offer))
     lines.push_back(
         fmt::format("{} machines have Arm hosts: images and wheels must be built for arm64", plan.offer.gpu->name));
@@ -463,7 +373,7 @@ std::vector<std::string> plan_caveats(const plan::Request& request, const plan::
     lines.push_back(fmt::format("{} needs ROCm builds of the software", plan.offer.gpu->name));
   for (const perf::Note& note : plan.notes) {
     // A GPU without benchmarks has none of this combination either.
-    const bool repeated = note.kind == perf::NoteKind::kUntestedStack && plan.basis == perf::Basis::kSpecification;
+    const bool repeated = note.kind == perf::NoteKind::kUntestedStack && !plan.benchmarked;
     const bool served_in_half =
         note.kind == perf::NoteKind::kHalfInsteadOfBf16 && request.work.kind != WorkKind::kTraining;
     if (note.kind == perf::NoteKind::kNetworkAssumed)
@@ -474,6 +384,10 @@ std::vector<std::string> plan_caveats(const plan::Request& request, const plan::
       lines.push_back(std::string(perf::describe(note)));
   }
   for (const std::string& warning : plan.memory.warnings) lines.push_back(warning);
+  if (plan.starts_over)
+    lines.push_back(fmt::format(
+        "an interruption starts the job over, because SkyPilot mounts no storage on {}; the cost includes it",
+        plan.offer.machine->provider));
   for (const std::string& text : {near_limit(request, plan), machine_loss(request, plan), tight_memory(request, plan)})
     if (!text.empty()) lines.push_back(text);
   if (request.work.kind == WorkKind::kServing && plan.machines > plan.replicas)
@@ -491,6 +405,7 @@ std::vector<std::string> plan_caveats(const plan::Request& request, const plan::
 std::vector<std::string> caveats(const plan::Request& request, const plan::Recommendation& found) {
   std::vector<std::string> lines;
   for (const plan::PriceWarning& w : found.warnings) lines.push_back(describe_warning(w));
+  if (const std::string missing = unpriced_words(request, found); !missing.empty()) lines.push_back(missing);
   for (std::string& line : plan_caveats(request, found.plans.front())) lines.push_back(std::move(line));
   return lines;
 }

@@ -27,8 +27,26 @@ std::string levers_sentence(const plan::Request& request, const plan::Recommenda
 
 std::vector<std::string> terms_sentences(const plan::Request& request, const plan::Recommendation& found);
 
-// "Cheaper, but ranked lower: ..."; plans whose price may not lead, and why. Empty where there are none.
+// "Speed: transferred from l40s, no benchmark of rtx-6000-ada."; empty where there is one.
+std::string speed_sentence(const plan::Recommendation& found);
+
+// A plan over 10 % cheaper whose price may not lead, why, and who can confirm it; empty where there is none.
 std::string held_back_sentence(const plan::Recommendation& found);
+
+// Why the first plan's price is in doubt although it leads: nothing with a better one meets the limits.
+std::string doubt_sentence(const plan::Recommendation& found);
+
+// "Cheaper, but ranked lower: ..."; plans of the table whose price may not lead, and why. Empty where there are none.
+std::string ranked_lower_sentence(const plan::Recommendation& found);
+
+// What the speed and the price of each plan of the table stand on.
+std::string evidence_sentence(const plan::Recommendation& found);
+
+// "no 1-year price on file for aws, azure"; empty where every provider that was asked for has one.
+std::string unpriced_words(const plan::Request& request, const plan::Recommendation& found);
+
+// The change in words, for this request: a limit on the latency of a picture is not a TTFT.
+std::string change_words(const plan::Request& request, plan::RequestChangeKind kind);
 
 // What to know before acting on the first plan: its price, missing benchmarks, quality of its number format.
 std::vector<std::string> caveats(const plan::Request& request, const plan::Recommendation& found);

@@ -7,6 +7,7 @@
 
 #include "base/date.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "plan/layouts.h"
 #include "plan/session_rate.h"
 
@@ -71,19 +72,71 @@ std::string adapters_of(const plan::Request& request) {
                                       : "LoRA adapters of ";
 }
 
+// " in 10 hours a day", " as in the rate profile".
+std::string hours_of(const plan::Request& request) {
+  const std::vector<double>& hours = request.work.rate_by_hour;
+  if (hours.empty()) return {};
+  const double peak = in_requests_per_s(request.work.rate);
+  const auto full = std::count(hours.begin(), hours.end(), peak), none = std::count(hours.begin(), hours.end(), 0.0);
+  if (hours.size() == 24 && full + none == 24) return fmt::format(" in {} hours a day", full);
+  return fmt::format(" in the busiest hour, {} on average", format_number(peak * request.work.mean_traffic()));
+}
+
+// " with 3 draft tokens (70 % accepted)", " behind a prefix-aware router": what the plan's speed stands on.
+std::string engine_of(const plan::Request& request) {
+  const std::string settings = plan::assumed_engine(request);
+  return settings.empty() ? std::string() : " with " + settings;
+}
+
+// "81 frames, 1280x720, 50 steps": what decides the cost of a picture; empty for models that read pictures.
+std::string picture_of(const plan::Request& request) {
+  if (!request.model.pipeline) return {};
+  const model::ImagePipeline& usual = *request.model.pipeline;
+  const model::ImageSettings& image = request.job.image;
+  const int frames = image.frames.value_or(usual.frames);
+  const std::int64_t side = request.model.image_size * usual.pixels;
+  return fmt::format("{}{}, {} steps", frames > 0 ? fmt::format("{} frames, ", frames) : "",
+                     image.resolution ? fmt::format("{}x{}", image.resolution->width, image.resolution->height)
+                                      : fmt::format("{0}x{0}", side),
+                     image.steps.value_or(usual.steps));
+}
+
+// "Generate 2,000 videos (81 frames, 1280x720, 50 steps) with wan2.1", "Process 200 M texts of 300 tokens with bge".
+std::string describe_items(const plan::Request& request) {
+  const double items = request.work.amount;
+  const std::string many = items < 1e6 ? format_count(items) : format_magnitude(items);
+  const std::string with = request.model.name.empty() ? "" : " with " + request.model.name;
+  if (const std::string picture = picture_of(request); !picture.empty())
+    return fmt::format("Generate {} {} ({}){}", many, request.model.pipeline->frames > 0 ? "videos" : "images", picture,
+                       with);
+  const bool texts = answers_at_once(request) && request.model.image_size == 0;
+  if (texts && !with.empty()) return fmt::format("Process {} texts of {} tokens{}", many, request.job.sequence, with);
+  return fmt::format("Process {} requests{}", many, with);
+}
+
+// Encoders by the name that was typed: a reranker has the shape of an embedding model.
+std::string name_shown(const plan::Request& request) {
+  const std::string& given = request.model_given;
+  if (request.model.kind != model::ModelKind::kEncoder || given.empty() || given.ends_with(".json"))
+    return request.model.name;
+  return to_lower(given.substr(given.rfind('/') + 1));
+}
+
 // How long requests are, which decides the cost more than anything else.
 std::string lengths_of(const plan::Request& request) {
   const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
-  if (request.model.image_size > 0) return {};
+  if (request.model.image_size > 0) return picture_of(request).empty() ? "" : ", " + picture_of(request);
+  if (const double window = perf::work_of(request.model).audio_seconds; window > 0)
+    return fmt::format(" of {} s of audio", format_number(window));
+  if (answers_at_once(request) && request.work.documents > 1)
+    return fmt::format(" of {} documents with {} tokens each", request.work.documents, count(request.job.sequence));
   if (answers_at_once(request)) return fmt::format(" of {} tokens", count(request.job.sequence));
   if (!request.work.mix.empty()) return fmt::format(" of {} sizes", request.work.mix.size());
   if (request.work.sessions) {
     const std::optional<Seconds> wait = plan::waiting_in(request);
-    return fmt::format(
-        " of {} users in conversations{}, {} tokens in and {} out on average",
-        format_count(request.work.sessions->users),
-        wait ? fmt::format(" (who wait {} for an answer, as the plan predicts)", format_duration(*wait)) : "",
-        count(request.job.serve.isl), count(request.job.serve.osl));
+    return fmt::format("{}, {} tokens in and {} out on average",
+                       wait ? fmt::format(", each waits {} for an answer", format_duration(*wait)) : "",
+                       count(request.job.serve.isl), count(request.job.serve.osl));
   }
   if (request.work.trace)
     return fmt::format(" as recorded, {} tokens in and {} out on average", count(request.job.serve.isl),
@@ -157,6 +210,14 @@ bool is_one_pass(const plan::Request& request) {
          request.job.serve.osl <= 1;
 }
 
+std::string short_usd(Usd amount) {
+  const double value = in_usd(amount);
+  if (!(value >= 0.1)) return format_usd(amount);
+  if (value < 99.995) return fmt::format("${:.2f}", value);
+  const double digits = std::pow(10, std::floor(std::log10(value)) - 2);
+  return "$" + format_count(std::round(value / digits) * digits);
+}
+
 std::string compare(double ratio) {
   if (!std::isfinite(ratio)) return "more";  // the other is already paid for
   if (std::abs(1 - ratio) < 0.005) return "the same";
@@ -184,12 +245,14 @@ std::string quality_caveat(const plan::Request& request, const plan::Plan& plan)
 
 std::string describe_order(const market::Offer& offer, int machines) {
   return fmt::format("{} x {} ({} x {}){}", machines, offer.machine->instance, offer.machine->gpus, offer.gpu->name,
-                     offer.is_own() ? ", your own" : " from " + offer.machine->provider);
+                     offer.machine->provider == market::kOwn ? ", your own" : " from " + offer.machine->provider);
 }
 
 std::string describe_outline(const plan::PlanOutline& plan) {
   const std::string order = describe_order(plan.offer, plan.machines);
-  return plan.offer.is_own() ? order : fmt::format("{}, {}", order, catalog::name_of(plan.offer.price->purchase));
+  if (plan.offer.machine->provider == market::kOwn) return order;
+  return fmt::format("{}, {}", order,
+                     plan.offer.is_own() ? "at your price" : catalog::name_of(plan.offer.price->purchase));
 }
 
 const ChangeWords& describe_change(plan::RequestChangeKind kind) {
@@ -206,14 +269,20 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
        "QLoRA unpacks the 4-bit base before every product, on top of what LoRA adds"},
       {"fp8 weights", "usually within 1 % of the 16-bit model; check your own tasks", ""},
       {"4-bit weights (AWQ, GPTQ)", "a few percent on hard tasks; check your own", ""},
+      {"4-bit weights (NVFP4, MXFP4)", "a few percent on hard tasks; check your own", ""},
       {"twice the TTFT limit", "answers start later", ""},
       {"twice the TPOT limit", "answers come more slowly", ""},
       {"twice the deadline", "done later", ""},
       {"spot machines", "interrupted now and then; the cost includes the repeated work", ""},
+      {"on-demand machines", "no commitment", ""},
       {"more GPUs", "", ""},
+      {"the model's usual number format", "", ""},
+      {"the loss in chunks", "same result, same speed", ""},
+      {"optimizer states in host memory", "same result; the CPU updates the weights", ""},
+      {"parameters in host memory", "same result; every layer is copied to the GPU in every pass", ""},
       {"no deadline", "", ""},
       {"no budget limit", "", ""},
-      {"more GPUs, no deadline and no budget limit", "", ""}};
+      {"no limits", "", ""}};
   static_assert(std::size(kChanges) == static_cast<std::size_t>(plan::RequestChangeKind::kNoLimits) + 1);
   return kChanges[static_cast<std::size_t>(kind)];
 }
@@ -241,7 +310,7 @@ NeedAndHave describe_shortfall(const plan::Shortfall& s) {
     case Kind::kGpus:
       return {gpus, fmt::format("{} at most", s.have_gpus)};
     case Kind::kReplicas:
-      return {gpus + " for two replicas", fmt::format("{} at most", s.have_gpus)};
+      return {gpus + " for the load with a spare replica", fmt::format("{} at most", s.have_gpus)};
     case Kind::kGlobalBatch:
       return {fmt::format("{} per step", plural(s.need_gpus, "sample")),
               fmt::format("not divisible by {}", plural(s.have_gpus, "GPU"))};
@@ -298,18 +367,38 @@ BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::P
 }
 
 std::string held_back(const market::PriceOutlook& price) {
-  if (price.outdated && price.age) return fmt::format("its price is {:.0f} days old", in_days(*price.age));
+  if (price.may_lead()) return {};
   if (price.floor) return "a launch price, a tenth of on-demand";
-  if (price.unconfirmed) return "no second source confirms its price";
-  return {};
+  const std::string age = price.age ? fmt::format("{:.0f} days old", in_days(*price.age)) : "undated";
+  if (price.unconfirmed) return fmt::format("its price is {} and unconfirmed", age);
+  return price.outdated ? fmt::format("its price is {}", age)
+                        : fmt::format("its price is {} and no other source has it", age);
+}
+
+std::string describe_evidence(const market::PriceOutlook& price) {
+  const int own = price.sources - price.others;
+  std::string text = price.age ? fmt::format("price {:.0f} days old, ", in_days(*price.age)) : "price undated, ";
+  text += price.unconfirmed ? std::string("unconfirmed")
+          : own == 1        ? std::string("one source")
+                            : fmt::format("{} sources", own);
+  if (price.others > 0)
+    text +=
+        fmt::format("; {} other provider{} about as much", price.others, price.others == 1 ? " charges" : "s charge");
+  return text;
+}
+
+std::string describe_basis(const plan::Plan& plan) {
+  if (plan.benchmarked) return std::string(perf::name_of(plan.basis));
+  return plan.relative.empty() || plan.extrapolated ? "no benchmark"
+                                                    : fmt::format("no benchmark, from {}", plan.relative);
 }
 
 std::string describe_warning(const plan::PriceWarning& warning) {
   switch (warning.kind) {
     case plan::PriceWarning::Kind::kUnconfirmed:
-      return "its price has a single source: confirm it with the provider";
+      return "its price is unconfirmed: ask the provider";
     case plan::PriceWarning::Kind::kOld:
-      return fmt::format("its price was read {} days ago", warning.age_days);
+      return fmt::format("its price is {} days old: ask the provider", warning.age_days);
     case plan::PriceWarning::Kind::kFarBelowOtherRegions:
       return fmt::format("other regions charge {}x as much (median {}/h): the price may not last",
                          format_number(warning.times, 2), format_usd_per_hour(warning.elsewhere));
@@ -324,7 +413,7 @@ int percentile_of(const plan::Request& request) {
 }
 
 std::string describe_request(const plan::Request& request) {
-  const std::string& model = request.model.name;
+  const std::string model = name_shown(request);
   switch (request.work.kind) {
     case WorkKind::kTraining:
       return fmt::format("Train {}{} on {} {}{}{}", adapters_of(request), model, format_magnitude(request.work.amount),
@@ -332,10 +421,13 @@ std::string describe_request(const plan::Request& request) {
                          limits_of(request));
     case WorkKind::kServing: {
       const double rate = in_requests_per_s(request.work.rate);
-      return fmt::format("Serve {}{}{}{}{}", model, format_of(request),
-                         rate > 0 ? fmt::format(" at {} request{}/s", format_number(rate), rate == 1 ? "" : "s")
-                                  : " at the lowest cost per token",
-                         lengths_of(request), limits_of(request));
+      return fmt::format("Serve {}{}{}{}{}{}{}", model, format_of(request), engine_of(request),
+                         request.work.sessions
+                             ? fmt::format(" for {} users in conversation (about {} requests/s)",
+                                           format_count(request.work.sessions->users), format_number(rate))
+                         : rate > 0 ? fmt::format(" at {} request{}/s", format_number(rate), rate == 1 ? "" : "s")
+                                    : " at the lowest cost per token",
+                         hours_of(request), lengths_of(request), limits_of(request));
     }
     case WorkKind::kOffline:
       if (!request.work.profiled_gpu.empty()) {
@@ -346,16 +438,19 @@ std::string describe_request(const plan::Request& request) {
         return fmt::format("Transcribe {} h of audio with {} ({} windows of {} s){}",
                            format_count(std::round(request.work.amount * window / 3600)), model,
                            format_magnitude(request.work.amount), format_number(window), limits_of(request));
-      return fmt::format("Process {} requests{}{}", format_magnitude(request.work.amount),
-                         model.empty() ? "" : " with " + model, limits_of(request));
+      return describe_items(request) + limits_of(request);
   }
   return {};
 }
 
 std::string describe_machines(const plan::Plan& plan) {
   const std::string& region = plan.offer.price->region;
-  if (plan.offer.is_own()) return describe_order(plan.offer, plan.machines);
-  return fmt::format("{}{}, {}", describe_order(plan.offer, plan.machines), region == "any" ? "" : " in " + region,
+  const std::string order = describe_order(plan.offer, plan.machines);
+  if (plan.offer.machine->provider == market::kOwn) return order;
+  if (plan.offer.is_own())
+    return fmt::format("{} at your price of ${:.2f} per GPU-hour", order,
+                       in_usd_per_gpu_hour(plan.offer.rate_per_gpu()));
+  return fmt::format("{}{}, {}", order, region == "any" ? "" : " in " + region,
                      catalog::name_of(plan.offer.price->purchase));
 }
 
@@ -427,8 +522,10 @@ std::vector<std::string> reasons(const plan::Request& request, const plan::Plan&
   list.push_back("fastest settings that fit: " + describe_settings(request, plan));
   if (!request.work.is_measured()) list.push_back(bound_sentence(plan));
   if (const std::string against = against_first(plan, first); !against.empty()) list.push_back(against);
-  if (plan.basis == perf::Basis::kSpecification)
-    list.push_back("speed from the data sheet: we have no benchmark of this GPU");
+  if (!plan.benchmarked)
+    list.push_back(plan.relative.empty() || plan.extrapolated
+                       ? "speed from the data sheet: we have no benchmark of this GPU"
+                       : fmt::format("speed transferred from {}: we have no benchmark of this GPU", plan.relative));
   list.push_back(describe_price(plan, catalog));
   return list;
 }

@@ -56,6 +56,9 @@ std::vector<std::string> reasons(const plan::Request& request, const plan::Plan&
 // The quality a narrower number format may cost; empty where the checkpoint is used as published.
 std::string quality_caveat(const plan::Request& request, const plan::Plan& plan);
 
+// Cents below $100, then three significant digits: "$80.64", "$581", "$20,900".
+std::string short_usd(Usd amount);
+
 // "61 % less", "12 % more".
 std::string compare(double ratio);
 
@@ -87,7 +90,13 @@ BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::P
 // Why a price may not decide the first line: "its price is 431 days old". Empty where it may.
 std::string held_back(const market::PriceOutlook& price);
 
-// "its price was read 120 days ago".
+// "price 87 days old, one source; 2 other providers charge about as much".
+std::string describe_evidence(const market::PriceOutlook& price);
+
+// What the speed stands on: "measured", "transferred", "no benchmark, from l40s".
+std::string describe_basis(const plan::Plan& plan);
+
+// "its price is 120 days old: ask the provider".
 std::string describe_warning(const plan::PriceWarning& warning);
 
 }  // namespace rightsize::app

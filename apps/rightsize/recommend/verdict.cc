@@ -1,0 +1,250 @@
+// How clear the answer is, and what would be cheaper: rivals, doubtful prices, experiments, levers.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "plan/candidates.h"
+#include "rightsize/recommend/energy_fields.h"
+#include "rightsize/recommend/terms.h"
+#include "rightsize/recommend/words.h"
+
+namespace rightsize::app {
+namespace {
+
+using catalog::Purchase;
+using plan::Plan;
+using plan::Recommendation;
+using plan::RequestChangeKind;
+using plan::WorkKind;
+
+// The best plan shown whose speed is not extrapolated, for users who do not trust a data sheet.
+std::string measured_instead(const Recommendation& found) {
+  const Plan& first = found.plans.front();
+  for (const Plan& p : found.plans) {
+    if (p.extrapolated) continue;
+    return fmt::format("; even its high end{} costs less than {} x {} from {} ({}, {})",
+                       first.cost_high > first.cost ? fmt::format(" of {}", short_usd(first.cost_high)) : "", p.gpus,
+                       p.offer.gpu->name, p.offer.machine->provider, short_usd(p.cost), compare(p.cost / first.cost));
+  }
+  return {};
+}
+
+// " with a benchmark and a confirmed price": what sets the next GPU apart from cheaper ones in the table.
+std::string left_out_sooner(const Recommendation& found, const Plan& next) {
+  bool speed = false, price = false;
+  for (const Plan& plan : found.plans) {
+    if (plan.offer.gpu == found.plans.front().offer.gpu || !(plan.cost < next.cost)) continue;
+    speed |= plan.extrapolated, price |= !plan.extrapolated && !plan.price.may_lead();
+  }
+  const char* known = next.benchmarked ? " with a benchmark" : " of a measured architecture";
+  if (speed && price) return std::string(known) + " and a confirmed price";
+  return speed ? known : price ? " with a confirmed price" : "";
+}
+
+std::string list_of_names(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? std::string() : names.front();
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+// The largest share of a latency limit in use.
+double limit_used(const plan::Request& request, const Plan& plan) {
+  double used = 0;
+  if (request.limits.ttft) used = std::max(used, plan.ttft / *request.limits.ttft);
+  if (request.limits.tpot) used = std::max(used, plan.tpot / *request.limits.tpot);
+  return used;
+}
+
+// " It costs 1.7 % more than h100-sxm and is done 2.3x sooner.": why the first plan is not the cheapest that may lead.
+std::string why_first(const plan::Request& request, const Recommendation& found) {
+  const Plan& first = found.plans.front();
+  const auto cheaper = std::find_if(found.plans.begin() + 1, found.plans.end(), [&](const Plan& p) {
+    return !p.extrapolated && p.price.may_lead() && p.cost < first.cost * 0.999;
+  });
+  if (request.objective != plan::Objective::kCost || cheaper == found.plans.end()) return {};
+  const bool service = request.work.kind == WorkKind::kServing;
+  const double sooner = cheaper->time.total() / first.time.total();
+  const auto in_use = [](double share) { return fmt::format("{:.0f} % of its limit", 100 * share); };
+  const auto old = [](const Plan& p) {
+    return p.price.age && *p.price.age > days(market::kAgedDays) ? in_days(*p.price.age) : 0;
+  };
+  std::string why;
+  if (service && limit_used(request, *cheaper) > 0.9 && limit_used(request, first) < limit_used(request, *cheaper))
+    why = fmt::format("whose latency is at {}", in_use(limit_used(request, *cheaper)));
+  else if (first.benchmarked && !cheaper->benchmarked)
+    why = "which has no benchmark";
+  else if (first.basis < cheaper->basis)
+    why = "whose speed was not measured with this framework";
+  else if (old(*cheaper) > old(first))
+    why = fmt::format("whose price is {:.0f} days old", old(*cheaper));
+  else if (service && first.machines > cheaper->machines)
+    why = fmt::format("which {} on fewer machines", cheaper->gpus == 1 ? "runs" : "run");
+  else if (!service && first.machines < cheaper->machines)
+    why = fmt::format("which takes {} machines instead of {}", cheaper->machines, first.machines);
+  else if (!service && sooner > 1.05)
+    why = fmt::format("and is done {}x sooner", format_number(sooner, 2));
+  else if (plan::has_arm_host(cheaper->offer))
+    why = "which has an Arm host";
+  else if (service && first.latency < cheaper->latency)
+    why = "which answers later";
+  else
+    return {};
+  return fmt::format(" It costs {} than {} from {}, {}.", compare(first.cost / cheaper->cost), cheaper->offer.gpu->name,
+                     cheaper->offer.machine->provider, why);
+}
+
+std::string terms_words(Purchase purchase) {
+  return purchase == Purchase::kOneYear      ? "1-year"
+         : purchase == Purchase::kThreeYears ? "3-year"
+                                             : std::string(catalog::name_of(purchase));
+}
+
+}  // namespace
+
+std::string decision_sentence(const plan::Request& request, const Recommendation& found) {
+  const Plan& first = found.plans.front();
+  if (request.objective == plan::Objective::kEnergy) return energy_verdict(found);
+  switch (found.decision()) {
+    case plan::Decision::kExtrapolation:
+      return fmt::format("Extrapolation: we have no benchmark of {} with {}{}.", first.offer.gpu->name,
+                         model::name_of(first.job.stack), measured_instead(found));
+    case plan::Decision::kClose: {
+      std::vector<std::string> names;
+      for (const Plan* plan : found.close_calls()) names.push_back(plan->offer.gpu->name);
+      return fmt::format("Close call: {} {} within 5 %; choose by availability or {}.{}", list_of_names(names),
+                         names.size() == 1 ? "is" : "are",
+                         request.work.kind == WorkKind::kServing ? "latency" : "speed", why_first(request, found));
+    }
+    case plan::Decision::kClear: {
+      const auto next = std::find_if(found.plans.begin(), found.plans.end(), [&](const Plan& plan) {
+        return plan.offer.gpu != first.offer.gpu && !plan.extrapolated && plan.price.may_lead();
+      });
+      if (next == found.plans.end()) return {};  // there was no choice
+      constexpr double kClear = 0.8;             // below this, the ranges of speeds and prices overlap too much
+      const bool clear = found.confidence >= kClear;
+      return fmt::format("{}: the next GPU{}, {}, costs {}{}.", clear ? "Clear winner" : "Ahead",
+                         left_out_sooner(found, *next), next->offer.gpu->name, compare(next->cost / first.cost),
+                         clear ? "" : fmt::format("; {:.0f} % likely to stay the best", 100 * found.confidence));
+    }
+  }
+  return {};
+}
+
+std::string speed_sentence(const Recommendation& found) {
+  const Plan& first = found.plans.front();
+  if (first.benchmarked || found.decision() == plan::Decision::kExtrapolation || first.relative.empty()) return {};
+  return fmt::format("Speed: transferred from {}, no benchmark of {}.", first.relative, first.offer.gpu->name);
+}
+
+std::string doubt_sentence(const Recommendation& found) {
+  const Plan& first = found.plans.front();
+  if (first.price.may_lead()) return {};
+  std::string confirmed;
+  for (const RequestChangeKind limit : {RequestChangeKind::kNoBudget, RequestChangeKind::kNoDeadline}) {
+    for (const plan::RequestChange& c : found.changes)
+      if (c.kind == limit && c.plan.price.may_lead() && confirmed.empty())
+        confirmed = fmt::format(" ({}: {} for {})", c.flags, describe_machines(c.plan), short_usd(c.plan.cost));
+  }
+  return fmt::format("Confirm the price with {} first: {}. No plan with a confirmed, recent price meets your limits{}.",
+                     first.offer.machine->provider, held_back(first.price), confirmed);
+}
+
+std::string held_back_sentence(const Recommendation& found) {
+  if (!found.held_back) return {};
+  const Plan& plan = *found.held_back;
+  return fmt::format("Cheaper if {} confirms its price: {}, {}, {} ({}{}).", plan.offer.machine->provider,
+                     describe_machines(plan), short_usd(plan.cost), compare(plan.cost / found.plans.front().cost),
+                     held_back(plan.price), plan.benchmarked ? "" : "; no benchmark of the GPU");
+}
+
+std::string ranked_lower_sentence(const Recommendation& found) {
+  std::string text;
+  for (std::size_t i = 1; i < found.plans.size(); ++i) {
+    const Plan& plan = found.plans[i];
+    if (plan.price.may_lead() || !(plan.cost < found.plans.front().cost)) continue;
+    text +=
+        fmt::format("{} plan {} ({})", text.empty() ? "Cheaper, but ranked lower:" : ",", i + 1, held_back(plan.price));
+  }
+  return text.empty() ? text : text + ".";
+}
+
+std::string evidence_sentence(const Recommendation& found) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> bases;  // and the numbers of the plans, in their order
+  std::vector<std::string> ages;
+  for (const Plan& plan : found.plans) {
+    const std::string basis = describe_basis(plan);
+    auto same = std::find_if(bases.begin(), bases.end(), [&](const auto& known) { return known.first == basis; });
+    if (same == bases.end()) same = bases.insert(bases.end(), {basis, {}});
+    const bool listed = !plan.offer.is_own() && plan.price.age;
+    ages.push_back(listed ? fmt::format("{:.0f}", in_days(*plan.price.age)) : "-");
+    same->second.push_back(std::to_string(ages.size()));
+  }
+  const auto numbers = [&](const std::vector<std::string>& plans) {
+    return plans.size() == ages.size() && plans.size() > 1 ? std::string("all") : list_of_names(plans);
+  };
+  std::vector<std::string> parts;
+  for (const auto& [basis, plans] : bases) parts.push_back(fmt::format("{} {}", numbers(plans), basis));
+  const bool priced = std::any_of(ages.begin(), ages.end(), [](const std::string& age) { return age != "-"; });
+  if (std::count(ages.begin(), ages.end(), ages.front()) == static_cast<std::ptrdiff_t>(ages.size())) ages.resize(1);
+  return fmt::format("Speed: {}.{}", fmt::join(parts, "; "),
+                     priced ? fmt::format(" Prices: {} days old.", list_of_names(ages)) : "");
+}
+
+std::string unpriced_words(const plan::Request& request, const Recommendation& found) {
+  if (found.unpriced.empty()) return {};
+  std::vector<std::string> terms;
+  for (const Purchase purchase : request.filter.purchases) terms.push_back(terms_words(purchase));
+  const std::vector<std::string>& regions = request.filter.regions;
+  return fmt::format("no {}price on file for {}{}", terms.empty() ? "" : fmt::format("{} ", fmt::join(terms, " or ")),
+                     list_of_names(found.unpriced),
+                     regions.empty()      ? ""
+                     : regions.size() > 3 ? std::string(" in your regions")
+                                          : fmt::format(" in {}", fmt::join(regions, ", ")));
+}
+
+std::string change_words(const plan::Request& request, RequestChangeKind kind) {
+  const bool picture = kind == RequestChangeKind::kTwiceTtft && is_one_pass(request);
+  return picture ? "twice the latency limit" : describe_change(kind).what;
+}
+
+std::string experiment_sentence(const Recommendation& found) {
+  if (!found.experiment) return {};
+  const plan::Experiment& e = *found.experiment;
+  return fmt::format(
+      "Worth a test: {} x {} could save {:.0f} % ({}) but has no benchmark. A test of {} costs about {}.", e.plan.gpus,
+      e.plan.offer.gpu->name, 100 * (1 - e.plan.cost / found.plans.front().cost), short_usd(e.plan.cost),
+      format_duration(e.test_time), short_usd(e.test_cost));
+}
+
+std::string levers_sentence(const plan::Request& request, const Recommendation& found) {
+  constexpr double kWorthALine = 0.9, kAnySaving = 0.99;
+  constexpr std::size_t kMost = 3;
+  const Plan& first = found.plans.front();
+  std::vector<const plan::RequestChange*> levers;
+  for (const plan::RequestChange& c : found.changes) {
+    // A commitment that costs more than no commitment is a mistake, however little it costs.
+    const double worth = c.kind == RequestChangeKind::kOnDemand ? kAnySaving : kWorthALine;
+    if (c.plan.cost <= first.cost * worth && c.plan.price.may_lead()) levers.push_back(&c);
+  }
+  std::sort(levers.begin(), levers.end(), [](const auto* a, const auto* b) {
+    const bool commits = a->kind == RequestChangeKind::kOnDemand, other = b->kind == RequestChangeKind::kOnDemand;
+    if (commits != other) return commits;
+    return std::pair(a->plan.cost, a->flags) < std::pair(b->plan.cost, b->flags);
+  });
+  // The two 4-bit formats are alike in quality: the cheaper one is enough.
+  const auto is_4_bit = [](const plan::RequestChange* c) {
+    return c->kind == RequestChangeKind::kInt4Weights || c->kind == RequestChangeKind::kFp4Weights;
+  };
+  const auto best = std::find_if(levers.begin(), levers.end(), is_4_bit);
+  if (best != levers.end()) levers.erase(std::remove_if(best + 1, levers.end(), is_4_bit), levers.end());
+  if (levers.size() > kMost) levers.resize(kMost);
+  std::vector<std::string> parts;
+  for (const plan::RequestChange* c : levers)
+    parts.push_back(fmt::format("{} {}{}, {:.0f} % less ({})", change_words(request, c->kind), short_usd(c->plan.cost),
+                                request.work.kind == WorkKind::kServing ? "/month" : "",
+                                100 * (1 - c->plan.cost / first.cost), c->flags));
+  return parts.empty() ? std::string() : fmt::format("To pay less: {}.", fmt::join(parts, "; "));
+}
+
+}  // namespace rightsize::app

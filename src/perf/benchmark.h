@@ -1,0 +1,16 @@
+// Whether anybody ran this GPU: what `estimate` and `recommend` call a benchmark.
+#pragma once
+
+#include <string_view>
+
+#include "perf/kernels/gpu_speed.h"
+
+namespace rightsize::perf {
+
+// `relative`: the measured GPU whose losses were taken over; empty if this GPU was measured.
+inline bool has_benchmark(Basis basis, std::string_view relative) {
+  if (basis == Basis::kMeasured || basis == Basis::kCalibrated) return true;
+  return basis == Basis::kTransferred && relative.empty();
+}
+
+}  // namespace rightsize::perf

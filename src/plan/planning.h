@@ -1,0 +1,416 @@
+// One request taken through the search: offers, classes, options, prices, ranks, simulations.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "perf/benchmark.h"
+#include "perf/job_time.h"
+#include "plan/candidates.h"
+#include "plan/explain.h"
+#include "plan/look_ahead.h"
+#include "plan/mix.h"
+#include "plan/plan.h"
+#include "plan/power_caps.h"
+#include "plan/search_serving.h"
+
+namespace rightsize::plan {
+
+// Settings of a job that were found too large on a GPU.
+inline auto exclusion_key(const model::Job& job, const catalog::Gpu& gpu) {
+  const model::Parallelism& p = job.parallel;
+  return std::tuple(gpu.name, job.train.method, job.precision, job.train.recompute, p.tensor, p.pipeline, p.zero,
+                    p.gpus, job.batch);
+}
+
+inline bool is_on(const PricedOption& option, std::string_view gpu) { return option.machines->gpu->name == gpu; }
+
+// One request taken through the search. It owns everything that candidates point to.
+class Planning {
+ public:
+  Planning(const Request& request, const market::PriceBook& book, const perf::Constants& constants,
+           const perf::ModelWork& work, std::shared_ptr<capacity::RunCache> run_cache)
+      : request_(request),
+        book_(book),
+        constants_(constants),
+        work_(work),
+        memory_(request.model),
+        offers_(book.offers(request.filter)) {
+    drop_foreign_chips();
+    classes_ = machine_classes(offers_, book, price_horizon(request), constants, request.own);
+    cap_classes(request, classes_);
+    if (request.work.kind == WorkKind::kServing) {
+      serving_.emplace(request_, classes_, constants_, work_, std::move(run_cache));
+    }
+    found_ = serving_ ? serving_->screen() : search(nullptr);
+    rank();
+  }
+
+  // Checks the first `plans` and the front. Training: their exact memory; what does not fit is excluded and that GPU is
+  // searched again. Serving: simulates them, each with as many machines as its SLOs then need.
+  void verify(std::size_t plans, bool front) {
+    if (request_.work.kind == WorkKind::kTraining) {
+      std::vector<MemoryTable::Asked> asked;
+      for (const PricedOption* c : shown(plans, front)) asked.push_back({&c->option->job, c->machines->gpu});
+      memory_.find_together(asked);
+      const auto too_large = [this](const PricedOption& c) { return !fits(c); };
+      while (const PricedOption* wrong = first_shown(plans, front, too_large)) exclude(*wrong);
+    }
+    if (!serving_) return;
+    for (bool Option::*done : {&Option::sized, &Option::confirmed}) {
+      with_look_ahead(looks_at(done, plans, front), [&] {
+        const auto open = [done](const PricedOption& c) { return !(c.option->*done); };
+        while (const PricedOption* next = first_shown(plans, front, open)) look_closer(*next, plans);
+      });
+    }
+    if (front) find_slow_ends(plans);
+    if (front_.size() > kFront) front_.resize(kFront);
+  }
+
+  // The cheapest option whose price may not lead, where it is clearly cheaper than the first plan; null: none.
+  const PricedOption* held_back() {
+    constexpr double kClearly = 0.9;
+    while (!kinds_.empty() && kinds_.front().price->may_lead() && request_.objective == Objective::kCost) {
+      const double most = kinds_.front().ranked_cost(request_) * kClearly;
+      const PricedOption* best = nullptr;
+      for (const PricedOption& c : candidates_) {
+        if (c.price->may_lead() || c.ranked_cost(request_) > most) continue;
+        if (best == nullptr || is_better(request_, c, *best)) best = &c;
+      }
+      if (best == nullptr) return nullptr;
+      if (serving_ && !best->option->confirmed) {
+        look_closer(*best, 1);
+      } else if (request_.work.kind == WorkKind::kTraining && !fits(*best)) {
+        exclude(*best);
+      } else {
+        return best;
+      }
+    }
+    return nullptr;
+  }
+
+  // The best candidate on this GPU that fits, or none.
+  const PricedOption* best_on(std::string_view gpu) {
+    while (true) {
+      const auto found =
+          std::find_if(kinds_.begin(), kinds_.end(), [&](const PricedOption& c) { return is_on(c, gpu); });
+      if (found == kinds_.end()) return nullptr;
+      if (serving_ && !found->option->confirmed) {
+        look_closer(*found, kinds_.size());
+      } else if (request_.work.kind == WorkKind::kTraining && !fits(*found)) {
+        exclude(*found);
+      } else {
+        return &*found;
+      }
+    }
+  }
+
+  Plan build(const PricedOption& candidate, int machines_of_mix = 0) {
+    const Option& option = *candidate.option;
+    Plan plan;
+    static_cast<Deployment&>(plan) = option;
+    if (machines_of_mix > 0) {
+      plan.machines = machines_of_mix;
+      plan.gpus = machines_of_mix * option.gpus / option.machines;
+    }
+    plan.offer = *candidate.offer;
+    plan.price = *candidate.price;
+    plan.time = candidate.time;
+    plan.cost = candidate.cost;
+    plan.side_cost = candidate.side_cost;
+    plan.draws = draws_of(request_, book_, candidate);
+    plan.cost_low = candidate.cost_low;
+    plan.cost_high = candidate.cost_high;
+    plan.extrapolated = candidate.is_extrapolated();
+    plan.relative = candidate.machines->speed.relative;
+    plan.benchmarked = request_.work.is_measured() || perf::has_benchmark(option.basis, plan.relative);
+    plan.misses_if_slow = candidate.misses_if_slow;
+    plan.ranked_cost = candidate.ranked_cost(request_);
+    plan.day_share = candidate.day_share;
+    plan.starts_over = candidate.starts_over;
+    if (follows_hours(*candidate.offer)) plan.machines_by_hour = option.machines_by_hour;
+    plan.traffic_share = request_.work.mean_traffic();
+    add_terms(book_, request_, plan);
+    if (!request_.work.is_measured()) describe_run(candidate, plan);
+    return plan;
+  }
+
+  // Several kinds of machines behind one router, where they are cheaper and meet every SLO when simulated together.
+  std::vector<MixChoice> mix() {
+    confirmed_ = confirmed_kinds();
+    // Where commitments pay, the price per hour does not decide.
+    const bool drawn = std::any_of(confirmed_.begin(), confirmed_.end(), [](const auto& c) { return c.drawn > Usd{}; });
+    const auto choices = drawn ? std::vector<MixChoice>{} : cheapest_mix(request_, confirmed_);
+    return choices.empty() || serving_->confirm_mix(choices) ? choices : std::vector<MixChoice>{};
+  }
+
+  static std::vector<PricedOption> confirmed_of(std::vector<PricedOption> options) {
+    std::erase_if(options, [](const PricedOption& option) { return !option.option->confirmed; });
+    return options;
+  }
+  std::vector<PricedOption> confirmed_kinds() const { return confirmed_of(kinds_); }
+
+  // The cheapest extrapolation, where it is clearly cheaper than the first plan; null: none.
+  const PricedOption* worth_testing() const {
+    constexpr double kClearly = 0.95;
+    if (request_.objective == Objective::kEnergy) return nullptr;  // what is cheaper may use more energy
+    const PricedOption* best = nullptr;
+    for (const PricedOption& c : kinds_) {
+      const bool cheaper = c.is_extrapolated() && c.price->may_lead() && c.cost < kinds_.front().cost * kClearly;
+      if (cheaper && (best == nullptr || c.cost < best->cost)) best = &c;
+    }
+    return kinds_.empty() || kinds_.front().is_extrapolated() ? nullptr : best;
+  }
+
+  const std::vector<PricedOption>& kinds() const { return kinds_; }
+  const std::vector<PricedOption>& front() const { return front_; }
+  const std::vector<PricedOption>& trade_off_front() const { return trade_off_; }
+  const Obstacles& obstacles() const { return obstacles_; }
+  const Request& request() const { return request_; }
+  const std::vector<market::Offer>& offers() const { return offers_; }
+  double feasible() const { return static_cast<double>(candidates_.size()); }
+  SearchEffort effort() const {
+    SearchEffort effort = found_.effort;
+    effort.curves = memory_.compiled();
+    return effort;
+  }
+
+ private:
+  // The modelled software runs on CUDA and ROCm.
+  void drop_foreign_chips() {
+    std::erase_if(offers_, [this](const market::Offer& offer) {
+      const bool runs = offer.gpu->vendor == "NVIDIA" || offer.gpu->vendor == "AMD";
+      if (!runs) {
+        foreign_[{offer.gpu->name, RejectionStage::kSoftware}].add(
+            1, 1, {.kind = Shortfall::Kind::kForeignChip, .stack = request_.job.stack});
+      }
+      return !runs;
+    });
+  }
+
+  FoundOptions search(const catalog::Gpu* only) {
+    if (request_.work.kind == WorkKind::kOffline) return search_offline(request_, classes_, constants_, work_);
+    const Excluded excluded = [this](const model::Job& job, const catalog::Gpu& gpu) {
+      return !excluded_.empty() && excluded_.contains(exclusion_key(job, gpu));
+    };
+    return search_training(request_, classes_, constants_, work_, memory_, excluded, only);
+  }
+
+  void rank() {
+    // Services: the load of a replica decides its power, so it changes with every size that is tried.
+    const bool all = request_.limits.power || request_.objective == Objective::kEnergy;
+    for (Option& option : found_.options) {
+      if (serving_ && (all || option.confirmed))
+        option.gpu_power = power_at_load(option, classes_[option.machines_class]);
+    }
+    obstacles_ = found_.obstacles;
+    obstacles_.insert(foreign_.begin(), foreign_.end());
+    candidates_ = price_options(request_, book_, classes_, work_, found_, obstacles_);
+    kinds_ = best_of_each_kind(request_, candidates_);
+    front_ = pareto_front(request_, candidates_);
+    if (request_.plans_only) return;
+    // Services change when they are simulated, so only what was simulated is compared.
+    trade_off_ = trade_off(request_, serving_ ? confirmed_of(candidates_) : candidates_, kTradeOff);
+  }
+
+  // Exactly: the surfaces that the search uses are interpolated.
+  bool fits(const PricedOption& c) {
+    const memory::MemoryNeed& need = memory_.need(c.option->job, *c.machines->gpu);
+    return memory::fits(need, *c.machines->gpu).verdict == memory::Verdict::kFits;
+  }
+
+  // What will be shown: the first plans, of services also the next-best GPU whatever its rank, and the front.
+  std::vector<const PricedOption*> shown(std::size_t plans, bool front) const {
+    std::vector<const PricedOption*> all;
+    for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) all.push_back(&kinds_[i]);
+    const auto next_gpu = std::find_if(kinds_.begin(), kinds_.end(), [&](const PricedOption& c) {
+      return c.machines->gpu != kinds_.front().machines->gpu;
+    });
+    if (serving_ && plans > 1 && next_gpu != kinds_.end()) all.push_back(&*next_gpu);
+    if (const PricedOption* extrapolation = front ? worth_testing() : nullptr) all.push_back(extrapolation);
+    const std::size_t of_front = serving_ ? std::min(kFront, front_.size()) : front_.size();
+    for (std::size_t i = 0; front && i < of_front; ++i) all.push_back(&front_[i]);
+    for (std::size_t i = 0; front && i < trade_off_.size(); ++i) all.push_back(&trade_off_[i]);
+    return all;
+  }
+
+  template <class Wanted>
+  const PricedOption* first_shown(std::size_t plans, bool front, const Wanted& wanted) const {
+    const std::vector<const PricedOption*> all = shown(plans, front);
+    const auto found = std::find_if(all.begin(), all.end(), [&](const PricedOption* c) { return wanted(*c); });
+    return found == all.end() ? nullptr : *found;
+  }
+
+  void exclude(const PricedOption& candidate) {
+    const catalog::Gpu* gpu = candidate.machines->gpu;
+    excluded_.insert(exclusion_key(candidate.option->job, *gpu));
+    FoundOptions again = search(gpu);
+    std::erase_if(found_.options, [&](const Option& o) { return classes_[o.machines_class].gpu == gpu; });
+    for (Option& option : again.options) found_.options.push_back(std::move(option));
+    found_.effort.estimates += again.effort.estimates;
+    rank();
+  }
+
+  // Plans of a service are simulated before they are shown, so only this much of the front is.
+  static constexpr std::size_t kFront = 8, kTradeOff = 12;
+
+  // The most machines an option may need before another one would be shown instead; with more it is only simulated when
+  // nothing better is left.
+  int of_interest(const PricedOption& unsure, std::size_t plans) const {
+    constexpr int kAny = 1'000'000;
+    if (!(unsure.ranked_cost(request_) > 0)) return kAny;
+    double next = 1e300;
+    const auto consider = [&](const PricedOption& other) {
+      if (other.option != unsure.option) next = std::min(next, other.ranked_cost(request_));
+    };
+    for (const PricedOption& other : candidates_)
+      if (kind_of(other) == kind_of(unsure)) consider(other);
+    for (std::size_t i = plans; i < kinds_.size(); ++i) consider(kinds_[i]);
+    const double each = unsure.ranked_cost(request_) / unsure.option->machines;
+    const double most = std::floor(next / each + 1e-9);
+    return static_cast<int>(std::min<double>(most, kAny));
+  }
+
+  // The simulations that will probably be needed, last first because the main thread begins with the first; then those
+  // that move up when earlier candidates turn out to need more machines.
+  std::vector<Look> looks_at(bool Option::*done, std::size_t plans, bool front) const {
+    std::set<const Option*> seen;
+    std::vector<Look> looks;
+    const auto add = [&](const std::vector<PricedOption>& candidates, std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < std::min(to, candidates.size()); ++i) {
+        const Option* option = candidates[i].option;
+        if (option->*done || !seen.insert(option).second) continue;
+        if (option->sized)
+          looks.push_back([this, copy = *option, most_machines = of_interest(candidates[i], plans)] {
+            serving_->look_ahead(copy, most_machines);
+          });
+        else
+          looks.push_back([this, copy = *option]() mutable { serving_->size(copy); });
+      }
+    };
+    add(kinds_, 0, plans);
+    if (front) add(front_, 0, kFront);
+    std::reverse(looks.begin(), looks.end());
+    if (plans > 1) add(kinds_, plans, 3 * plans);
+    return looks;
+  }
+
+  // Sizes an option that was only screened, and confirms one that was sized.
+  void look_closer(const PricedOption& unsure, std::size_t plans) {
+    const auto index = unsure.option - found_.options.data();
+    Option& option = found_.options[static_cast<std::size_t>(index)];
+    if (!option.sized)
+      serving_->size(option);
+    else if (serving_->confirm(option, found_.obstacles, of_interest(unsure, plans)) ==
+             ServingSearch::Confirmed::kNever)
+      found_.options.erase(found_.options.begin() + index);
+    else if (option.confirmed && classes_[option.machines_class].speed.basis == perf::Basis::kSpecification)
+      serving_->find_slow_end(found_.options, option);  // it decides the rank
+    rank();
+  }
+
+  // What the plans that are shown cost at the slow end of their speed.
+  void find_slow_ends(std::size_t plans) {
+    for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) {
+      Option& option = found_.options[static_cast<std::size_t>(kinds_[i].option - found_.options.data())];
+      if (!option.machines_if_slow) serving_->find_slow_end(found_.options, option);
+    }
+    rank();
+  }
+
+  // Mean power of the GPUs of a service at its load.
+  Watts power_at_load(const Deployment& d, const MachineClass& machines) const {
+    if (request_.work.is_measured()) return {};
+    const perf::GpuPower& gpu = machines.speed.power;
+    if (perf::serves_batches(work_)) {
+      const auto e = perf::estimate_batch(constants_, work_, d.job, machines.speed);
+      return e && e->power.known() ? gpu.idle + (e->power.mean - gpu.idle) * std::clamp(d.load, 0.0, 1.0) : Watts{};
+    }
+    const auto e = estimate_service(d, machines);
+    return e ? e->power.mean : Watts{};
+  }
+
+  // The formulas of separate workers are for requests in flight, which the simulation has counted.
+  Result<perf::ServeEstimate> estimate_service(const Deployment& d, const MachineClass& machines) const {
+    const bool rated = d.replicas > 0 && !d.job.serve.disaggregated;
+    const RequestsPerSecond each = requests_per_s(rated ? d.requests_per_second / d.replicas : 0);
+    return perf::estimate_serving(constants_, work_, d.job, machines.speed, machines.cluster,
+                                  capacity::load_of(request_.model, d.job, *machines.gpu, each));
+  }
+
+  // Time and energy of a unit of work. A service does the work that arrives, whatever its speed.
+  std::pair<double, double> time_and_energy(Plan plan, const MachineClass& machines) const {
+    if (serving_) {
+      plan.gpu_power = power_at_load(plan, machines);
+      const auto e = estimate_service(plan, machines);
+      return {e ? in_seconds(e->tpot) : 0, in_watts(power_of(plan, machines))};
+    }
+    const auto unit = perf::job_time(constants_, work_, plan.job, machines.speed, machines.cluster);
+    if (!unit) return {0, 0};
+    plan.gpu_power = unit->power.mean;
+    return {in_seconds(unit->unit), in_seconds(unit->unit) * in_watts(power_of(plan, machines))};
+  }
+
+  // What the power cap changes on the same machines with the same settings.
+  std::optional<CapChoice> describe_cap(const MachineClass& machines, const Plan& plan) const {
+    if (!machines.speed.power.capped() || perf::serves_batches(work_)) return std::nullopt;
+    MachineClass free = machines;
+    free.speed.power.cap = {};
+    const auto [time, energy] = time_and_energy(plan, machines);
+    const auto [free_time, free_energy] = time_and_energy(plan, free);
+    CapChoice choice{machines.speed.power.cap, {}, {}};
+    if (free_time > 0 && free_energy > 0) choice.time = time / free_time, choice.energy = energy / free_energy;
+    return choice;
+  }
+
+  void describe_energy(const MachineClass& machines, Plan& plan) const {
+    if (serving_) plan.gpu_power = power_at_load(plan, machines);
+    plan.power = power_of(plan, machines);
+    plan.cap = describe_cap(machines, plan);
+    const double width = machines.speed.power.width;
+    plan.power_interval = {std::exp(-width), std::exp(width)};
+    plan.pue = request_.pue.value_or(market::pue_of(plan.offer.machine->provider));
+    if (request_.carbon && plan.power > Watts{}) plan.carbon = request_.carbon->in(plan.offer.price->region);
+  }
+
+  void describe_run(const PricedOption& candidate, Plan& plan) {
+    const MachineClass& machines = *candidate.machines;
+    plan.memory = memory_.need(plan.job, *machines.gpu);
+    plan.fit = memory::fits(plan.memory, *machines.gpu);
+    const auto take = [&](const auto& estimate) {
+      if (!estimate) return;
+      plan.bound = estimate->bound;
+      plan.notes = estimate->notes;
+    };
+    if (request_.work.kind == WorkKind::kTraining) {
+      const auto estimate = perf::estimate_training(constants_, work_, plan.job, machines.speed, machines.cluster);
+      take(estimate);
+      if (estimate) plan.mfu = estimate->mfu;
+    } else if (perf::serves_batches(work_)) {
+      take(perf::estimate_batch(constants_, work_, plan.job, machines.speed));
+    } else {
+      take(estimate_service(plan, machines));
+    }
+    describe_energy(machines, plan);
+  }
+
+  const Request& request_;
+  const market::PriceBook& book_;
+  const perf::Constants& constants_;
+  const perf::ModelWork& work_;
+  MemoryTable memory_;
+  std::vector<market::Offer> offers_;
+  std::vector<MachineClass> classes_;
+  std::set<decltype(exclusion_key(model::Job(), catalog::Gpu()))> excluded_;
+  std::optional<ServingSearch> serving_;
+  FoundOptions found_;
+  Obstacles foreign_, obstacles_;
+  std::vector<PricedOption> candidates_, kinds_, front_, trade_off_, confirmed_;
+};
+
+}  // namespace rightsize::plan

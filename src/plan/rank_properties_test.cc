@@ -1,0 +1,209 @@
+// What holds of the first line over random requests: the high end of its cost, the effect of limits, doubtful prices,
+// evidence, and the changes that are worth mentioning.
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "perf/benchmark.h"
+#include "plan/explain.h"
+#include "plan/search_serving.h"
+#include "plan/test_draws.h"
+
+namespace rightsize::plan {
+namespace {
+
+constexpr double kTie = 1.02;
+
+int tries() { return std::max(6, requests_to_try() / 4); }
+
+// Services for which a GPU without benchmarks is often the cheapest.
+Given service(Draw& draw) {
+  return {
+      {"model", draw.one_of({"llama-3.1-8b", "qwen2.5-14b", "llama-3.2-3b", "qwen2.5-32b"})},
+      {"job", "serve"},
+      {"rate", std::to_string(draw.between(2, 60)) + "/s"},
+      {"isl", draw.whole(200, 4000)},
+      {"osl", draw.whole(30, 500)},
+      {"ttft-slo", draw.whole(500, 4000) + "ms"},
+      {"tpot-slo", draw.whole(15, 80) + "ms"},
+      {"gpu", draw.one_of({"mi300x,h100-sxm", "mi300x,h200-sxm,l40s", "mi300x,rtx-pro-6000", "mi300x,gh200-96gb"})}};
+}
+
+Given training(Draw& draw) {
+  return {{"model", draw.one_of({"llama-3.2-1b", "llama-3.1-8b", "mistral-7b"})},
+          {"tokens", draw.whole(1e8, 1e10)},
+          {"method", draw.one_of({"full", "lora"})},
+          {"regions", draw.one_of({"us", "asia", "eu"})},
+          {"deadline", draw.whole(24, 500) + "h"},
+          {"providers", draw.one_of({"aws,gcp", "aws,azure,lambda", "runpod,nebius", "gcp"})},
+          {"max-gpus", "32"}};
+}
+
+Recommendation answer(const Request& request) { return recommend(request, built_in_prices(), built_in_constants()); }
+
+// As if every step took `factor` times as long: more requests, shorter limits.
+Request in_slow_motion(Request request, double factor) {
+  request.work.rate = request.work.rate * factor;
+  for (std::optional<Seconds>* limit : {&request.limits.ttft, &request.limits.tpot})
+    if (*limit) *limit = **limit / factor;
+  return request;
+}
+
+const Plan* cheapest_of(const Recommendation& found, const Plan& like) {
+  const Plan* best = nullptr;
+  for (const Plan& p : found.plans) {
+    const bool same = p.offer.gpu == like.offer.gpu && p.offer.machine->provider == like.offer.machine->provider;
+    if (same && (best == nullptr || p.cost < best->cost)) best = &p;
+  }
+  return best;
+}
+
+// The high end of the first line is what the same machines cost when they are slow, as planned from scratch; an
+// extrapolation leads only if that is below every measured plan.
+TEST(RankProperties, TheHighEndOfAServiceMeetsItsLimitsOnSlowGpus) {
+  int wider = 0;
+  for (int i = 0; i < tries(); ++i) {
+    Draw draw(first_seed() + static_cast<std::uint64_t>(i));
+    const Given given = service(draw);
+    SCOPED_TRACE(shown(given));
+    const Request request = request_of(given);
+    const Recommendation found = answer(request);
+    if (found.plans.empty()) continue;
+    const Plan& first = found.plans.front();
+    Request slow = in_slow_motion(request, first.speed.high);
+    slow.filter.gpus = {first.offer.gpu->name};
+    slow.filter.providers = {first.offer.machine->provider};
+    slow.choices.separate = false, slow.plans_only = true, slow.top = 20;
+    const Recommendation planned = answer(slow);
+    const Plan* then = cheapest_of(planned, first);
+    // Short simulations estimate the high end: they may miss one machine in ten.
+    const double one_more = 1 + 1.0 / first.machines;
+    if (then == nullptr) {
+      EXPECT_TRUE(first.misses_if_slow || first.cost_high >= first.cost * 1.5) << in_usd(first.cost_high);
+    } else if (!first.misses_if_slow) {
+      EXPECT_GE(in_usd(first.cost_high) * std::max(1.1, one_more), in_usd(then->cost));
+      wider += first.cost_high > first.cost ? 1 : 0;
+    }
+    for (const Plan& p : found.plans) {
+      if (!first.extrapolated || p.extrapolated || !p.price.may_lead()) continue;
+      EXPECT_LE(in_usd(first.cost_high), kTie * 1.05 * in_usd(p.cost)) << p.gpus << " x " << p.offer.gpu->name;
+      EXPECT_FALSE(first.misses_if_slow);
+    }
+  }
+  EXPECT_GT(wider, 0) << "no service had a high end of its own";
+}
+
+// With twice the TTFT or TPOT, what the first line is sure to cost never rises: the likely cost of the new one is at
+// most the cost that ranked the old one.
+TEST(RankProperties, ARelaxedLimitNeverRaisesTheFirstLine) {
+  for (int i = 0; i < tries(); ++i) {
+    Draw draw(1000 + first_seed() + static_cast<std::uint64_t>(i));
+    const Given given = service(draw);
+    SCOPED_TRACE(shown(given));
+    const Request request = request_of(given);
+    const Recommendation found = answer(request);
+    if (found.plans.empty()) continue;
+    for (std::optional<Seconds> PlanLimits::*limit : {&PlanLimits::ttft, &PlanLimits::tpot}) {
+      Request relaxed = request;
+      relaxed.limits.*limit = *(relaxed.limits.*limit) * 2.0;
+      relaxed.plans_only = true;
+      const Recommendation then = answer(relaxed);
+      ASSERT_FALSE(then.plans.empty());
+      EXPECT_LE(then.plans.front().ranked_cost, kTie * found.plans.front().ranked_cost);
+      EXPECT_LE(in_usd(then.plans.front().cost), kTie * found.plans.front().ranked_cost);
+    }
+  }
+}
+
+// A budget below the first line leads to nothing, to another plan that could have led, or to a plan whose price is in
+// doubt and which was mentioned before.
+TEST(RankProperties, ABudgetNeverPromotesADoubtfulPriceUnseen) {
+  int doubtful = 0;
+  for (int i = 0; i < 2 * tries(); ++i) {
+    Draw draw(2000 + first_seed() + static_cast<std::uint64_t>(i));
+    const Given given = training(draw);
+    SCOPED_TRACE(shown(given));
+    Request request = request_of(given);
+    const Recommendation found = answer(request);
+    if (found.plans.empty() || !found.plans.front().price.may_lead()) continue;
+    request.limits.budget = found.plans.front().cost * 0.95;
+    const Recommendation then = answer(request);
+    if (then.plans.empty() || then.plans.front().price.may_lead()) continue;
+    ++doubtful;
+    const Plan& promoted = then.plans.front();
+    if (promoted.ranked_cost < 0.9 * found.plans.front().ranked_cost) {
+      ASSERT_TRUE(found.held_back);
+      EXPECT_LE(found.held_back->ranked_cost, kTie * promoted.ranked_cost);
+      EXPECT_FALSE(found.held_back->price.may_lead());
+    }
+    // The way back: the plan whose price is confirmed, without the budget.
+    EXPECT_TRUE(std::any_of(then.changes.begin(), then.changes.end(), [](const RequestChange& c) {
+      return c.kind == RequestChangeKind::kNoBudget && c.plan.price.may_lead();
+    }));
+  }
+  EXPECT_GT(doubtful, 0);
+}
+
+// `estimate` of a plan's settings on its GPU has the basis that the plan shows.
+TEST(RankProperties, PlansAndEstimatesAgreeOnTheEvidence) {
+  int without = 0;
+  for (int i = 0; i < tries(); ++i) {
+    Draw draw(3000 + first_seed() + static_cast<std::uint64_t>(i));
+    Given given = i % 2 == 0 ? service(draw) : training(draw);
+    std::erase_if(given, [](const auto& setting) { return setting.first == "gpu"; });
+    SCOPED_TRACE(shown(given));
+    Request request = request_of(given);
+    request.plans_only = true, request.top = 12;
+    const perf::ModelWork work = perf::work_of(request.model);
+    for (const Plan& p : answer(request).plans) {
+      const perf::GpuSpeed speed = perf::gpu_speed(built_in_constants(), *p.offer.gpu);
+      const perf::Cluster cluster = perf::cluster_of(*p.offer.machine, *p.offer.gpu);
+      std::string_view relative;
+      perf::Basis basis = {};
+      if (request.work.kind == WorkKind::kTraining) {
+        const auto e = perf::estimate_training(built_in_constants(), work, p.job, speed, cluster);
+        ASSERT_TRUE(e);
+        relative = e->relative, basis = e->basis;
+      } else {
+        const auto e = perf::estimate_serving(built_in_constants(), work, p.job, speed, cluster,
+                                              capacity::load_of(request.model, p.job, *p.offer.gpu));
+        ASSERT_TRUE(e);
+        relative = e->relative, basis = e->basis;
+      }
+      EXPECT_EQ(p.benchmarked, perf::has_benchmark(basis, relative)) << p.offer.gpu->name;
+      EXPECT_EQ(p.relative, relative) << p.offer.gpu->name;
+      without += p.benchmarked ? 0 : 1;
+    }
+  }
+  EXPECT_GT(without, 0);
+}
+
+// Every change of one setting that saves a tenth is among those that were explored.
+TEST(RankProperties, NoLeverIsMissing) {
+  const std::pair<const char*, const char*> levers[] = {
+      {"precision", "fp8"}, {"precision", "int4"}, {"precision", "fp4"}, {"purchase", "spot"}};
+  for (int i = 0; i < tries() / 2; ++i) {
+    Draw draw(4000 + first_seed() + static_cast<std::uint64_t>(i));
+    const Given given = service(draw);
+    const Recommendation found = answer(request_of(given));
+    if (found.plans.empty()) continue;
+    for (const auto& [name, value] : levers) {
+      SCOPED_TRACE(shown(given) + " --" + name + " " + value);
+      Given changed = given;
+      changed.push_back({name, value});
+      Request request = request_of(changed);
+      request.plans_only = true;
+      const Recommendation then = answer(request);
+      if (then.plans.empty() || then.plans.front().cost > found.plans.front().cost * 0.9) continue;
+      const std::string flags = std::string("--") + name + " " + value;
+      const auto lever = std::find_if(found.changes.begin(), found.changes.end(),
+                                      [&](const RequestChange& c) { return c.flags == flags; });
+      ASSERT_NE(lever, found.changes.end());
+      EXPECT_LE(in_usd(lever->plan.cost), 1.03 * in_usd(then.plans.front().cost));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::plan
