@@ -35,7 +35,8 @@ struct CellCurve {
 struct OwnerCells {
   Cells seen, share, known, idle;  // moments; `share` in fractions of a moment
   std::optional<double> p95;
-  double peak = 0;
+  double peak = 0;  // of the best evidence of activity
+  int peak_row = 100;
   Bytes memory_peak;
 };
 

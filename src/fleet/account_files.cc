@@ -137,8 +137,8 @@ void describe(Tenancy& tenancy, const OwnerTally& tally) {
   for (std::size_t row = 0; row < kActivityRows; ++row) {
     if (tally.weight[row] <= Seconds{}) continue;
     tenancy.idle = tenancy.time * (tally.idle[row] / tally.weight[row]);
-    tenancy.activity_peak = tally.activity_peak;
-    tenancy.activity_p95 = quantile_of(*tally.histogram[row], 0.95, tally.activity_peak);
+    tenancy.activity_peak = tally.activity_peak[row];
+    tenancy.activity_p95 = quantile_of(*tally.histogram[row], 0.95, tally.activity_peak[row]);
     break;
   }
   if (tally.memory_peak > Bytes{}) tenancy.memory_peak = tally.memory_peak;

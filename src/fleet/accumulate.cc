@@ -57,7 +57,7 @@ class Adder {
     part_.was_idle[row] = idle ? 1 : 0;
     owner_.weight[row] += weight;
     if (idle) owner_.idle[row] += weight;
-    owner_.activity_peak = std::max(owner_.activity_peak, value);
+    owner_.activity_peak[row] = std::max(owner_.activity_peak[row], value);
     if (!owner_.histogram[row]) owner_.histogram[row] = std::make_unique<std::array<float, kOwnerBuckets>>();
     (*owner_.histogram[row])[bucket(value, kOwnerBuckets)] += static_cast<float>(in_seconds(weight));
   }

@@ -200,6 +200,7 @@ void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const Reme
 
 void share_gpus(FleetAction& a) {
   if (a.manifest.empty()) return;
+  a.risk += "; the setting applies to every GPU of the node, so cordon it or move its other pods first";
   a.commands.push_back(
       "kubectl create configmap gpu-sharing -n gpu-operator --from-file=shared=sharing.yaml   # the manifest");
   std::set<std::string> hosts;
@@ -276,12 +277,12 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
   for (std::size_t gpu : a.gpus) a.gpu_ids.push_back(input.gpus[gpu].use.device.key());
   fill_texts(a, first, keeps, input.thresholds);
   if (!a.counted && a.forecast) a.risk += "; not in the total: " + broken_limit(*a.forecast, input.thresholds);
+  if (!a.counted && first.kind == RemedyKind::kPark)
+    a.risk += "; not in the total: it worked on too few days to have regular hours";
   if (!a.counted && first.speed) a.risk += "; not in the total: the work fills its GPU and would change provider";
   switch (first.kind) {
     case RemedyKind::kReplicas:
     case RemedyKind::kBatch:
-      if (first.replicas.second == 1) a.risk += "; one replica is a single point of failure";
-      [[fallthrough]];
     case RemedyKind::kStop:
       scale_down(a, input);
       break;

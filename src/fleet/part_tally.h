@@ -125,7 +125,7 @@ struct OwnerTally {
   Owner owner;
   std::array<Seconds, kActivityRows> weight{}, idle{};
   std::array<std::unique_ptr<std::array<float, kOwnerBuckets>>, kActivityRows> histogram;
-  double activity_peak = 0;
+  std::array<double, kActivityRows> activity_peak{};
   Bytes memory_peak;
 };
 

@@ -118,7 +118,7 @@ std::vector<KindOffers> DevicePrices::offers_instead_of(const GpuPrice& now, std
     const auto [at, is_new] = here.try_emplace(offer.price->provider, offer.rate_per_gpu());
     if (!is_new) at->second = std::min(at->second, offer.rate_per_gpu());
   }
-  const int most = std::max(static_cast<int>(together), now.machine != nullptr ? now.machine->gpus : 1);
+  const int most = std::max(1, static_cast<int>(together));
   std::map<const catalog::Gpu*, std::map<std::string, KindOffers::Offer>> found;  // the cheapest by GPU and provider
   for (const market::Offer& offer : on_demand_) {
     if (offer.gpu == now.gpu || offer.machine->gpus > most || !filter_.lets_through(offer)) continue;

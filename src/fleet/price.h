@@ -77,7 +77,7 @@ class DevicePrices {
   // Every other kind of GPU with an offer: the user's own price, else those of the allowed providers and regions, else
   // of the GPU's own provider. If that is unknown, of all providers, as today's price is the lowest of all; if today's
   // price is the user's own, of those that sell both. Without peer-hosted machines and without machines
-  // that have more GPUs than today's machine and than `together`, the number of GPUs that would move.
+  // that have more GPUs than `together`, the number of GPUs that would move: the others would be paid for nothing.
   std::vector<KindOffers> offers_instead_of(const GpuPrice& now, std::size_t together) const;
 
   // A one-year commitment for this GPU: the offer of its provider for the same machine or, if the price is the

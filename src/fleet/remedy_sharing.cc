@@ -295,8 +295,9 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
     const SharedLoad load = together ? shared_load(gpus, since) : SharedLoad{all.peak(), std::nullopt};
     const double peak = std::min(all.peak(), load.peak > 0 ? load.peak : all.peak());
     const auto per_pod = static_cast<double>(pods.front().size());
-    const auto keep = std::max<std::size_t>(
-        1, static_cast<std::size_t>(std::ceil(peak / input.thresholds.sharing_headroom / per_pod - 1e-9)));
+    constexpr std::size_t kFewest = 2;  // so that a service survives the loss of one
+    const auto keep = std::max(
+        kFewest, static_cast<std::size_t>(std::ceil(peak / input.thresholds.sharing_headroom / per_pod - 1e-9)));
     if (keep >= pods.size()) continue;
     const bool batching =
         std::ranges::any_of(rows, [&](std::size_t i) { return input.gpus[i].verdict == Verdict::kLaunchBound; });

@@ -50,6 +50,19 @@ std::pair<int, int> working_hours(const GpuRow& gpu, const Running& running) {
   return first < std::min(last, 24) ? std::pair(first, std::min(last, 24)) : std::pair(0, 24);
 }
 
+// Whether it worked on at least half of the days. A schedule that was seen on one day of several is none.
+bool works_regularly(const GpuRow& gpu, const Running& running) {
+  const Profile& profile = gpu.use.profile;
+  std::map<long, bool> worked;  // by day
+  for (std::size_t i = running.first_step; i < profile.idle.size(); ++i) {
+    if (std::isnan(profile.idle[i])) continue;
+    bool& day = worked[static_cast<long>((profile.begin_of(i) - profile.start) / hours(24))];
+    day = day || profile.idle[i] <= 0.99F;
+  }
+  const auto days = std::ranges::count_if(worked, [](const auto& day) { return day.second; });
+  return worked.size() < 2 || (days >= 2 && 2 * days >= std::ssize(worked));
+}
+
 Remedy remedy_for(RemedyKind kind, const RemedyInput& input, std::size_t row, std::string to) {
   Remedy remedy{.kind = kind, .gpus = {row}};
   remedy.owner = input.running[row].owner().shown();
@@ -88,6 +101,7 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   Remedy park = remedy_for(RemedyKind::kPark, input, row, "scaled to zero when idle");
   park.saving = gpu.spend_rate() * share;
   park.confidence = gpu.confidence * 0.8;
+  park.counted = works_regularly(gpu, running);
   std::tie(park.from_hour, park.until_hour) = working_hours(gpu, running);
   return park;
 }

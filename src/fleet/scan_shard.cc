@@ -267,7 +267,12 @@ class ShardScan {
         if (value > kind_of(metric).most || value < 0) {
           place.gpu->dirty = true;
         } else if (is_largest && is_activity(metric)) {
-          place.owner->peak = std::max(place.owner->peak, value);
+          const int row_of_metric = kind_of(metric).row;
+          if (row_of_metric < place.owner->peak_row) {
+            place.owner->peak = 0;
+            place.owner->peak_row = row_of_metric;
+          }
+          if (row_of_metric == place.owner->peak_row) place.owner->peak = std::max(place.owner->peak, value);
         } else if (is_largest) {
           place.owner->memory_peak = std::max(place.owner->memory_peak, bytes(value));
         }
