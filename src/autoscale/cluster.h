@@ -49,7 +49,8 @@ struct ClusterConfig {
   std::uint64_t closed_requests = 0;
   SimTime startup = 0;
   Limits slo = {};
-  std::size_t most_in_flight = 0;       // later requests are sent when there is room; 0: no limit
+  std::size_t most_in_flight = 0;                        // later requests are sent when there is room; 0: no limit
+  int least_replicas = 0, most_replicas = Policy{}.max;  // whatever a policy asks for
   SimTime until = sim::kNever;          // the clock stops here; requests that are not finished do not count
   std::optional<SimTime> failure = {};  // the oldest replica dies; its requests start again elsewhere
   std::uint64_t most_over = std::numeric_limits<std::uint64_t>::max();  // the run ends once more requests are over
@@ -57,6 +58,9 @@ struct ClusterConfig {
   // Whether requests arrive whatever a policy does.
   bool open_loop() const { return most_in_flight == 0 && !closed; }
 };
+
+// The policy within the cluster's least and most replicas.
+Policy bounded(Policy policy, const ClusterConfig& config);
 
 // Five minutes of a run. Requests belong to the slot in which they arrived.
 struct Slot {

@@ -148,7 +148,8 @@ class Search {
     };
     SimulatedPolicy best = leader();
     for (int round = 0; round < kRounds; ++round) {
-      const std::vector<Policy> near = neighbours(best.policy);
+      std::vector<Policy> near = neighbours(best.policy);
+      for (Policy& policy : near) policy = bounded(std::move(policy), config_);
       found_.screened += near.size();
       try_all(near);
       SimulatedPolicy next = leader();

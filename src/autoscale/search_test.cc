@@ -130,5 +130,27 @@ RC_GTEST_PROP(TrafficParts, TogetherAreTheWhole, ()) {
   RC_ASSERT(first.prompt_tokens + rest.prompt_tokens == all.prompt_tokens);
 }
 
+// Whatever a policy asks for, it stays within the replicas that the user allows.
+TEST(Bounds, EverySettingStaysWithinThem) {
+  Random random(17);
+  for (int i = 0; i < 500; ++i) {
+    ClusterConfig config;
+    config.least_replicas = static_cast<int>(random.uniform() * 10);
+    config.most_replicas = config.least_replicas + 1 + static_cast<int>(random.uniform() * 10);
+    Policy policy;
+    policy.min = static_cast<int>(random.uniform() * 30),
+    policy.max = policy.min + static_cast<int>(random.uniform() * 30);
+    policy.initial = policy.min, policy.replicas = 1 + static_cast<int>(random.uniform() * 30);
+    policy.plan = {policy.min, policy.max};
+    const Policy within = bounded(policy, config);
+    for (const int replicas :
+         {within.min, within.max, *within.initial, within.replicas, within.plan[0], within.plan[1]}) {
+      EXPECT_GE(replicas, config.least_replicas);
+      EXPECT_LE(replicas, config.most_replicas);
+    }
+    EXPECT_LE(within.min, within.max);
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::autoscale

@@ -197,7 +197,19 @@ double busiest_rate(const DemandSeries& demand) {
 }
 
 std::vector<Policy> settings_for(const ClusterConfig& config, const DemandSeries& demand, double most_rate) {
-  return Settings(config, demand, most_rate).all();
+  std::vector<Policy> all = Settings(config, demand, most_rate).all();
+  for (Policy& policy : all) policy = bounded(std::move(policy), config);
+  return all;
+}
+
+Policy bounded(Policy policy, const ClusterConfig& config) {
+  const int least = config.least_replicas, most = config.most_replicas;
+  const auto within = [&](int replicas) { return std::clamp(replicas, least, most); };
+  policy.replicas = std::clamp(policy.replicas, std::max(1, least), most);
+  policy.min = within(policy.min), policy.max = within(policy.max);
+  if (policy.initial) policy.initial = within(*policy.initial);
+  for (int& planned : policy.plan) planned = within(planned);
+  return policy;
 }
 
 double rate_within(const ClusterConfig& config, const DemandSeries& demand) {

@@ -25,6 +25,8 @@ constexpr Setting kRows[] = {
          "a policy to simulate; may be repeated: hpa:target=12,max=20, keda:threshold=12,min=0, fixed:replicas=4, "
          "schedule:every=1h,plan=2/5/3, knative:target=12, dynamo:rate=2, variant, skyserve:rate=2")
         .alias("policy"),
+    count("min-replicas", "2", 0, 100'000, "fewest replicas of every policy").alias("min"),
+    count("max-replicas", "8", 1, 100'000, "most replicas of every policy").alias("max"),
     text("replica-startup", "TIME|STAGES",
          "how a replica starts: 110s, or stages joined by commas: weights=hub|stream|disk|memory, sharded=yes|no, "
          "compile=cold|cached|none, node=eks|gke|aks, image=cached|pull|stream, wake=yes|no")

@@ -58,12 +58,24 @@ class RowReader {
 
 using Rows = std::map<int, TableTime::Row>;
 
-void read_plain_row(RowReader& reader, Rows& rows) {
-  const int batch = reader.batch("batch");
-  const double p50 = reader.positive("ms_p50", kLongestMilliseconds);
+// Other names of the two columns that a table must have.
+constexpr const char* kBatchNames[] = {"batch", "batch_size", "bs"};
+constexpr const char* kTimeNames[] = {"ms_p50", "latency_ms", "ms", "p50_ms", "time_ms", "mean_ms"};
+
+template <std::size_t kCount>
+const char* first_column(const Csv& csv, const char* const (&names)[kCount]) {
+  const auto found =
+      std::find_if(names, names + kCount, [&](const char* name) { return csv.column(name).has_value(); });
+  return found == names + kCount ? nullptr : *found;
+}
+
+void read_plain_row(RowReader& reader, const char* batch_column, const char* time_column, Rows& rows) {
+  const int batch = reader.batch(batch_column);
+  const double p50 = reader.positive(time_column, kLongestMilliseconds);
   const double p90 = reader.has("ms_p90") ? reader.positive("ms_p90", kLongestMilliseconds) : p50;
   if (reader.ok() && p90 < p50) reader.complain("ms_p90", "the 90th percentile is below the median");
-  if (reader.ok() && rows.count(batch) > 0) reader.complain("batch", fmt::format("batch {} is listed twice", batch));
+  if (reader.ok() && rows.count(batch) > 0)
+    reader.complain(batch_column, fmt::format("batch {} is listed twice", batch));
   if (reader.ok()) rows[batch] = {batch, {milliseconds(p50), milliseconds(p90)}};
 }
 
@@ -92,7 +104,8 @@ Error unknown_columns(const Csv& csv, const std::string& file) {
 
 Checked<std::vector<TableTime::Row>> parse_service_table(const std::string& file, std::string text) {
   RIGHTSIZE_TRY(const Csv csv, Csv::parse(file, std::move(text)));
-  const bool plain = csv.column("batch") && csv.column("ms_p50");
+  const char *batch_column = first_column(csv, kBatchNames), *time_column = first_column(csv, kTimeNames);
+  const bool plain = batch_column != nullptr && time_column != nullptr;
   const bool perf_analyzer = csv.column("Server Compute Infer").has_value();
   if (!plain && !perf_analyzer) return fail(Errors{unknown_columns(csv, file)});
   Errors errors;
@@ -101,7 +114,7 @@ Checked<std::vector<TableTime::Row>> parse_service_table(const std::string& file
   for (const CsvRow& row : csv.rows()) {
     RowReader reader(csv, row, errors);
     if (plain) {
-      read_plain_row(reader, rows);
+      read_plain_row(reader, batch_column, time_column, rows);
     } else {
       read_perf_analyzer_row(reader, concurrency, rows);
     }

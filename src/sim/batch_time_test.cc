@@ -20,6 +20,15 @@ TEST(ServiceTable, ReadsRowsAndSortsThemByBatch) {
   EXPECT_EQ((*rows)[1].time.p90, milliseconds(4.6));
 }
 
+TEST(ServiceTable, OtherNamesOfItsColumns) {
+  for (const char* header : {"batch_size,latency_ms", "bs,ms", "batch,p50_ms"}) {
+    const auto rows = parse_service_table("t.csv", std::string(header) + "\n4,9\n");
+    ASSERT_TRUE(rows) << header;
+    EXPECT_EQ(rows->front().batch, 4);
+    EXPECT_EQ(rows->front().time.p50, milliseconds(9));
+  }
+}
+
 TEST(ServiceTable, MistakesAreReportedWithTheirPlaceAndReason) {
   using testing::HasSubstr;
   EXPECT_THAT(mistake("batch,ms_p50\n0,2\n"), HasSubstr("t.csv:2:1: batch '0' must be a whole number from 1"));

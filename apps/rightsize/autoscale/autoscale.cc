@@ -75,6 +75,12 @@ Checked<Outcome> run(const AutoscaleFlags& flags) {
     // The bound takes one thread, and the search leaves one idle at times.
     for_each_index(2, 2, [&](std::size_t i) { i == 0 ? find_bound() : find_policies(); });
     answer.policies = std::move(answer.search->best);
+    // A fixed number outside the limits is only a comparison.
+    const auto outside = [&](const autoscale::SimulatedPolicy& found) {
+      return found.policy.kind == autoscale::Kind::kFixed &&
+             bounded(found.policy, input.cluster).replicas != found.policy.replicas;
+    };
+    if (!std::all_of(answer.policies.begin(), answer.policies.end(), outside)) std::erase_if(answer.policies, outside);
     answer.faster_starts = compare_starts(input);
   } else {
     find_bound();

@@ -13,6 +13,7 @@
 #include "plan/startup.h"
 #include "presets/presets.h"
 #include "rightsize/autoscale/sources.h"
+#include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
 namespace {
@@ -20,10 +21,11 @@ namespace {
 constexpr int kMostTensor = 8;
 
 Result<autoscale::Limits> read_limits(const AutoscaleFlags& flags) {
-  if (flags.slo.empty())
-    return fail(bad_input("no SLO given").with_hint("use --slo ttft=1s,tpot=50ms: limits on each request"));
+  constexpr const char* kUsualLimits = "ttft=2s,tpot=100ms";
+  if (flags.slo.empty()) note(fmt::format("assumed: --slo {} (no SLO was given)", kUsualLimits));
   RIGHTSIZE_TRY(const capacity::Statistic at, capacity::parse_percentile(flags.slo_percentile.value_or("99")));
-  RIGHTSIZE_TRY(const std::vector<capacity::Slo> slos, capacity::parse_slos(flags.slo, at));
+  RIGHTSIZE_TRY(const std::vector<capacity::Slo> slos,
+                capacity::parse_slos(flags.slo.empty() ? kUsualLimits : flags.slo, at));
   autoscale::Limits limits;
   limits.allowed = 1;
   for (const capacity::Slo& slo : slos) {
@@ -223,9 +225,13 @@ Checked<AutoscaleInput> read_input(const AutoscaleFlags& given) {
     return input;
   }
   RIGHTSIZE_TRY(input.cluster.slo, read_limits(flags));
+  input.cluster.least_replicas = flags.min_replicas.value_or(input.cluster.least_replicas);
+  input.cluster.most_replicas = flags.max_replicas.value_or(input.cluster.most_replicas);
+  if (input.cluster.least_replicas > input.cluster.most_replicas)
+    return fail(bad_input("--min-replicas exceeds --max-replicas"));
   for (const std::string& text : flags.policies) {
-    RIGHTSIZE_TRY(const autoscale::Policy policy, autoscale::parse_policy(text));
-    input.policies.push_back(policy);
+    RIGHTSIZE_TRY(autoscale::Policy policy, autoscale::parse_policy(text));
+    input.policies.push_back(bounded(std::move(policy), input.cluster));
   }
   sim::RequestShape lengths;
   RIGHTSIZE_TRY(input.traffic, read_traffic(flags, input, lengths));
@@ -278,6 +284,8 @@ void declare(FlagSet& command, AutoscaleFlags& f) {
       ->or_words("99");
   command.add("replica-startup", f.startup)->called("startup");
   command.add("scaling-policy", f.policies)->called("policy");
+  command.add("min-replicas", f.min_replicas);
+  command.add("max-replicas", f.max_replicas);
   command.add("duration", f.duration)
       ->meaning("stop the clock here; requests that are not finished do not count")
       ->or_words("the end of the traffic");

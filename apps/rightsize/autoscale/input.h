@@ -24,6 +24,7 @@ struct AutoscaleFlags {
   std::vector<std::string> policies, emit;
   std::string name;
   std::optional<std::int64_t> most_in_flight, token_budget;
+  std::optional<int> min_replicas, max_replicas;
   std::optional<Seconds> duration;
 };
 // Whether the flags describe traffic.

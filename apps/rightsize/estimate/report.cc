@@ -146,11 +146,23 @@ std::string batch_subject(const SpeedInput& input) {
       input.work.image ? "" : fmt::format(" x {} tokens", format_count(static_cast<double>(input.job.sequence))));
 }
 
+// "0.29 images/s", "2.2 videos/h per GPU": by the hour where a second is too short.
+std::string batch_rate(const SpeedInput& input, double per_second) {
+  constexpr double kSlow = 0.05;
+  const bool video = input.model.pipeline && input.model.pipeline->frames > 0, slow = per_second < kSlow;
+  const bool copies = input.job.parallel.gpus > 1 && input.model.pipeline;
+  return fmt::format("{} {}/{}{}", slow ? format_number(per_second * 3600, 3) : rate(per_second),
+                     video                  ? "videos"
+                     : input.model.pipeline ? "images"
+                                            : "samples",
+                     slow ? "h" : "s", copies ? " on each GPU" : "");
+}
+
 void report_batch(report::Report& report, const SpeedInput& input, const BatchEstimate& e) {
-  report.say(fmt::format("{} takes {} on {} (80 % interval {} to {}): {} {}/s, bound by {}.", batch_subject(input),
+  report.say(fmt::format("{} takes {} on {} (80 % interval {} to {}): {}, bound by {}.", batch_subject(input),
                          format_duration(e.batch), input.gpu->name, format_duration(e.batch * e.interval.low),
-                         format_duration(e.batch * e.interval.high), rate(e.samples_per_second),
-                         input.model.pipeline ? "images" : "samples", perf::name_of(e.bound)));
+                         format_duration(e.batch * e.interval.high), batch_rate(input, e.samples_per_second),
+                         perf::name_of(e.bound)));
   report.blocks.emplace_back(parts_table(e.parts));
   add_notes(report, texts_of(e.notes), basis_sentence(e.basis, e.relative, input));
 }

@@ -3,9 +3,14 @@
 #include <limits>
 #include <memory>
 
+#include <fmt/format.h>
+
+#include "base/format.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "catalog/words.h"
 #include "families/read_model.h"
+#include "memory/memory.h"
 #include "presets/presets.h"
 #include "rightsize/command.h"
 #include "rightsize/input/named_gpu.h"
@@ -17,13 +22,40 @@ namespace {
 using model::ModelShape;
 
 struct Flags {
-  std::string model, family;
+  std::string model, family, gpu, catalog;
   double min_params = 0, max_params = std::numeric_limits<double>::infinity();
 };
 
 bool has_size(const Flags& flags, const ModelShape& model) {
   const double count = static_cast<double>(model.parameters());
   return count >= flags.min_params && count <= flags.max_params;
+}
+
+// Whether an engine can serve a model on these GPUs: one request, the weights as published or in bf16.
+bool can_serve(const ModelShape& model, const catalog::Gpu& gpu, int count) {
+  model::Job job;
+  job.kind = model::JobKind::kServe;
+  job.precision = model.checkpoint.value_or(model::Precision::kBf16);
+  const bool splits = model.kind == model::ModelKind::kDecoder;
+  job.parallel.gpus = job.parallel.tensor = splits ? count : 1;
+  return memory::fits(memory::estimate_memory(model, job, &gpu), gpu).verdict != memory::Verdict::kNo;
+}
+
+Checked<Outcome> models_that_fit(const Flags& flags, std::vector<ModelShape> models) {
+  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_hardware(flags.catalog));
+  const catalog::CountedGpu wanted = catalog::split_gpu_count(flags.gpu);
+  RIGHTSIZE_TRY(const catalog::Gpu* gpu, named_gpu(catalog, wanted.name));
+  const int count = wanted.count.value_or(1);
+  std::erase_if(models, [&](const ModelShape& model) { return !can_serve(model, *gpu, count); });
+  std::stable_sort(models.begin(), models.end(),
+                   [](const ModelShape& a, const ModelShape& b) { return a.parameters() > b.parameters(); });
+  Outcome outcome{models_report(models)};
+  outcome.report.say(fmt::format(
+      "Models that {}{} can serve, the largest first: one request of {} tokens, weights as published or in bf16.",
+      count == 1 ? "" : fmt::format("{} x ", count), gpu->name, format_count(1'280)));
+  std::rotate(outcome.report.blocks.begin(), outcome.report.blocks.end() - 1, outcome.report.blocks.end());
+  if (models.empty()) outcome.exit_code = kNoFeasibleAnswer;
+  return outcome;
 }
 
 // All built-in models, or those of one family.
@@ -69,6 +101,7 @@ Checked<Outcome> run(const Flags& flags) {
     return Outcome{models_report(alike)};
   }
   RIGHTSIZE_TRY(std::vector<ModelShape> models, select(flags));
+  if (!flags.gpu.empty()) return models_that_fit(flags, std::move(models));
   return Outcome{models_report(models)};
 }
 
@@ -82,6 +115,8 @@ Run add_models(FlagSet& command) {
   command.add("family", flags->family);
   command.add("min-params", flags->min_params);
   command.add("max-params", flags->max_params);
+  command.add("gpu", flags->gpu)->meaning("only models that this GPU can serve, e.g. l4 or 2xrtx-4090");
+  add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }
 

@@ -62,7 +62,7 @@ void join_names(Typed& typed) {
   const auto end = std::find_if(words.begin() + 1, words.end(), [](const auto& word) { return word.starts_with('-'); });
   std::transform(words.begin() + 1, end, words.begin() + 1, singular_gpu);
   std::vector<std::string> bare(words.begin() + 1, end), joined;
-  const bool gpu_by_flag = words.front() == "recommend" || words.front() == "commit";
+  const bool gpu_by_flag = holds(std::array{"recommend", "commit", "models"}, words.front());
   if (bare.size() + (gpu_by_flag ? 1 : 0) < 2 ||
       (bare.size() == 2 && !gpu_by_flag && model::is_known_name(bare[0]) && kind_of_word(bare[1]) == WordKind::kGpu))
     return;

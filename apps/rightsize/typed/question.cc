@@ -120,6 +120,8 @@ std::string answer_question(std::vector<std::string>& words) {
     kept.push_back(std::move(word));
   }
   if (!found && run && gpu) command = "memory";  // "can I run mixtral on an a100"
+  if (command == "memory" && gpu && !model && bare(words.front()) == "what")
+    command = "models";  // "what can I run on ..."
   const bool work =
       std::any_of(kept.begin(), kept.end(), [](const auto& word) { return thing_of(word) != Thing::kNone; });
   const bool sized = std::any_of(kept.begin(), kept.end(), [](const auto& word) {
@@ -136,7 +138,8 @@ std::string answer_question(std::vector<std::string>& words) {
     kept.push_back("--carbon=" + (place ? *(in + 1) : std::string("region")));
     if (place) kept.erase(in, in + 2);
   }
-  if (command != "prices" && !job && command != "recommend") kept.emplace_back("--job=serve");
+  const bool asks_job = command == "memory" || command == "estimate";
+  if (asks_job && !job) kept.emplace_back("--job=serve");
   words = std::move(kept);
   words.insert(words.begin(), command);
   return command;

@@ -102,6 +102,7 @@ void assume_question(Typed& typed) {
     words[1] = "--gpu=" + words[1];
     add("--list-layouts", "its layouts are asked for (--list-layouts)");
   }
+  if (words.front() == "batch" && words.size() > 1 && words[1].ends_with(".csv")) words[1] = "--service=" + words[1];
   if (words.front() == "batch" && words.size() == 3 && is_model_name(words[1]))
     add("--arrivals=1/s", "1 request/s arrives (--arrivals)");
 }
