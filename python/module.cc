@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 
+#include "calls.h"
 #include "fields.h"
 #include "object.h"
 #include "report/report.h"
@@ -136,11 +137,7 @@ PyObject* call(PyObject*, PyObject* arguments) {
     PyObject* words = nullptr;
     if (PyArg_ParseTuple(arguments, "sO:call", &command, &words) == 0) throw Raised();
     const std::vector<std::string> texts = texts_of(words);
-    Checked<Outcome> outcome = fail(Errors{});
-    {
-      const WithoutLock others_may_run;
-      outcome = app::call(command, texts);
-    }
+    Checked<Outcome> outcome = call_interruptibly(command, texts);
     if (!outcome) raise(outcome.error());
     return hold(answer_type, std::make_unique<Outcome>(*std::move(outcome)));
   });
@@ -241,6 +238,7 @@ PyObject* estimate(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     std::optional<Busy> until_made;
     {
       const WithoutLock others_may_run;
+      const ForkGuard guard;
       if (OwnEstimator& mine = own_estimator(); !mine.is_busy && mine.estimator) {
         until_made.emplace(mine);
         answer = mine.estimator->answer(flags);
@@ -289,6 +287,7 @@ PyObject* watch_stop(PyObject* self, PyObject*) {
     Result<std::vector<std::vector<unsigned>>> seen = std::vector<std::vector<unsigned>>();
     {
       const WithoutLock others_may_run;
+      const ForkGuard guard;
       seen = held<Watch>(self).stop();
     }
     if (!seen) raise(seen.error());
@@ -365,6 +364,7 @@ PyObject* make_module() {
     Object module(PyModule_Create(&definition));
     if (PyModule_AddStringConstant(module.get(), "__version__", RIGHTSIZE_VERSION) != 0) throw Raised();
     add_types(module.get());
+    prepare_calls();
     return module;
   });
 }
