@@ -119,8 +119,7 @@ std::string format_duration(Seconds v) {
     static constexpr std::array<Scale, 4> kScales{{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
     return s == 0 ? "0 s" : scaled(s, kScales);
   }
-  constexpr double kYears = 365.25 * 86400;
-  if (std::fabs(s) >= 2 * kYears) return format_number(s / kYears) + " years";
+  if (const double years = v / kYear; std::fabs(years) >= 2) return format_number(years) + " years";
   struct Pair {
     double unit;
     const char* name;

@@ -62,7 +62,7 @@ const report::Fields<plan::Plan>& trade_off_fields() {
       {"cap_watts?", "cap", "power cap of each GPU",
        [](const Plan& p) { return p.cap ? std::optional(p.cap->cap) : std::nullopt; }},
       {"wait_seconds", "time", "until the work is done; a service: latency of a request",
-       [](const Plan& p) { return p.latency > Seconds{} ? p.latency : p.time.total(); }, format_duration},
+       [](const Plan& p) { return p.latency > Seconds{} ? p.latency : p.elapsed(); }, format_duration},
       {"usd_total", "total", "cost of the whole job; a service: of a month", &Plan::cost, format_usd},
       {"energy_kwh", "energy", "energy of GPUs, hosts and cooling over the hours; a service: a month",
        [](const Plan& p) { return p.energy_kwh(); }, [](double kwh) { return format_number(kwh) + " kWh"; }},

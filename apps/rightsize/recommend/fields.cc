@@ -204,6 +204,8 @@ const Fields<Plan> kEstimateFields = {
     {"basis", "what the speed is based on", &Plan::basis},
     {"extrapolated", "the speed was scaled from another architecture: the high cost decided the rank",
      &Plan::extrapolated},
+    {"elapsed_hours?", "time until the job is done, where it runs only some hours of a day",
+     [](const Plan& p) { return p.day_share < 1 ? std::optional(p.elapsed()) : std::nullopt; }},
     {"benchmarked", "runs of this GPU stand behind the speed", &Plan::benchmarked},
     {"relative?", "the measured GPU that the speed was scaled from", [](const Plan& p) { return p.relative; }},
 };
@@ -280,7 +282,7 @@ const Fields<PlanView> kPlanFields = {
     {"gpus_shown", "GPUs", "number and kind", [](const Plan& p) { return gpus_shown(p); }, kTableOnly},
     {"machines", "machines", "number and type",
      [](const Plan& p) { return fmt::format("{} x {}", p.machines, p.offer.machine->instance); }, kTableOnly},
-    {"paid_seconds", "time", "expected time", [](const Plan& p) { return p.time.total(); }, format_duration,
+    {"paid_seconds", "time", "expected time", [](const Plan& p) { return p.elapsed(); }, format_duration,
      kTableOnly},
 };
 

@@ -167,7 +167,7 @@ void add_record(Report& report, const RecommendAnswer& answer) {
     const Plan& first = found.plans.front();
     record.emplace_back(Paragraph{
         fmt::format("{}: {}{}. Settings: {}.", describe_machines(first),
-                    request.work.kind == WorkKind::kServing ? "" : format_duration(first.time.total()) + " for ",
+                    request.work.kind == WorkKind::kServing ? "" : format_duration(first.elapsed()) + " for ",
                     describe_cost(request, first), describe_settings(request, first))});
   }
   record.emplace_back(Heading{"Options"});

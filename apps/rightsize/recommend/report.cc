@@ -78,7 +78,7 @@ std::string no_answer(const Request& request, const Recommendation& found) {
   const plan::RequestChange& nearest = keeps == found.changes.end() ? found.changes.front() : *keeps;
   const std::string done = request.work.kind == WorkKind::kServing
                                ? ""
-                               : fmt::format(", done in {}", format_duration(nearest.plan.time.total()));
+                               : fmt::format(", done in {}", format_duration(nearest.plan.elapsed()));
   return fmt::format("{}. Closest, with {} ({}): {}{} for {}.", nothing, change_words(request, nearest.kind),
                      nearest.flags, describe_machines(nearest.plan), done, describe_cost(request, nearest.plan));
 }

@@ -136,7 +136,7 @@ std::string machine_loss(const plan::Request& request, const plan::Plan& plan) {
 std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
   const plan::PlanLimits& limits = request.limits;
   if (request.work.kind != WorkKind::kServing && limits.deadline) {
-    const Seconds slow = plan.time.total() * plan.speed.high;
+    const Seconds slow = plan.elapsed() * plan.speed.high;
     if (slow <= *limits.deadline) return {};
     const double days = std::floor(in_days(*limits.deadline / plan.speed.high) * 10) / 10;
     return fmt::format("at the slow end of its range it takes {} and misses the deadline: --deadline {:g}d leaves room",

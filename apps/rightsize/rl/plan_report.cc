@@ -66,6 +66,8 @@ std::vector<std::string> caveats_of(const RlPlanView& v) {
                                   v.plan.job.async == 1 ? "one step" : format_number(v.plan.job.async) + " steps"));
   if (!v.plan.priced.price->may_lead()) caveats.emplace_back("the price is old or unconfirmed");
   if (v.plan.priced.is_extrapolated()) caveats.emplace_back("no benchmark for this GPU");
+  if (v.plan.priced.offer->gpu->vendor == "AMD")
+    caveats.push_back(fmt::format("{} needs ROCm builds of the software", v.plan.priced.offer->gpu->name));
   if (v.plan.memory.verdict == memory::Verdict::kTight) caveats.emplace_back("memory is tight");
   return caveats;
 }
@@ -253,7 +255,9 @@ std::string verdict_line(const RlPlansView& v) {
 
 report::Report plans_report(const RlPlansView& v) {
   report::Report report;
-  report.title = "Reinforcement learning";
+  const std::optional<Seconds> deadline = v.request.request.limits.deadline;
+  report.title = fmt::format("Reinforcement learning: {}{}", describe_rl(v.input),
+                             deadline ? " within " + format_duration(*deadline) : "");
   report.document = kPlansDocument.of(v);
   if (v.found.plans.empty()) {
     report.say(
