@@ -9,6 +9,7 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "plan/read_parts.h"
+#include "sim/trace_file.h"
 
 namespace rightsize::plan {
 
@@ -81,9 +82,7 @@ Result<std::vector<capacity::RequestSize>> parse_mix(const std::string& text) {
 }
 
 Checked<std::shared_ptr<const sim::Trace>> read_trace(const std::string& file) {
-  Result<std::string> text = read_file(file);
-  if (!text) return fail(Errors{std::move(text).error()});
-  RIGHTSIZE_TRY(sim::Trace trace, sim::parse_trace(file, *std::move(text)));
+  RIGHTSIZE_TRY(sim::Trace trace, sim::read_trace_file(file));
   if (!trace.has_tokens)
     return fail(Errors{bad_input(fmt::format("{}: no tokens in and out", file))
                            .with_hint("columns are TIMESTAMP,ContextTokens,GeneratedTokens or t,size,output")});

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "sim/trace_file.h"
 
 namespace rightsize::sim {
 namespace {
@@ -188,9 +189,7 @@ Result<ArrivalProcess> parse_diurnal(const std::vector<std::string_view>& parts)
 }
 
 Checked<ArrivalProcess> read_trace(const std::string& file) {
-  Result<std::string> text = read_file(file);
-  if (!text) return fail(Errors{text.error()});
-  RIGHTSIZE_TRY(Trace trace, parse_trace(file, *std::move(text)));
+  RIGHTSIZE_TRY(Trace trace, read_trace_file(file));
   return ArrivalProcess(std::make_shared<const Trace>(std::move(trace)));
 }
 
@@ -248,6 +247,8 @@ std::optional<RequestsPerSecond> peak_rate(const ArrivalProcess& process) {
 }
 
 ArrivalProcess scaled(const ArrivalProcess& process, double factor) {
+  // A recording at its own rate, up to rounding, is not copied: it may take hundreds of megabytes.
+  if (std::fabs(factor - 1) < 1e-9) return process;
   if (const auto* p = std::get_if<Poisson>(&process)) return Poisson{p->rate * factor};
   if (const auto* d = std::get_if<Diurnal>(&process)) return Diurnal{d->mean_rate * factor, d->peak, d->period};
   if (const auto* m = std::get_if<Mmpp>(&process)) {

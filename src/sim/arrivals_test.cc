@@ -1,10 +1,13 @@
 #include "sim/arrivals.h"
 
 #include <cmath>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "sim/trace_file.h"
 
 namespace rightsize::sim {
 namespace {
@@ -175,6 +178,27 @@ TEST(Trace, ReadsTheFormatsOfPublishedTracesAndLoadGenerators) {
 }
 
 // A table is read in parts; lines in errors count from the beginning of the file.
+// A file is read in parts, its text at once.
+TEST(Trace, AFileGivesTheSameRequestsAsItsText) {
+  std::string text = "t,size,output\n";
+  for (int i = 0; i < 400'000; ++i)
+    text += fmt::format("{}.{:03},{},{}\n", i / 50, i % 1000 / 20 * 20, i % 4000 + 1, i % 600 + 1);
+  const std::string path = testing::TempDir() + "trace_file.csv";
+  for (const bool broken : {false, true}) {
+    if (broken) text += "later,1,1\n";
+    std::ofstream(path) << text;
+    const Checked<Trace> from_file = read_trace_file(path), from_text = parse_trace(path, text);
+    ASSERT_EQ(from_file.has_value(), !broken);
+    ASSERT_EQ(from_text.has_value(), !broken);
+    if (broken) {
+      EXPECT_EQ(from_file.error().front().place.line, 400'002);
+      EXPECT_EQ(describe(from_file.error()), describe(from_text.error()));
+    } else {
+      EXPECT_TRUE(from_file->arrivals == from_text->arrivals);
+    }
+  }
+}
+
 TEST(Trace, LargeTablesAreReadInParts) {
   std::string text = "t,size,output\n";
   constexpr int kRows = 400'000;

@@ -1,10 +1,15 @@
 // Reads recorded arrivals. The text comes from outside, so every line is checked.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <span>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/byte_source.h"
+#include "base/confine.h"
 #include "base/csv.h"
 #include "base/date.h"
 #include "base/parse_units.h"
@@ -12,6 +17,7 @@
 #include "kv_cache/hashed_trace.h"
 #include "sim/arrivals.h"
 #include "sim/recorded_runs.h"
+#include "sim/trace_file.h"
 
 namespace rightsize::sim {
 namespace {
@@ -100,6 +106,11 @@ class TraceReader {
 
   void finish_part() { csv_ = nullptr; }
 
+  void expect(std::size_t requests) {
+    constexpr std::size_t kMost = 50'000'000;
+    trace_.arrivals.reserve(std::min(requests, kMost));
+  }
+
   Checked<Trace> finish(const std::string& file) {
     if (errors_.empty() && trace_.arrivals.empty())
       errors_.push_back(bad_input(fmt::format("{}: the trace is empty", file)));
@@ -173,18 +184,63 @@ class TraceReader {
   Errors errors_;
 };
 
-// The table in parts of a few megabytes, because parsed cells take much more memory than requests.
-Checked<Trace> read_table(const std::string& file, std::string_view text) {
-  constexpr std::size_t kPart = 4U << 20;
-  const std::size_t header_end = std::min(text.find('\n'), text.size());
-  const std::string header(text.substr(0, header_end));
+// Whole lines of a source in parts of a few megabytes, because parsed cells take much more memory than requests.
+class LineParts {
+ public:
+  explicit LineParts(ByteSource& source) : source_(source) {}
+
+  // The first line, without its end.
+  Result<std::string> header() {
+    while (buffer_.find('\n') == std::string::npos) {
+      RIGHTSIZE_TRY(const bool more, fill());
+      if (!more) break;
+    }
+    const std::size_t end = std::min(buffer_.find('\n'), buffer_.size());
+    std::string line = buffer_.substr(0, end);
+    buffer_.erase(0, std::min(end + 1, buffer_.size()));
+    return line;
+  }
+
+  // The next lines; empty at the end.
+  Result<std::string> next() {
+    while (buffer_.size() < kPart) {
+      RIGHTSIZE_TRY(const bool more, fill());
+      if (!more) return std::exchange(buffer_, {});
+    }
+    const std::size_t end = buffer_.rfind('\n');
+    if (end == std::string::npos) return std::exchange(buffer_, {});  // a line of megabytes: the reader refuses it
+    std::string part = buffer_.substr(0, end);
+    buffer_.erase(0, end + 1);
+    return part;
+  }
+
+ private:
+  static constexpr std::size_t kPart = 4U << 20, kBlock = 1U << 20;
+
+  Result<bool> fill() {
+    const std::size_t before = buffer_.size();
+    buffer_.resize(before + kBlock);
+    RIGHTSIZE_TRY(const std::size_t got, source_.read(std::span(buffer_).subspan(before)));
+    buffer_.resize(before + got);
+    return got > 0;
+  }
+
+  ByteSource& source_;
+  std::string buffer_;
+};
+
+// `bytes`: the size of the text, if it is known.
+Checked<Trace> read_table(const std::string& file, ByteSource& source, std::size_t bytes) {
+  LineParts parts(source);
+  Result<std::string> header = parts.header();
+  if (!header) return fail(Errors{std::move(header).error()});
   std::optional<TraceReader> reader;
   int lines = 0;
-  for (std::size_t from = std::min(header_end + 1, text.size()); from < text.size() || !reader;) {
-    std::size_t end = from + kPart < text.size() ? text.find('\n', from + kPart) : text.size();
-    end = std::min(end, text.size());
-    const std::string_view part = text.substr(from, end - from);
-    Checked<Csv> parsed = Csv::parse(file, header + "\n" + std::string(part));
+  for (;;) {
+    Result<std::string> part = parts.next();
+    if (!part) return fail(Errors{std::move(part).error()});
+    if (part->empty() && reader) break;
+    Checked<Csv> parsed = Csv::parse(file, *header + "\n" + *part);
     if (!parsed) {
       for (Error& error : parsed.error()) error.place.line += lines;
       return fail(std::move(parsed).error());
@@ -199,14 +255,15 @@ Checked<Trace> read_table(const std::string& file, std::string_view text) {
                                           "ServeGen or Vidur; JSON of Mooncake, aiperf and GuideLLM is read, too")});
       }
       reader.emplace(csv, *columns);
+      // Growing the list of requests would take twice its memory.
+      if (!part->empty()) reader->expect(csv.rows().size() * (bytes / part->size() + 1));
     } else {
       reader->continue_with(csv, lines);
     }
     const bool more = reader->read();
     reader->finish_part();
     if (!more) break;
-    lines += static_cast<int>(std::ranges::count(part, '\n')) + 1;
-    from = end + 1;
+    lines += static_cast<int>(std::ranges::count(*part, '\n')) + 1;
   }
   return reader->finish(file);
 }
@@ -256,7 +313,32 @@ Checked<Trace> parse_trace(const std::string& file, std::string text) {
     constexpr auto kBlock = static_cast<std::int32_t>(kv_cache::kBlockTokens);
     return parse_hashed_trace(file, text, kBlock);
   }
-  return read_table(file, text);
+  const std::unique_ptr<ByteSource> source = bytes_of(text);
+  return read_table(file, *source, text.size());
+}
+
+Checked<Trace> read_trace_file(const std::string& file) {
+  if (!may_read(file))
+    return fail(Errors{bad_input(fmt::format("this server may not read '{}'", file.substr(0, 100)))});
+  Result<std::unique_ptr<ByteSource>> opened = open_bytes(file);
+  if (!opened) return fail(Errors{std::move(opened).error()});
+  Result<std::unique_ptr<ByteSource>> plain = uncompress(file, *std::move(opened));
+  if (!plain) return fail(Errors{std::move(plain).error()});
+  constexpr std::size_t kBeginning = 64U << 10;
+  Result<std::string> beginning = read_beginning(**plain, kBeginning);
+  if (!beginning) return fail(Errors{std::move(beginning).error()});
+  const std::string_view first = trim(*beginning);
+  const bool table = !first.empty() && first.front() != '{' && first.front() != '[';
+  const std::unique_ptr<ByteSource> whole = put_back(*std::move(beginning), *std::move(plain));
+  if (table) {
+    std::error_code unknown;
+    const auto size = std::filesystem::file_size(file, unknown);
+    return read_table(file, *whole, unknown ? 0 : static_cast<std::size_t>(size));
+  }
+  constexpr std::size_t kLargest = std::size_t{4} << 30;
+  Result<std::string> text = read_all(*whole, kLargest);
+  if (!text) return fail(Errors{std::move(text).error()});
+  return parse_trace(file, *std::move(text));
 }
 
 }  // namespace rightsize::sim
