@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -27,6 +28,24 @@ Owner owner_of_pod(const ClusterPod& pod) {
 
 using NodesByName = std::map<std::string, const ClusterNode*>;
 
+// Nodes that only pods name have at least the GPUs that the pods request.
+ClusterState with_named_nodes(ClusterState state) {
+  std::map<std::string, ClusterNode> named;
+  std::set<std::string> listed;
+  for (const ClusterNode& node : state.nodes) listed.insert(node.name);
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const ClusterPod& pod : state.pods) {
+    if (pod.node.empty() || listed.contains(pod.node) || !seen.insert({pod.team, pod.name}).second) continue;
+    ClusterNode& node = named[pod.node];
+    node.name = pod.node;
+    node.gpus += pod.requested;
+    if (node.model.empty()) node.model = pod.model;
+    if (node.instance_type.empty()) node.instance_type = pod.instance_type;
+  }
+  for (auto& [name, node] : named) state.nodes.push_back(std::move(node));
+  return state;
+}
+
 // Lists may overlap; the last object of a name counts.
 NodesByName nodes_of(const ClusterState& state) {
   NodesByName nodes;
@@ -42,13 +61,16 @@ std::vector<const ClusterPod*> pods_of(const ClusterState& state) {
   return list;
 }
 
-std::vector<std::string> cluster_notes(const ClusterState& state, const ClusterLedger& ledger, double elsewhere) {
+std::vector<std::string> cluster_notes(const ClusterState& state, const ClusterLedger& ledger, std::size_t unlisted) {
   std::vector<std::string> notes;
   notes.emplace_back("this is the cluster at one moment: pods that ended or were deleted are not in the list");
-  if (state.nodes.empty())
-    notes.emplace_back("the list has no node with GPUs: add nodes (kubectl get pods,nodes -A -o json)");
-  if (elsewhere > 0)
-    notes.push_back(fmt::format("pods request {:g} GPUs on nodes that are not in the list", elsewhere));
+  if (unlisted > 0) {
+    notes.push_back(
+        fmt::format("{} not in the list, so only the GPUs that pods request there are counted: add nodes (kubectl get "
+                    "pods,nodes -A "
+                    "-o json)",
+                    unlisted == 1 ? "1 node is" : fmt::format("{} nodes are", unlisted)));
+  }
   if (ledger.unpriced > 0) {
     notes.push_back(
         fmt::format("nodes without a price, counted in GPUs only: {}; set one with --price NAME=USD", ledger.unpriced));
@@ -62,7 +84,8 @@ std::vector<std::string> cluster_notes(const ClusterState& state, const ClusterL
 
 }  // namespace
 
-ClusterLedger make_cluster_ledger(const ClusterState& state, const DevicePrices& prices) {
+ClusterLedger make_cluster_ledger(const ClusterState& given, const DevicePrices& prices) {
+  const ClusterState state = with_named_nodes(given);
   ClusterLedger ledger;
   ledger.moment = state.moment;
   const NodesByName nodes = nodes_of(state);
@@ -81,14 +104,12 @@ ClusterLedger make_cluster_ledger(const ClusterState& state, const DevicePrices&
     ledger.gpus += node->gpus;
   }
   std::map<std::pair<std::string, std::string>, RequestLine> requests;
-  double elsewhere = 0;
   for (const ClusterPod* pod : pods_of(state)) {
-    const auto node = nodes.find(pod->node);
-    const double count = node == nodes.end() ? pod->requested : pod->requested / node->second->shares;
     if (pod->node.empty()) {
-      ledger.waiting += count;
+      ledger.waiting += pod->requested;
       continue;
     }
+    const double count = pod->requested / nodes.at(pod->node)->shares;
     const Owner owner = owner_of_pod(*pod);
     RequestLine& line = requests[{owner.team, owner.workload}];
     line.team = owner.team;
@@ -97,10 +118,6 @@ ClusterLedger make_cluster_ledger(const ClusterState& state, const DevicePrices&
     line.gpus += count;
     if (pod->started && state.moment && *state.moment > *pod->started)
       line.gpu_time += gpus(count) * (*state.moment - *pod->started);
-    if (node == nodes.end()) {
-      elsewhere += count;
-      continue;
-    }
     if (rates[pod->node]) line.rate = line.rate.value_or(UsdPerSecond{}) + *rates[pod->node] * count;
     lines[pod->node].requested += count;
   }
@@ -122,11 +139,12 @@ ClusterLedger make_cluster_ledger(const ClusterState& state, const DevicePrices&
   });
   std::ranges::stable_sort(ledger.nodes, std::ranges::greater(),
                            [](const NodeLine& line) { return line.gpus - line.requested; });
-  ledger.notes = cluster_notes(state, ledger, elsewhere);
+  ledger.notes = cluster_notes(state, ledger, nodes.size() - nodes_of(given).size());
   return ledger;
 }
 
-std::vector<GpuUse> gpus_of_cluster(const ClusterState& state, const std::set<std::string>& covered) {
+std::vector<GpuUse> gpus_of_cluster(const ClusterState& given, const std::set<std::string>& covered) {
+  const ClusterState state = with_named_nodes(given);
   constexpr Seconds kHour = hours(1);
   const TimePoint end = state.moment.value_or(TimePoint{} + kHour);
   std::map<std::string, std::vector<const ClusterPod*>> pods;

@@ -116,7 +116,7 @@ std::string cluster_headline(const fleet::ClusterLedger& c) {
     text += fmt::format(" No pod requests GPUs on {}{}.", nodes(c.idle_nodes), priced(c.idle_rate));
   }
   if (c.waiting > 0) text += fmt::format(" Pods that request {:g} GPUs wait for a node.", c.waiting);
-  return text + " How busy the requested GPUs are is unknown: requests do not show it. Add DCGM metrics to find out.";
+  return text + " Requests do not show how busy GPUs are; DCGM metrics do.";
 }
 
 void add_cluster(report::Report& report, const fleet::ClusterLedger& c, std::size_t top) {

@@ -28,8 +28,17 @@ double quantity(const JsonValue* value) {
   return number > 0 && number <= kMostGpus ? number : 0;
 }
 
-std::string label(const JsonValue& item, std::initializer_list<const char*> names) {
-  const JsonValue* labels = value_at(item, "metadata.labels");
+// Labels that name a GPU and a machine type, on nodes and in the selectors of pods.
+constexpr std::initializer_list<const char*> kModelLabels = {
+    "nvidia.com/gpu.product",   "cloud.google.com/gke-accelerator",
+    "amd.com/gpu.product-name", "karpenter.k8s.aws/instance-gpu-name",
+    "gpu.nvidia.com/model",     "gpu.nvidia.com/class"};
+constexpr std::initializer_list<const char*> kTypeLabels = {"node.kubernetes.io/instance-type",
+                                                            "beta.kubernetes.io/instance-type"};
+
+std::string label(const JsonValue& item, std::initializer_list<const char*> names,
+                  const char* where = "metadata.labels") {
+  const JsonValue* labels = value_at(item, where);
   for (const char* name : names) {
     const JsonValue* found = member(labels, name);
     if (found != nullptr && !found->text.empty()) return found->text;
@@ -92,10 +101,9 @@ class ClusterReader {
     if (!(node.shares <= kMostGpus)) node.shares = 1;
     node.gpus /= node.shares;
     if (node.gpus <= 0) return;
-    node.model = label(item, {"nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "amd.com/gpu.product-name",
-                              "karpenter.k8s.aws/instance-gpu-name", "gpu.nvidia.com/model", "gpu.nvidia.com/class"});
+    node.model = label(item, kModelLabels);
     if (const std::size_t shared = node.model.find("-SHARED"); shared != std::string::npos) node.model.resize(shared);
-    node.instance_type = label(item, {"node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"});
+    node.instance_type = label(item, kTypeLabels);
     node.region = label(item, {"topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"});
     node.pool = label(item, {"cloud.google.com/gke-nodepool", "eks.amazonaws.com/nodegroup", "karpenter.sh/nodepool",
                              "agentpool", "kubernetes.azure.com/agentpool"});
@@ -126,6 +134,8 @@ class ClusterReader {
     pod.team = text_at(item, "metadata.namespace");
     pod.name = text_at(item, "metadata.name");
     pod.node = text_at(item, "spec.nodeName");
+    pod.model = label(item, kModelLabels, "spec.nodeSelector");
+    pod.instance_type = label(item, kTypeLabels, "spec.nodeSelector");
     pod.started = started;
     // A ReplicaSet's name ends with a hash, which the pod's name has as well.
     for (const JsonValue& owner : items_at(item, "metadata.ownerReferences")) {
