@@ -12,7 +12,7 @@ using Kind = HclValue::Kind;
 
 std::optional<double> number_of(const HclValue* value, std::string_view name, GpuRequest& request) {
   if (value == nullptr) return 1;
-  if (value->kind == Kind::kNumber) return value->number;
+  if (value->kind == Kind::kNumber && value->number >= 0) return value->number;
   if (value->kind == Kind::kString) {
     if (const Result<double> read = parse_number(value->text); read && *read >= 0) return *read;
   }

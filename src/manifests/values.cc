@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_units.h"
 #include "base/text.h"
 #include "manifests/accelerators.h"
 #include "manifests/readers.h"
@@ -138,13 +139,14 @@ class Values {
   // dstack's "H100:8", "A100:80GB:2", "24GB..:2", "2": names, memory and a number, in this order.
   void read_gpu_text(const YamlValue& gpu, GpuRequest request) {
     const std::string text = doc_.text(&gpu);
+    if (text.empty()) return;
     request.line = doc_.line_of(gpu);
     request.resource = text;
     request.per_unit = 1;
     for (const std::string_view part : split_list(text, ':')) {
-      const bool number = part.find_first_not_of("0123456789") == std::string_view::npos;
-      if (number && !part.empty())
-        request.per_unit = std::stod(std::string(part));
+      const Result<double> number = parse_number(part);
+      if (number && *number >= 0)
+        request.per_unit = *number;
       else if (has_variable(part) || part.find("..") != std::string_view::npos)
         request.assumptions.push_back(fmt::format("gpu: {}", text));
       else if (part.find("GB") == std::string_view::npos)

@@ -1,4 +1,4 @@
-// Any bytes as a Kubernetes, SkyPilot or Slurm file: named requests, or notes.
+// Any bytes as a Kubernetes, SkyPilot, Slurm or Nomad file: named requests, or notes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
   const std::string text(reinterpret_cast<const char*>(data), size);
-  for (const char* file : {"fuzz.yaml", "fuzz.sh"}) {
+  for (const char* file : {"fuzz.yaml", "fuzz.sh", "fuzz.nomad"}) {
     const manifests::Found found = manifests::read_files({{file, text}});
     for (const manifests::GpuRequest& request : found.requests) {
       if (request.resource.empty()) std::abort();

@@ -7,6 +7,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  (void)rightsize::plan::read_profile("fuzz.json", text, 1);
+  rightsize::plan::PlanLimits limits;
+  (void)rightsize::plan::read_profile("fuzz.json", text, 1, limits);
   return 0;
 }
