@@ -86,6 +86,52 @@ TEST(Cycle, ATrainerThatWaitsForRolloutsIsRecognizedAndNotIdle) {
   }
 }
 
+// Recordings of 8 hours to a day, with a sample per second: averages of several seconds blur the phases.
+TEST(Cycle, LongRecordingsOfAWaitingTrainerAreRecognizedAndNotIdle) {
+  RandomPhases random(7);
+  for (int i = 0; i < 12; ++i) {
+    const double train = random.between(10, 400),
+                 wait = random.between(std::max(10.0, train / 3), std::min(400.0, 3 * train));
+    const double length = 3600 * random.between(8, 24);
+    Phases phases;
+    double waited = 0, all = 0;
+    while (all < length) {
+      const double each = train * random.between(0.92, 1.08), rest = wait * random.between(0.92, 1.08);
+      phases.add(kTraining, each);
+      phases.add(kWaitingHeld, rest);
+      waited += rest, all += each + rest;
+    }
+    Observed observed;
+    for (const Sample& sample : phases.recorded(1)) observed.whole.add(sample), observed.series.add(sample);
+    static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+    const GpuProfile profile = understand(observed, kCatalog, *kCatalog.find_gpu("h100-sxm"), false);
+    ASSERT_TRUE(profile.cycle) << "train " << train << " wait " << wait << " hours " << length / 3600;
+    EXPECT_EQ(profile.cycle->kind, CycleKind::kWaiting);
+    EXPECT_NEAR(profile.cycle->wait_share, waited / all, 0.1);
+    EXPECT_LT(profile.diagnosis.wasted, 0.3) << "its waits are not waste";
+  }
+}
+
+// A day of requests at random times is not a cycle.
+TEST(Cycle, LongRecordingsOfIrregularWorkAreNotACycle) {
+  RandomPhases random(8);
+  for (int i = 0; i < 8; ++i) {
+    const double work = random.between(8, 200), gap = random.between(20, 600);
+    Phases phases;
+    for (double all = 0; all < 3600 * 10;) {
+      const double each = 1 + random.exponential(work), rest = 1 + random.exponential(gap);
+      phases.add(kTraining, each);
+      phases.add(kWaitingHeld, rest);
+      all += each + rest;
+    }
+    Observed observed;
+    for (const Sample& sample : phases.recorded(1)) observed.whole.add(sample), observed.series.add(sample);
+    static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+    EXPECT_FALSE(understand(observed, kCatalog, *kCatalog.find_gpu("h100-sxm"), false).cycle)
+        << "work " << work << " gap " << gap;
+  }
+}
+
 TEST(Cycle, GenerationAndTrainingOnTheSameGpusAreRecognized) {
   RandomPhases random(2);
   for (int i = 0; i < 60; ++i) {

@@ -76,9 +76,18 @@ GpuProfile understand(const Observed& observed, const catalog::Catalog& catalog,
   profile.whole = observed.whole.summary();
   profile.phases = find_phases(observed.series.samples(), from_start);
   profile.steady = summarize_steady(observed.series.samples(), profile.phases);
-  profile.cycle = find_cycle(cycle_steps(observed.series.samples()));
+  // Averages over a long recording blur phases of seconds; its first hours show them.
+  const std::vector<Sample>*samples = &observed.series.samples(), &detail = observed.series.detail();
+  profile.cycle = find_cycle(cycle_steps(*samples));
+  constexpr double kFine = 16;  // averages in a period
+  if (!detail.empty() &&
+      (!profile.cycle || profile.cycle->period < (samples->back().time - samples->front().time) *
+                                                     (kFine / static_cast<double>(samples->size())))) {
+    if (std::optional<Cycle> finer = find_cycle(cycle_steps(detail)))
+      profile.cycle = std::move(finer), samples = &detail;
+  }
   if (profile.cycle && profile.cycle->kind == CycleKind::kWaiting)
-    profile.steady = without_waits(observed.series.samples(), *profile.cycle);
+    profile.steady = without_waits(*samples, *profile.cycle);
   profile.diagnosis = classify(profile.steady, profile.gpu != nullptr ? hardware_of(*profile.gpu) : Hardware{});
   if (profile.cycle) explain_cycle(*profile.cycle, profile.diagnosis);
   return profile;

@@ -177,6 +177,7 @@ void SampleSeries::add(const Sample& sample) {
   merged_ = 0;
   samples_.push_back(pending_);
   if (samples_.size() < kMost) return;
+  if (detail_.empty()) detail_ = samples_;
   for (std::size_t i = 0; i + 1 < samples_.size(); i += 2) {
     fold(samples_[i], samples_[i + 1], 1);
     samples_[i / 2] = samples_[i];

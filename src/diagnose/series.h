@@ -14,10 +14,12 @@ class SampleSeries {
  public:
   void add(const Sample& sample);
   const std::vector<Sample>& samples() const { return samples_; }
+  // The first samples as they came, if later ones made averaging necessary; otherwise empty.
+  const std::vector<Sample>& detail() const { return detail_; }
 
  private:
   static constexpr std::size_t kMost = 16384;
-  std::vector<Sample> samples_;
+  std::vector<Sample> samples_, detail_;
   Sample pending_;
   std::size_t merged_ = 0, merge_ = 1;  // samples in `pending_`; samples to one kept
 };

@@ -45,7 +45,7 @@ struct PoolPricing::Search {
   };
   using Group = std::vector<Candidate>;  // of one workload
 
-  // A part of the tree with values of its own.
+  // A part of the tree, with its values of a GPU.
   struct Frame {
     std::vector<Group> groups;
     std::vector<double> values;
@@ -320,7 +320,7 @@ struct PoolPricing::Search {
     }
   }
 
-  // A frame of its own for what extends the chosen set by groups of `frame` from `at` on.
+  // Another frame for what extends the chosen set by groups of `frame` from `at` on.
   void descend(const Frame& frame, std::size_t at, int depth) {
     constexpr int kSteps = 10, kNodes = 20;  // steps that the values take; nodes that this costs
     nodes -= kNodes;
@@ -332,7 +332,7 @@ struct PoolPricing::Search {
 
   void run(Frame& frame, std::size_t at, int depth) {
     constexpr int kTunedDepth = 3;
-    constexpr std::size_t kFewGroups = 12, kLongRun = 10;  // below, values of their own are not worth their time
+    constexpr std::size_t kFewGroups = 12, kLongRun = 10;  // below, new values are not worth their time
     const PoolCost now = cost();
     if (now.excess > 0) return;  // use only grows
     if (worth - now.usd > best.value) best.value = worth - now.usd, best.users = chosen;

@@ -68,8 +68,12 @@ std::string unfiltered(const RlJob& job) {
   return {};
 }
 
-std::string layout_words(const RlJob& job) {
+std::string layout_words(const RlPlan& plan) {
+  const RlJob& job = plan.job;
   if (!job.layout.split) return "trainer and engine take turns";
+  if (plan.rollout)
+    return fmt::format("they train and {} {} generate{}", job.layout.rollout, plan.rollout->offer->gpu->name,
+                       job.async > 0 ? ", off-policy" : "");
   return fmt::format("{} train and {} generate{}", job.layout.train, job.layout.rollout,
                      job.async > 0 ? ", off-policy" : "");
 }
@@ -91,16 +95,16 @@ void add_header(Facts& facts, const RlRequest& request, const RlPlan& plan) {
       .set("cost", format_usd(plan.priced.cost))
       .set("cost_low", format_usd(plan.priced.cost_low))
       .set("cost_high", format_usd(plan.priced.cost_high))
-      .set("rate", format_usd_per_hour(plan.priced.price->likely * rightsize::machines(machines)))
+      .set("rate", format_usd_per_hour(plan.rate()))
       .set("price_sources", price.sources.empty() ? price.file : fmt::format("{}", fmt::join(price.sources, ", ")))
       .set("price_date", price.date ? format_date(*price.date) : "")
       .set("unfiltered", unfiltered(job));
   facts.set("algorithm", name_of(job.algorithm))
       .set("framework", name_of(job.framework))
       .set("model", hub.empty() ? given : hub)
-      .set("gpus", job.layout.gpus())
+      .set("gpus", plan.rollout ? job.layout.train : job.layout.gpus())
       .set("gpu", plan.priced.machines->gpu->name)
-      .set("layout_words", layout_words(job))
+      .set("layout_words", layout_words(plan))
       .set("step", format_duration(plan.step.step))
       .set("step_low", format_duration(plan.step.step * plan.step.interval.low))
       .set("step_high", format_duration(plan.step.step * plan.step.interval.high))
@@ -179,8 +183,25 @@ void add_job(Facts& facts, const RlRequest& request, const RlPlan& plan) {
 void add_machines(Facts& facts, const RlPlan& plan) {
   const RlJob& job = plan.job;
   const int per_machine = plan.priced.offer->machine->gpus;
-  const Nodes all = nodes_of(job.layout.gpus(), per_machine), train = nodes_of(job.layout.train, per_machine),
-              rollout = nodes_of(job.layout.rollout, per_machine);
+  // With machines of their own for the engine, the first group is the trainer's.
+  const int engine_machine = plan.rollout ? plan.rollout->offer->machine->gpus : per_machine;
+  const Nodes all = nodes_of(plan.rollout ? job.layout.train : job.layout.gpus(), per_machine),
+              train = nodes_of(job.layout.train, per_machine), rollout = nodes_of(job.layout.rollout, engine_machine);
+  facts.set("two_pools", plan.rollout.has_value())
+      .set("has_workers", plan.rollout || all.nodes > 1)
+      .set("group", plan.rollout ? "trainer" : "gpus")
+      .set("all_nodes", all.nodes + (plan.rollout ? plan.rollout->machines : 0));
+  if (plan.rollout) {
+    const market::Offer& engine = *plan.rollout->offer;
+    facts.set("engine_machines", plan.rollout->machines)
+        .set("engine_node_gpus", rollout.gpus)
+        .set("engine_instance", engine.machine->instance)
+        .set("engine_provider", engine.machine->provider)
+        .set("engine_gpu", engine.gpu->name)
+        .set("engine_purchase", catalog::name_of(engine.price->purchase))
+        .set("engine_spot", engine.price->purchase == catalog::Purchase::kSpot)
+        .set("engine_use_spot", engine.price->purchase == catalog::Purchase::kSpot ? "true" : "false");
+  }
   facts.set("split", job.layout.split)
       .set("nodes", all.nodes)
       .set("node_gpus", all.gpus)
@@ -203,20 +224,29 @@ void add_machines(Facts& facts, const RlPlan& plan) {
   facts.set("time_limit", fmt::format("{}-{:02}:{:02}:00", whole / 1440, whole / 60 % 24, whole % 60));
 }
 
-Result<> add_cloud(Facts& facts, const RlPlan& plan) {
+// How SkyPilot names the place of an offer.
+Result<std::string> infra_of(const market::Offer& offer) {
   static const Csv kClouds = *Csv::parse("data/skypilot_clouds.csv", std::string(embedded_file("skypilot_clouds.csv")));
-  const market::Offer& offer = *plan.priced.offer;
   for (const CsvRow& row : kClouds.rows()) {
     if (kClouds.cell(row, "provider") != offer.machine->provider || kClouds.cell(row, "infra").empty()) continue;
-    std::string infra(kClouds.cell(row, "infra"));
-    if (offer.price->region != "any") infra += "/" + offer.price->region;
-    facts.set("infra", infra)
-        .set("instance", offer.machine->instance)
-        .set("use_spot", offer.price->purchase == catalog::Purchase::kSpot ? "true" : "false");
-    return {};
+    const std::string infra(kClouds.cell(row, "infra"));
+    return offer.price->region == "any" ? infra : infra + "/" + offer.price->region;
   }
   return fail(bad_input(fmt::format("SkyPilot rents no machines from {}", offer.machine->provider))
                   .with_hint("use --emit kubernetes or --emit slurm"));
+}
+
+Result<> add_cloud(Facts& facts, const RlPlan& plan) {
+  const market::Offer& offer = *plan.priced.offer;
+  RIGHTSIZE_TRY(const std::string infra, infra_of(offer));
+  facts.set("infra", infra)
+      .set("instance", offer.machine->instance)
+      .set("use_spot", offer.price->purchase == catalog::Purchase::kSpot ? "true" : "false");
+  if (plan.rollout) {
+    RIGHTSIZE_TRY(const std::string engine, infra_of(*plan.rollout->offer));
+    facts.set("engine_infra", engine);
+  }
+  return {};
 }
 
 }  // namespace

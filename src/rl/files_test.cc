@@ -122,6 +122,47 @@ RC_GTEST_PROP(RlFiles, YamlIsReadable, ()) {
   }
 }
 
+// Trainer and engine on different machines: the files start both groups, with all their GPUs.
+RC_GTEST_PROP(RlFiles, TwoGroupsOfMachinesHaveEveryGpu, ()) {
+  const auto made = draw_plan(*rc::gen::elementOf(
+      std::vector<Framework>{Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf, Framework::kTrl}));
+  RlJob& job = made->plan.job;
+  job.layout = {true, 8 << *rc::gen::inRange(0, 3), 4 * *rc::gen::inRange(1, 9)};
+  catalog::Machine engine;
+  engine.provider = "aws", engine.instance = "g6e.12xlarge", engine.gpus = 4, engine.gpu = "l40s";
+  catalog::Price price;
+  price.region = "us-east-1";
+  const bool spot = *rc::gen::arbitrary<bool>();
+  if (spot) price.purchase = catalog::Purchase::kSpot;
+  const market::Offer offer{&test_gpu("l40s"), &engine, &price};
+  made->plan.rollout = RolloutMachines{&offer, job.layout.rollout / 4, {}};
+  const auto numbers = [](const std::string& text, const std::string& key) {
+    std::vector<int> found;
+    const std::regex pattern(key + R"([=: ]+([0-9]+))");
+    for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at)
+      found.push_back(std::stoi((*at)[1]));
+    return found;
+  };
+  const std::string slurm = written(*made, "slurm"), kubernetes = written(*made, "kubernetes"),
+                    sky = written(*made, "skypilot");
+  for (const auto& [text, nodes, gpus] :
+       {std::tuple(slurm, "#SBATCH --nodes", "#SBATCH --gpus-per-node"), {sky, "num_nodes", "--num-gpus"}}) {
+    const std::vector<int> n = numbers(text, nodes), g = numbers(text, gpus);
+    RC_ASSERT(n.size() == 2 && g.size() >= 2);
+    RC_ASSERT(n[0] * g.front() == job.layout.train);
+    RC_ASSERT(n[1] * g.back() == job.layout.rollout);
+    RC_ASSERT(text.find("g6e.12xlarge") != std::string::npos);
+  }
+  RC_ASSERT(slurm.find("#SBATCH hetjob") != std::string::npos);
+  RC_ASSERT((sky.find("use_spot: true") != std::string::npos) == spot);
+  RC_ASSERT(YamlDocument::parse("file.yaml", kubernetes).has_value());
+  RC_ASSERT(YamlDocument::parse("file.yaml", sky.substr(sky.find("\n---") + 5)).has_value());
+  const std::vector<int> pods = numbers(kubernetes, " replicas"), limits = numbers(kubernetes, "nvidia.com/gpu");
+  int all = limits.front();  // the head
+  for (std::size_t i = 0; i < pods.size(); ++i) all += pods[i] * limits[i + 1];
+  RC_ASSERT(all == job.layout.gpus());
+}
+
 RC_GTEST_PROP(RlFiles, NemoRlUsesEveryGpu, ()) {
   const auto made = draw_plan(Framework::kNemoRl);
   const std::string text = written(*made, "nemo-rl");

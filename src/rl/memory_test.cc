@@ -43,6 +43,27 @@ TEST(RlMemoryOfPublishedRuns, TheSmallestFitAndHalfOfThemDoNot) {
   }
 }
 
+// The other rows marked MIN there, 70B on 32 GPUs, and the configuration of Qwen2.5-72B with LoRA of rank 32 on 8 GPUs
+// of 80 GB (verl's docs/advance/ppo_lora.rst @23b8716, last updated 2025-12-17); both read 2026-11-17.
+TEST(RlMemoryOfPublishedRuns, LargeModelsFitWherePublished) {
+  EXPECT_NE(memory_of("qwen2.5-72b", "h20", 32, 1, 1, 16).verdict, memory::Verdict::kNo);
+  EXPECT_NE(memory_of("qwen2.5-72b", "h100-sxm", 32, 1, 1, 16).verdict, memory::Verdict::kNo);
+  EXPECT_EQ(memory_of("qwen2.5-72b", "h100-sxm", 8, 1, 1, 8).verdict, memory::Verdict::kNo);
+  const auto with_lora = [](int gpus) {
+    RlJob job;
+    job.layout = {false, gpus, gpus};
+    job.prompts = 64, job.samples = 5, job.isl = 512, job.answers = {512, 1, 1024}, job.train_batch = 64;
+    job.train.precision = model::Precision::kBf16;
+    job.train.train.method = model::Method::kLora, job.train.train.lora_rank = 32;
+    job.train.train.recompute = model::Recompute::kFull;
+    job.rollout.parallel.tensor = gpus;
+    settle(job);
+    return phase_memory(test_model("qwen2.5-72b").shape, job, test_gpu("h100-sxm"), test_gpu("h100-sxm")).verdict;
+  };
+  EXPECT_NE(with_lora(8), memory::Verdict::kNo);
+  EXPECT_EQ(with_lora(2), memory::Verdict::kNo);
+}
+
 RC_GTEST_PROP(RlMemoryProperties, MoreGpusNeverNeedMoreMemory, ()) {
   const int gpus = 1 << *rc::gen::inRange(1, 5);
   const std::string model = *rc::gen::elementOf(std::vector<std::string>{"qwen2.5-7b", "llama-3.1-8b", "qwen2.5-14b"});

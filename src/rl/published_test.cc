@@ -11,6 +11,7 @@
 #include "base/csv.h"
 #include "base/parse_units.h"
 #include "presets/presets.h"
+#include "rl/memory.h"
 #include "rl/rl.h"
 #include "rl/test_jobs.h"
 
@@ -103,6 +104,18 @@ TEST(PublishedRuns, StepTimesAreWithinTwentyPercent) {
   }
   EXPECT_LE(sum / count, 0.2);
   EXPECT_GE(inside / count, 0.8);
+}
+
+// They ran, so every phase fits.
+TEST(PublishedRuns, TheirMemoryFits) {
+  for (const PublishedRun& run : runs()) {
+    if (!run.at("not_scored").empty()) continue;  // its batch and layout are not published
+    const catalog::Gpu& gpu = test_gpu(run.at("gpu"));
+    const RlMemory memory = phase_memory(test_model(run.at("model")).shape, run.job, gpu, gpu);
+    EXPECT_NE(memory.verdict, memory::Verdict::kNo)
+        << run.who() << ": " << name_of(memory.fullest().kind) << " needs " << in_gib(memory.fullest().need.device)
+        << " GiB of " << in_gib(gpu.capacity());
+  }
 }
 
 TEST(PublishedRuns, FasterLayoutsAreFasterHere) {

@@ -6,6 +6,7 @@
 
 #include "base/normal.h"
 #include "base/random.h"
+#include "market/interruptions.h"
 #include "sim/continuous_batching.h"
 
 namespace rightsize::rl {
@@ -84,9 +85,15 @@ Seconds Rollout::until(double share) const {
   for (std::size_t i = 1; i < std::size(points); ++i) {
     if (share > points[i]) continue;
     const double part = (share - points[i - 1]) / (points[i] - points[i - 1]);
-    return std::min(batch, from_ns(times[i - 1] + part * (times[i] - times[i - 1])));
+    return std::min(
+        batch, from_ns(times[i - 1] + part * (times[i] - times[i - 1])) * (i + 1 < std::size(points) ? slower : 1));
   }
   return batch;
+}
+
+void Rollout::interrupt(Seconds restart, Seconds between_interruptions) {
+  slower = market::time_per_work(typical, Seconds{}, restart, between_interruptions);
+  batch = batch * slower, typical = typical * slower, steady = steady * slower;
 }
 
 Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJob& job, const Pool& pool,

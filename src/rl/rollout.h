@@ -13,9 +13,12 @@ struct Rollout {
   double replicas = 1, per_replica = 1;
   sim::LatencyProfile profile;  // of the slowest replica
   perf::Basis basis = perf::Basis::kMeasured;
+  double slower = 1;  // by interruptions; in all times but those of `profile`
 
   // Until this share of the answers is complete.
   Seconds until(double share) const;
+  // Machines of the engine are taken back and replaced: the answers on them are generated again, and the others go on.
+  void interrupt(Seconds restart, Seconds between_interruptions);
 };
 
 // `ahead`: answers of the next batches that may be started early, as a share of a batch.

@@ -57,8 +57,29 @@ class Search {
 
   Result<RlEstimate> estimate(const plan::MachineClass& machines, const RlJob& job) {
     const Pool pool{machines.gpu, machines.speed, machines.cluster};
-    RIGHTSIZE_TRY(const Rollout rollout, rollout_on(engine_.value_or(pool), job));
+    RIGHTSIZE_TRY(Rollout rollout, rollout_on(engine_.value_or(pool), job));
+    if (request_.rollout_purchase == catalog::Purchase::kSpot && job.layout.split) {
+      const market::JobAssumptions& assumed = request_.request.assumptions;
+      const int spans = std::max(1, replica_gpus(job) / std::max(1, engine_.value_or(pool).cluster.node_gpus));
+      const double per_hour =
+          spans * assumed.spot_interruptions_per_hour + replica_gpus(job) * assumed.failures_per_gpu_hour;
+      if (per_hour > 0) rollout.interrupt(assumed.restart, hours(1 / per_hour));
+    }
     return estimate_step(predictor_, job, pool, rollout, stack_);
+  }
+
+  // The fewest steps of asynchrony, up to `most`, with which a step is at most 1 % slower than with that many.
+  double enough_async(const plan::MachineClass& machines, RlJob job, double most) {
+    constexpr double kClose = 1.01;
+    job.async = most;
+    const Result<RlEstimate> deepest = estimate(machines, job);
+    for (double async = std::max(1.0, std::min(request_.async.value_or(1), most)); deepest && async < most;
+         async *= 2) {
+      job.async = async;
+      const Result<RlEstimate> step = estimate(machines, job);
+      if (step && step->step <= deepest->step * kClose) return async;
+    }
+    return most;
   }
 
  private:
@@ -70,7 +91,7 @@ class Search {
 
   std::vector<std::pair<Layout, double>> layouts(const plan::MachineClass& machines, int gpus) const {
     const double async = request_.async.value_or(1);
-    if (engine_) return layouts_beside(gpus);
+    if (request_.has_other_machines()) return layouts_beside(gpus);
     if (request_.layout) {
       Layout layout = *request_.layout;
       if (!layout.split) layout.train = layout.rollout = gpus;
@@ -128,8 +149,12 @@ class Search {
       if (step && (!best || step->step < best->step)) best = *step, chosen = job;
     }
     if (!best) return;
+    if (layout.split && !request_.async && request_.max_async > 1) {
+      chosen.async = enough_async(machines, chosen, request_.max_async);
+      if (const Result<RlEstimate> step = estimate(machines, chosen)) best = *step;
+    }
     plan::Option option;
-    option.machines = count, option.gpus = engine_ ? layout.train : layout.gpus();
+    option.machines = count, option.gpus = request_.has_other_machines() ? layout.train : layout.gpus();
     option.job = chosen.train;
     option.units_per_second = job.tokens() / in_seconds(best->step);
     option.speed = best->interval, option.basis = best->basis;
@@ -251,8 +276,11 @@ void add_changes(const RlRequest& request, Search& search, RlRecommendation& to)
   job = plan.job;
   const int gpus = job.layout.gpus();
   if (job.layout.split && job.async >= 1) {
-    job.async = 4 * job.async;
-    add_change(request, search, plan, Kind::kDeeperAsync, fmt::format("--async {:.0f}", job.async), job, to);
+    constexpr double kDeepest = 16, kWorthIt = 0.98;
+    job.async = search.enough_async(*plan.priced.machines, job, kDeepest * job.async);
+    if (const Result<RlEstimate> deeper = search.estimate(*plan.priced.machines, job);
+        deeper && deeper->step < plan.step.step * kWorthIt)
+      add_change(request, search, plan, Kind::kDeeperAsync, fmt::format("--async {:.0f}", job.async), job, to);
     job = plan.job;
   }
   if (plan.rollout) {
@@ -282,15 +310,19 @@ UsdPerSecond RlPlan::rate() const {
 
 namespace {
 
-// The cheapest machines of this provider with at least this number of GPUs.
-std::optional<RolloutMachines> rollout_machines(const std::vector<plan::MachineClass>& classes,
-                                                const std::string& provider, int gpus) {
+// The cheapest machines of the trainer's provider with at least this number of GPUs.
+std::optional<RolloutMachines> rollout_machines(const RlRequest& request,
+                                                const std::vector<plan::MachineClass>& classes,
+                                                const plan::PricedOption& trainer, int gpus) {
+  const std::string& provider = trainer.offer->machine->provider;
+  const bool owned = provider == market::kOwn;
   std::optional<RolloutMachines> best;
   for (const plan::MachineClass& machines : classes) {
+    if (request.rollout_gpu == nullptr && machines.gpu != trainer.machines->gpu) continue;
     const int count = (gpus + machines.gpus - 1) / machines.gpus;
     for (std::size_t i = 0; i < machines.offers.size(); ++i) {
       const market::Offer& offer = machines.offers[i];
-      if (offer.machine->provider != provider || !machines.outlooks[i].may_lead()) continue;
+      if ((offer.machine->provider != provider && !owned) || !machines.outlooks[i].may_lead()) continue;
       const UsdPerSecond rate = machines.outlooks[i].likely * rightsize::machines(count);
       if (!best || rate < best->rate) best = RolloutMachines{&offer, count, rate};
     }
@@ -304,7 +336,7 @@ void add_rollout_costs(const RlRequest& request, const std::vector<plan::Machine
                        std::vector<plan::PricedOption>& candidates) {
   std::erase_if(candidates, [&](plan::PricedOption& c) {
     const RlJob& job = jobs[static_cast<std::size_t>(c.option - first)];
-    const auto engine = rollout_machines(classes, c.offer->machine->provider, job.layout.rollout);
+    const auto engine = rollout_machines(request, classes, c, job.layout.rollout);
     if (!engine || !(c.cost > Usd{})) return true;
     const Usd more = engine->rate * c.time.total();
     const double factor = (c.cost + more) / c.cost;
@@ -328,11 +360,13 @@ RlRecommendation recommend_rl(const RlRequest& request, const market::PriceBook&
   result.obstacles = found->obstacles;
   std::vector<plan::PricedOption> candidates =
       plan::price_options(wanted, book, *classes, search.work(), *found, result.obstacles);
-  if (request.rollout_gpu != nullptr) {
+  if (request.has_other_machines()) {
     market::OfferFilter filter = wanted.filter;
-    filter.gpus = {request.rollout_gpu->name};
+    if (request.rollout_gpu != nullptr) filter.gpus = {request.rollout_gpu->name};
+    // Without terms of its own, the engine is not rented on spot: its interruptions would not be counted.
+    filter.purchases = {request.rollout_purchase.value_or(catalog::Purchase::kOnDemand)};
     result.rollout_classes = std::make_shared<std::vector<plan::MachineClass>>(
-        plan::machine_classes(book.offers(filter), book, plan::price_horizon(wanted), constants, wanted.own));
+        plan::machine_classes(book.offers(filter), book, plan::price_horizon(wanted), constants, {}));
     std::vector<RlJob> jobs;
     for (const auto& [job, step] : search.details) jobs.push_back(job);
     add_rollout_costs(request, *result.rollout_classes, jobs, found->options.data(), candidates);
@@ -349,8 +383,8 @@ RlRecommendation recommend_rl(const RlRequest& request, const market::PriceBook&
     if (seen.contains(kind)) continue;
     const catalog::Gpu& engine = request.rollout_gpu != nullptr ? *request.rollout_gpu : *candidate.machines->gpu;
     RlPlan plan{candidate, job, step, phase_memory(wanted.model, job, *candidate.machines->gpu, engine), {}};
-    if (request.rollout_gpu != nullptr)
-      plan.rollout = rollout_machines(*result.rollout_classes, candidate.offer->machine->provider, job.layout.rollout);
+    if (request.has_other_machines())
+      plan.rollout = rollout_machines(request, *result.rollout_classes, candidate, job.layout.rollout);
     if (job.last_mean > 0) {
       const Result<RlEstimate> first = search.estimate(*candidate.machines, at_first_step(job)),
                                last = search.estimate(*candidate.machines, at_last_step(job));

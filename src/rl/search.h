@@ -20,11 +20,17 @@ struct RlRequest {
   // Given by the user; otherwise searched.
   std::optional<Layout> layout;
   std::optional<double> async;
-  bool trainer_given = false, engine_given = false;  // parallel sizes
-  const catalog::Gpu* rollout_gpu = nullptr;         // of the engine; null: the trainer's
+  bool trainer_given = false, engine_given = false;   // parallel sizes
+  const catalog::Gpu* rollout_gpu = nullptr;          // of the engine; null: the trainer's
+  std::optional<catalog::Purchase> rollout_purchase;  // terms of its machines; empty: the trainer's
+  double max_async = 1;                               // most steps of asynchrony that are tried
+
+  // Whether the engine has machines of other terms or another GPU.
+  bool has_other_machines() const { return rollout_gpu != nullptr || rollout_purchase; }
 };
 
-// Machines of the same provider for an engine on other GPUs than the trainer's.
+// Machines of the same provider for an engine on other GPUs or terms than the trainer's; of any provider if the user
+// owns the trainer's.
 struct RolloutMachines {
   const market::Offer* offer = nullptr;  // points into the recommendation
   int machines = 0;

@@ -7,6 +7,7 @@
 #include "base/csv.h"
 #include "base/embedded.h"
 #include "rl/rl.h"
+#include "rl/rollout.h"
 #include "rl/test_jobs.h"
 
 namespace rightsize::rl {
@@ -87,6 +88,28 @@ RC_GTEST_PROP(RlStep, OlderAnswersAreNeverSlower, ()) {
   const Seconds before = drawn.step().step;
   drawn.job.async = whole ? *rc::gen::inRange(2, 5) : *rc::gen::inRange(1, 10) * 0.1;
   RC_ASSERT(drawn.step().step <= before * 1.001);
+}
+
+// Interruptions of the engine's machines slow generation down, and more of them more.
+RC_GTEST_PROP(RlStep, InterruptionsOfTheEngineCostTime, ()) {
+  Drawn drawn = draw(true);
+  drawn.job.async = *rc::gen::inRange(0, 3);
+  const TestModel& m = test_model(drawn.model);
+  const Pool pool = pool_of(test_constants(), test_gpu(drawn.gpu));
+  const capacity::Predictor predictor{test_constants(), m.shape, m.work};
+  const StackConstants stack = constants_of(drawn.job.framework);
+  const Result<Rollout> rollout = simulate_rollout(predictor, drawn.job, pool, stack, drawn.job.async);
+  RC_ASSERT(rollout.has_value());
+  Seconds before = drawn.step().step;
+  for (const double between : {1000.0, 20.0, 5.0}) {
+    Rollout interrupted = *rollout;
+    interrupted.interrupt(hours(1.0 / 6), hours(between));
+    RC_ASSERT(interrupted.slower > 1);
+    RC_ASSERT(interrupted.typical <= interrupted.batch && interrupted.steady <= interrupted.batch);
+    const Seconds now = estimate_step(predictor, drawn.job, pool, interrupted, stack)->step;
+    RC_ASSERT(now >= before * (1 - 1e-9));
+    before = now;
+  }
 }
 
 TEST(RlStep, ALongTailKeepsMostReplicasWaiting) {

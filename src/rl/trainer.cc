@@ -33,8 +33,7 @@ model::Stack trainer_stack(Framework framework, const model::Parallelism& parall
 void settle(RlJob& job) {
   job.train.kind = model::JobKind::kTrain;
   job.train.parallel.gpus = job.layout.train;
-  job.train.stack = job.train.train.method == model::Method::kFull ? trainer_stack(job.framework, job.train.parallel)
-                                                                   : model::Stack::kMegatron;
+  job.train.stack = trainer_stack(job.framework, job.train.parallel);
   if (job.layout.train > 1) job.train.parallel.zero = job.train.stack == model::Stack::kMegatron ? 1 : 3;
   job.rollout.kind = model::JobKind::kServe;
   job.rollout.stack = model::Stack::kVllm;

@@ -18,7 +18,8 @@ constexpr Setting kRows[] = {
     duration("reward-time", "5ms", 0, 86'400, "time to judge one answer: a verifier, a reward model, tools")
         .or_words("as measured with the framework"),
     count("reward-workers", "16", 1, 1e6, "answers that are judged at the same time").or_words("1"),
-    count("osl-end", "6000", 1, 1e7, "mean tokens of an answer at the last step, if answers grow from --osl during training"),
+    count("osl-end", "6000", 1, 1e7,
+          "mean tokens of an answer at the last step, if answers grow from --osl during training"),
     text("layout", "colocated|split=TRAINER:ROLLOUT",
          "trainer and engine take turns on all GPUs, or each has its own, e.g. split=8:8")
         .or_words("colocated"),
@@ -30,6 +31,10 @@ constexpr Setting kRows[] = {
     choice("rollout-precision", "bf16|fp8", "number format of the engine's weights")
         .or_words("bf16; fp8 with --precision fp8"),
     text("rollout-gpu", "NAME", "GPU of the engine, if it differs from the trainer's (--layout split)"),
+    choice("rollout-purchase", "on-demand|spot",
+           "terms of the engine's machines, apart from the trainer's: an interruption loses answers, not training")
+        .or_words("the trainer's"),
+    number("max-async", "4", 1, 64, "recommend: most steps of asynchrony that are tried").or_words("1"),
 };
 
 }  // namespace

@@ -69,7 +69,7 @@ JobFlags trainer_flags(const JobFlags& given, const rl::RlJob& job) {
   };
   parallel.tensor = size("tp"), parallel.pipeline = size("pp"), parallel.expert = size("ep");
   const bool adapters = given.settings.contains("method") && given.settings.at("method") != "full";
-  const model::Stack stack = adapters ? model::Stack::kMegatron : rl::trainer_stack(job.framework, parallel);
+  const model::Stack stack = rl::trainer_stack(job.framework, parallel);
   flags.settings["stack"] = std::string(model::name_of(stack));
   flags.settings.try_emplace("precision", adapters ? "bf16" : "mixed-bf16");
   flags.settings.try_emplace("recompute", "full");
