@@ -27,7 +27,8 @@ test: ## build everything, then run every test
 	@echo "==> testing"
 	@ctest --test-dir $(RELEASE) --output-on-failure -j$(JOBS)
 
-check: test check-long asan tsan tidy coverage check-fuzz dist dist-check ## all slow checks (several hours): sanitizers, tidy, fuzzers, coverage, cross build, artifacts; docs/quality.md has the latest results
+check: ## all slow checks (several hours), recorded per commit in build/check and continued where they stopped: sanitizers, tidy, fuzzers, coverage, cross build, artifacts
+	@tools/check
 
 check-long: ## the tests at full length: 500 random requests, 40,000 random command lines, 200 killed imports on SQLite and PostgreSQL each, 50 services, the page under load, 10,000 damaged inputs per reader, the program under stress
 	@RIGHTSIZE_RANDOM_REQUESTS=500 $(RELEASE)/plan_test --gtest_filter='RandomRequests.*'

@@ -94,4 +94,15 @@ class Npm(unittest.TestCase):
                 self.assertTrue(name == '' or package['integrity'].startswith('sha512-'), name)
 
 
+class Security(unittest.TestCase):
+    def test_every_test_that_security_md_names_exists(self):
+        text = (ROOT / 'SECURITY.md').read_text()
+        named = re.findall(r'`((?:tests|src|apps)/[\w/.]+)`(?: \(((?:`\w+`(?:, )?)+)\))?', text)
+        self.assertGreater(len(named), 15)
+        for path, functions in named:
+            self.assertTrue((ROOT / path).exists(), path)
+            for function in re.findall(r'\w+', functions):
+                self.assertIn(f'def {function}(', (ROOT / path).read_text())
+
+
 unittest.main()

@@ -99,6 +99,40 @@ class FullDisk(Case):
         self.assertEqual(json.loads(self.run_program(*listed).stdout)['prices'], before)
 
 
+    def test_prices_can_be_read_where_nothing_can_be_written(self):
+        store, feed = f'{self.home}/prices.db', f'{self.home}/feed.csv'
+        pathlib.Path(feed).write_text('InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Price,Region,GpuInfo,SpotPrice\n'
+                                      'box,H100-SXM,8,96,1024,20,region,,8\n')
+        self.assertEqual(self.run_program('prices', 'import', '--feed', 'skypilot', '--provider', 'acme', feed, '--store', store).returncode, 0)
+        os.chmod(store, 0o444)
+        os.chmod(self.home, 0o555)  # root may write all the same; the limit on files holds for everybody
+        try:
+            for words in (['prices', '--provider', 'acme'], ['prices', 'history', '--provider', 'acme'], ['recommend', '--model', 'llama-3.1-8b', '--tokens', '1B'],
+                          ['mig', 'examples/mig/workloads.yaml'], ['profile', '--replay', 'examples/profile/train.csv'],
+                          ['fleet', '--from', 'examples/fleet/cluster.json', '--price', '2.49'], ['diff', 'examples/ci/before', 'examples/ci/after']):
+                with self.subTest(words=words):
+                    done = self.run_program(*words, limits=self.limits(0), RIGHTSIZE_STORE=store)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+        finally:
+            os.chmod(self.home, 0o755)
+
+
+class NoThreads(Case):
+    def test_threads_that_cannot_start_are_done_without(self):
+        def limit():
+            if os.geteuid() == 0:
+                os.setgid(65534)
+                os.setuid(65534)  # the limit does not hold for root
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+
+        for words in (['recommend', '--model', 'llama-3.2-1b', '--job', 'serve', '--rate', '5/s', '--gpu', 'l4'],
+                      ['checklist', '--model', 'llama-3.2-1b', '--job', 'serve', '--rate', '5/s', '--gpu', 'l4'],
+                      ['service', '--from', 'examples/service/metrics.txt.gz', '--gpu', 'h200-sxm', '--price', 'h200-sxm=3.50']):
+            with self.subTest(words=words):
+                done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, env=self.environment(HOME='/nonexistent'), preexec_fn=limit, timeout=120)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+
 class NoMemory(Case):
     COMMANDS = (['gpus'], ['memory', 'llama-3.1-8b', 'h100-sxm'], ['estimate', 'llama-3.1-8b', 'h100-sxm'],
                 ['recommend', '--model', 'llama-3.1-8b', '--tokens', '1B'], ['recommend', '--model', 'llama-3.1-70b', '--rate', '20'],
