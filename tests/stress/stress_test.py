@@ -12,6 +12,7 @@ import random
 import resource
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -105,7 +106,7 @@ class FullDisk(Case):
                                       'box,H100-SXM,8,96,1024,20,region,,8\n')
         self.assertEqual(self.run_program('prices', 'import', '--feed', 'skypilot', '--provider', 'acme', feed, '--store', store).returncode, 0)
         os.chmod(store, 0o444)
-        os.chmod(self.home, 0o555)  # root may write all the same; the limit on files holds for everybody
+        os.chmod(self.home, 0o555)  # root may write all the same, but the limit on files also applies to root
         try:
             for words in (['prices', '--provider', 'acme'], ['prices', 'history', '--provider', 'acme'], ['recommend', '--model', 'llama-3.1-8b', '--tokens', '1B'],
                           ['mig', 'examples/mig/workloads.yaml'], ['profile', '--replay', 'examples/profile/train.csv'],
@@ -277,6 +278,37 @@ class Secrets(Case):
                 done = self.run_program(*words, *(['--tries', '1'] if words[0] == 'fleet' else []))
                 self.assertNotEqual(done.returncode, 0)
                 self.assert_silent(done)
+
+    def test_a_server_with_an_unknown_certificate_receives_nothing(self):
+        if not shutil.which('openssl'):
+            self.skipTest('needs openssl')
+        key, certificate = f'{self.home}/key.pem', f'{self.home}/certificate.pem'
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', certificate, '-days', '2', '-subj', '/CN=localhost',
+                        '-addext', 'subjectAltName=DNS:localhost'], check=True, capture_output=True)
+        received = []
+
+        class Server(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                received.append(self.headers)
+                self.send_error(500)
+
+            do_POST = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        with http.server.ThreadingHTTPServer(('127.0.0.1', 0), Server) as server:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            words = ['fleet', '--prometheus', f'https://localhost:{server.server_port}', '--tries', '1', '--price', '2.49']
+            done = self.run_program(*words)
+            self.assert_clear(done)
+            self.assertEqual((done.returncode, received), (3, []), done.stderr)
+            self.run_program(*words, SSL_CERT_FILE=certificate)
+            self.assertTrue(received)  # trusted now
+            server.shutdown()
 
     def test_written_files_contain_no_secrets(self):
         file = f'{self.home}/recording.csv'
