@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { AnswerOf, AskFor, Command } from '../api/client';
 import { Slider, type Scale } from './fields';
 import { useAddress, type Change, type Fields } from '../lib/address';
-import { useAnswer, useSearch, useSettled, type Answer } from '../lib/answer';
+import { useAhead, useAnswer, useSearch, useSettled, type Answer } from '../lib/answer';
 
 export interface Question<S extends Fields, C extends Command> {
   command: C;
@@ -53,6 +53,8 @@ export function useQuestion<S extends Fields, C extends Command>(command: C, def
   const settled = useSettled(asked, pause);
   const asking = useAnswer(command, options.search ? null : settled, pause === 0);
   const found = useSearch(command, options.search && settled !== null ? JSON.stringify(settled) : null);
+  const askAhead = useAhead(command, options.search ? null : settled);
+  const near = (name: keyof S) => (values: number[]) => { if (!options.search) askAhead(values.flatMap((value) => questionOf({ ...state, [name]: String(value) }) ?? [])); };
   const answer = options.search ? { ...found, busy: found.seconds !== null } : asking;
   const set = (name: keyof S, value: string, remember: boolean) => { change({ [name]: value, ...reset } as Partial<S>, remember); };
   const slide = (name: keyof S) => (value: number) => { set(name, String(value), false); };
@@ -61,7 +63,7 @@ export function useQuestion<S extends Fields, C extends Command>(command: C, def
     example: key === keyOf(defaults) && !options.own,
     choose: (name) => (value) => { set(name, value, true); },
     slide,
-    slider: (name, label, least, most, scale, hint) => <Slider label={label} value={Number(state[name])} least={least} most={most} scale={scale} {...(hint ? { hint } : {})} onSlide={slide(name)} />,
+    slider: (name, label, least, most, scale, hint) => <Slider label={label} value={Number(state[name])} least={least} most={most} scale={scale} {...(hint ? { hint } : {})} onSlide={slide(name)} onNear={near(name)} />,
     answer: { value: answer.value, failed: answer.failed, busy: answer.busy || settled !== asked },
     progress: found.seconds === null ? undefined : { seconds: found.seconds, far: found.far ?? '', cancel: found.cancel },
   };

@@ -77,7 +77,7 @@ export function BatchingPage() {
   const models = useAnswer('models', useMemo(() => ({}), []));
   const known = models.value?.models;
   const isAtOnce = (fields: State) => answersAtOnce(known?.find((each) => each.name === fields.model)?.family);
-  const question = useQuestion('batch', DEFAULTS, (fields) => (known ? searchFor(fields, isAtOnce(fields)) : null), { view: ['at'], reset: { at: '0' }, pause: 350, search: true, also: known });
+  const question = useQuestion('batch', DEFAULTS, (fields) => (known ? searchFor(fields, isAtOnce(fields)) : null), { view: ['at'], reset: { at: '0' }, pause: 120, search: true, also: known });
   const { state, change, choose, slider } = question;
   const atOnce = isAtOnce(state);
   const found = question.answer.value;

@@ -9,7 +9,7 @@ import { Stats } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { dragLine } from '../../parts/drag';
 import { COUNT, Slider, twoDigits, type Scale } from '../../parts/fields';
-import { conversations, DEFAULTS, hitRate, type Point } from './question';
+import { conversations, DEFAULTS, hitRate, MOST, type Point } from './question';
 
 const GB = 1e9;
 const SIZE: Scale = {
@@ -50,7 +50,7 @@ function Curve(props: { answer: Schemas['Cache']; size: number; onSize: (gb: num
 export function CachePage() {
   const [file, setFile] = useState<{ name: string; text: string }>();
   const chooser = useRef<HTMLInputElement>(null);
-  const question = useQuestion('cache', DEFAULTS, (fields) => ({ model: fields.model, trace: file?.text ?? conversations(fields) }) as unknown as AskFor<'cache'>, { view: ['size'], pause: 250, also: file, own: file !== undefined });
+  const question = useQuestion('cache', DEFAULTS, (fields) => ({ model: fields.model, trace: file?.text ?? conversations(fields) }) as unknown as AskFor<'cache'>, { view: ['size'], pause: 120, also: file, own: file !== undefined });
   const { state, change, choose, slide, slider } = question;
   const size = Number(state.size);
   return (
@@ -72,10 +72,10 @@ export function CachePage() {
             </p>
           ) : (
             <>
-              {slider('users', 'Users', 1, 2000, COUNT)}
-              {slider('turns', 'Turns', 1, 20, COUNT)}
-              {slider('system', 'System prompt, tokens', 1, 16384, COUNT)}
-              {slider('turn', 'Each turn adds, tokens', 64, 8192, COUNT)}
+              {slider('users', 'Users', 1, MOST.users, COUNT)}
+              {slider('turns', 'Turns', 1, MOST.turns, COUNT)}
+              {slider('system', 'System prompt, tokens', 1, MOST.system, COUNT)}
+              {slider('turn', 'Each turn adds, tokens', 64, MOST.turn, COUNT)}
             </>
           )}
           <input ref={chooser} type="file" accept=".jsonl,.json" class="hidden-visually" aria-label="Trace file" onChange={(event) => { const chosen = event.currentTarget.files?.[0]; if (chosen) void chosen.text().then((text) => { setFile({ name: chosen.name, text }); }); }} />

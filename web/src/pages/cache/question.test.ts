@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conversations, DEFAULTS, hitRate, type Point } from './question';
+import { conversations, DEFAULTS, hitRate, type Point, MOST } from './question';
 
 interface Request {
   hash_ids: number[];
@@ -22,5 +22,9 @@ describe('cache', () => {
     expect(hitRate(curve, 50)).toBeCloseTo(0.1);
     expect(hitRate(curve, 200)).toBeCloseTo(0.4);
     expect(hitRate(curve, 900)).toBeCloseTo(0.6);
+  });
+  it('of every slider at its end fit into a request', () => {
+    const most = Object.fromEntries(Object.entries(MOST).map(([name, value]) => [name, String(value)]));
+    expect(JSON.stringify({ trace: conversations({ ...DEFAULTS, ...most }) }).length).toBeLessThan(8 * 2 ** 20);
   });
 });

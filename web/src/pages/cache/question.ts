@@ -12,6 +12,8 @@ export type State = typeof DEFAULTS;
 export type Point = NonNullable<Schemas['Cache']['curve']>[number];
 
 export const BLOCK = 512; // tokens
+/** Beyond these, the trace would exceed what a request may contain (8 MiB). */
+export const MOST = { users: 1000, turns: 12, system: 16384, turn: 2048 };
 
 /**
  * Conversations as a trace in Mooncake's format: users take turns, and each prompt repeats the conversation so far.

@@ -103,7 +103,7 @@ function Pins(props: { org: string; pins: Map<string, number>; all: Listed[]; no
 
 export function PortfolioPage() {
   const [draft, setDraft] = useState<string | null>(null);
-  const question = useQuestion('portfolio', DEFAULTS, (fields): AskFor<'portfolio'> => ({ organisation: pinned(fields.org, readPins(fields.pins)) }), { pause: 150 });
+  const question = useQuestion('portfolio', DEFAULTS, (fields): AskFor<'portfolio'> => ({ organisation: pinned(fields.org, readPins(fields.pins)) }));
   const { state, change } = question;
   const pins = useMemo(() => readPins(state.pins), [state.pins]);
   const all = useMemo(() => listed(state.org), [state.org]);

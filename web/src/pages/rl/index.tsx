@@ -45,7 +45,7 @@ function Step({ plans, picked, onPick }: { plans: Plan[]; picked: Plan | undefin
 }
 
 export function RlPage() {
-  const question = useQuestion('recommend', DEFAULTS, questionOf, { view: ['plan'], reset: { plan: '1' }, pause: 120 });
+  const question = useQuestion('recommend', DEFAULTS, questionOf, { view: ['plan'], reset: { plan: '1' } });
   const { state, change, choose, slider } = question;
   return (
     <AskPage title="RL split" what="Reinforcement learning: which GPUs, and how to divide them between training and generation" question={question} names={NAMES}

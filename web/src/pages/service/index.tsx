@@ -86,7 +86,7 @@ function Sized({ service }: { service: Service }) {
 
 export function ServicePage() {
   const [failed, setFailed] = useState<unknown>();
-  const question = useQuestion('service', DEFAULTS, questionOf, { view: ['name', 'file'], pause: 150 });
+  const question = useQuestion('service', DEFAULTS, questionOf, { view: ['name', 'file'] });
   const { state, change, choose, slider, answer } = question;
   const send = (file: File) => {
     setFailed(undefined);
