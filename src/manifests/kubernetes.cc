@@ -108,6 +108,14 @@ class ObjectWalk {
     if (const YamlValue* share = find_path(value, {"metadata", "annotations", "gpu-fraction"})) {
       where.fraction = share;
     }
+    // Knative and Cloud Run have the bounds of their autoscaler in annotations; without any, nothing runs when idle.
+    if (const YamlValue* annotations = find_path(value, {"metadata", "annotations"}); is_mapping(annotations)) {
+      for (const char* name : {"autoscaling.knative.dev/min-scale", "autoscaling.knative.dev/minScale"})
+        where.times(doc_, annotations->find(name), name);
+      for (const char* name : {"autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxScale"}) {
+        if (const YamlValue* most = annotations->find(name)) base.most_units = doc_.number(most, name, base);
+      }
+    }
     const YamlValue* replicas = value.find("replicas");
     // LLMInferenceService has the bounds of its autoscaler under "scaling".
     const YamlValue* scaling = value.find("scaling");

@@ -181,40 +181,31 @@ bool is_terraform_name(std::string_view file) {
          file.ends_with("terragrunt.hcl");
 }
 
-// The words of a key: "minReplicaCount" and "min_replica_count" are min, replica, count.
-std::set<std::string, std::less<>> words_of(std::string_view key) {
-  std::set<std::string, std::less<>> words;
-  std::string word;
-  for (const char c : key) {
-    const bool letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
-    if ((!letter || (std::isupper(static_cast<unsigned char>(c)) != 0 && !word.empty())) && !word.empty()) {
-      words.insert(word);
-      word.clear();
-    }
-    if (letter) word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  if (!word.empty()) words.insert(word);
-  return words;
-}
-
 // How many of what asks for GPUs: "replicas", "node_count_static", "autoscaling_total_min_nodes".
-bool counts_replicas(const std::string& content) {
+bool counts_in(const std::string& content) {
   const auto [key, value] = key_and_value(content);
   if (!is_count(value) && value != "0" && !is_open(value)) return false;
-  static const std::set<std::string, std::less<>> kKeys = {
-      "count",       "data",     "datalocal",    "desiredcapacity", "desiredsize",  "instances", "maxsize",
-      "maxreplicas", "minsize",  "minreplicas",  "nodecount",       "nominalquota", "numnodes",  "numofhosts",
-      "parallelism", "pipeline", "replicacount", "scale",           "size"};
-  if (kKeys.contains(key)) return true;
-  const auto words = words_of(key);
-  const auto has = [&](Words any) {
-    return std::ranges::any_of(any, [&](std::string_view word) { return words.contains(word); });
-  };
-  if (has({"timeout", "seconds", "memory", "disk", "cpu", "port", "version", "gb", "mb", "surge", "percent", "age"}))
+  if (is_any(key, {"count", "data", "datalocal", "desiredcapacity", "desiredsize", "maxsize", "minsize", "nominalquota",
+                   "parallelism", "pipeline", "scale", "size"}))
+    return true;
+  if (contains_any(key, {"timeout", "seconds", "memory", "disk", "cpu", "port", "version", "surge", "percent"}))
     return false;
-  if (has({"replicas", "nodes", "instances", "workers", "hosts", "machines", "executors", "vms", "vcpus"})) return true;
-  return has({"replica", "node", "instance", "worker", "host", "machine", "vm", "capacity"}) &&
-         has({"count", "num", "number", "size", "min", "max", "desired", "initial", "static", "total", "target"});
+  if (contains_any(key, {"replicas", "nodes", "instances", "workers", "hosts", "machines", "executors", "vms",
+                         "minscale", "min-scale", "maxscale", "max-scale"}))
+    return true;
+  return contains_any(key, {"replica", "node", "instance", "worker", "host", "machine", "capacity"}) &&
+         contains_any(key, {"count", "num", "size", "min", "max", "desired", "initial", "static", "total", "target"});
+}
+
+bool counts_replicas(const std::string& content) {
+  if (counts_in(content)) return true;
+  if (content.find('{') == std::string::npos || content.find("{{") != std::string::npos) return false;
+  for (std::size_t begin = 0; begin < content.size();) {  // {replicas: 2, image: x}
+    const std::size_t end = std::min(content.find_first_of("{},", begin), content.size());
+    if (counts_in(std::string(trim(content.substr(begin, end - begin))))) return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 struct Line {

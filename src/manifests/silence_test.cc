@@ -119,6 +119,18 @@ const std::vector<Form>& forms() {
              w.copies, w.gpus);
        },
        pods},
+      {"knative.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {{name: k}}\nspec:\n  template:\n    "
+             "metadata:\n      annotations:\n        autoscaling.knative.dev/min-scale: \"{}\"\n    spec:\n      "
+             "containers:\n      - resources: {{limits: {{nvidia.com/gpu: {}}}}}\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"inline.yaml",
+       [](const Wish& w) { return fmt::format("pool: {{machine_type: {}, target_hosts: {}}}\n", w.machine, w.copies); },
+       nullptr},
       {"merged/compose.yaml",
        [](const Wish& w) {
          return fmt::format(

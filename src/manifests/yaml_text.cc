@@ -73,6 +73,7 @@ std::string_view gpu_machine_provider(std::string_view type) {
   }
   if (starts_with_any(type, {"a2-", "a3-", "a4-", "a4x-", "g2-standard-", "g4-standard-"})) return "gcp";
   if (starts_with_any(type, {"VM.GPU", "BM.GPU"})) return "oci";
+  if (type.size() > 4 && type.starts_with("gd-") && type[4] == 'x') return "coreweave";
   if (starts_with_any(type, {"g1-gpu-", "g2-gpu-"})) return "linode";
   if (type.starts_with("gpu-") && type.find_first_of("0123456789") != std::string_view::npos &&
       type.find("gb") != std::string_view::npos)
