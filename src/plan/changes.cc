@@ -145,6 +145,12 @@ std::vector<PossibleChange> relaxed_limits(const Request& request) {
     without(RequestChangeKind::kMoreGpus, "--max-gpus " + std::to_string(kMany),
             [](PlanLimits& l) { l.max_gpus = kMany; });
   }
+  // Without tensor or pipeline parallelism, every GPU needs a sample of each step.
+  if (request.limits.deadline && request.global_batch_assumed && request.limits.max_gpus > request.global_batch) {
+    const std::int64_t larger = 8 * request.global_batch;
+    without(RequestChangeKind::kLargerBatch, "--global-batch " + std::to_string(larger), [](PlanLimits&) {});
+    changes.back().request.global_batch = larger;
+  }
   if (request.limits.deadline) {
     without(RequestChangeKind::kNoDeadline, "no --deadline", [](PlanLimits& l) { l.deadline.reset(); });
     changes.back().request.objective = Objective::kTime;  // the soonest is closest to the deadline

@@ -214,6 +214,7 @@ enum class RequestChangeKind {
   kChunkedLoss,
   kOffloadOptimizer,
   kOffloadParameters,
+  kLargerBatch,
   kNoDeadline,
   kNoBudget,
   kNoLimits,

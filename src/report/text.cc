@@ -27,9 +27,14 @@ std::string wrap(std::string_view text, std::size_t width) {
     std::size_t column = indent.size();
     out += indent;
     bool first = true;
-    for (std::string_view word : split_list(line, ' ')) {
-      std::size_t size = display_width(word);
-      if (!first && column + 1 + size > width) {
+    const auto words = split_list(line, ' ');
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string_view word = words[i];
+      const std::size_t size = display_width(word);
+      // A percent sign stays with its number.
+      const bool percent = i + 1 < words.size() && words[i + 1].starts_with('%');
+      const std::size_t together = size + (percent ? 1 + display_width(words[i + 1]) : 0);
+      if (!first && !word.starts_with('%') && column + 1 + together > width) {
         out += '\n' + indent;
         column = indent.size();
         first = true;

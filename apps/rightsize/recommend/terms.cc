@@ -41,12 +41,13 @@ std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
   const market::PriceOutlook& price = plan.spot->price;
   const auto month = [&](UsdPerMachineSecond rate) { return rate * machines(plan.machines) * plan.time.total(); };
   return fmt::format(
-      "Spot: the same machines in{} for {}/month ({} to {}), {}; expect {} ({} machines x {}/h); {}.",
+      "Spot: the same machines in{} for {}/month ({} to {}), {}; expect {} ({} machine{} x {}/h); {}.",
       place_of(plan.spot->offer), format_usd(month(price.likely)), format_usd(month(price.low)),
       format_usd(month(price.high)), compare(month(price.likely) / plan.cost),
       interruptions_in_words(in_hours(kMonth) * plan.machines * request.assumptions.spot_interruptions_per_hour) +
           " per month",
-      plan.machines, format_number(request.assumptions.spot_interruptions_per_hour), describe_evidence(price));
+      plan.machines, plan.machines == 1 ? "" : "s", format_number(request.assumptions.spot_interruptions_per_hour),
+      describe_evidence(price));
 }
 
 std::string spot_sentence(const plan::Request& request, const plan::Recommendation& found) {

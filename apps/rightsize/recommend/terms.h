@@ -9,7 +9,7 @@
 namespace rightsize::app {
 
 // What to order, its cost and other terms; then caveats, settings and assumptions. With the table of plans they fit a
-// terminal of 80 x 24. There must be a plan.
+// terminal of 80 x 30. There must be a plan.
 std::vector<std::string> answer_paragraphs(const plan::Request& request, const plan::Recommendation& found);
 
 // The sentences on spot, commitment and quota of the first plan.

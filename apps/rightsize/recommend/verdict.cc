@@ -94,6 +94,12 @@ std::string why_first(const plan::Request& request, const Recommendation& found)
                      cheaper->offer.machine->provider, why);
 }
 
+// Without what the flags say.
+std::string lever_words(const plan::Request& request, RequestChangeKind kind) {
+  const std::string words = change_words(request, kind);
+  return words.substr(0, words.find(" ("));
+}
+
 std::string terms_words(Purchase purchase) {
   return purchase == Purchase::kOneYear      ? "1-year"
          : purchase == Purchase::kThreeYears ? "3-year"
@@ -146,16 +152,17 @@ std::string doubt_sentence(const Recommendation& found) {
       if (c.kind == limit && c.plan.price.may_lead() && confirmed.empty())
         confirmed = fmt::format(" ({}: {} for {})", c.flags, describe_machines(c.plan), short_usd(c.plan.cost));
   }
-  return fmt::format("Confirm the price with {} first: {}. No plan with a confirmed, recent price meets your limits{}.",
-                     first.offer.machine->provider, held_back(first.price), confirmed);
+  return fmt::format(
+      "Confirm the price with {} first: it is {}. No plan with a confirmed, recent price meets your limits{}.",
+      first.offer.machine->provider, price_doubt(first.price), confirmed);
 }
 
 std::string held_back_sentence(const Recommendation& found) {
   if (!found.held_back) return {};
   const Plan& plan = *found.held_back;
-  return fmt::format("Cheaper if {} confirms its price: {}, {}, {} ({}{}).", plan.offer.machine->provider,
+  return fmt::format("Cheaper if {} confirms the price: {}, {}, {} ({}{}).", plan.offer.machine->provider,
                      describe_machines(plan), short_usd(plan.cost), compare(plan.cost / found.plans.front().cost),
-                     held_back(plan.price), plan.benchmarked ? "" : "; no benchmark of the GPU");
+                     price_doubt(plan.price), plan.benchmarked ? "" : "; no benchmark of the GPU");
 }
 
 std::string ranked_lower_sentence(const Recommendation& found) {
@@ -173,22 +180,21 @@ std::string evidence_sentence(const Recommendation& found) {
   std::vector<std::pair<std::string, std::vector<std::string>>> bases;  // and the numbers of the plans, in their order
   std::vector<std::string> ages;
   for (const Plan& plan : found.plans) {
-    const std::string basis = describe_basis(plan);
+    const std::string basis = plan.benchmarked ? describe_basis(plan) : "no benchmark";
     auto same = std::find_if(bases.begin(), bases.end(), [&](const auto& known) { return known.first == basis; });
     if (same == bases.end()) same = bases.insert(bases.end(), {basis, {}});
     const bool listed = !plan.offer.is_own() && plan.price.age;
     ages.push_back(listed ? fmt::format("{:.0f}", in_days(*plan.price.age)) : "-");
-    same->second.push_back(std::to_string(ages.size()));
+    const bool from = !plan.benchmarked && !plan.extrapolated && !plan.relative.empty();
+    same->second.push_back(fmt::format("{}{}", ages.size(), from ? fmt::format(" (from {})", plan.relative) : ""));
   }
-  const auto numbers = [&](const std::vector<std::string>& plans) {
-    return plans.size() == ages.size() && plans.size() > 1 ? std::string("all") : list_of_names(plans);
-  };
   std::vector<std::string> parts;
-  for (const auto& [basis, plans] : bases) parts.push_back(fmt::format("{} {}", numbers(plans), basis));
+  for (const auto& [basis, plans] : bases) parts.push_back(fmt::format("{}: {}", basis, fmt::join(plans, ", ")));
+  if (bases.size() == 1 && bases.front().first != "no benchmark") parts = {bases.front().first};
   const bool priced = std::any_of(ages.begin(), ages.end(), [](const std::string& age) { return age != "-"; });
   if (std::count(ages.begin(), ages.end(), ages.front()) == static_cast<std::ptrdiff_t>(ages.size())) ages.resize(1);
-  return fmt::format("Speed: {}.{}", fmt::join(parts, "; "),
-                     priced ? fmt::format(" Prices: {} days old.", list_of_names(ages)) : "");
+  return fmt::format("Speed {}.{}", fmt::join(parts, "; "),
+                     priced ? fmt::format(" Prices {} days old.", fmt::join(ages, ", ")) : "");
 }
 
 std::string unpriced_words(const plan::Request& request, const Recommendation& found) {
@@ -204,8 +210,8 @@ std::string unpriced_words(const plan::Request& request, const Recommendation& f
 }
 
 std::string change_words(const plan::Request& request, RequestChangeKind kind) {
-  const bool picture = kind == RequestChangeKind::kTwiceTtft && is_one_pass(request);
-  return picture ? "twice the latency limit" : describe_change(kind).what;
+  if (kind == RequestChangeKind::kTwiceTtft && is_one_pass(request)) return "twice the latency limit";
+  return describe_change(kind).what;
 }
 
 std::string experiment_sentence(const Recommendation& found) {
@@ -225,7 +231,7 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   for (const plan::RequestChange& c : found.changes) {
     // A commitment that costs more than no commitment is a mistake, however little it costs.
     const double worth = c.kind == RequestChangeKind::kOnDemand ? kAnySaving : kWorthALine;
-    if (c.plan.cost <= first.cost * worth && c.plan.price.may_lead()) levers.push_back(&c);
+    if (c.plan.cost <= first.cost * worth) levers.push_back(&c);
   }
   std::sort(levers.begin(), levers.end(), [](const auto* a, const auto* b) {
     const bool commits = a->kind == RequestChangeKind::kOnDemand, other = b->kind == RequestChangeKind::kOnDemand;
@@ -241,9 +247,10 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   if (levers.size() > kMost) levers.resize(kMost);
   std::vector<std::string> parts;
   for (const plan::RequestChange* c : levers)
-    parts.push_back(fmt::format("{} {}{}, {:.0f} % less ({})", change_words(request, c->kind), short_usd(c->plan.cost),
+    parts.push_back(fmt::format("{} {}{}, {:.0f} % less ({}{})", lever_words(request, c->kind), short_usd(c->plan.cost),
                                 request.work.kind == WorkKind::kServing ? "/month" : "",
-                                100 * (1 - c->plan.cost / first.cost), c->flags));
+                                100 * (1 - c->plan.cost / first.cost), c->flags,
+                                c->plan.price.may_lead() ? "" : "; price " + price_doubt(c->plan.price)));
   return parts.empty() ? std::string() : fmt::format("To pay less: {}.", fmt::join(parts, "; "));
 }
 

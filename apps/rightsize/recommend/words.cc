@@ -280,6 +280,7 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
       {"the loss in chunks", "same result, same speed", ""},
       {"optimizer states in host memory", "same result; the CPU updates the weights", ""},
       {"parameters in host memory", "same result; every layer is copied to the GPU in every pass", ""},
+      {"a larger batch for more GPUs", "fewer, larger steps: may need more tokens for the same loss", ""},
       {"no deadline", "", ""},
       {"no budget limit", "", ""},
       {"no limits", "", ""}};
@@ -367,12 +368,14 @@ BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::P
 }
 
 std::string held_back(const market::PriceOutlook& price) {
-  if (price.may_lead()) return {};
+  return price.may_lead() ? std::string() : "its price is " + price_doubt(price);
+}
+
+std::string price_doubt(const market::PriceOutlook& price) {
   if (price.floor) return "a launch price, a tenth of on-demand";
   const std::string age = price.age ? fmt::format("{:.0f} days old", in_days(*price.age)) : "undated";
-  if (price.unconfirmed) return fmt::format("its price is {} and unconfirmed", age);
-  return price.outdated ? fmt::format("its price is {}", age)
-                        : fmt::format("its price is {} and no other source has it", age);
+  if (price.unconfirmed) return age + " and unconfirmed";
+  return price.outdated ? age : age + " with one source";
 }
 
 std::string describe_evidence(const market::PriceOutlook& price) {
@@ -382,8 +385,7 @@ std::string describe_evidence(const market::PriceOutlook& price) {
           : own == 1        ? std::string("one source")
                             : fmt::format("{} sources", own);
   if (price.others > 0)
-    text +=
-        fmt::format("; {} other provider{} about as much", price.others, price.others == 1 ? " charges" : "s charge");
+    text += fmt::format("; {} other provider{} close", price.others, price.others == 1 ? " is" : "s are");
   return text;
 }
 
@@ -476,7 +478,7 @@ std::string describe_margins(const plan::Request& request, const plan::Plan& pla
                   format_percent(Ratio::fraction(1 - plan.memory.high / plan.fit.capacity)));
   const plan::PlanLimits& limits = request.limits;
   if (limits.deadline) {
-    text += fmt::format(" The deadline leaves {}.", format_duration(*limits.deadline - plan.time.total()));
+    text += fmt::format(" The deadline leaves {}.", format_duration(*limits.deadline - plan.elapsed()));
   }
   if (limits.budget) text += fmt::format(" The budget leaves {}.", format_usd(*limits.budget - plan.cost));
   if (request.work.kind == WorkKind::kServing) {

@@ -87,10 +87,12 @@ struct BreakpointWords {
 };
 BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::Plan& first);
 
-// Why a price may not decide the first line: "its price is 431 days old". Empty where it may.
+// What keeps a price from the first line: "431 days old", "88 days old and unconfirmed".
+std::string price_doubt(const market::PriceOutlook& price);
+// The same as a clause: "its price is 431 days old". Empty where it may lead.
 std::string held_back(const market::PriceOutlook& price);
 
-// "price 87 days old, one source; 2 other providers charge about as much".
+// "price 87 days old, one source; 2 other providers are close".
 std::string describe_evidence(const market::PriceOutlook& price);
 
 // What the speed stands on: "measured", "transferred", "no benchmark, from l40s".
