@@ -11,6 +11,7 @@
 #include "market/price_book.h"
 #include "plan/plan.h"
 #include "plan/read_request.h"
+#include "plan/widen.h"
 #include "rightsize/decisions/decisions.h"
 #include "rightsize/decisions/fields.h"
 #include "rightsize/input/speed_input.h"
@@ -133,14 +134,14 @@ void review_choice(const Decision& decision, const catalog::Catalog& catalog, co
   if (decision.request.empty()) return skip("the plan has no request");
   std::vector<model::Setting> settings;
   for (const auto& [name, value] : decision.request) settings.push_back({name, value, {}});
-  const Checked<plan::Request> request = plan::read_request(settings, catalog);
+  Checked<plan::Request> request = plan::read_request(settings, catalog);
   if (!request) return skip(request.error().front().message);
   catalog::Catalog own = catalog;
   for (const market::OwnHardware& mine : request->own) {
     if (Result<> added = market::add_own_hardware(own, mine); !added) return skip(added.error().message);
   }
   const market::PriceBook book(own, request->prices);
-  const plan::Recommendation found = plan::recommend(*request, book, constants);
+  const plan::Recommendation found = plan::recommend_widely(*request, book, constants);
   const std::optional<Usd> today = cost_today(decision, book);
   if (found.plans.empty() || !today) return skip("no plan is feasible today");
   const plan::Plan& best = found.plans.front();
