@@ -183,7 +183,7 @@ void add_job(Facts& facts, const RlRequest& request, const RlPlan& plan) {
 void add_machines(Facts& facts, const RlPlan& plan) {
   const RlJob& job = plan.job;
   const int per_machine = plan.priced.offer->machine->gpus;
-  // With machines of their own for the engine, the first group is the trainer's.
+  // If the engine has other machines, the first group is the trainer's.
   const int engine_machine = plan.rollout ? plan.rollout->offer->machine->gpus : per_machine;
   const Nodes all = nodes_of(plan.rollout ? job.layout.train : job.layout.gpus(), per_machine),
               train = nodes_of(job.layout.train, per_machine), rollout = nodes_of(job.layout.rollout, engine_machine);

@@ -363,7 +363,7 @@ RlRecommendation recommend_rl(const RlRequest& request, const market::PriceBook&
   if (request.has_other_machines()) {
     market::OfferFilter filter = wanted.filter;
     if (request.rollout_gpu != nullptr) filter.gpus = {request.rollout_gpu->name};
-    // Without terms of its own, the engine is not rented on spot: its interruptions would not be counted.
+    // Unless the user chooses spot, the engine is not rented there: its interruptions would not be counted.
     filter.purchases = {request.rollout_purchase.value_or(catalog::Purchase::kOnDemand)};
     result.rollout_classes = std::make_shared<std::vector<plan::MachineClass>>(
         plan::machine_classes(book.offers(filter), book, plan::price_horizon(wanted), constants, {}));
