@@ -161,8 +161,10 @@ std::string workload_of_pod(const std::string& pod) {
   const std::size_t dash = name.rfind('-');
   if (dash == std::string_view::npos || dash == 0) return pod;
   const std::string_view end = name.substr(dash + 1);
-  if (is_number(end)) return std::string(name.substr(0, dash));  // stateful set, indexed job
-  if (!is_random(end, 5, 5)) return pod;
+  // The random end of a replica set's pod may consist of digits alone.
+  if (!is_random(end, 5, 5)) {
+    return is_number(end) ? std::string(name.substr(0, dash)) : pod;  // stateful set, indexed job
+  }
   name = name.substr(0, dash);
   const std::size_t second = name.rfind('-');
   if (second != std::string_view::npos && second > 0 && is_hash(name.substr(second + 1))) name = name.substr(0, second);
