@@ -158,7 +158,7 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
   input.model = std::move(read.model);
   input.gpu = gpu;
   input.work = perf::work_of(input.model);
-  split_if_too_large(job, input.model, *gpu, read.job);
+  split_if_too_large(job, input.model, *gpu, read.job, true);
   input.job = perf::fitted_to(input.work, read.job);
   input.speed = perf::gpu_speed(constants, *gpu);
   if (Result<> cluster = read_cluster(catalog, flags, input); !cluster) return fail(cluster.error());
@@ -204,7 +204,7 @@ Checked<Outcome> run(const Flags& flags) {
   if (asks_for_rl(flags.job, flags.rl)) return estimate_rl(flags.job, flags.rl, facts);
   RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, flags.job));
   if (input.job.parallel.tensor > 1 && !flags.job.settings.contains("tp") && !input.job.serve.disaggregated)
-    note(fmt::format("{} does not fit one {}: split over all {} GPUs (--tp {})", input.model.name, input.gpu->name,
+    note(fmt::format("{} does not fit one {}: split over {} GPUs (--tp {})", input.model.name, input.gpu->name,
                      input.job.parallel.tensor, input.job.parallel.tensor));
   const Result<SpeedEstimate> estimate = estimate_speed(constants, input);
   SpeedAnswer answer{input, estimate};

@@ -50,7 +50,7 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
     return this->input(flags);
   }
   RIGHTSIZE_TRY(model::Job job, read_job(flags.job, input.model));
-  split_if_too_large(flags.job, input.model, *input.gpu, job);
+  split_if_too_large(flags.job, input.model, *input.gpu, job, true);
   input.job = perf::fitted_to(input.work, job);
   input.rate = {};
   if (Result<> cap = read_power_cap(flags, input); !cap) return fail(cap.error());

@@ -11,11 +11,13 @@ namespace {
 struct Flags {
   GpuChoice choice;
   std::string catalog;
+  std::size_t top = 0;
 };
 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_hardware(flags.catalog));
   RIGHTSIZE_TRY(std::vector<const catalog::Gpu*> gpus, select_gpus(flags.choice, catalog));
+  if (flags.top > 0 && flags.top < gpus.size()) gpus.resize(flags.top);
   return Outcome{gpus_report(gpus, catalog)};
 }
 
@@ -33,7 +35,8 @@ Run add_gpus(FlagSet& command) {
   command.add("supports", flags->choice.supports);
   command.add("sort", flags->choice.sort)
       ->or_else("catalogue")
-      ->meaning("catalogue, memory, bandwidth, bf16, tdp or year");
+      ->meaning("catalogue, memory, bandwidth, bf16, tdp, bf16-per-watt or year");
+  command.add("top", flags->top)->or_else("0");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

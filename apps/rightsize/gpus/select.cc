@@ -14,14 +14,19 @@ using catalog::Gpu;
 struct SortKey {
   const char* name;
   double (*value)(const Gpu&);  // larger comes first
+  const char* others = "";      // other names, between spaces
 };
 
 constexpr SortKey kSortKeys[] = {
     {"catalogue", nullptr},
-    {"memory", [](const Gpu& g) { return in_bytes(g.memory); }},
+    {"memory", [](const Gpu& g) { return in_bytes(g.memory); }, "vram ram"},
     {"bandwidth", [](const Gpu& g) { return in_bytes_per_s(g.bandwidth); }},
-    {"bf16", [](const Gpu& g) { return g.half_rate() ? in_flop_per_s(*g.half_rate()) : 0.0; }},
-    {"tdp", [](const Gpu& g) { return g.tdp ? in_watts(*g.tdp) : 0.0; }},
+    {"bf16", [](const Gpu& g) { return g.half_rate() ? in_flop_per_s(*g.half_rate()) : 0.0; },
+     "fp16 tflops flops speed"},
+    {"tdp", [](const Gpu& g) { return g.tdp ? in_watts(*g.tdp) : 0.0; }, "watts power"},
+    {"bf16-per-watt",
+     [](const Gpu& g) { return g.half_rate() && g.tdp ? in_flop_per_s(*g.half_rate()) / in_watts(*g.tdp) : 0.0; },
+     "efficiency tflops-per-watt flops-per-watt"},
     {"year", [](const Gpu& g) { return static_cast<double>(g.year.value_or(0)); }},
 };
 
@@ -83,7 +88,8 @@ Result<> sort_gpus(std::vector<const Gpu*>& gpus, const std::string& name) {
   std::vector<std::string> names;
   for (const SortKey& key : kSortKeys) {
     names.emplace_back(key.name);
-    if (key.name != name) continue;
+    const std::vector<std::string_view> others = split_list(key.others, ' ');
+    if (key.name != name && std::find(others.begin(), others.end(), name) == others.end()) continue;
     if (key.value == nullptr) return {};
     std::stable_sort(gpus.begin(), gpus.end(),
                      [&](const Gpu* a, const Gpu* b) { return key.value(*a) > key.value(*b); });
@@ -91,6 +97,7 @@ Result<> sort_gpus(std::vector<const Gpu*>& gpus, const std::string& name) {
   }
   return fail(bad_input("cannot sort by '" + name + "'")
                   .with_hint(did_you_mean(name, names))
+                  .with_hint(fmt::format("use {}", fmt::join(names, ", ")))
                   .with_hint("'rightsize prices --best-per gpu' lists GPUs by price"));
 }
 

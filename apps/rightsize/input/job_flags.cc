@@ -74,20 +74,26 @@ Checked<model::Job> finish_job(const JobFlags& flags, const model::ModelShape& m
 
 }  // namespace
 
-bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu,
-                        model::Job& job) {
-  if (job.kind != model::JobKind::kServe || job.parallel.gpus == 1 || model.kind != model::ModelKind::kDecoder)
-    return false;
+bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu, model::Job& job,
+                        bool may_add_gpus) {
+  if (job.kind != model::JobKind::kServe || model.kind != model::ModelKind::kDecoder) return false;
+  const bool add = may_add_gpus && job.stack != model::Stack::kHf && !flags.settings.contains("gpus");
+  if (job.parallel.gpus == 1 && !add) return false;
   for (const char* layout : {"tp", "pp", "ep", "attention-dp", "disaggregated"}) {
     if (flags.settings.contains(layout)) return false;
   }
   constexpr double kWeightShare = 0.85;  // the rest is for the engine and the KV cache
   if (memory::served_weight_bytes(model, job) <= gpu.capacity() * kWeightShare) return false;
-  model::Job split = job;
-  split.parallel.tensor = job.parallel.gpus;
-  if (!memory::check_job(model, split).empty()) return false;
-  job = split;
-  return true;
+  constexpr int kMostGpus = 16;
+  for (int gpus = add ? 2 : job.parallel.gpus; gpus <= (add ? kMostGpus : job.parallel.gpus); gpus *= 2) {
+    model::Job split = job;
+    split.parallel.gpus = split.parallel.tensor = gpus;
+    const bool holds = !add || memory::served_weight_bytes(model, split) <= gpu.capacity() * kWeightShare;
+    if (!holds || !memory::check_job(model, split).empty()) continue;
+    job = split;
+    return true;
+  }
+  return false;
 }
 
 Checked<ModelAndJob> read_job(const JobFlags& flags) {

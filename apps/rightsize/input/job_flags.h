@@ -33,9 +33,10 @@ Checked<ModelAndJob> read_job(const JobFlags& flags);
 Checked<model::Job> read_job(const JobFlags& flags, const model::ModelShape& model);
 
 // `--gpus 8` without --tp means eight copies of a served model that fits one GPU, and one copy over all eight of a
-// model that does not. Returns whether the job was split.
-bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu,
-                        model::Job& job);
+// model that does not. `may_add_gpus`: without --gpus, the fewest that hold the model. Returns whether the job was
+// split.
+bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu, model::Job& job,
+                        bool may_add_gpus = false);
 
 // The beginning of a sentence about the job: "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens".
 std::string describe_job(const model::ModelShape& model, const model::Job& job);

@@ -8,12 +8,15 @@
 #include <fmt/format.h>
 
 #include "base/amount.h"
+#include "base/date.h"
 #include "base/file.h"
 #include "base/located_json.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "rightsize/typed/aliases.h"
+#include "rightsize/typed/amounts.h"
 #include "rightsize/typed/lists.h"
+#include "rightsize/typed/sentence.h"
 
 namespace rightsize::app {
 namespace {
@@ -45,6 +48,10 @@ class Combiner {
     if (has("--algorithm")) put_rl();
     if (has("--provider")) put_place();
     if (has("--zero")) put_deepspeed();
+    if (has("--audio-hours")) put_audio();
+    if (has("--team-tag") && !has("--by")) put_group();
+    if (has("--since") && has("--until")) put_month();
+    if (has("--volume") && has("--window")) put_clock();
   }
 
  private:
@@ -130,7 +137,8 @@ class Combiner {
   bool says_rl() const {
     for (std::size_t i = 1; i < typed_.words.size(); ++i) {
       const std::string& word = typed_.words[i];
-      if (word == "--job=rl" || (word == "rl" && typed_.words[i - 1] == "--job")) return true;
+      if (word.starts_with("--job=") && job_of(word.substr(6)) == "rl") return true;
+      if (typed_.words[i - 1] == "--job" && job_of(word) == "rl") return true;
     }
     return false;
   }
@@ -149,7 +157,7 @@ class Combiner {
     // A limit on the length of an answer is not its mean.
     constexpr std::string_view kLimits =
         "--max-response-length --max-completion-length --max-new-tokens --max-response-len --response-length "
-        "--max-output-tokens";
+        "--max-output-tokens --rollout-len --rollout-length";
     if (const auto most = take(kLimits)) put_longest(*most);
     std::vector<std::string>& words = typed_.words;
     for (std::size_t i = 1; i < words.size(); ++i) {
@@ -206,6 +214,58 @@ class Combiner {
       say(fmt::format("{}/{} is --provider {} --region {}", provider, region, provider, region));
       word = joined ? word.substr(0, equals + 1) + provider : provider;
       if (region != "*") put("--region", region);
+      return;
+    }
+  }
+
+  // --hours of a job that transcribes are hours of audio.
+  void put_audio() {
+    const bool audio = std::any_of(typed_.words.begin(), typed_.words.end(), [](const std::string& word) {
+      return to_lower(word).find("whisper") != std::string::npos ||
+             job_of(std::string_view(word).substr(word.find('=') + 1)) == "transcribe";
+    });
+    if (!audio) return;
+    if (const auto hours = take("--hours")) {
+      put("--audio-hours", *hours);
+      say("--hours is --audio-hours");
+    }
+  }
+
+  // A bill is grouped by a tag; by team it is already.
+  void put_group() {
+    const auto by = take("--by --group-by --groupby");
+    if (by && !lists_word("team teams", to_lower(*by))) {
+      put("--team-tag", *by);
+      say("--by is --team-tag");
+    }
+  }
+
+  // --month 2026-10: its days.
+  void put_month() {
+    const auto month = take("--month");
+    if (!month) return;
+    const Result<Date> first = parse_date(*month + "-01");
+    if (!first) return put("--month", *month);
+    int last = first->day + 27;
+    while (format_date(Date{last + 1}).starts_with(*month)) ++last;
+    put("--since", format_date(*first));
+    put("--until", format_date(Date{last}));
+    say(fmt::format("--month {} is --since {} --until {}", *month, format_date(*first), format_date(Date{last})));
+  }
+
+  // Work of a day that runs at night: --volume 200k/night --window 22:00-06:00.
+  void put_clock() {
+    for (std::size_t i = 1; i < typed_.words.size(); ++i) {
+      std::string& word = typed_.words[i];
+      if (const std::size_t night = word.find("/night"); night != std::string::npos)
+        word = word.substr(0, night) + "/d";
+      const bool joined = word.starts_with("--window=");
+      if (!joined && typed_.words[i - 1] != "--window") continue;
+      const std::string text = joined ? word.substr(9) : word, length = length_of_hours(text);
+      if (length.empty()) continue;
+      word = joined ? "--window=24h" : "24h";
+      put("--deadline", length);
+      say(fmt::format("--window {} is --window 24h --deadline {}", text, length));
       return;
     }
   }

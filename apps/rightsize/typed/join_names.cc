@@ -102,9 +102,10 @@ void join_names(Typed& typed) {
       joined.push_back(fmt::format("--base={}", *gpu.count));
       name = gpu.name;
     }
-    // `5000 hours` is an amount, not a Quadro RTX 5000.
+    // `5000 hours` and `5000 dollars` are amounts, not a Quadro RTX 5000.
     const bool amount = (name.find_first_not_of("0123456789.,") == std::string::npos) && at < bare.size() &&
-                        (thing_of(bare[at]) != Thing::kNone || continues_amount(bare[at]) || bare[at] == "hours");
+                        (thing_of(bare[at]) != Thing::kNone || continues_amount(bare[at]) ||
+                         lists_word("hours dollars dollar usd bucks euros eur", to_lower(bare[at])));
     if (gpu_by_flag && !amount && kind_of_word(name) == WordKind::kGpu)
       joined.push_back("--gpu=" + name);
     else

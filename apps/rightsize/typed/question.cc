@@ -92,9 +92,33 @@ std::vector<std::string> price_words(const std::vector<std::string>& words) {
   return kept;
 }
 
+// "cheapest gpu with 48gb of memory", "gpus with at least 80 GB vram".
+bool answer_memory(std::vector<std::string>& words) {
+  std::string size;
+  bool gpu = false, cheap = false, memory = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string word = bare(words[i]);
+    if (words[i].starts_with('-') || kind_of_word(words[i]) == WordKind::kModel) return false;
+    gpu |= lists_word("gpu gpus card cards", word);
+    cheap |= lists_word("cheapest cheap price prices cost costs", word);
+    memory |= lists_word("memory vram ram", word);
+    const bool next_unit = i + 1 < words.size() && lists_word("gb gib", bare(words[i + 1]));
+    if (parse_bytes(word + (next_unit ? "GB" : "")) && word.front() >= '0' && word.front() <= '9' &&
+        (next_unit || word.find_first_not_of("0123456789.") != std::string::npos))
+      size = word + (next_unit ? "GB" : "");
+  }
+  if (!gpu || size.empty() || words.size() < 3 ||
+      !(memory || lists_word("with having of", bare(words[words.size() - 2]))))
+    return false;
+  words = cheap ? std::vector<std::string>{"prices", "--min-memory=" + size, "--best-per=gpu"}
+                : std::vector<std::string>{"gpus", "--min-memory=" + size};
+  return true;
+}
+
 }  // namespace
 
 std::string answer_question(std::vector<std::string>& words) {
+  if (answer_memory(words)) return words.front();
   constexpr std::string_view kFirst =
       "how can could will would does do is are should what what's whats which i we rent buy";
   if (words.size() < 3 || !lists_word(kFirst, bare(words.front()))) return {};

@@ -67,7 +67,11 @@ std::vector<std::string> values_near(const settings::Setting& row, const std::st
   if (row.kind == settings::Kind::kYesNo || row.kind == settings::Kind::kSwitch) return {"yes"};
   if (settings::is_number(row.kind)) {
     // The end of the range that was passed, otherwise the number without what cannot be read.
-    const std::string digits = typed.substr(0, typed.find_first_not_of("0123456789."));
+    std::string digits = typed.substr(std::min(typed.find_first_of("0123456789"), typed.size()));  // after a currency
+    digits = digits.substr(0, digits.find_first_not_of("0123456789."));
+    // 3.000 of money is three thousand in Europe.
+    const bool grouped = row.kind == settings::Kind::kUsd && digits.size() > 4 && digits[digits.size() - 4] == '.';
+    if (grouped) std::erase(digits, '.');
     const double number = digits.empty() ? 0 : std::atof(digits.c_str());
     const bool negative = typed.starts_with('-');
     if (!digits.empty()) found.push_back(digits);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
+#include "rightsize/typed/combined.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/said_words.h"
 
@@ -109,6 +110,8 @@ class SaidReader : WordReader {
     if (name == "--job") {
       if (!value || job_of(*value).empty()) return false;
       set_job(job_of(*value));
+      if (const std::string algorithm = algorithm_of(*value); !algorithm.empty() && has("--algorithm"))
+        keep("--algorithm=" + algorithm);
       if (in_[at_].find('=') == std::string::npos) ++at_;
       return true;
     }

@@ -247,8 +247,13 @@ void WordReader::take_length_of_each() {
   at_ = at + 1;
 }
 
-bool WordReader::take_money(const std::string& word) {
-  if (!has("--budget") || word.size() < 2 || word.front() != '$') return false;
+bool WordReader::take_money(const std::string& typed) {
+  if (!has("--budget")) return false;
+  // "5000 dollars a month", "budget 5000 usd".
+  const bool dollars = lists_word("dollars dollar usd bucks", lower_at(at_ + 1)) && parse_amount(typed).has_value();
+  const std::string word = dollars ? "$" + typed : typed;
+  if (dollars) in_[++at_] = word;
+  if (word.size() < 2 || word.front() != '$') return false;
   std::string text = word;
   std::size_t at = at_;
   if (lists_word("per a", lower_at(at + 1)) && continues_amount(lower_at(at + 2)))

@@ -29,7 +29,7 @@ class WordReader {
   // "20k examples of 1k tokens": how long each is.
   void take_length_of_each();
   // "$2000/month", "$50": a budget.
-  bool take_money(const std::string& word);
+  bool take_money(const std::string& typed);
   // A flag without its dashes: `estimate llama-3.1-8b l4 batch 4`.
   bool take_pair(const std::string& word);
   // "5000 hours of audio".

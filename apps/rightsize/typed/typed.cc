@@ -291,6 +291,9 @@ class Rewriter {
           text.replace(at, between.size(), ",");
       }
     }
+    // SkyPilot: --gpus A100-80GB:4, where the number alone is something else here.
+    if (flag.name == "--gpus" && in_.front() == "prices" && kind_of_word(text) == WordKind::kGpu && !is_number(text))
+      return push(*find_flag(declared_, "--gpu"), text);
     const bool any = holds(std::array{"any", "all", "*"}, to_lower(text));
     if (any && holds(std::array{"--gpu", "--provider", "--region"}, flag.name)) return;
     if (flag.name == "--format" && text == "wide") return out_.words.push_back("--wide");

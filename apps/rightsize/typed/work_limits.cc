@@ -1,0 +1,279 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "base/parse_units.h"
+#include "base/text.h"
+#include "presets/hub_names.h"
+#include "presets/presets.h"
+#include "rightsize/typed/global_batch.h"
+#include "rightsize/typed/lists.h"
+#include "rightsize/typed/work_writer.h"
+
+namespace rightsize::app {
+
+void WorkWriter::infer_serving() {
+  constexpr std::array kServed = {"int8", "int4", "fp8", "fp4"};
+  if (plans_ || !has("--job") || !has("--gpu") || !said_.job.empty() || !given("--job").empty()) return;
+  const std::string format = given("--precision"), model = model_among(out_.words);
+  const bool quantized = format.empty() && model::format_in_name(model).has_value();
+  const bool trains = !given("--seq").empty() || any_given(settings::Jobs::kTrain);
+  if (!(quantized || holds(kServed, format)) || !given("--stack").empty() || trains) return;
+  assume("--job", "serve",
+         quantized ? model + " has weights in a format for serving" : format + " is a format for serving");
+}
+
+void WorkWriter::infer_stack() {
+  if (plans_ || !has("--stack") || !has("--zero") || !given("--stack").empty()) return;
+  const bool training = trains() || given("--job") == "train" || (said_.job.empty() && given("--job").empty());
+  if (!training || any_given(settings::Jobs::kServe)) return;
+  if (length("--tp", 1) > 1 || length("--pp", 1) > 1 || length("--cp", 1) > 1)
+    assume("--stack", "megatron", "it splits layers and stages; hf copies the model");
+  else if (given("--precision") == "fp8")
+    assume("--stack", "torchtitan", "it trains in fp8; hf does not");
+}
+
+void WorkWriter::infer_job() {
+  if (!said_.job.empty() || !given("--job").empty()) return;
+  const bool tokens_alone =
+      !said_.amounts.empty() && std::all_of(said_.amounts.begin(), said_.amounts.end(), [](const auto& said) {
+        return said.thing == Thing::kToken && !said.amount.per;
+      });
+  if (any_given(settings::Jobs::kTrain) || (tokens_alone && said_.limits.empty() && !any_given(settings::Jobs::kServe)))
+    said_.job = "train", job_inferred_ = true;
+}
+
+void WorkWriter::assume_model() {
+  constexpr std::pair<std::string_view, std::string_view> kUsual[] = {
+      {"transcribe", "whisper-large-v3"}, {"embed", "bge-m3"}, {"rerank", "bge-reranker-v2-m3"}};
+  if (!plans_ || !model_among(out_.words).empty() || !given("--help").empty()) return;
+  const bool audio = std::any_of(said_.amounts.begin(), said_.amounts.end(),
+                                 [](const SaidAmount& said) { return said.thing == Thing::kAudioHour; });
+  for (const auto& [job, model] : kUsual) {
+    if (job == said_.job || (audio && job == "transcribe"))
+      return assume("--model", std::string(model), "no model was named");
+  }
+}
+
+void WorkWriter::put_lengths() {
+  // A text to embed or to answer is a prompt, also where the user calls it a sequence.
+  if (has("--isl") && given("--isl").empty() && !said_.job.empty() && !trains() && said_.job != "rl" && generates()) {
+    for (std::string& word : out_.words) {
+      if (!word.starts_with("--seq=")) continue;
+      word = "--isl=" + word.substr(6);
+      out_.renamed.emplace_back("--seq is --isl");
+    }
+  }
+  if (!said_.longest) return;
+  if (!given("--isl").empty() || !given("--mix").empty() || !given("--trace").empty()) {
+    out_.notes.emplace_back("the longest request does not matter here: the lengths of requests are given");
+    return;
+  }
+  if (said_.command != "memory") {
+    out_.notes.emplace_back("the longest request an engine accepts says nothing about the usual one (--isl, --osl)");
+    return;
+  }
+  const double answer = std::min(length("--osl", kAnswerTokens), *said_.longest / 2);
+  put("--isl", whole(*said_.longest - answer));
+  out_.notes.push_back(fmt::format("sized for requests of {} tokens: {} in, {} out", format_count(*said_.longest),
+                                   format_count(*said_.longest - answer), format_count(answer)));
+}
+
+void WorkWriter::put_other() {
+  const std::string rate_flag = has("--arrivals") ? "--arrivals" : has("--volume") ? "--volume" : "--rate";
+  if (has("--arrivals")) {
+    if (const auto rate = rate_of_people()) put("--arrivals", rate_text(*rate));
+  }
+  for (const SaidAmount& said : said_.amounts) {
+    // Requests are served, also where only their memory or speed is asked for.
+    const bool served = said.thing == Thing::kRequest || said.thing == Thing::kUser;
+    if (served && has("--job") && given("--job").empty() && !any_given(settings::Jobs::kTrain)) put("--job", "serve");
+    if (said.thing == Thing::kUser && has("--concurrency")) {
+      put("--concurrency", whole(said.amount.count));
+      said_as(said, "--concurrency " + whole(said.amount.count));
+    } else if (said.amount.per && has(rate_flag)) {
+      const double count =
+          said.thing == Thing::kToken ? said.amount.count / (prompt_tokens() + answer_tokens()) : said.amount.count;
+      const std::string text = rate_text(count / in_seconds(*said.amount.per));
+      put(rate_flag, text);
+      said_as(said, fmt::format("{} {}", rate_flag, text));
+    } else if (has("--job")) {
+      out_.notes.push_back(
+          fmt::format("'{}' does not depend on {}; 'recommend' plans for it", said_.command, said.text()));
+    } else {
+      out_.words.push_back(said.text());
+    }
+  }
+}
+
+void WorkWriter::put_limits() {
+  if (said_.limits.empty()) return;
+  if (has("--ttft-slo")) return put_slo_flags();
+  if (has("--slo")) return put_slo();
+  if (has("--job") && given("--job").empty() && !any_given(settings::Jobs::kTrain)) put("--job", "serve");
+  for (const LatencyLimit& limit : said_.limits) {
+    out_.notes.push_back(
+        fmt::format("'{}' checks no limits ({}); 'recommend' and 'batch' do", said_.command, limit.text));
+    break;
+  }
+}
+
+void WorkWriter::split_latency() {
+  const double tokens = answer_tokens();
+  if (!generates() || tokens <= 1) {
+    for (LatencyLimit& limit : said_.limits) {
+      if (limit.metric == LatencyMetric::kLatency) limit.metric = LatencyMetric::kTtft;
+    }
+    return;
+  }
+  constexpr double kFirstShare = 0.25;
+  std::vector<LatencyLimit> parts;
+  for (const LatencyLimit& limit : said_.limits) {
+    if (limit.metric != LatencyMetric::kLatency) {
+      parts.push_back(limit);
+      continue;
+    }
+    const double whole_answer = in_milliseconds(limit.most);
+    // No GPU makes an answer this fast: the first token is meant.
+    constexpr double kFastestToken = 2;  // ms
+    if (whole_answer < kFastestToken * tokens) {
+      parts.push_back(limit);
+      parts.back().metric = LatencyMetric::kTtft;
+      out_.notes.push_back(fmt::format("assumed: {} is for the first token (TTFT); an answer has {} tokens", limit.text,
+                                       format_count(tokens)));
+      continue;
+    }
+    const auto stated = std::find_if(said_.limits.begin(), said_.limits.end(),
+                                     [](const LatencyLimit& other) { return other.metric == LatencyMetric::kTtft; });
+    if (stated != said_.limits.end() && stated->most < limit.most) {  // what the first token leaves for the others
+      LatencyLimit rest = limit;
+      rest.metric = LatencyMetric::kTpot;
+      rest.text = fmt::format("{:.4g}ms", (whole_answer - in_milliseconds(stated->most)) / tokens);
+      out_.notes.push_back(
+          fmt::format("assumed: {} for an answer of {} tokens, {} of it for the first, is TPOT within {}", limit.text,
+                      format_count(tokens), stated->text, rest.text));
+      parts.push_back(rest);
+      continue;
+    }
+    LatencyLimit first = limit, each = limit;
+    first.metric = LatencyMetric::kTtft, first.text = fmt::format("{:.4g}ms", whole_answer * kFirstShare);
+    each.metric = LatencyMetric::kTpot, each.text = fmt::format("{:.4g}ms", whole_answer * (1 - kFirstShare) / tokens);
+    out_.notes.push_back(fmt::format("assumed: {} for an answer of {} tokens is TTFT within {} and TPOT within {}",
+                                     limit.text, format_count(tokens), first.text, each.text));
+    parts.insert(parts.end(), {first, each});
+  }
+  said_.limits = parts;
+}
+
+void WorkWriter::put_slo_flags() {
+  split_latency();
+  for (const LatencyLimit& limit : said_.limits) {
+    const std::string flag = limit.metric == LatencyMetric::kTtft ? "--ttft-slo" : "--tpot-slo";
+    std::erase_if(out_.words, [&](const std::string& word) { return word.starts_with(flag + "="); });
+    put(flag, limit.text);
+  }
+  const auto percentile = common_percentile();
+  if (percentile && given("--slo-percentile").empty()) put("--slo-percentile", std::to_string(*percentile));
+}
+
+void WorkWriter::put_slo() {
+  const bool tokens_only = said_.command == "service" || said_.command == "exporter";
+  if (tokens_only) split_latency();
+  const auto percentile = tokens_only ? common_percentile() : std::nullopt;
+  if (percentile && has("--slo-percentile") && given("--slo-percentile").empty())
+    put("--slo-percentile", std::to_string(*percentile));
+  std::string text;
+  for (const LatencyLimit& limit : said_.limits) {
+    std::string name = limit.metric == LatencyMetric::kTtft   ? "ttft"
+                       : limit.metric == LatencyMetric::kTpot ? "tpot"
+                                                              : "";
+    if (name.empty() || (!tokens_only && limit.percentile)) {
+      const double asked = limit.percentile.value_or(99);
+      const int at = asked == 90 ? 90 : modelled_percentile(asked);
+      name += fmt::format("{}p{}", name.empty() ? "" : "-", at);
+    }
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, limit.text);
+  }
+  put("--slo", text);
+}
+
+void WorkWriter::note_paid_machines() {
+  const std::string own = given("--on-prem");
+  if (own.empty() || own.find('=') != std::string::npos) return;
+  out_.notes.push_back(fmt::format(
+      "assumed: your machines are paid for, so only electricity counts; --on-prem {}=280000USD counts the purchase",
+      own));
+}
+
+void WorkWriter::put_budget() {
+  const std::string text = given("--budget");
+  const auto amount = parse_amount(text.substr(text.starts_with('$') ? 1 : 0));
+  if (given("--rate").empty() || !amount || !amount->per) return;
+  const double monthly = amount->count * (kMonth / *amount->per);
+  std::erase(out_.words, "--budget=" + text);
+  put("--budget", fmt::format("{:.2f}", monthly));
+  if (*amount->per != kMonth) out_.renamed.push_back(fmt::format("--budget {} is ${:.0f} per month", text, monthly));
+}
+
+void WorkWriter::put_compared_gpus() {
+  if (!has("--sweep") || !given("--sweep").empty()) return;
+  std::vector<std::string> gpus;
+  for (std::size_t at = 1; at < out_.words.size(); ++at) {
+    const std::string& word = out_.words[at];
+    const bool flag = word.starts_with("--gpu=");
+    const std::vector<std::string_view> names = split_list(flag ? std::string_view(word).substr(6) : word, ',');
+    const bool bare = !word.starts_with('-') && std::all_of(names.begin(), names.end(), [](std::string_view name) {
+      return kind_of_word(name) == WordKind::kGpu;
+    });
+    if (flag || bare) gpus.insert(gpus.end(), names.begin(), names.end());
+  }
+  if (gpus.size() < 2) return;
+  std::erase_if(out_.words, [&](const std::string& word) {
+    return word.starts_with("--gpu=") || holds(gpus, word.substr(0, word.find(',')));
+  });
+  put("--gpu", gpus.front());
+  put("--sweep", fmt::format("gpu={}", fmt::join(gpus, ",")));
+}
+
+void WorkWriter::assume(const std::string& flag, const std::string& value, const std::string& why) {
+  put(flag, value);
+  out_.notes.push_back(fmt::format("assumed: {} {} ({})", flag, value, why));
+}
+
+void WorkWriter::assume_work() {
+  const bool file = std::any_of(out_.words.begin() + 1, out_.words.end(), [](const std::string& word) {
+    return !word.starts_with("--") && is_workload_file(word);
+  });
+  if (file || model_among(out_.words).empty() || said_.job == "rl" || !given("--help").empty()) return;
+  for (const char* work : {"--tokens", "--samples", "--rate", "--sessions", "--mix", "--trace", "--rate-profile",
+                           "--items", "--audio-hours", "--profile", "--per-item"}) {
+    if (!given(work).empty()) return;
+  }
+  const bool epochs = !given("--epochs").empty();
+  const bool set = !given("--dataset-tokens").empty() || !given("--dataset-samples").empty();
+  const auto shape = shape_among(out_.words);
+  const bool images = shape && shape->image_size > 0;
+  if (epochs && set) return;
+  if (set) return assume("--epochs", "1", "one pass over the data");
+  if (epochs) {
+    return images ? assume("--dataset-samples", "1M", "no size of the data was given")
+                  : assume("--dataset-tokens", "100M", "no size of the data was given");
+  }
+  const bool deadline_alone = said_.job.empty() && given("--job").empty() && !given("--deadline").empty();
+  if (trains() || given("--job") == "train" || deadline_alone) {
+    if (images) return assume("--samples", "10M", "no amount of data was given");
+    const std::string tokens =
+        said_.job == "finetune" || given("--method").find("lora") != std::string::npos ? "100M" : "1B";
+    return assume("--tokens", tokens, "no amount of data was given");
+  }
+  const bool offline = is_offline_job() || !given("--deadline").empty();
+  if (said_.job == "transcribe") return assume("--audio-hours", "1000", "no amount of audio was given");
+  if (given("--job").empty() && said_.job.empty()) put("--job", "serve");
+  if (offline) return assume("--items", "1M", "no amount of work was given");
+  assume("--rate", "1/s", "no traffic was given; for training, add --job train --tokens 1B");
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,84 @@
+// Writes what a command line says (said.h) as settings of its command.
+#pragma once
+
+#include "rightsize/typed/said.h"
+
+namespace rightsize::app {
+
+class WorkWriter {
+ public:
+  WorkWriter(Said said, const std::deque<FlagInfo>& declared)
+      : declared_(declared), said_(std::move(said)), out_(said_.rest), plans_(plans_work(declared)) {}
+
+  Typed run();
+
+ private:
+  bool has(std::string_view name) const;
+  std::string given(std::string_view name) const;
+  bool any_given(settings::Jobs jobs) const;
+  bool generates() const;
+  double length(std::string_view flag, double otherwise) const;
+  double prompt_tokens() const;
+  double answer_tokens() const;
+  bool is_offline_job() const;
+  bool trains() const;
+  // Memory and speed in a format that no default framework trains in are those of serving.
+  void infer_serving();
+  // Tensor and pipeline parallel training, and training in fp8, need a framework that has them.
+  void infer_stack();
+  // The job that the work implies where none is named.
+  void infer_job();
+  void put_job();
+  // A model that is known only by its size, and what its name says about the shape.
+  void put_model();
+  // The usual model of a job that has one.
+  void assume_model();
+  // --samples 1.28M --epochs 90: the data set, 90 times.
+  void put_epochs();
+  // --gpus 1-4: at most four.
+  void put_gpu_range();
+  void put_nodes();
+  // Plans need software that we model.
+  void note_chips();
+  // Sized for requests that are as long as the engine accepts.
+  void put_lengths();
+  void put(const std::string& flag, const std::string& value);
+  void said_as(const SaidAmount& said, const std::string& meant);
+  // Seconds that a request of a given number in flight may take: the limits, or what is usual.
+  double response_seconds() const;
+  static bool says_rate(const SaidAmount& s);
+  // Little's law: people who think for a while between two requests, or requests that are always in flight.
+  std::optional<double> rate_of_people();
+  void put_request();
+  void put_work(const SaidAmount& said, const std::string& flag, double count);
+  void put_training(const SaidAmount& said);
+  void put_serving(const SaidAmount& said);
+  // Commands without --items: batch, window, estimate, memory.
+  void put_other();
+  void put_limits();
+  // A limit on the whole answer of a language model, as limits on its parts.
+  void split_latency();
+  std::optional<int> common_percentile();
+  void put_slo_flags();
+  void put_slo();
+  void note_paid_machines();
+  // A service's budget is per month: --budget 2000/month, --budget 3/h.
+  void put_budget();
+  // Several GPUs where one is estimated: a sweep over them.
+  void put_compared_gpus();
+  void assume(const std::string& flag, const std::string& value, const std::string& why);
+  void assume_work();
+
+  const std::deque<FlagInfo>& declared_;
+  Said said_;
+  Typed& out_;
+  bool plans_ = false, job_inferred_ = false;
+};
+
+// A whole number, rounded up; a rate as a setting takes it.
+std::string whole(double number);
+std::string rate_text(double per_second);
+
+inline constexpr double kAnswerTokens = 256;  // of an answer whose length is not given
+
+}  // namespace rightsize::app
