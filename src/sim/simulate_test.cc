@@ -132,8 +132,8 @@ TEST(Simulate, SharedExecutorsAddNoCapacity) {
   EXPECT_LT(value_of(p.latency, Statistic::kMean), 2.1 * kMs);
 }
 
-// Batches of exactly equal time must not keep replicas in step with their router: neither a spread of 1 %, as every real
-// server has, nor the seed may change the result.
+// Batches of exactly equal time must not keep replicas in step with their router: neither a spread of 1 %, as every
+// real server has, nor the seed may change the result.
 TEST(Simulate, ExactBatchTimesAreNoFasterThanNearlyExactOnes) {
   Server server = one_gpu(fixed_times({13.5, 21}), 2);
   server.gpus[0].count = 30;
@@ -259,7 +259,8 @@ TEST(Simulate, HighPriorityRequestsWaitLess) {
   server.priorities = {1.0, 0.0};
   const double all_high = value_of(run(server, 900).latency, Statistic::kMean);
   server.priorities = {};
-  EXPECT_NEAR(value_of(run(server, 900).latency, Statistic::kMean), all_high, 1e-6 * all_high);  // a single level equals no priorities
+  EXPECT_NEAR(value_of(run(server, 900).latency, Statistic::kMean), all_high,
+              1e-6 * all_high);  // a single level equals no priorities
 }
 
 TEST(Simulate, ATraceIsReplayedWithItsSizes) {
