@@ -106,7 +106,13 @@ Result<> Flag::take_value(const std::string& text) {
   }
   const bool first = count_++ == 0;
   given_ = text;
-  return take_(text, first);
+  Result<> taken = take_(text, first);
+  // The command may call the setting by another name.
+  const std::string row = "--" + std::string(info_.setting->name);
+  if (taken || info_.name == row || !taken.error().message.starts_with(row)) return taken;
+  Error error = std::move(taken).error();
+  error.message.replace(0, row.size(), info_.name);
+  return fail(std::move(error));
 }
 
 Flag* FlagSet::declare(const settings::Setting& row, bool repeatable, Flag::Take take) {

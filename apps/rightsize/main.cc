@@ -425,7 +425,10 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
     return !time.is_over() && answers(tried) && !time.is_over();
   };
   std::optional<std::vector<std::string>> nearest;
-  for (const std::string& word : words) {
+  // Commands that take a model cannot read other tools' files.
+  const bool takes_model =
+      std::any_of(declared.begin(), declared.end(), [](const FlagInfo& flag) { return flag.name == "--model"; });
+  for (const std::string& word : takes_model ? words : std::vector<std::string>{}) {
     const std::vector<std::string> reader = command_for_file(word);
     if (!reader.empty() && reader.front() != words.front() && runs(reader)) nearest = reader;
   }

@@ -55,7 +55,7 @@ int engines_per_machine(const Plan& plan);
 // Whether one command starts all replicas of a machine: vLLM's and SGLang's data parallelism, unless it is used inside
 // a replica for attention.
 bool starts_its_replicas(const model::Job& job);
-// Whether the engines of one machine are behind a router of their own.
+// Whether the engines of one machine have a router.
 bool has_router(const Request& request, const Plan& plan, int engines);
 int machines_per_replica(const Request& request, const Plan& plan);  // 1 for training
 

@@ -65,7 +65,6 @@ struct Deployment {
   Watts gpu_power = {};                          // mean of each GPU in use; zero: unknown
 };
 
-// Everything about one way to run the work.
 // A power cap of each GPU, and its effect as factors on the time of a unit of work (services: TPOT) and its energy on
 // the same machines without a cap.
 struct CapChoice {
@@ -73,6 +72,7 @@ struct CapChoice {
   std::optional<double> time, energy;
 };
 
+// Everything about one way to run the work.
 struct Plan : Deployment {
   market::Offer offer;
   market::PriceOutlook price;  // of one machine; what is counted is its likely value
@@ -88,7 +88,7 @@ struct Plan : Deployment {
 
   bool extrapolated = false;  // the speed was scaled from another architecture, so the high cost decided the rank
   std::string relative = {};  // the measured GPU that the speed was scaled from; empty: its own benchmarks or none
-  bool benchmarked = true;    // runs of this GPU, or the user's own, stand behind the speed: perf::has_benchmark()
+  bool benchmarked = true;    // the speed is based on runs of this GPU, or the user's own: perf::has_benchmark()
   bool misses_if_slow =
       false;                  // services: at the slow end of the speed, no allowed number of machines meets the limits
   double ranked_cost = 0;     // PricedOption::ranked_cost()

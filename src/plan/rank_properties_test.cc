@@ -91,7 +91,7 @@ TEST(RankProperties, TheHighEndOfAServiceMeetsItsLimitsOnSlowGpus) {
       EXPECT_FALSE(first.misses_if_slow);
     }
   }
-  EXPECT_GT(wider, 0) << "no service had a high end of its own";
+  EXPECT_GT(wider, 0) << "no service had a wider high end";
 }
 
 // With twice the TTFT or TPOT, what the first line is sure to cost never rises: the likely cost of the new one is at

@@ -42,7 +42,8 @@ void ServingSearch::find_slow_end(const std::vector<Option>& all, Option& option
     if (takes > 0)
       layouts.push_back({rate * other.speed.high / takes / other.replicas_each * other.machines_each, &other});
   }
-  // What the formulas find cheapest comes first; what they find much dearer would not need fewer when simulated.
+  // What the formulas find cheapest comes first; what they find much more expensive would not need fewer when
+  // simulated.
   std::sort(layouts.begin(), layouts.end(), [](const Layout& a, const Layout& b) { return a.machines < b.machines; });
   constexpr double kMuchMore = 1.2;
   option.machines_if_slow = 0;

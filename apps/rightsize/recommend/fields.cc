@@ -206,7 +206,7 @@ const Fields<Plan> kEstimateFields = {
      &Plan::extrapolated},
     {"elapsed_hours?", "time until the job is done, where it runs only some hours of a day",
      [](const Plan& p) { return p.day_share < 1 ? std::optional(p.elapsed()) : std::nullopt; }},
-    {"benchmarked", "runs of this GPU stand behind the speed", &Plan::benchmarked},
+    {"benchmarked", "the speed is based on runs of this GPU", &Plan::benchmarked},
     {"relative?", "the measured GPU that the speed was scaled from", [](const Plan& p) { return p.relative; }},
 };
 

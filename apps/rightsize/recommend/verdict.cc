@@ -1,4 +1,4 @@
-// How clear the answer is, and what would be cheaper: rivals, doubtful prices, experiments, levers.
+// How clear the answer is, and what would be cheaper: rivals, doubtful prices, experiments, changes.
 #include <algorithm>
 #include <cmath>
 

@@ -53,18 +53,15 @@ class SaidReader : WordReader {
   }
 
  private:
-  // A query of a reranker is as many passes as it has documents: --rate 30/s --pairs 50.
+  // A query of a reranker reads all its documents: --rate 30/s --docs 50.
   void count_documents() {
     const auto first = [&](auto test) { return std::find_if(out_.amounts.begin(), out_.amounts.end(), test); };
     const auto documents =
         first([](const SaidAmount& s) { return s.thing == Thing::kItem && !s.amount.per && !s.is_rate; });
     const auto rate =
         first([](const SaidAmount& s) { return s.is_rate || (s.thing == Thing::kRequest && s.amount.per); });
-    if (out_.job != "rerank" || documents == out_.amounts.end() || rate == out_.amounts.end()) return;
-    const double many = documents->amount.count;
-    rate->amount.count *= many;
-    rate->flag.clear();
-    rate->value = fmt::format("{} queries of {} documents", rate->value, format_count(many));
+    if (out_.job != "rerank" || !has("--docs-per-query") || documents == out_.amounts.end() || rate == out_.amounts.end()) return;
+    keep(fmt::format("--docs-per-query={:.0f}", documents->amount.count));
     out_.amounts.erase(documents);
   }
 

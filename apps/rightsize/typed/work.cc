@@ -115,7 +115,8 @@ void WorkWriter::put_job() {
     out_.words.push_back("--osl=1");
     out_.notes.emplace_back("an embedding is one pass over the text: --osl 1");
   }
-  if (said_.job == "rerank") out_.notes.emplace_back("a request is one pair of query and document");
+  if (said_.job == "rerank" && given("--docs-per-query").empty())
+    out_.notes.emplace_back("a request is one pair of query and document; --docs-per-query reads several per query");
 }
 
 void WorkWriter::put_model() {

@@ -52,7 +52,7 @@ export function History(props: { gpu: string; prices: Price[]; terms: readonly s
   }
   return (
     <>
-      <Chart title="History" name="price-history" note="The lowest price of each provider and terms, from your price store. Dots mark changes: green is cheaper, red dearer." rows={rows.map((row) => ({ ...row }))} draw={draw}>
+      <Chart title="History" name="price-history" note="The lowest price of each provider and terms, from your price store. Dots mark changes: green is cheaper, red more expensive." rows={rows.map((row) => ({ ...row }))} draw={draw}>
         <div style={{ maxWidth: '330px', marginTop: '8px' }}>
           <Segmented label="Time range" value={props.range} choices={RANGES} onChange={props.onRange} />
         </div>
