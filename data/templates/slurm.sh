@@ -6,6 +6,12 @@
 #   partition, account, and a constraint for the GPU, as your cluster names them
 #   submit from a folder on the shared file system that holds code, data and checkpoints
 #SBATCH --job-name={{name}}
+{{#partition}}
+#SBATCH --partition={{partition}}
+{{/partition}}
+{{#account}}
+#SBATCH --account={{account}}
+{{/account}}
 #SBATCH --nodes={{nodes}}
 {{#apart}}
 #SBATCH --array=0-{{last_machine}}

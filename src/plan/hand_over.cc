@@ -31,6 +31,8 @@ std::string slurm_time(const Request& request, const Plan& plan) {
 Result<std::string> slurm(const Request& request, const Plan& plan) {
   Facts facts = facts_of(request, plan, kSlurmStorage);
   facts.set("time_limit", slurm_time(request, plan));
+  if (!request.partition.empty()) facts.set("partition", request.partition);
+  if (!request.account.empty()) facts.set("account", request.account);
   add_work(facts, request, plan,
            machines_per_replica(request, plan) == 1
                ? Launcher{work_apart(request, plan) ? "$SLURM_ARRAY_TASK_ID" : "$SLURM_NODEID", "$HEAD",

@@ -577,5 +577,19 @@ TEST(SeveralMachines, WhatAToolCannotDoIsSaid) {
   EXPECT_FALSE(hand_over(Target::kKubernetes, t.request, t.best()));
 }
 
+TEST(Slurm, NamesThePartitionAndTheAccountOfTheCluster) {
+  const Answer a = answer({{"model", "llama-3.1-8b"},
+                           {"tokens", "1B"},
+                           {"gpu", "h100-sxm"},
+                           {"gpus", "8"},
+                           {"partition", "gpu_long"},
+                           {"account", "nlp"}});
+  const std::string script = *hand_over(Target::kSlurm, a.request, a.best());
+  EXPECT_THAT(script, HasSubstr("#SBATCH --partition=gpu_long\n"));
+  EXPECT_THAT(script, HasSubstr("#SBATCH --account=nlp\n"));
+  for (const char* wrong : {"a b", "x;rm", "$HOME", "a\nb"})
+    EXPECT_FALSE(read_given({{"model", "gpt2"}, {"tokens", "1B"}, {"partition", wrong}})) << wrong;
+}
+
 }  // namespace
 }  // namespace rightsize::plan

@@ -9,6 +9,8 @@ constexpr Setting kRows[] = {
     count("top", "10", 0, 1e6, "rows to show; 0 shows all"),
     text("sort", "COLUMN", "sort by this column"),
     text("emit", "TOOL", "write files for this tool").listed(),
+    text("partition", "NAME", "the partition in Slurm scripts"),
+    text("account", "NAME", "the account in Slurm scripts"),
     count("plan", "1", 1, 1000, "number of the plan").or_else("1"),
     flag("explain", "also show why this plan, what would change it, and why other GPUs were rejected"),
     duration("time-limit", "30s", 0.1, kDay, "longest search; then the best plan so far is shown with its bound")

@@ -5,7 +5,7 @@ import { useAddress } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
 import { money, number } from '../../lib/format';
 import { save } from '../../lib/save';
-import { Badge, Busy, Card, CopyLink, CopyText, Export, PageHead, Problem, Stats } from '../../parts/basics';
+import { Badge, Busy, Card, CopyLink, CopyText, Export, Named, PageHead, Problem, Stats } from '../../parts/basics';
 import { SelectField } from '../../parts/fields';
 import { Hero, TableCard } from '../../parts/ask_page';
 import { BoardView } from './board';
@@ -29,9 +29,9 @@ function Editor(props: { workloads: Workload[]; onChange: (next: Workload[]) => 
         <thead>
           <tr>
             <th scope="col">Workload</th>
-            <th scope="col" class="number">GiB</th>
-            <th scope="col" class="number">Load %</th>
-            <th scope="col" class="number">Replicas</th>
+            <th scope="col" class="number"><Named name="GiB" help="GPU memory that one replica needs." /></th>
+            <th scope="col" class="number"><Named name="Load %" help="Mean load of one replica, as a share of a whole GPU." /></th>
+            <th scope="col" class="number"><Named name="Replicas" help="Copies of the workload that run at the same time." /></th>
             <th scope="col">
               <span class="hidden-visually">Remove</span>
             </th>
