@@ -44,6 +44,13 @@ void check_names(const std::vector<Setting>& settings, Errors& errors) {
   }
 }
 
+Result<std::string> parse_cluster_name(const std::string& text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,-";
+  if (text.empty() || text.find_first_not_of(kPlain) != std::string::npos)
+    return fail(bad_input(fmt::format("'{}' is not a name: use letters, digits, '-', '_' and '.'", text)));
+  return text;
+}
+
 bool speaks_of_serving(const std::vector<Setting>& settings) {
   const auto any_only_of = [&](model::JobKind kind) {
     return std::any_of(settings.begin(), settings.end(),

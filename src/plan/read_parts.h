@@ -55,6 +55,9 @@ Result<std::vector<market::OwnHardware>> read_own_machines(const std::string& te
 Result<std::vector<market::OwnHardware>> own_fleet(const std::vector<market::OwnHardware>& kinds,
                                                    const std::vector<int>& counts, const market::OwnHardware& common);
 
+// A name that becomes part of a script, so only letters, digits and a few signs.
+Result<std::string> parse_cluster_name(const std::string& text);
+
 // Samples of an optimizer step where none are given.
 std::int64_t usual_batch(const Request& request);
 

@@ -179,16 +179,6 @@ Result<> read_global_batch(Draft& draft, const std::string& text, const char* na
   return {};
 }
 
-// A name of a cluster's own, which becomes part of a script.
-template <auto kField>
-Result<> read_cluster_name(Draft& draft, const std::string& text, const char* name) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,-";
-  if (text.empty() || text.find_first_not_of(kPlain) != std::string::npos)
-    return fail(bad_input(fmt::format("--{} '{}': use letters, digits, '-', '_' and '.'", name, text)));
-  kField(draft) = text;
-  return {};
-}
-
 // 0 shows all plans.
 Result<> read_top(Draft& draft, const std::string& text, const char* name) {
   constexpr double kMost = 1000;
@@ -200,8 +190,8 @@ Result<> read_top(Draft& draft, const std::string& text, const char* name) {
 #define FIELD(member) ([](Draft & d) -> auto& { return d.member; })
 constexpr Rule kRules[] = {
     {"name", stored<FIELD(request.name)>},
-    {"partition", read_cluster_name<FIELD(request.partition)>},
-    {"account", read_cluster_name<FIELD(request.account)>},
+    {"partition", parsed<parse_cluster_name, FIELD(request.partition)>},
+    {"account", parsed<parse_cluster_name, FIELD(request.account)>},
     {"model", stored<FIELD(model)>},
     {"tokens", stored<FIELD(tokens)>},
     {"samples", stored<FIELD(samples)>},
