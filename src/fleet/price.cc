@@ -62,6 +62,7 @@ DevicePrices::DevicePrices(const catalog::Catalog& catalog, market::OwnPrices ow
     if (offer.price->purchase == Purchase::kOnDemand) on_demand_.push_back(offer);
     if (offer.price->purchase == Purchase::kOneYear) committed_.push_back(offer);
   }
+  for (const market::Offer& offer : on_demand_) in_doubt_.push_back(!book_.outlook(offer, Seconds{}).may_lead());
   for (const catalog::Machine& machine : catalog.machines) machines_.try_emplace(to_lower(machine.instance), &machine);
 }
 
@@ -120,16 +121,20 @@ std::vector<KindOffers> DevicePrices::offers_instead_of(const GpuPrice& now, std
   }
   const int most = std::max(1, static_cast<int>(together));
   std::map<const catalog::Gpu*, std::map<std::string, KindOffers::Offer>> found;  // the cheapest by GPU and provider
-  for (const market::Offer& offer : on_demand_) {
-    if (offer.gpu == now.gpu || offer.machine->gpus > most || !filter_.lets_through(offer)) continue;
+  for (std::size_t i = 0; i < on_demand_.size(); ++i) {
+    const market::Offer& offer = on_demand_[i];
+    if (offer.gpu == now.gpu || offer.machine->gpus > most || !filter_.lets_through(offer) || offer.price->available)
+      continue;
     const std::string& provider = offer.price->provider;
     if (filter_.providers.empty() && !home.empty() && provider != home) continue;
     if (compared && !here.contains(provider)) continue;
     const UsdPerGpuSecond rate = offer.rate_per_gpu();
     const auto [at, is_new] = found[offer.gpu].try_emplace(provider);
-    if (!is_new && at->second.what.rate <= rate) continue;
+    // As in every command, an unconfirmed price comes after the others.
+    if (!is_new && std::pair(at->second.in_doubt, at->second.what.rate) <= std::pair(in_doubt_[i], rate)) continue;
     at->second = {{offer.gpu, rate, market::describe(offer), offer.machine, provider != home},
-                  compared ? std::optional(rate / here[provider]) : std::nullopt};
+                  compared ? std::optional(rate / here[provider]) : std::nullopt,
+                  in_doubt_[i]};
   }
   std::vector<KindOffers> kinds;
   for (const catalog::Gpu& gpu : catalog().gpus) {
@@ -139,7 +144,8 @@ std::vector<KindOffers> DevicePrices::offers_instead_of(const GpuPrice& now, std
       kind.offers.push_back({Replacement{&gpu, own->rate, own->source(), nullptr, false}, std::nullopt});
     } else if (const auto at = found.find(&gpu); at != found.end()) {
       for (auto& [provider, offer] : at->second) kind.offers.push_back(std::move(offer));
-      std::ranges::stable_sort(kind.offers, {}, [](const KindOffers::Offer& offer) { return offer.what.rate; });
+      std::ranges::stable_sort(
+          kind.offers, {}, [](const KindOffers::Offer& offer) { return std::pair(offer.in_doubt, offer.what.rate); });
     }
     if (&gpu != now.gpu && !kind.offers.empty()) kinds.push_back(std::move(kind));
   }

@@ -52,12 +52,13 @@ struct Replacement {
 struct KindOffers {
   struct Offer {
     Replacement what;
-    // The price in relation to that of today's GPU at the same provider. Only set if today's price is the user's own and
-    // its provider unknown.
+    // The price in relation to that of today's GPU at the same provider. Only set if today's price is the user's own
+    // and its provider unknown.
     std::optional<double> ratio;
+    bool in_doubt = false;  // the price is old and unconfirmed
   };
   const catalog::Gpu* gpu = nullptr;
-  std::vector<Offer> offers;  // the cheapest first
+  std::vector<Offer> offers;  // the cheapest first; those in doubt last
 
   // The cheapest offer for a GPU of this speed. If it is unknown where the user's own price is paid, of providers at
   // which the work would also cost less than on today's GPU: a difference between GPUs, not between providers.
@@ -92,6 +93,7 @@ class DevicePrices {
   market::PriceBook book_;
   market::OfferFilter filter_;
   std::vector<market::Offer> on_demand_, committed_;  // list prices of machines on sale, none peer-hosted
+  std::vector<bool> in_doubt_;                        // of on_demand_: old and unconfirmed
   std::unordered_map<std::string, const catalog::Machine*> machines_;  // by instance type in lower case
 };
 
