@@ -8,12 +8,14 @@ import collections
 import json
 import os
 import random
-import re
 import sys
 import threading
 import time
 
 from server import running
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+from answers import wrong_in_json  # noqa: E402
 
 parser = argparse.ArgumentParser()
 parser.add_argument('program')
@@ -63,33 +65,14 @@ def request_for(chance, schemas):
         body['dry-run'] = True
     return command, body
 
-#Amounts; differences of amounts(savings, errors, changes) may be negative.
-AMOUNT = re.compile(r'(^|_)(seconds|hours|bytes|gib|gpus|replicas|watts|joules|tokens|rate|share|price|usd|hour|month|year|capacity|power|load|utilization|p50|p95|p99)$')
-DIFFERENCE = re.compile(r'sav|change|delta|differ|regret|effect|error|bias|gain|less|more|extra|versus|vs_|net_|realized|margin|headroom|growth')
-
-
-def negative_in(value, path=''):
-    """The paths of negative amounts in an answer."""
-    if isinstance(value, dict):
-        return [found for name, each in value.items() for found in negative_in(each, f'{path}.{name}')]
-    if isinstance(value, list):
-        return [found for each in value for found in negative_in(each, path)]
-    amount = isinstance(value, (int, float)) and AMOUNT.search(path.split('.')[-1]) and not DIFFERENCE.search(path)
-    return [f'{path} = {value}'] if amount and value < 0 else []
-
 
 def wrong_in(command, body, text):
     """What is wrong with an answer of status 200."""
-    odd = []
     if body.get('format', 'json') not in ('json', ''):
         return []
-    try:
-        answer = json.loads(text, parse_constant=odd.append)
-    except ValueError as error:
-        return [f'not JSON: {error}']
     properties = schemas[command]
     bounded = [name for name, value in body.items() if str(value).lower() in ('nan', 'inf') and ('minimum' in properties[name] or ' between ' in properties[name].get('description', ''))]
-    return [f'{each} in the answer' for each in odd] + [f'accepts {body[name]} for {name}' for name in bounded] + negative_in(answer)
+    return wrong_in_json(text) + [f'accepts {body[name]} for {name}' for name in bounded]
 
 
 def processor_time(server):
