@@ -322,6 +322,12 @@ std::string memory_sentence(const MemoryNeed& need, const model::Job& job, const
   if (gpus.size() == 1) {
     const Fit fit = memory::fits(need, *gpus[0]);
     const std::string odds = format_percent(Ratio::fraction(fit.oom_probability));
+    if (fit.verdict != Verdict::kNo && need.max_concurrency == 0) {
+      return text + fmt::format(
+                        " The GPU holds it, but the engine would not start: its share of {} leaves no room for a KV "
+                        "cache (a larger --memory-share or --tp, or a smaller --precision, helps).",
+                        gpus[0]->name);
+    }
     switch (fit.verdict) {
       case Verdict::kFits:
         text += fmt::format(" It fits {} with {} to spare.", gpus[0]->name, format_bytes(fit.headroom));
