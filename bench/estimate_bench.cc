@@ -5,8 +5,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "presets/presets.h"
 #include "perf/perf.h"
+#include "presets/presets.h"
 
 namespace {
 long allocations = 0;

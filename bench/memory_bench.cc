@@ -2,9 +2,9 @@
 // surface compiled once per model and settings), with it about a millisecond.
 #include <benchmark/benchmark.h>
 
-#include "presets/presets.h"
 #include "memory/memory.h"
 #include "memory/tape/training_tape.h"
+#include "presets/presets.h"
 
 namespace {
 

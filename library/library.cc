@@ -26,8 +26,8 @@ std::vector<std::string> words_of(const app::CommandInfo& info, const Settings& 
   std::vector<std::string> words;
   for (const Setting& setting : settings) {
     const std::string flag = "--" + setting.name;
-    const auto known = std::find_if(info.flags.begin(), info.flags.end(),
-                                    [&](const app::FlagInfo& one) { return one.name == flag; });
+    const auto known =
+        std::find_if(info.flags.begin(), info.flags.end(), [&](const app::FlagInfo& one) { return one.name == flag; });
     const bool is_switch = known != info.flags.end() && known->values.empty();
     if (is_switch) {
       if (setting.value == "true") words.push_back(flag);

@@ -388,6 +388,8 @@ bool only_reads(const std::vector<std::string>& words) {
   });
 }
 
+constexpr double kSecondsOfTrials = 2;  // a refusal may take a moment longer, but not long
+
 // Whether a command line answers. Without notes on standard error, and in the fast variant where there is one.
 bool answers(const std::vector<std::string>& words) {
   const Command* command = find_command(words.front());
@@ -419,8 +421,7 @@ std::optional<std::vector<std::string>> corrected(const std::vector<std::string>
 int refuse(const Errors& errors, const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
   const int code = print_error(errors);
   if (errors.front().code == ErrorCode::kBug) return code;
-  constexpr double kTrying = 2;  // seconds: a refusal may take a moment longer, but not long
-  const TrialTime time(kTrying);
+  const TrialTime time(kSecondsOfTrials);
   const Runs runs = [&](const std::vector<std::string>& tried) {
     return !time.is_over() && answers(tried) && !time.is_over();
   };
@@ -483,6 +484,7 @@ int run_command(const Command& command, Typed typed) {
 // An unknown first word: a command with a similar name, or what the word names.
 int refuse_command(const std::vector<std::string>& words) {
   const int code = print_error({unknown_command(words.front())});
+  const TrialTime time(kSecondsOfTrials);
   std::vector<std::vector<std::string>> candidates;
   for (const std::string& name : suggest(words.front(), command_names())) {
     candidates.push_back(words);

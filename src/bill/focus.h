@@ -2,8 +2,9 @@
 // Azure write them: CSV, plain, gzip or zstd, of any size.
 //
 // Columns are found by name, so versions differ only in which exist and may be empty: ProviderName (until 1.2) or
-// ServiceProviderName and HostProviderName (from 1.3, with ProviderName empty in exports that still have it); the machine type in SkuPriceDetails (from 1.1), or in the providers' own columns. Source: the columns of
-// FOCUS_Spec, github.com/FinOps-Open-Cost-and-Usage-Spec, read 2026-11-17.
+// ServiceProviderName and HostProviderName (from 1.3, with ProviderName empty in exports that still have it); the
+// machine type in SkuPriceDetails (from 1.1), or in the providers' own columns. Source: the columns of FOCUS_Spec,
+// github.com/FinOps-Open-Cost-and-Usage-Spec, read 2026-11-17.
 #pragma once
 
 #include <functional>

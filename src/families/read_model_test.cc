@@ -162,7 +162,8 @@ TEST(ReadModel, EveryFamilyReadsFromItsSizesAlone) {
     if (family.name == "swin") own = R"("embed_dim": 96)";
     if (family.name == "resnet" || family.name == "convnext") own = R"("depths": [2, 2, 2, 2])";
     if (family.name == "unet2d_condition") own = R"("sample_size": 64)";
-    if (family.name == "hunyuan_dit") own = R"("num_layers": 4)";  // its second half joins the first, so two are too few
+    if (family.name == "hunyuan_dit")
+      own = R"("num_layers": 4)";  // its second half joins the first, so two are too few
     Checked<ModelShape> shape = read(fmt::format(R"({{"model_type": "{}", {}}})", family.name, own));
     ASSERT_TRUE(shape) << family.name << "\n" << describe(shape.error());
     EXPECT_GT(shape->parameters(), 0) << family.name;

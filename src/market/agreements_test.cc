@@ -83,8 +83,8 @@ TEST(Agreements, EveryMistakeIsNamed) {
       catalog);
   ASSERT_FALSE(wrong);
   const std::string text = describe(wrong.error());
-  for (const char* part : {"did you mean 'discount'", "did you mean 'aws'", "greater than 0 and at most 100", "names its machine",
-                           "names its region", "agreements.csv:4"}) {
+  for (const char* part : {"did you mean 'discount'", "did you mean 'aws'", "greater than 0 and at most 100",
+                           "names its machine", "names its region", "agreements.csv:4"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }

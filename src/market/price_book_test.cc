@@ -196,8 +196,7 @@ OfferFilter random_filter() {
   if (*rc::gen::arbitrary<bool>()) filter.regions = {*rc::gen::element<std::string>("east", "west")};
   if (*rc::gen::arbitrary<bool>()) filter.purchases = {*rc::gen::elementOf(kPurchases)};
   filter.retired = *rc::gen::arbitrary<bool>();
-  if (*rc::gen::arbitrary<bool>())
-    filter.excluded = {*rc::gen::element<std::string>("aws", "gcp", "gpu-0", "gpu-1")};
+  if (*rc::gen::arbitrary<bool>()) filter.excluded = {*rc::gen::element<std::string>("aws", "gcp", "gpu-0", "gpu-1")};
   return filter;
 }
 

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "presets/presets.h"
 #include "memory/kv_cache.h"
 #include "memory/weight_bytes.h"
+#include "presets/presets.h"
 
 namespace rightsize::memory {
 namespace {

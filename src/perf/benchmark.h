@@ -1,4 +1,4 @@
-// Whether anybody ran this GPU: what `estimate` and `recommend` call a benchmark.
+// Whether this GPU has a benchmark, as `estimate` and `recommend` use the word.
 #pragma once
 
 #include <string_view>

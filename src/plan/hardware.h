@@ -17,10 +17,10 @@ struct MachineClass {
   const catalog::Gpu* gpu = nullptr;
   perf::GpuSpeed speed;
   perf::Cluster cluster;
-  int gpus = 1;                                     // of one machine
-  bool networked = false;                           // several can work on one job
-  int most_machines = 0;                            // 0: no limit
-  std::vector<market::Offer> offers;                // the likely cheapest of each machine and terms, and the cheapest doubtful one
+  int gpus = 1;                       // of one machine
+  bool networked = false;             // several can work on one job
+  int most_machines = 0;              // 0: no limit
+  std::vector<market::Offer> offers;  // the likely cheapest of each machine and terms, and the cheapest doubtful one
   std::vector<market::PriceOutlook> outlooks = {};  // of each offer
   double all_offers = 0;                            // before regions were compared
 };
@@ -34,8 +34,9 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
 bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu);
 
 // The numbers of machines of this class to try within the limits. For one job on all of them, every number, or
-// `sparsely` eight per octave above 16; machines without a documented network work alone. For work in parts, whose cost hardly depends on the number, powers of two
-// and three times powers of two. With exactly `gpus`: the fewest that hold them.
+// `sparsely` eight per octave above 16; machines without a documented network work alone. For work in parts, where the
+// number hardly changes the cost, powers of two and three times powers of two. With exactly `gpus`: the fewest that
+// hold them.
 std::vector<int> machine_counts(const MachineClass& machines, const PlanLimits& limits, bool work_together,
                                 bool sparsely = false);
 

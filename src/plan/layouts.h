@@ -17,8 +17,8 @@ int replica_gpus(const model::Job& job);
 // "full training in amp-bf16 with hf, micro-batch 8 on each of 8 GPUs, ..."; "2 replicas in fp8 with vllm, ...".
 std::string settings_words(const Request& request, const Plan& plan);
 
-// What the speed of a service stands on beside its machines: "3 draft tokens per step (70 % accepted)", "a prefix-aware
-// router". Empty: nothing.
+// Settings that the speed of a service is based on, beside its machines: "3 draft tokens per step (70 % accepted)", "a
+// prefix-aware router". Empty: nothing.
 std::string assumed_engine(const Request& request);
 
 // Whether prompts are sent to the replica that has their beginning cached.

@@ -130,10 +130,10 @@ TEST(Mix, EveryKindKeepsItsLimits) {
     model::Job job = request->job;
     job.precision = p.job.precision;
     job.parallel.gpus = job.parallel.tensor = p.job.parallel.tensor;
-    const capacity::Planner planner(service,
-                                    {*capacity::token_replica({built_in_constants(), request->model, work}, job, *p.offer.gpu,
-                                                              perf::gpu_speed(built_in_constants(), *p.offer.gpu),
-                                                              perf::cluster_of(*p.offer.machine, *p.offer.gpu))});
+    const capacity::Planner planner(
+        service, {*capacity::token_replica({built_in_constants(), request->model, work}, job, *p.offer.gpu,
+                                           perf::gpu_speed(built_in_constants(), *p.offer.gpu),
+                                           perf::cluster_of(*p.offer.machine, *p.offer.gpu))});
     capacity::Configuration c;
     c.groups = {{0, p.replicas}};
     c.engine.max_sequences = p.sequences;

@@ -98,7 +98,7 @@ struct PlanLimits {
 struct Request {
   std::string name;
   std::string partition = {}, account = {};  // of the user's Slurm cluster, for its scripts
-  std::string model_given = {};  // as typed: chat and base models have one shape, but different weights
+  std::string model_given = {};              // as typed: chat and base models have one shape, but different weights
   model::ModelShape model;
   model::Job job;  // the settings that do not vary
   Work work;

@@ -1,4 +1,4 @@
-// For tests: the service of a plan, as anybody else would build it from what the plan says.
+// For tests: the service of a plan, built from what the plan says.
 #pragma once
 
 #include "plan/plan.h"

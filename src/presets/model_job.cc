@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "presets/presets.h"
 #include "families/vision_tower.h"
+#include "presets/presets.h"
 
 namespace rightsize::model {
 namespace {

@@ -269,7 +269,9 @@ std::string hub_id(std::string_view typed) {
     if (first != nullptr && answers_to(entry, wanted, comparable))
       return is_tuned(id) && !is_tuned(*first) ? std::string() : *first;
   }
-  return is_hub_id(id) ? id : std::string();
+  if (is_hub_id(id)) return id;
+  const std::string listed = listed_id(id);
+  return listed.empty() || is_hub_id(listed) ? listed : hub_id(listed);
 }
 
 namespace {
@@ -328,7 +330,7 @@ Checked<ModelShape> scaled_model(const ScaledName& wanted, const std::string& na
   return read_model(name, config);
 }
 
-// Whether a name begins as those of built-in diffusion models do: CogVideoX-5b-I2V is no language model.
+// Whether a name begins like that of a built-in diffusion model: CogVideoX-5b-I2V is not a language model.
 bool names_diffusion_model(std::string_view id) {
   const std::string folded = fold_name(id.substr(id.find('/') + 1));
   return std::any_of(preset_members().begin(), preset_members().end(), [&](const JsonMember& entry) {

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "presets/model_job.h"
-#include "presets/presets.h"
 #include "families/read_model.h"
 #include "families/vision_tower.h"
+#include "presets/model_job.h"
+#include "presets/presets.h"
 
 namespace rightsize::model {
 namespace {

@@ -15,8 +15,8 @@ struct BatchSeconds {
   Seconds p90;
 };
 
-// Called once per batch size, never in the hot loop, so an implementation may be slow (the speed model's is). Sizes start
-// at 1; times are positive and finite.
+// Called once per batch size, never in the hot loop, so an implementation may be slow (the speed model's is). Sizes
+// start at 1; times are positive and finite.
 class BatchTime {
  public:
   virtual ~BatchTime() = default;
@@ -45,15 +45,16 @@ class TableTime : public BatchTime {
 };
 
 // Reads a service table: `batch,ms_p50[,ms_p90]`, or the output of Triton's perf_analyzer with `-f FILE.csv`, in
-// microseconds. perf_analyzer does not write the batch size: add a `Batch` column (the value of -b) to join several runs;
-// without it, rows are of batch 1. The time is the server's compute time (input, inference and output) at the lowest
-// listed concurrency. Other columns are ignored. Unusable rows are reported with their place: a batch that is not a whole
-// number from 1 to 65536, a time that is not positive, a p90 below its p50, a size listed twice, an empty table.
+// microseconds. perf_analyzer does not write the batch size: add a `Batch` column (the value of -b) to join several
+// runs; without it, rows are of batch 1. The time is the server's compute time (input, inference and output) at the
+// lowest listed concurrency. Other columns are ignored. Unusable rows are reported with their place: a batch that is
+// not a whole number from 1 to 65536, a time that is not positive, a p90 below its p50, a size listed twice, an empty
+// table.
 Checked<std::vector<TableTime::Row>> parse_service_table(const std::string& file, std::string text);
 
-// Times of 1..max_batch in nanoseconds for the hot loop; `scale` is the mean of the exponential spread. The distribution
-// is a shifted exponential with the given median and 90th percentile, skewed to the right like measured times. Its mean
-// is (1 - ln 2) scale above the median.
+// Times of 1..max_batch in nanoseconds for the hot loop; `scale` is the mean of the exponential spread. The
+// distribution is a shifted exponential with the given median and 90th percentile, skewed to the right like measured
+// times. Its mean is (1 - ln 2) scale above the median.
 struct ServiceTimes {
   std::vector<SimTime> shortest;  // index is the batch size; [0] is unused
   std::vector<double> scale;

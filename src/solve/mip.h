@@ -53,12 +53,11 @@ class Model {
 };
 
 struct SolverLimits {
-  int nodes = 20'000;              // of the search tree; then the best answer so far is returned with its bound
-  double seconds = 60;             // of wall time; an answer that was cut off by it depends on the machine
-  double relative_gap = 0;         // stop when within this share of the bound
-  std::vector<double> start = {};  // a feasible answer to start from, one value per column; empty for none
-  // Only answers below it are wanted; if there is none, the model counts as infeasible. Unlike `start`, it needs no
-  // names of columns, which CBC 2.10 confuses in models that it simplifies.
+  int nodes = 20'000;       // of the search tree; then the best answer so far is returned with its bound
+  double seconds = 60;      // of wall time; an answer that was cut off by it depends on the machine
+  double relative_gap = 0;  // stop when within this share of the bound
+  // Only answers below it are wanted; if there is none, the model counts as infeasible. (A known answer cannot be
+  // passed instead: CBC 2.10 confuses its columns in models that it simplifies.)
   double cutoff = kInfinity;
 };
 

@@ -22,8 +22,8 @@
 #include "base/random.h"
 #include "capacity/replica.h"
 #include "catalog/catalog.h"
-#include "presets/presets.h"
 #include "perf/perf.h"
+#include "presets/presets.h"
 #include "published_formats.h"
 #include "sim/continuous_batching.h"
 

@@ -216,8 +216,7 @@ Checked<ConstantTable> fit_stage(const Stage& stage, const std::string& owner, c
     const Outcomes outcomes = evaluate(stage, rows, *constants);
     out.resize(static_cast<Eigen::Index>(outcomes.size()));
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
-      out[static_cast<Eigen::Index>(i)] =
-          std::clamp(outcomes[i].log_error, -10.0, 10.0) / size_of(stage, outcomes[i]);
+      out[static_cast<Eigen::Index>(i)] = std::clamp(outcomes[i].log_error, -10.0, 10.0) / size_of(stage, outcomes[i]);
     }
     return out.allFinite();
   };

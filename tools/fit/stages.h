@@ -7,7 +7,8 @@
 //               empty, the stage is only scored
 //   files       of data/measurements, separated by |
 //   where       column=text;column!=text;column>=number;...   which rows; a text that ends in * matches its beginning
-//   metrics     metric:size|...   and the error (a share) that is expected of one row; metric:size:rule, after its metric,
+//   metrics     metric:size|...   and the error (a share) that is expected of one row; metric:size:rule, after its
+//   metric,
 //               of the rows that a rule as in `where` picks: a campaign that did not publish its lengths counts less
 //   constants   name:prior:spread[:low:high]|...   spread is of the logarithm; units as in the constant's own cell;
 //               name* is one constant for all chips, and they are then fitted together

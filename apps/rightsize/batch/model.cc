@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "presets/presets.h"
 #include "memory/memory.h"
 #include "model/serve_settings.h"
 #include "perf/perf.h"
+#include "presets/presets.h"
 #include "rightsize/batch/input.h"
 
 namespace rightsize::app {

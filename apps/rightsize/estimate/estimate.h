@@ -28,8 +28,8 @@ Result<> read_power_cap(const EstimateFlags& flags, SpeedInput& input);
 // Applies --rate and --slot-wait to an input whose job is read.
 Result<> read_load(const EstimateFlags& flags, SpeedInput& input);
 
-// Applies --sessions and --trace: they give the arrival rate, the lengths of requests and, by simulation, what the prefix
-// cache finds.
+// Applies --sessions and --trace: they give the arrival rate, the lengths of requests and, by simulation, what the
+// prefix cache finds.
 Result<> read_sessions(const perf::Constants& constants, const EstimateFlags& flags, const JobFlags& job,
                        SpeedInput& input);
 

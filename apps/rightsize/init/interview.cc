@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "presets/presets.h"
 #include "perf/perf.h"
 #include "plan/read_request.h"
+#include "presets/presets.h"
 
 namespace rightsize::app {
 namespace {

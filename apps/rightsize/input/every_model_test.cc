@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "presets/presets.h"
 #include "memory/memory.h"
 #include "perf/perf.h"
 #include "plan/plan.h"
 #include "plan/read_request.h"
+#include "presets/presets.h"
 #include "rightsize/input/speed_input.h"
 
 namespace rightsize::app {

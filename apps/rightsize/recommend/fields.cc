@@ -282,8 +282,7 @@ const Fields<PlanView> kPlanFields = {
     {"gpus_shown", "GPUs", "number and kind", [](const Plan& p) { return gpus_shown(p); }, kTableOnly},
     {"machines", "machines", "number and type",
      [](const Plan& p) { return fmt::format("{} x {}", p.machines, p.offer.machine->instance); }, kTableOnly},
-    {"paid_seconds", "time", "expected time", [](const Plan& p) { return p.elapsed(); }, format_duration,
-     kTableOnly},
+    {"paid_seconds", "time", "expected time", [](const Plan& p) { return p.elapsed(); }, format_duration, kTableOnly},
 };
 
 struct RejectionView {

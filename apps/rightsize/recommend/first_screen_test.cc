@@ -85,8 +85,7 @@ TEST(FirstScreen, NamesWhatIsAssumed) {
   given = chat;
   given.insert(given.end(), {{"isl", "500,fixed"}, {"osl", "100,fixed"}});
   EXPECT_THAT(first_screen(given), Not(HasSubstr("public traces")));
-  EXPECT_THAT(first_screen({{"model", "sdxl"}, {"job", "serve"}, {"rate", "1/s"}}),
-              HasSubstr("30 steps, guidance"));
+  EXPECT_THAT(first_screen({{"model", "sdxl"}, {"job", "serve"}, {"rate", "1/s"}}), HasSubstr("30 steps, guidance"));
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ std::string own_sentence(const plan::Request& request, const plan::Recommendatio
     return fmt::format("Your own machines ({}) would cost {}{}, {}.", own.machines, short_usd(own.plan->cost), each,
                        compare(own.plan->cost / first.cost));
   const NeedAndHave lack = describe_shortfall(own.lack);
-  std::string text = fmt::format("Your own machines ({}) do not meet your limits: needs {}{}", own.machines, lack.need,
-                                 lack.have.empty() ? "" : fmt::format(" ({})", lack.have));
+  std::string text = fmt::format("Your own machines ({}) do not meet your limits: they need {}{}", own.machines,
+                                 lack.need, lack.have.empty() ? "" : fmt::format(" ({})", lack.have));
   if (own.change)
     text +=
         fmt::format(". With {} ({}) they do, for {}{}, {}", describe_change(own.change->kind).what, own.change->flags,

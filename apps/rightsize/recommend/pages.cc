@@ -165,10 +165,10 @@ void add_record(Report& report, const RecommendAnswer& answer) {
     record.emplace_back(Paragraph{"None yet: nothing meets the limits."});
   } else {
     const Plan& first = found.plans.front();
-    record.emplace_back(Paragraph{
-        fmt::format("{}: {}{}. Settings: {}.", describe_machines(first),
-                    request.work.kind == WorkKind::kServing ? "" : format_duration(first.elapsed()) + " for ",
-                    describe_cost(request, first), describe_settings(request, first))});
+    record.emplace_back(
+        Paragraph{fmt::format("{}: {}{}. Settings: {}.", describe_machines(first),
+                              request.work.kind == WorkKind::kServing ? "" : format_duration(first.elapsed()) + " for ",
+                              describe_cost(request, first), describe_settings(request, first))});
   }
   record.emplace_back(Heading{"Options"});
   for (const std::vector<report::Block>* list : {&report.blocks, &report.pictures}) {

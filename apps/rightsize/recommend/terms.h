@@ -39,7 +39,7 @@ std::string doubt_sentence(const plan::Recommendation& found);
 // "Cheaper, but ranked lower: ..."; plans of the table whose price may not lead, and why. Empty where there are none.
 std::string ranked_lower_sentence(const plan::Recommendation& found);
 
-// What the speed and the price of each plan of the table stand on.
+// What the speed and the price of each plan in the table are based on.
 std::string evidence_sentence(const plan::Recommendation& found);
 
 // "no 1-year price on file for aws, azure"; empty where every provider that was asked for has one.

@@ -82,7 +82,7 @@ std::string hours_of(const plan::Request& request) {
   return fmt::format(" in the busiest hour, {} on average", format_number(peak * request.work.mean_traffic()));
 }
 
-// " with 3 draft tokens (70 % accepted)", " behind a prefix-aware router": what the plan's speed stands on.
+// " with 3 draft tokens (70 % accepted)", " behind a prefix-aware router": what the plan's speed is based on.
 std::string engine_of(const plan::Request& request) {
   const std::string settings = plan::assumed_engine(request);
   return settings.empty() ? std::string() : " with " + settings;

@@ -95,7 +95,7 @@ std::string held_back(const market::PriceOutlook& price);
 // "price 87 days old, one source; 2 other providers are close".
 std::string describe_evidence(const market::PriceOutlook& price);
 
-// What the speed stands on: "measured", "transferred", "no benchmark, from l40s".
+// What the speed is based on: "measured", "transferred", "no benchmark, from l40s".
 std::string describe_basis(const plan::Plan& plan);
 
 // "its price is 120 days old: ask the provider".

@@ -86,7 +86,8 @@ TEST_F(RecommendWords, ATimeBreakpointNamesTheDeadline) {
 
 TEST_F(RecommendWords, PriceWarningsAreWorded) {
   EXPECT_THAT(describe_warning({.kind = PriceWarning::Kind::kUnconfirmed}), HasSubstr("unconfirmed"));
-  EXPECT_EQ(describe_warning({.kind = PriceWarning::Kind::kOld, .age_days = 120}), "its price is 120 days old: ask the provider");
+  EXPECT_EQ(describe_warning({.kind = PriceWarning::Kind::kOld, .age_days = 120}),
+            "its price is 120 days old: ask the provider");
   EXPECT_THAT(
       describe_warning(
           {.kind = PriceWarning::Kind::kFarBelowOtherRegions, .elsewhere = usd_per_machine_hour(24), .times = 2.4}),

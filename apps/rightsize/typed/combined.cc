@@ -231,7 +231,7 @@ class Combiner {
     }
   }
 
-  // A bill is grouped by a tag; by team it is already.
+  // A bill is grouped by team unless another tag is named.
   void put_group() {
     const auto by = take("--by --group-by --groupby");
     if (by && !lists_word("team teams", to_lower(*by))) {

@@ -60,7 +60,9 @@ class SaidReader : WordReader {
         first([](const SaidAmount& s) { return s.thing == Thing::kItem && !s.amount.per && !s.is_rate; });
     const auto rate =
         first([](const SaidAmount& s) { return s.is_rate || (s.thing == Thing::kRequest && s.amount.per); });
-    if (out_.job != "rerank" || !has("--docs-per-query") || documents == out_.amounts.end() || rate == out_.amounts.end()) return;
+    if (out_.job != "rerank" || !has("--docs-per-query") || documents == out_.amounts.end() ||
+        rate == out_.amounts.end())
+      return;
     keep(fmt::format("--docs-per-query={:.0f}", documents->amount.count));
     out_.amounts.erase(documents);
   }

@@ -162,7 +162,7 @@ bool WordReader::take_lengths(const std::string& word) {
     const bool tokens = is_tokens(lower_at(at));
     if (tokens) at += lower_at(at + 1) == "of" ? 2 : 1;
     const std::string flag = side(lower_at(at)), after = lower_at(at + 1);
-    // "5 in us" and "1M tokens in 3 days" are no lengths.
+    // "5 in us" and "1M tokens in 3 days" are not lengths.
     const bool other = parse_duration(after + " " + lower_at(at + 2)) || !offer_named(after, declared_).empty();
     const bool plain = lower_at(at) != "in" || after.empty() || is_tokens(after) || after == "and" ||
                        ((tokens || parse_amount(after)) && !other);

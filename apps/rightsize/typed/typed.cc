@@ -413,7 +413,7 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     else if (const WordKind kind = kind_of_word(all[1]); kind != WordKind::kOther)
       all.front() = kind == WordKind::kGpu ? "gpus" : "models";
   }
-  // `energy gpu.csv`: measured, so a profile says it.
+  // `energy gpu.csv`: a recording, so `profile` answers it.
   std::error_code ignored;
   if (all.front() == "energy" && all.size() > 1 && all[1].find('.') != std::string::npos &&
       !all[1].ends_with(".json") && std::filesystem::is_regular_file(all[1], ignored)) {

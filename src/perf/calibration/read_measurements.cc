@@ -7,9 +7,9 @@
 #include "base/csv.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
-#include "presets/presets.h"
 #include "memory/memory.h"
 #include "perf/calibration/calibration.h"
+#include "presets/presets.h"
 
 namespace rightsize::perf {
 namespace {

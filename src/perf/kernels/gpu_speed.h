@@ -125,8 +125,8 @@ struct GpuSpeed {
 };
 
 // The GPU at a lower clock, as a share of the one it was measured at. Arithmetic slows down with it; memory has its own
-// clock, but below three quarters of the highest clock the multiprocessors no longer ask for its full bandwidth: ResNet-50
-// under power limits (ml-energy/zeus, docs/energy.md).
+// clock, but below three quarters of the highest clock the multiprocessors no longer ask for its full bandwidth:
+// ResNet-50 under power limits (ml-energy/zeus, docs/energy.md).
 inline constexpr double kMemoryClock = 0.75;
 GpuSpeed at_clock(const GpuSpeed& gpu, double share);
 // Times of work at the rates of the slower GPU -> at those of the data sheet.

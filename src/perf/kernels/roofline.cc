@@ -19,7 +19,8 @@ void finish_op(OpTime& op, const GpuSpeed& gpu, FlopsPerSecond peak, Seconds lat
 
 GpuSpeed at_clock(const GpuSpeed& gpu, double share) {
   GpuSpeed slower = gpu;
-  for (FlopsPerSecond* peak : {&slower.half, &slower.fp8, &slower.fp4, &slower.fp32, &slower.tf32}) *peak = *peak * share;
+  for (FlopsPerSecond* peak : {&slower.half, &slower.fp8, &slower.fp4, &slower.fp32, &slower.tf32})
+    *peak = *peak * share;
   slower.bandwidth = gpu.bandwidth * std::min(1.0, share / kMemoryClock);
   slower.power.cap = {};
   return slower;

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "memory/weight_bytes.h"
-#include "perf/stacks/eager_layer.h"
 #include "perf/stacks/activity.h"
+#include "perf/stacks/eager_layer.h"
 
 namespace rightsize::perf {
 namespace {

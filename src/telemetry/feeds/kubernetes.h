@@ -29,7 +29,7 @@ struct ClusterNode {
 struct ClusterPod {
   std::string team;                  // namespace
   std::string name, node;            // no node: it waits for one
-  std::string workload;              // its controller's name; empty: only the pod's name says it
+  std::string workload;              // its controller's name; empty: only the pod's name is known
   std::string model, instance_type;  // of the nodes that it may run on; empty: any
   double requested = 0;              // in the units of its node's plugin
   std::optional<TimePoint> started;
