@@ -36,7 +36,7 @@ check-long: ## the tests at full length: 500 random requests, 40,000 random comm
 	@python3 tests/market/kill_test.py $(PROGRAM) 200
 	@python3 tests/decisions/kill_test.py $(PROGRAM) 1000
 	@python3 tests/service/truth_test.py $(PROGRAM) $(RELEASE)/tests/play_service --seeds 50
-	@python3 tests/web/load_test.py $(PROGRAM) --minutes 10 || [ $$? -eq 77 ]
+	@python3 tests/web/load_test.py $(PROGRAM) --minutes 10
 	@for reader in tests/fuzz/corpus/*; do $(RELEASE)/tests/fuzz_replay $$(basename $$reader) $$reader 10000 || exit 1; done
 	@RIGHTSIZE_LONG=1 python3 tests/stress/stress_test.py $(PROGRAM) $(RELEASE)/tests/libfake_nvml.so $(RELEASE)/tests/libjumping_clock.so
 

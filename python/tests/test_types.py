@@ -4,7 +4,6 @@ import copy
 import os
 import pathlib
 import pickle
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -53,7 +52,6 @@ class Types(unittest.TestCase):
         self.assertIn("job: Literal['train', 'serve', 'rl'] | None = ...,", text)
         self.assertIn('concurrency: int | float | str | None = ...,  # 1 to 1e+06', text)
 
-    @unittest.skipUnless(shutil.which('mypy'), "mypy is not installed: 'tools/setup test' installs it")
     def test_mypy_accepts_what_a_user_writes(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / 'user.py'

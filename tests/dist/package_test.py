@@ -21,8 +21,6 @@ loader.exec_module(dist)
 
 class Contents(unittest.TestCase):
     def setUp(self):
-        if not (ROOT / 'web/node_modules').exists():
-            self.skipTest('the npm packages of the page are not installed')
         libraries = dist.Libraries(dist.NATIVE, pathlib.Path('/'))
         self.found = libraries.closure([PROGRAM])
         self.parts = dist.contents(dist.NATIVE, pathlib.Path('/'), self.found, libraries)

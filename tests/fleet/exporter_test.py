@@ -78,9 +78,8 @@ def check_page(base):
     assert abs(spent - 8 * 24 * 2.5) < 0.01, spent
     verdicts = [k for k in found if k.startswith('rightsize_gpu_verdict{') and found[k] == 1]
     assert len(verdicts) == 8 and any('verdict="idle-held"' in v for v in verdicts), verdicts
-    if servers.PROMTOOL:
-        done = subprocess.run([servers.PROMTOOL, 'check', 'metrics'], input=text, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+    done = subprocess.run([servers.PROMTOOL, 'check', 'metrics'], input=text, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
     # Our reader recognises the format, and that it contains no GPU readings.
     done = subprocess.run([PROGRAM, 'fleet', '--from', '-'], input=text, capture_output=True, text=True)
     assert done.returncode in (1, 3) and 'at byte' not in done.stderr and 'line' not in done.stderr, done.stderr

@@ -8,7 +8,9 @@ import tempfile
 import time
 import urllib.request
 
-PROMETHEUS, PROMTOOL, VICTORIA = (shutil.which(n) for n in ('prometheus', 'promtool', 'victoria-metrics'))
+SERVERS = PROMETHEUS, PROMTOOL, VICTORIA = [shutil.which(n) for n in ('prometheus', 'promtool', 'victoria-metrics')]
+if None in SERVERS:
+    raise SystemExit('Prometheus or VictoriaMetrics is not installed: run tools/setup test')
 
 
 def free_port():

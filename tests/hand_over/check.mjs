@@ -1,7 +1,7 @@
 // Checks the files of `recommend --emit` (and `batch --emit triton`) with the schemas and parsers of their tools: Kubernetes
 // objects with the API's schemas (and its types for unknown fields), Karpenter with its CRDs, Terraform with HashiCorp's
 // parser, Triton with protoc, SkyPilot with a schema of its documented fields, scripts with bash.
-// Usage: node check.mjs PROGRAM        exit 77: a tool is not installed (tools/setup test)
+// Usage: node check.mjs PROGRAM
 import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
@@ -10,8 +10,8 @@ import {fileURLToPath} from 'node:url';
 const here = dirname(fileURLToPath(import.meta.url));
 const program = process.argv[2];
 if (!existsSync(join(here, 'node_modules', 'typescript')) || spawnSync('protoc', ['--version']).status !== 0) {
-  console.log('skipped: npm packages or protoc are not installed; tools/setup test installs them');
-  process.exit(77);
+  console.error('npm packages or protoc are not installed: run tools/setup test');
+  process.exit(1);
 }
 const {default: Ajv} = await import('ajv');
 const {parse: parseHcl} = await import('@cdktf/hcl2json');

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Submits emitted batch scripts to a real Slurm with --test-only: slurmctld reads every #SBATCH line and checks the
 request against nodes like the plan's machines. Nothing runs, so no slurmd is needed.
-Usage: slurm_test.py PROGRAM        exit 77: Slurm is not installed (tools/setup test)"""
+Usage: slurm_test.py PROGRAM"""
 import json, os, re, shutil, signal, socket, subprocess, sys, tempfile, time
 
 PROGRAM = sys.argv[1]
 DAEMONS = {name: shutil.which(name, path=os.environ['PATH'] + ':/usr/sbin:/sbin') for name in ('slurmctld', 'sbatch', 'munged')}
 if None in DAEMONS.values():
-    print('skipped: Slurm is not installed; tools/setup test installs it')
-    sys.exit(77)
+    sys.exit('Slurm is not installed: run tools/setup test')
 
 TRAIN = ['--model', 'meta-llama/Llama-3.1-8B-Instruct', '--tokens', '1B']
 SERVE = ['--job', 'serve', '--model', 'llama-3.1-8b', '--rate', '20/s', '--ttft-slo', '1s', '--tpot-slo', '50ms']

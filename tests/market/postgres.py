@@ -9,27 +9,17 @@ import subprocess
 import tempfile
 
 
-def binaries():
-    """The folder of initdb and postgres; None if PostgreSQL is not installed."""
-    found = sorted(glob.glob('/usr/lib/postgresql/*/bin'))
-    return found[-1] if found else None
-
-
 @contextlib.contextmanager
 def server():
-    """Yields a URL, or None without PostgreSQL. The server refuses to run as root, so it then runs as the user postgres."""
-    folder = binaries()
-    if folder is None:
-        yield None
-        return
+    """Yields a URL. The server refuses to run as root, so it then runs as the user postgres."""
+    installed = sorted(glob.glob('/usr/lib/postgresql/*/bin'))
+    if not installed:
+        raise SystemExit('PostgreSQL is not installed: run tools/setup test')
+    folder = installed[-1]
     home = pathlib.Path(tempfile.mkdtemp(prefix='rightsize-pg-'))
     user = {}
     if os.getuid() == 0:
-        try:
-            who = pwd.getpwnam('postgres')
-        except KeyError:
-            yield None
-            return
+        who = pwd.getpwnam('postgres')
         os.chown(home, who.pw_uid, who.pw_gid)
         user = {'user': who.pw_uid, 'group': who.pw_gid, 'extra_groups': []}
     os.chmod(home, 0o755)

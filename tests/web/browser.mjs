@@ -1,4 +1,4 @@
-// A real browser and a real server for the tests of the page. Exits 77 if chromium or the npm packages are missing.
+// A real browser and a real server for the tests of the page. Both need packages of `tools/setup test`.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,16 +8,16 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const web = createRequire(join(ROOT, 'web/package.json'));
 
-function skip(why) {
-  console.log(`skipped: ${why}`);
-  process.exit(77);
+function stop(why) {
+  console.error(why);
+  process.exit(1);
 }
 
 export function load(name) {
   try {
     return web(name);
   } catch {
-    return skip(`the npm package ${name} is missing; 'tools/setup test' installs it`);
+    return stop(`the npm package ${name} is missing: run npm install in web/`);
   }
 }
 
@@ -43,7 +43,7 @@ export function startServer(program, ...given) {
 
 /** The browser; `page` creates a page that records its errors. */
 export async function startBrowser() {
-  if (!CHROMIUM) skip('no chromium is installed');
+  if (!CHROMIUM) stop('chromium is not installed: run tools/setup test');
   const { chromium } = load('playwright-core');
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
   const page = async (options = {}) => {

@@ -20,8 +20,7 @@ asked = parser.parse_args()
 PROGRAM = os.path.abspath(asked.program)
 PATH = '/api/recommend?model=llama-3.1-8b&tokens=1B&deadline=7d'
 if not shutil.which('wrk'):
-    print("skipped: wrk is not installed; 'tools/setup test' installs it")
-    sys.exit(77)
+    sys.exit('wrk is not installed: run tools/setup test')
 failures = []
 
 
