@@ -6,11 +6,12 @@
 //
 // A row is taken, passed over (not a GPU machine), or refused with a reason. Prices that are taken but doubtful are
 // listed as suspicious; where the price itself is in doubt the row says so (`unverified`), so that no recommendation
-// puts it first. Memory is bounded whatever the feed: rows beyond kMostPrices are refused.
+// puts it first. Memory is bounded whatever the feed: prices are packed, and rows beyond kMostPrices are refused.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,9 +22,6 @@
 #include "feeds/feed.h"
 
 namespace rightsize::feeds {
-
-// No provider lists more prices of GPU machines than this; a feed that does is damaged or not a price list.
-inline constexpr std::size_t kMostPrices = 500'000;
 
 // How often something happened, with the first examples.
 struct Finding {
@@ -43,12 +41,45 @@ struct Audit {
   long withdrawn = 0;   // prices of the provider that the feed no longer lists
 };
 
+// What many prices have in common, once.
+class Shared {
+ public:
+  std::string_view text(std::string_view text);
+  const catalog::ExchangeRate* rate(const catalog::ExchangeRate& rate);
+  std::size_t bytes() const { return bytes_; }  // of texts
+
+ private:
+  std::set<std::string, std::less<>> texts_;
+  std::map<std::pair<std::string, int>, catalog::ExchangeRate> rates_;  // by currency and day
+  std::size_t bytes_ = 0;
+};
+
+// A catalog::Price in a quarter of its size; texts and rate belong to Import::shared.
+struct ImportedPrice {
+  std::string_view provider, instance, region, zone, note = {};
+  catalog::Purchase purchase = catalog::Purchase::kOnDemand;
+  bool undated = false, doubted = false;  // no source confirms the date, the price
+  Date date = {};
+  double usd_per_hour = 0;                      // of the machine
+  const catalog::ExchangeRate* rate = nullptr;  // null: listed in dollars
+  double list_price = 0;                        // in the currency of the rate
+
+  std::vector<std::string> unverified() const;
+};
+
+// By provider, instance, terms, region and zone: prices that may be merged are neighbours.
+struct ByOffer {
+  bool operator()(const ImportedPrice& a, const ImportedPrice& b) const;
+};
+
 struct Import {
-  std::vector<catalog::Price> prices;      // one per provider, instance, terms, region and zone, in that order
+  std::string source;
+  std::vector<ImportedPrice> prices;       // one per offer, in the order of ByOffer
   std::vector<catalog::Machine> machines;  // that are not in the catalogue
   std::vector<InterruptionRow> interruptions;
   std::set<std::string> providers;
   Audit audit;
+  std::shared_ptr<Shared> shared = std::make_shared<Shared>();
 };
 
 // What is known about the day of prices without a date.
@@ -77,42 +108,38 @@ class Importer : public FeedSink {
   Import finish();
 
  private:
-  using MachineKey = std::pair<std::string, std::string>;  // provider, instance
-  // By provider, instance, terms, region and zone: prices that may be merged are neighbours.
-  struct ByOffer {
-    bool operator()(const catalog::Price& a, const catalog::Price& b) const;
-  };
-  using Prices = std::set<catalog::Price, ByOffer>;
+  using MachineKey = std::pair<std::string_view, std::string_view>;  // provider, instance
+  using Price = ImportedPrice;
 
   const catalog::Machine* machine_of(const FeedRow& row);
   const catalog::Machine* new_machine(const FeedRow& row);
-  const catalog::Machine& machine_of(const catalog::Price& price) const;
+  const catalog::Machine& machine_of(const Price& price) const;
+  const std::vector<const catalog::Gpu*>& matching_gpus(const std::string& spelled);
   bool is_plausible(const FeedRow& row, const catalog::Machine& machine);
   void keep(const FeedRow& row);
-  void suspect(const std::string& why, const catalog::Price& price);
-  void doubt(const catalog::Price& price, const std::string& why);
+  void suspect(const std::string& why, const Price& price);
+  void doubt(const Price& price, const std::string& why);
   // Removes and refuses every price for which `wrong` holds.
-  void refuse_prices(const std::string& why, const std::function<bool(const catalog::Price&)>& wrong);
+  void refuse_prices(const std::string& why, const std::function<bool(const Price&)>& wrong);
   void check_spot();
   void check_band();
   void check_zones();
   void check_jumps();
   void settle_dates();
-  std::set<std::string> providers_with_chosen_regions() const;
+  std::set<std::string_view> providers_with_chosen_regions() const;
   bool convert(FeedRow& row);
-  void correct_memory(FeedRow& row) const;
+  void correct_memory(FeedRow& row);
   // Replaces neighbours that `same_group` puts together by what `merge` makes of them.
-  void merge_groups(
-      const std::function<bool(const catalog::Price&, const catalog::Price&)>& same_group,
-      const std::function<std::optional<catalog::Price>(const std::vector<const catalog::Price*>&)>& merge);
+  void merge_groups(const std::function<bool(const Price&, const Price&)>& same_group,
+                    const std::function<std::optional<Price>(const std::vector<const Price*>&)>& merge);
 
   const catalog::Catalog& catalog_;
   Date date_;
   DateIs date_is_;
-  std::string source_;
   std::map<MachineKey, const catalog::Machine*> machines_;  // of the catalogue
   std::map<MachineKey, catalog::Machine> new_machines_;
-  Prices prices_;
+  std::map<std::string, std::vector<const catalog::Gpu*>> matched_;  // by spelling
+  std::set<Price, ByOffer> prices_;
   Import import_;
 };
 

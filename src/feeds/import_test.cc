@@ -32,10 +32,8 @@ Checked<Import> import(const std::string& kind, const std::string& text, const s
 }
 
 double price(const Import& import, const std::string& instance, const std::string& region, Purchase purchase) {
-  for (const catalog::Price& one : import.prices) {
-    if (one.instance == instance && one.region == region && one.purchase == purchase) {
-      return in_usd_per_machine_hour(one.machine_price);
-    }
+  for (const ImportedPrice& one : import.prices) {
+    if (one.instance == instance && one.region == region && one.purchase == purchase) return one.usd_per_hour;
   }
   return 0;
 }
@@ -136,10 +134,10 @@ TEST(SkyPilot, SuspiciousPricesAreTakenAndSaid) {
   EXPECT_TRUE(found->audit.suspicious.contains("spot above on-demand"));
   EXPECT_TRUE(found->audit.suspicious.contains("under 30 % of what others ask for this GPU"));
   EXPECT_TRUE(found->audit.refused.contains("price beyond all reason for this GPU"));  // a cent an hour
-  for (const catalog::Price& one : found->prices) {
+  for (const ImportedPrice& one : found->prices) {
     const bool doubted =
         one.instance == "bait.8" || (one.instance == "p4d.24xlarge" && one.purchase == Purchase::kSpot);
-    EXPECT_EQ(!one.provenance.unverified.empty(), doubted) << one.instance;
+    EXPECT_EQ(one.doubted, doubted) << one.instance;
   }
 }
 
@@ -235,7 +233,7 @@ TEST(AwsCapacityBlocks, AFeeIsDividedByMachinesAndHours) {
   ASSERT_EQ(found->prices.size(), 1U);
   EXPECT_EQ(found->prices[0].purchase, catalog::Purchase::kBlock);
   EXPECT_EQ(found->prices[0].region, "us-east-2");
-  EXPECT_NEAR(in_usd_per_machine_hour(found->prices[0].machine_price), 31.464, 1e-9);
+  EXPECT_NEAR(found->prices[0].usd_per_hour, 31.464, 1e-9);
   EXPECT_EQ(found->audit.refused_rows, 1);
 }
 
@@ -246,9 +244,9 @@ TEST(AwsSpot, HistoryKeepsZoneIdsAndTheNewestPrice) {
     {"AvailabilityZone":"us-east-2c","InstanceType":"p5.48xlarge","ProductDescription":"Windows","SpotPrice":"30","Timestamp":"2026-10-31T01:00:00Z"}]})");
   ASSERT_TRUE(found);
   ASSERT_EQ(found->prices.size(), 1U);
-  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(found->prices[0].machine_price), 25);
+  EXPECT_DOUBLE_EQ(found->prices[0].usd_per_hour, 25);
   EXPECT_EQ(found->prices[0].region, "us-east-2");
-  EXPECT_EQ(format_date(*found->prices[0].provenance.date), "2026-10-31");
+  EXPECT_EQ(format_date(found->prices[0].date), "2026-10-31");
   const auto advice = import(
       "aws", R"({"ranges":[],"spot_advisor":{"us-east-1":{"Linux":{"p5.48xlarge":{"s":60,"r":3}},"Windows":{}}}})");
   ASSERT_TRUE(advice);
@@ -408,7 +406,7 @@ RC_GTEST_PROP(OwnTable, CurrencyIsAFactor, ()) {
   const auto dollars_of = [](const std::string& row, const std::string& option) {
     const auto found = import_dated(
         "csv", kOwnHeader + ("aws,p5.48xlarge,us-east-1,on-demand," + row + ",2026-09-30\n"), DateIs::kStated, option);
-    return found && found->prices.size() == 1 ? in_usd_per_machine_hour(found->prices.front().machine_price) : 0.0;
+    return found && found->prices.size() == 1 ? found->prices.front().usd_per_hour : 0.0;
   };
   const auto amount = [&](double by) { return fmt::format("{}", cents / 100.0 * by); };
   const double rate = built_in_catalog().exchange_rate("EUR", *parse_date("2026-09-30"))->usd;
@@ -417,6 +415,25 @@ RC_GTEST_PROP(OwnTable, CurrencyIsAFactor, ()) {
   RC_ASSERT(once == dollars_of(amount(1) + ",EUR", ""));
   RC_ASSERT(once == dollars_of(amount(1) + ",", "EUR"));
   RC_ASSERT(std::fabs(dollars_of(amount(factor) + " EUR,", "") - factor * once) < 1e-9 * once);
+}
+
+TEST(Importer, WhatNoProviderHasIsRefused) {
+  Importer importer(built_in_catalog(), *parse_date("2026-11-01"), "csv");
+  const auto take = [&](const std::string& instance, const std::string& region) {
+    FeedRow row;
+    row.provider = "acme", row.instance = instance, row.region = region, row.usd_per_hour = 20;
+    row.gpu = "H100-SXM", row.gpus = 8;
+    importer.take(row);
+  };
+  for (std::size_t i = 0; i < kMostMachines + 7; ++i) take(fmt::format("box-{}", i), "east");
+  for (std::size_t i = 0; i < kMostPrices; ++i) take("box-0", fmt::format("region-{}", i));
+  take("box-0", std::string(201, 'x'));
+  const Import found = importer.finish();
+  EXPECT_EQ(found.machines.size(), kMostMachines);
+  EXPECT_EQ(found.audit.taken, static_cast<long>(kMostPrices));
+  EXPECT_EQ(found.audit.refused.at("more types of machines than any provider has").count, 7);
+  EXPECT_EQ(found.audit.refused.at(kTooMany).count, static_cast<long>(kMostMachines));
+  EXPECT_TRUE(found.audit.refused.contains("a name is longer than 200 characters"));
 }
 
 // A copy of a list keeps the dates on file where nothing changed, and never makes a price look newer than it is.
@@ -439,9 +456,9 @@ RC_GTEST_PROP(Importer, ACopyIsNotAConfirmation, ()) {
   importer.take(row);
   const Import found = importer.finish();
   RC_ASSERT(found.prices.size() == 1U);
-  const catalog::Provenance& from = found.prices.front().provenance;
-  const bool doubted = std::ranges::find(from.unverified, "date") != from.unverified.end();
-  if (!changed) RC_ASSERT(from.date == known.provenance.date && !doubted);
+  const ImportedPrice& price = found.prices.front();
+  const bool doubted = price.undated;
+  if (!changed) RC_ASSERT(price.date == *known.provenance.date && !doubted);
   // A live copy that differs from what the same source said before has changed since; a file on disk may be older.
   if (changed) RC_ASSERT(doubted == (how == DateIs::kWritten));
 }

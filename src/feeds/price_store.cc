@@ -55,12 +55,6 @@ constexpr const char* kFeedTables[] = {
     "PRIMARY KEY (feed, provider))",
 };
 
-using OfferKey = std::tuple<std::string, std::string, std::string, std::string, std::string>;
-
-OfferKey key_of(const Price& price) {
-  return {price.provider, price.instance, price.region, price.zone, std::string(name_of(price.purchase))};
-}
-
 store::Where where(const PriceFilter& filter) {
   store::Where where;
   where.among("o.provider", filter.providers);
@@ -112,42 +106,57 @@ class ImportWriter {
   }
 
  private:
+  using Price = ImportedPrice;
+
+  // What the feed said before about an offer.
   struct Current {
-    std::int64_t day = 0;
-    bool dated = true;
-    std::string provider;
+    std::int64_t offer = 0;
+    int day = 0;
+    bool dated = true, listed = false;  // listed: a new complete list could withdraw it
   };
 
+  // Gives numbers to offers that the store does not have. The prices are sorted, which saves an index of the store.
   Result<> number_offers() {
     std::int64_t last = 0;
+    const std::vector<Price>& prices = import_.prices;
+    ids_.resize(prices.size());
     Result<> read = database_.query(
         "SELECT id, provider, instance, region, zone, purchase FROM offer", {}, [&](const store::Row& row) {
           last = std::max(last, row.integer(0));
-          ids_[{std::string(row.text(1)), std::string(row.text(2)), std::string(row.text(3)), std::string(row.text(4)),
-                std::string(row.text(5))}] = row.integer(0);
+          const std::optional<Purchase> purchase = catalog::parse_purchase(row.text(5));
+          if (!purchase) return;
+          const Price offer{row.text(1), row.text(2), row.text(3), row.text(4), {}, *purchase};
+          const auto at = std::lower_bound(prices.begin(), prices.end(), offer, ByOffer());
+          if (at != prices.end() && !ByOffer()(offer, *at))
+            ids_[static_cast<std::size_t>(at - prices.begin())] = row.integer(0);
         });
     if (!read) return read;
-    std::vector<std::pair<OfferKey, std::int64_t>> fresh;
-    for (const Price& price : import_.prices) {
-      const auto [at, is_new] = ids_.try_emplace(key_of(price), last + 1);
-      if (!is_new) continue;
-      fresh.emplace_back(at->first, ++last);
+    std::vector<std::size_t> fresh;
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      if (ids_[i] != 0) continue;
+      ids_[i] = ++last;
+      fresh.push_back(i);
     }
     return store::insert_all(database_, "offer", {"id", "provider", "instance", "region", "zone", "purchase"}, fresh,
-                             [](const auto& offer) -> std::vector<Value> {
-                               const auto& [provider, instance, region, zone, purchase] = offer.first;
-                               return {offer.second, provider, instance, region, zone, purchase};
+                             [&](std::size_t i) -> std::vector<Value> {
+                               const Price& price = prices[i];
+                               return {ids_[i],
+                                       std::string(price.provider),
+                                       std::string(price.instance),
+                                       std::string(price.region),
+                                       std::string(price.zone),
+                                       std::string(name_of(price.purchase))};
                              });
   }
 
   // What this feed said before.
   Result<> read_current() {
     Result<> read = database_.query(
-        "SELECT p.offer, p.day, p.doubts, o.provider FROM current_price p JOIN offer o ON o.id = p.offer WHERE p.feed "
-        "= "
-        "$1",
+        "SELECT p.offer, p.day, p.doubts, o.provider FROM current_price p JOIN offer o ON o.id = p.offer "
+        "WHERE p.feed = $1 ORDER BY p.offer",
         {label_.feed}, [&](const store::Row& row) {
-          current_[row.integer(0)] = {row.integer(1), !has(apart(row.text(2)), "date"), std::string(row.text(3))};
+          current_.push_back({row.integer(0), static_cast<int>(row.integer(1)), !has(apart(row.text(2)), "date"),
+                              import_.providers.contains(std::string(row.text(3)))});
         });
     if (!read) return read;
     return database_.query("SELECT provider, day FROM listing WHERE feed = $1", {label_.feed},
@@ -156,20 +165,25 @@ class ImportWriter {
 
   // Whether a price is newer than what the feed said before. A price whose day is unknown replaces none whose day is
   // known. Where a newer complete list of the feed does not have the offer, it is no longer sold.
-  bool is_news(const Price& price) const {
-    const auto before = current_.find(ids_.at(key_of(price)));
-    const bool dated = !has(price.provenance.unverified, "date");
-    if (before != current_.end()) return dated != before->second.dated ? dated : day_of(price) >= before->second.day;
+  bool is_news(const Price& price, const Current* before) const {
+    const bool dated = !price.undated;
+    if (before != nullptr) return dated != before->dated ? dated : price.date.day >= before->day;
     const auto listing = listings_.find(price.provider);
-    return listing == listings_.end() || (dated && std::max(day_of(price), complete_day()) >= listing->second);
+    return listing == listings_.end() ||
+           (dated && std::max(std::int64_t{price.date.day}, complete_day()) >= listing->second);
   }
 
   Result<> choose() {
-    for (const Price& price : import_.prices) {
-      const bool news = is_news(price);
-      if (news) chosen_.push_back(&price);
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      const Price& price = import_.prices[i];
+      const auto before = std::ranges::lower_bound(current_, ids_[i], {}, &Current::offer);
+      const bool known = before != current_.end() && before->offer == ids_[i];
+      const bool news = is_news(price, known ? &*before : nullptr);
+      if (known) before->listed = false;
+      if (known && news) replaced_.push_back(ids_[i]);
+      if (news) chosen_.push_back(i);
       if (!news) ++audit_.older;
-      if (news || !has(price.provenance.unverified, "date")) kept_.push_back(&price);
+      if (news || !price.undated) kept_.push_back(i);
     }
     return {};
   }
@@ -180,50 +194,45 @@ class ImportWriter {
   // Removes what the feed listed for these providers and no longer lists, unless that is newer than this list; listed
   // prices are written again.
   Result<> withdraw() {
-    std::set<std::int64_t> named, gone;
-    for (const Price& price : import_.prices) named.insert(ids_.at(key_of(price)));
-    for (const Price* price : chosen_) gone.insert(ids_.at(key_of(*price)));
-    for (const auto& [offer, before] : current_) {
-      const bool ours = complete_day() > 0 && import_.providers.contains(before.provider);
-      if (!ours || named.contains(offer) || before.day > complete_day()) continue;
-      gone.insert(offer);
+    for (const Current& before : current_) {
+      if (!before.listed || before.day > complete_day()) continue;
+      replaced_.push_back(before.offer);
       ++audit_.withdrawn;
     }
-    return for_each(gone, [&](std::int64_t offer) {
+    return for_each(replaced_, [&](std::int64_t offer) {
       return database_.run("DELETE FROM current_price WHERE offer = $1 AND feed = $2", {offer, label_.feed});
     });
   }
 
   std::int64_t day() const { return label_.date.day; }
-  std::int64_t day_of(const Price& price) const { return price.provenance.date.value_or(label_.date).day; }
 
   Result<> write_current() {
     return store::insert_all(
         database_, "current_price",
         {"offer", "feed", "day", "usd", "doubts", "note", "currency", "amount", "rate", "rate_day", "rate_source"},
-        chosen_, [&](const Price* price) -> std::vector<Value> {
-          const double usd = in_usd_per_machine_hour(price->machine_price);
-          const catalog::Conversion listed = price->converted.value_or(
-              catalog::Conversion{usd, {std::string(catalog::kDollars), 1, {static_cast<int>(day_of(*price))}, {}}});
-          return {ids_.at(key_of(*price)),
+        chosen_, [&](std::size_t i) -> std::vector<Value> {
+          const Price& price = import_.prices[i];
+          const catalog::ExchangeRate dollars{std::string(catalog::kDollars), 1, price.date, {}};
+          const catalog::ExchangeRate& rate = price.rate != nullptr ? *price.rate : dollars;
+          return {ids_[i],
                   label_.feed,
-                  day_of(*price),
-                  usd,
-                  joined(price->provenance.unverified),
-                  price->provenance.note,
-                  listed.rate.currency,
-                  listed.amount,
-                  listed.rate.usd,
-                  std::int64_t{listed.rate.date.day},
-                  listed.rate.source};
+                  std::int64_t{price.date.day},
+                  price.usd_per_hour,
+                  joined(price.unverified()),
+                  std::string(price.note),
+                  rate.currency,
+                  price.rate != nullptr ? price.list_price : price.usd_per_hour,
+                  rate.usd,
+                  std::int64_t{rate.date.day},
+                  rate.source};
         });
   }
 
   Result<> write_history() {
-    return for_each(kept_, [&](const Price* price) {
+    return for_each(kept_, [&](std::size_t i) {
+      const Price& price = import_.prices[i];
       return store::put(database_, "price", {"offer", "day", "usd"},
-                        {ids_.at(key_of(*price)), day_of(*price), in_usd_per_machine_hour(price->machine_price)},
-                        "offer, day");
+                        {ids_[i], std::int64_t{price.date.day}, price.usd_per_hour}, "offer, day");
     });
   }
 
@@ -279,10 +288,11 @@ class ImportWriter {
   const Import& import_;
   const ImportLabel& label_;
   Audit audit_;
-  std::map<OfferKey, std::int64_t> ids_;
-  std::map<std::int64_t, Current> current_;  // by offer
-  std::map<std::string, std::int64_t> listings_;
-  std::vector<const Price*> chosen_, kept_;  // that become current; that enter the history
+  std::vector<std::int64_t> ids_;  // of the offers of import_.prices
+  std::vector<Current> current_;   // by offer
+  std::map<std::string, std::int64_t, std::less<>> listings_;
+  std::vector<std::size_t> chosen_, kept_;  // prices that become current; that enter the history
+  std::vector<std::int64_t> replaced_;      // offers with a current price that is replaced or withdrawn
 };
 
 }  // namespace
@@ -352,11 +362,14 @@ Result<> PriceStore::add_to(catalog::Catalog& catalog) {
   // The newest price of each offer, whichever feed it is from. Known days come before unknown ones; on one day the
   // user's own table wins.
   using Rank = std::tuple<bool, std::int64_t, bool, std::string>;
-  std::map<OfferKey, std::pair<Rank, Price>> newest;
+  using Region = std::tuple<std::string, std::string, std::string, Purchase>;
+  std::map<Region, std::vector<Price>> stored;
+  std::int64_t last_offer = 0;
+  Rank last_rank;
   read = database_->query(
       "SELECT o.provider, o.instance, o.region, o.zone, o.purchase, p.day, p.usd, p.feed, p.doubts, p.note, (SELECT "
-      "MIN(h.day) FROM price h WHERE h.offer = p.offer), p.currency, p.amount, p.rate, p.rate_day, p.rate_source FROM "
-      "current_price p JOIN offer o ON o.id = p.offer",
+      "MIN(h.day) FROM price h WHERE h.offer = p.offer), p.currency, p.amount, p.rate, p.rate_day, p.rate_source, "
+      "p.offer FROM current_price p JOIN offer o ON o.id = p.offer ORDER BY p.offer",
       {}, [&](const store::Row& row) {
         const PricePoint point = point_of(row);
         if (!machines.contains({point.provider, point.instance})) return;
@@ -375,16 +388,15 @@ Result<> PriceStore::add_to(catalog::Catalog& catalog) {
                                                 {std::string(row.text(11)), row.number(13),
                                                  Date{static_cast<int>(row.integer(14))}, std::string(row.text(15))}};
         Rank rank(!has(price.provenance.unverified, "date"), point.date.day, feed == "csv", feed);
-        auto [at, is_new] = newest.try_emplace(key_of(price), rank, price);
-        if (!is_new && at->second.first < rank) at->second = {std::move(rank), std::move(price)};
+        std::vector<Price>& prices = stored[{price.provider, price.instance, price.region, price.purchase}];
+        const bool again = !prices.empty() && row.integer(16) == last_offer;
+        if (again && !(last_rank < rank)) return;
+        if (again) prices.pop_back();
+        prices.push_back(std::move(price));
+        last_offer = row.integer(16);
+        last_rank = std::move(rank);
       });
   if (!read) return read;
-  using Region = std::tuple<std::string, std::string, std::string, Purchase>;
-  std::map<Region, std::vector<Price>> stored;
-  for (auto& [key, ranked] : newest) {
-    Price& price = ranked.second;
-    stored[{price.provider, price.instance, price.region, price.purchase}].push_back(std::move(price));
-  }
   // The newer of a region's prices wins; a row in the user's own files always does.
   const auto day_of = [](const std::vector<Price>& prices) {
     std::optional<Date> day;
@@ -401,7 +413,10 @@ Result<> PriceStore::add_to(catalog::Catalog& catalog) {
     stored.erase(newer);
     return false;
   });
-  for (auto& [region, prices] : stored) std::move(prices.begin(), prices.end(), std::back_inserter(catalog.prices));
+  for (auto& [region, prices] : stored) {
+    std::ranges::sort(prices, {}, &Price::zone);  // the numbers of offers depend on the order of imports
+    std::move(prices.begin(), prices.end(), std::back_inserter(catalog.prices));
+  }
   return {};
 }
 

@@ -36,14 +36,16 @@ catalog::Catalog few_machines() {
 Import import_of(const PriceFile& file) {
   Import import;
   for (const auto& [offer, cents] : file.prices) {
-    catalog::Price& price = import.prices.emplace_back();
-    price.provider = offer / 2 == 0 ? "other" : "acme", price.instance = "m" + std::to_string(offer / 2);
+    ImportedPrice& price = import.prices.emplace_back();
+    price.provider = offer / 2 == 0 ? "other" : "acme";
+    price.instance = import.shared->text("m" + std::to_string(offer / 2));
     price.region = offer % 2 == 0 ? "east" : "west";
-    price.machine_price = usd_per_machine_hour(cents / 100.0);
-    price.provenance.date = Date{file.day};
-    if (!file.dated) price.provenance.unverified = {"date"};
-    import.providers.insert(price.provider);
+    price.usd_per_hour = cents / 100.0;
+    price.date = Date{file.day};
+    price.undated = !file.dated;
+    import.providers.emplace(price.provider);
   }
+  std::ranges::sort(import.prices, ByOffer());
   return import;
 }
 
@@ -106,7 +108,8 @@ RC_GTEST_PROP(PriceStore, OlderDataNeverReplacesNewer, ()) {
 TEST(PriceStore, AListPriceInAnotherCurrencyIsKeptAsListed) {
   PriceStore store = *PriceStore::open(":memory:", store::Access::kWrite);
   Import import = import_of({"csv", 20'000, false, true, {{1, 116}}});
-  import.prices.front().converted = catalog::Conversion{1, { "EUR", 1.16, Date{19'999}, "ecb-rates" }};
+  import.prices.front().rate = import.shared->rate({"EUR", 1.16, Date{19'999}, "ecb-rates"});
+  import.prices.front().list_price = 1;
   ASSERT_TRUE(store.save(import, {"csv", "file", Date{20'000}, false}));
   catalog::Catalog catalog = few_machines();
   ASSERT_TRUE(store.add_to(catalog));

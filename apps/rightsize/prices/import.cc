@@ -44,15 +44,13 @@ std::string source_key(const std::string& feed) { return feed == "skypilot" ? "s
 
 std::string prices_csv(const feeds::Import& import, const std::string& provider) {
   std::string text = "instance,region,zone,purchase,price,currency,source,date,unverified,note\n";
-  for (const catalog::Price& price : import.prices) {
+  for (const feeds::ImportedPrice& price : import.prices) {
     if (price.provider != provider) continue;
-    const catalog::Provenance& from = price.provenance;
-    const std::string amount = price.converted
-                                   ? fmt::format("{:.8g},{}", price.converted->amount, price.converted->rate.currency)
-                                   : fmt::format("{:.8g}USD/h,", in_usd_per_machine_hour(price.machine_price));
+    const std::string amount = price.rate != nullptr ? fmt::format("{:.8g},{}", price.list_price, price.rate->currency)
+                                                     : fmt::format("{:.8g}USD/h,", price.usd_per_hour);
     text += fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_cell(price.instance), csv_cell(price.region),
-                        csv_cell(price.zone), catalog::name_of(price.purchase), amount, fmt::join(from.sources, "|"),
-                        format_date(*from.date), fmt::join(from.unverified, "|"), csv_cell(from.note));
+                        csv_cell(price.zone), catalog::name_of(price.purchase), amount, import.source,
+                        format_date(price.date), fmt::join(price.unverified(), "|"), csv_cell(price.note));
   }
   return text;
 }

@@ -166,6 +166,7 @@ class AwsReader {
     const auto attribute = [&](const ProductRule& rule) { return std::string_view(text_at(*attributes, rule.json)); };
     if (instance.empty() || !is_plain(attribute)) return sink_.pass();
     if (const Machine* machine = machines_.find(instance)) {
+      if (products_.size() >= kMostPrices) return sink_.refuse(kTooMany, machine->instance, 0);
       products_[sku] = {machine->instance, text_at(*attributes, "regionCode"),
                         text_at(*attributes, "marketoption") == "CapacityBlock"};
     } else if (value_at(*attributes, "gpu") != nullptr) {
@@ -201,6 +202,7 @@ class AwsReader {
     if (price.term != "Reserved" || price.offering == "convertible") return sink_.pass();
     const int years = price.lease.starts_with('3') ? 3 : 1;
     const int payment = price.option == "No Upfront" ? 0 : price.option == "Partial Upfront" ? 1 : 2;
+    if (reserved_.size() >= kMostPrices) return sink_.refuse(kTooMany, what, price.line);
     Reservation& kept = reserved_[{std::string(price.instance), std::string(price.region), years, payment}];
     (price.unit == "Quantity" ? kept.upfront : kept.hourly) = *price.usd;
     kept.line = price.line;

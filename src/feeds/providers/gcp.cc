@@ -80,7 +80,9 @@ class GcpParts {
       part = says("Ram") || says("RAM") ? GcpPart::kRam : GcpPart::kCore;
     }
     if (other || what.empty()) return sink_.pass();
-    for (const JsonValue& region : items_at(sku, "serviceRegions")) prices_[{what, part, purchase}][region.text] = *usd;
+    std::map<std::string, double>& regions = prices_[{what, part, purchase}];
+    if (regions.size() >= kMostPrices / 100) return sink_.refuse(kTooMany, what, 0);
+    for (const JsonValue& region : items_at(sku, "serviceRegions")) regions[region.text] = *usd;
   }
 
   // The machine family, as instance types begin: "A2 Instance Core running in Americas", "Commitment v1: G2 Ram in

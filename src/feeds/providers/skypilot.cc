@@ -69,12 +69,23 @@ void take_machine(const TableRow& table, const FeedInput& input, FeedSink& sink)
 // Google's machines have a row without their GPUs and one for the GPUs without a machine.
 class GoogleParts {
  public:
-  void keep(const TableRow& table) {
+  explicit GoogleParts(const catalog::Catalog& catalog) {
+    for (const catalog::Machine& machine : catalog.machines) {
+      if (machine.provider == "gcp") hosts_[host_of(machine)];
+    }
+  }
+
+  void keep(const TableRow& table, FeedSink& sink) {
     const FeedRow row = row_of(table, kSkyColumns, "gcp");
+    if (++kept_ > kMostPrices) return sink.refuse(kTooMany, row.instance, row.line);
     const Part part{table.number("Price"), table.number("SpotPrice"), row.line};
-    auto& parts =
-        row.instance.empty() ? gpus_[fmt::format("{}x{}", row.gpus.value_or(0), row.gpu)] : hosts_[row.instance];
-    parts[{row.region, row.zone}] = part;
+    if (row.instance.empty()) {
+      gpus_[fmt::format("{}x{}", row.gpus.value_or(0), row.gpu)][{row.region, row.zone}] = part;
+    } else if (const auto host = hosts_.find(row.instance); host != hosts_.end()) {
+      host->second[{row.region, row.zone}] = part;
+    } else {
+      --kept_;  // a machine without GPUs
+    }
   }
 
   void sum(const catalog::Catalog& catalog, FeedSink& sink) const {
@@ -82,8 +93,7 @@ class GoogleParts {
       const auto gpus = machine.provider == "gcp" ? gpus_.find(gpu_part(machine)) : gpus_.end();
       if (gpus == gpus_.end()) continue;
       const bool alone = machine.instance.starts_with("tpu-");
-      const auto hosts = hosts_.find(machine.instance.substr(0, machine.instance.find('+')));
-      if (hosts == hosts_.end() && !alone) continue;
+      const auto hosts = hosts_.find(host_of(machine));
       for (const auto& [zone, gpu] : gpus->second) {
         Part host{0, 0, gpu.line};
         if (!alone) {
@@ -103,6 +113,10 @@ class GoogleParts {
     long line = 0;
   };
   using Zone = std::pair<std::string, std::string>;  // region, zone
+
+  static std::string host_of(const catalog::Machine& machine) {
+    return machine.instance.substr(0, machine.instance.find('+'));
+  }
 
   // A host that is included in the price of its GPUs has none: a4 is sold by the GPU slice.
   static void add(const catalog::Machine& machine, const Zone& zone, std::optional<double> host,
@@ -130,6 +144,7 @@ class GoogleParts {
   }
 
   std::map<std::string, std::map<Zone, Part>, std::less<>> hosts_, gpus_;
+  std::size_t kept_ = 0;
 };
 
 Result<> read_skypilot(const FeedInput& input, FeedSink& sink) {
@@ -137,13 +152,13 @@ Result<> read_skypilot(const FeedInput& input, FeedSink& sink) {
     return fail(bad_input(input.file + ": the file does not name its cloud")
                     .with_hint("name it with --provider, or keep the catalogue's folder: aws/vms.csv"));
   }
-  GoogleParts parts;
+  GoogleParts parts(input.catalog);
   Result<> done = read_rows(input, {"InstanceType", "AcceleratorName", "AcceleratorCount", "Price", "Region"},
                             "a SkyPilot catalogue", [&](const TableRow& table) {
                               if (!table.is_complete()) {
                                 sink.refuse("too few columns", table["InstanceType"], table.line());
                               } else if (input.provider == "gcp") {
-                                parts.keep(table);
+                                parts.keep(table, sink);
                               } else {
                                 take_machine(table, input, sink);
                               }
