@@ -18,7 +18,7 @@ Answer<Report> call(const std::string& command, const Settings& settings = {},
 // The names that `rightsize --help` lists.
 std::vector<std::string> commands();
 
-// "0.1.0"
+// "0.2.0"
 std::string version();
 
 }  // namespace rightsize::v1
