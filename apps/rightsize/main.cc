@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <optional>
@@ -329,7 +330,7 @@ int print_error(const Errors& errors) {
   return exit_code(errors.front());
 }
 
-// "rightsize 0.1.0 (commit 0123456789ab)"
+// "rightsize 0.2.0 (commit 0123456789ab)"
 std::string version_line() {
   const std::string_view commit = RIGHTSIZE_COMMIT;
   return fmt::format("rightsize {}{}\n", RIGHTSIZE_VERSION, commit.empty() ? "" : fmt::format(" (commit {})", commit));
@@ -438,9 +439,17 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
   if (nearest && nearest->front() == words.front()) {
     if (const std::vector<std::string> without = left_out(words, *nearest); !without.empty())
       std::cerr << fmt::format("note: the command below leaves out {}\n", fmt::join(without, ", "));
+    if (const std::vector<std::string> added = put_in(words, *nearest); !added.empty())
+      std::cerr << fmt::format("note: replace the example: {}\n", fmt::join(added, ", "));
   }
-  // Otherwise an example of the command, if it needs no file that is missing here.
-  if (const Command* command = find_command(words.front()); command != nullptr && !nearest) {
+  // Otherwise an example of the command, if it needs no file that is missing here. Not where a model, a GPU or a file
+  // was named: an example would answer another question.
+  const bool names_something = std::any_of(words.begin() + 1, words.end(), [](const std::string& word) {
+    std::error_code ignored;
+    const std::string value = word.substr(word.starts_with("--") ? std::min(word.find('='), word.size() - 1) + 1 : 0);
+    return !value.empty() && (kind_of_word(value) != WordKind::kOther || std::filesystem::exists(value, ignored));
+  });
+  if (const Command* command = find_command(words.front()); command != nullptr && !nearest && !names_something) {
     for (const char* example : command->examples) {
       std::vector<std::string> shown;
       for (const std::string_view word : split_list(example, ' ')) shown.emplace_back(word);

@@ -7,6 +7,7 @@
 
 #include "model/serve_settings.h"
 #include "perf/perf.h"
+#include "plan/candidates.h"
 #include "plan/hand_over_facts.h"
 #include "plan/layouts.h"
 

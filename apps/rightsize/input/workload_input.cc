@@ -9,7 +9,8 @@
 #include "base/text.h"
 #include "catalog/words.h"
 #include "rightsize/input/job_flags.h"
-#include "rightsize/typed/aliases.h"
+#include "rightsize/input/named_gpu.h"
+#include "rightsize/typed/work.h"
 
 namespace rightsize::app {
 namespace {
@@ -44,48 +45,47 @@ bool is_setting(const std::string& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
-// Translates a key of a file from the name other tools use: provider, region, num_gpus, use_spot. Unknown keys stay.
-void rename(model::Setting& setting) {
-  std::string name = to_lower(setting.name);
-  for (char& c : name) c = c == '_' ? '-' : c;
-  const auto take_name = [&](const std::string& meant) {
-    for (const std::string& one : {meant, meant + "s"}) {
-      if (!is_setting(one)) continue;
-      setting.name = one;
-      return true;
-    }
-    return false;
-  };
-  if (is_setting(setting.name) || take_name(name)) return;
-  for (const FlagAlias& alias : flag_aliases()) {
-    const std::size_t equals = std::min(alias.meant.find('='), alias.meant.size());
-    const std::vector<std::string_view> typed = split_list(alias.typed, ' ');
-    const std::string_view value = equals == alias.meant.size() ? std::string_view{} : alias.meant.substr(equals + 1);
-    const bool is_switch = !value.empty();
-    if (value.find('*') != value.npos) continue;
-    if (std::find(typed.begin(), typed.end(), "--" + name) == typed.end()) continue;
-    if (is_switch && setting.value != "true" && setting.value != "yes") continue;
-    if (!alias.meant.starts_with("--") || !take_name(std::string(alias.meant.substr(2, equals - 2)))) continue;
-    if (is_switch) setting.value = value;
-    return;
+// The settings of a file by our names, understood as the same words on a command line would be: `num_gpus: 8`,
+// `gpus: H100:8`, `slo: p95-ttft=1s`, `users: 2000`. Keys that are not understood stay, to be refused at their place.
+std::vector<model::Setting> by_our_names(const std::vector<model::Setting>& settings) {
+  WorkloadFlags unused;
+  FlagSet command;
+  add_workload_flags(command, unused);
+  Typed typed{{"recommend"}};
+  std::map<std::string, Place> places;
+  Place foreign;
+  for (const model::Setting& setting : settings) {
+    std::string name = to_lower(setting.name);
+    std::replace(name.begin(), name.end(), '_', '-');
+    if (is_setting(setting.name)) name = setting.name;
+    places["--" + name] = setting.place;
+    if (!is_setting(name)) foreign = setting.place;
+    typed.words.push_back(fmt::format("--{}={}", name, setting.value));
   }
-}
-
-// The settings of a file by our names. `gpus: H100:8` becomes a GPU and a number.
-std::vector<model::Setting> by_our_names(std::vector<model::Setting> settings) {
-  std::vector<model::Setting> renamed;
-  for (model::Setting& setting : settings) {
-    rename(setting);
-    const catalog::CountedGpu counted = catalog::split_gpu_count(setting.value);
-    const bool list = setting.value.find(',') != std::string::npos;
-    if ((setting.name == "gpu" || setting.name == "gpus") && counted.count && !list) {
-      renamed.push_back({"gpu", counted.name, setting.place});
-      renamed.push_back({"gpus", std::to_string(*counted.count), setting.place});
-    } else {
-      renamed.push_back(std::move(setting));
+  const Typed meant = meant_work(meant_flags(std::move(typed), command.declared()), command.declared());
+  for (const std::string& text : meant.notes) note(text);
+  std::vector<model::Setting> ours;
+  for (std::size_t i = 1; i < meant.words.size(); ++i) {
+    const std::string& word = meant.words[i];
+    const std::size_t equals = std::min(word.find('='), word.size());
+    const std::string flag = word.substr(0, equals);
+    std::string value = word.substr(std::min(equals + 1, word.size()));
+    const bool follows = equals == word.size() && i + 1 < meant.words.size() && !meant.words[i + 1].starts_with("--");
+    if (follows) value = meant.words[++i];
+    const auto known = places.find(flag);
+    const Place place = known == places.end() ? foreign : known->second;
+    WorkloadFlags one;
+    FlagSet flags;
+    add_workload_flags(flags, one);
+    const auto unknown = flags.parse(follows ? std::vector{word, value} : std::vector{word});
+    if (!unknown || !unknown->empty() || !one.prices.empty()) {
+      const std::deque<FlagInfo> declared = flags.declared();
+      const auto own = std::ranges::find_if(declared, [&](const FlagInfo& info) { return info.is_called(flag); });
+      one.settings = {{own == declared.end() ? flag.substr(2) : std::string(own->setting->name), value}};
     }
+    for (const auto& [setting, text] : one.settings) ours.push_back({setting, text, place});
   }
-  return renamed;
+  return ours;
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ Checked<std::vector<std::vector<model::Setting>>> read_workloads(const WorkloadF
     }
     RIGHTSIZE_TRY(workloads, plan::read_workload_file(flags.file == "-" ? "standard input" : flags.file, *text));
   }
-  for (auto& settings : workloads) settings = by_our_names(std::move(settings));
+  for (auto& settings : workloads) settings = by_our_names(settings);
   std::map<std::string, std::string> given = flags.settings;
   if (!flags.prices.bills.empty()) {
     const auto folder = flags.settings.find("catalog");

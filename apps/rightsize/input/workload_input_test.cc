@@ -60,6 +60,24 @@ TEST_F(WorkloadInput, KeysOfOtherToolsAreOurs) {
   EXPECT_EQ(value_of(settings, "odd"), "1");  // for the request to refuse, with its place
 }
 
+// A file is understood as the command line with the same words.
+TEST_F(WorkloadInput, JobsTrafficAndLimitsMayBeInTheUsersWords) {
+  const auto workloads = read_workloads(
+      {file("workloads:\n"
+            "  - {model: llama-3.1-8b, job: serve, requests_per_day: 86400, slo: {p95-ttft: 1s, tpot: 50ms}}\n"
+            "  - {model: bge-m3, job: embed, docs: 50M/day}\n"),
+       {},
+       {}});
+  ASSERT_TRUE(workloads) << describe(workloads.error());
+  EXPECT_EQ(value_of((*workloads)[0], "ttft-slo"), "1s");
+  EXPECT_EQ(value_of((*workloads)[0], "tpot-slo"), "50ms");
+  EXPECT_EQ(value_of((*workloads)[0], "slo-percentile"), "95");
+  EXPECT_NE(value_of((*workloads)[0], "rate"), "absent");
+  EXPECT_EQ(value_of((*workloads)[0], "slo"), "absent");
+  EXPECT_EQ(value_of((*workloads)[1], "job"), "serve");
+  EXPECT_NE(value_of((*workloads)[1], "items"), "absent");
+}
+
 TEST_F(WorkloadInput, AMissingFileIsNamed) {
   const auto workloads = read_workloads({"/nowhere/workload.yaml", {}, {}});
   ASSERT_FALSE(workloads);

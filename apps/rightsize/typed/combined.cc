@@ -2,21 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "base/amount.h"
 #include "base/date.h"
-#include "base/file.h"
-#include "base/located_json.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/sentence.h"
+#include "rightsize/typed/training_config.h"
 
 namespace rightsize::app {
 namespace {
@@ -47,7 +45,7 @@ class Combiner {
     if (has("--speculate")) put_draft();
     if (has("--algorithm")) put_rl();
     if (has("--provider")) put_place();
-    if (has("--zero")) put_deepspeed();
+    if (has("--zero")) put_training_config(typed_, declared_);
     if (has("--audio-hours")) put_audio();
     if (has("--team-tag") && !has("--by")) put_group();
     if (has("--since") && has("--until")) put_month();
@@ -267,29 +265,6 @@ class Combiner {
       put("--deadline", length);
       say(fmt::format("--window {} is --window 24h --deadline {}", text, length));
       return;
-    }
-  }
-
-  // --deepspeed ds_config.json: the stage and what is offloaded.
-  void put_deepspeed() {
-    for (std::size_t i = 1; i + 1 < typed_.words.size(); ++i) {
-      const std::string path = typed_.words[i + 1];
-      if (typed_.words[i] != "--deepspeed" || !path.ends_with(".json") || !std::filesystem::exists(path)) continue;
-      const Result<std::string> text = read_file(path);
-      const Checked<LocatedJson> json = text ? LocatedJson::parse(path, *text) : fail(Errors{text.error()});
-      const JsonMember* zero = json ? json->root().find("zero_optimization") : nullptr;
-      const JsonMember* stage = zero != nullptr ? zero->value.find("stage") : nullptr;
-      if (stage == nullptr || stage->value.type != JsonType::kNumber) return;
-      typed_.words.erase(typed_.words.begin() + static_cast<std::ptrdiff_t>(i),
-                         typed_.words.begin() + static_cast<std::ptrdiff_t>(i + 2));
-      put("--zero", fmt::format("{:g}", stage->value.number));
-      std::string said = fmt::format("{} is --zero {:g}", path, stage->value.number);
-      const bool parameters = zero->value.find("offload_param") != nullptr;
-      if (has("--offload") && (parameters || zero->value.find("offload_optimizer") != nullptr)) {
-        put("--offload", parameters ? "parameters" : "optimizer");
-        said += fmt::format(" --offload {}", parameters ? "parameters" : "optimizer");
-      }
-      return say(said);
     }
   }
 

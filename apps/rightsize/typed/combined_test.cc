@@ -88,15 +88,62 @@ TEST(CombinedFlags, ConfigurationsOfOtherTools) {
   EXPECT_EQ(combined_value(verl, "--samples"), "5");
   EXPECT_EQ(combined_value(verl, "--gpus"), "16");
   EXPECT_EQ(combined_value(verl, "--model"), "Qwen/Qwen3-8B");
-  const std::string path = testing::TempDir() + "ds_config.json";
-  for (const int stage : {1, 2, 3}) {
-    std::ofstream(path) << fmt::format(
-        R"({{"zero_optimization": {{"stage": {}, "offload_optimizer": {{"device": "cpu"}}}}}})", stage);
-    const Typed deepspeed = combined("memory llama-3.1-8b --gpu a100 --deepspeed " + path);
-    EXPECT_EQ(combined_value(deepspeed, "--zero"), std::to_string(stage));
-    EXPECT_EQ(combined_value(deepspeed, "--offload"), "optimizer");
+}
+
+class TrainingConfigs : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    path_ = testing::TempDir() + name;
+    std::ofstream(path_) << text;
+    return path_;
   }
-  std::filesystem::remove(path);
+  ~TrainingConfigs() override { std::filesystem::remove(path_); }
+
+ private:
+  std::string path_;
+};
+
+TEST_F(TrainingConfigs, DeepSpeed) {
+  for (const int stage : {1, 2, 3}) {
+    const std::string path = file("ds_config.json", fmt::format(R"({{"zero_optimization": {{"stage": {},
+        "offload_optimizer": {{"device": "cpu"}}}}, "train_micro_batch_size_per_gpu": {},
+        "gradient_accumulation_steps": 8, "wall_clock_breakdown": true}})",
+                                                                stage, stage + 1));
+    const Typed typed = combined("memory llama-3.1-8b --gpu a100 --deepspeed " + path);
+    EXPECT_EQ(combined_value(typed, "--zero"), std::to_string(stage));
+    EXPECT_EQ(combined_value(typed, "--offload"), "optimizer");
+    EXPECT_EQ(combined_value(typed, "--batch"), std::to_string(stage + 1));
+    EXPECT_EQ(combined_value(typed, "--accumulate"), "8");
+    EXPECT_THAT(typed.notes, Contains(testing::HasSubstr("not used: wall_clock_breakdown")));
+  }
+}
+
+TEST_F(TrainingConfigs, Axolotl) {
+  const std::string path =
+      file("axolotl.yml",
+           "base_model: Qwen/Qwen2.5-14B-Instruct\nadapter: qlora\nlora_r: 32\nsequence_len: 4096\n"
+           "micro_batch_size: 2\ngradient_checkpointing: true\nflash_attention: true\n"
+           "datasets:\n  - path: tatsu-lab/alpaca\n");
+  const Typed typed = combined("recommend " + path + " --micro-batch-size 4 --tokens 10M");
+  EXPECT_EQ(combined_value(typed, "--model"), "Qwen/Qwen2.5-14B-Instruct");
+  EXPECT_EQ(combined_value(typed, "--method"), "qlora");
+  EXPECT_EQ(combined_value(typed, "--seq"), "4096");
+  EXPECT_EQ(combined_value(typed, "--recompute"), "full");
+  EXPECT_EQ(combined_value(typed, "--batch"), "4") << "what was typed wins over the file";
+}
+
+TEST_F(TrainingConfigs, Torchtitan) {
+  const std::string path =
+      file("titan.toml",
+           "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 2  # per GPU\n"
+           "seq_len = 8192\n[parallelism]\ntensor_parallel_degree = 4\n"
+           "[activation_checkpoint]\nmode = \"selective\"\n");
+  const Typed typed = combined("estimate " + path + " --gpu 8xH100");
+  EXPECT_EQ(combined_value(typed, "--model"), "llama3-8B");
+  EXPECT_EQ(combined_value(typed, "--batch"), "2");
+  EXPECT_EQ(combined_value(typed, "--seq"), "8192");
+  EXPECT_EQ(combined_value(typed, "--tp"), "4");
+  EXPECT_EQ(combined_value(typed, "--recompute"), "selective");
 }
 
 // The batch of a step is the same however it is written.

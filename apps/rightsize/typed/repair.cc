@@ -54,9 +54,10 @@ WordParts parts_of(const std::vector<std::string>& words, const std::deque<FlagI
   return parts;
 }
 
-// Values that the row accepts, closest to what was typed first.
-std::vector<std::string> values_near(const settings::Setting& row, const std::string& typed) {
+// Values that the row accepts, closest to what was typed first. Where a number was typed, none from an example.
+std::vector<std::string> values_near(const settings::Setting& row, std::string typed) {
   std::vector<std::string> found;
+  typed.erase(0, std::min(typed.find_first_not_of("<>=~ "), typed.size()));  // ">=80GB"
   if (row.kind == settings::Kind::kChoice) {
     std::vector<std::string> known;
     for (const std::string_view one : split_list(row.values, '|')) known.emplace_back(one);
@@ -74,10 +75,11 @@ std::vector<std::string> values_near(const settings::Setting& row, const std::st
     if (grouped) std::erase(digits, '.');
     const double number = digits.empty() ? 0 : std::atof(digits.c_str());
     const bool negative = typed.starts_with('-');
-    if (!digits.empty()) found.push_back(digits);
+    if (!digits.empty()) found.insert(found.end(), {typed, digits});
     if (row.least != row.most && (negative || number < row.least || number == 0))
       found.push_back(settings::format(row, row.least));
     if (row.least != row.most && number > row.most) found.push_back(settings::format(row, row.most));
+    if (!digits.empty()) return found;
   }
   if (!row.preset.empty()) found.emplace_back(row.preset);
   if (!row.example.empty()) found.emplace_back(row.example);
@@ -148,7 +150,7 @@ class Repair {
       }
       const FlagInfo* flag = called(declared_, part.flag);
       if (flag == nullptr) {
-        const std::vector<std::string> near = suggest(part.flag, known);
+        const std::vector<std::string> near = misspelt(part, known);
         if (choice >= near.size()) continue;
         flag = called(declared_, near[choice]);
       }
@@ -164,6 +166,19 @@ class Repair {
       parts.push_back(part);
     }
     return parts;
+  }
+
+  // Flags that differ by a typing error and accept the value: --power-cost is not a misspelt --power-cap.
+  std::vector<std::string> misspelt(const WordPart& part, const std::vector<std::string>& known) const {
+    std::vector<std::string> near = suggest(part.flag, known);
+    std::erase_if(near, [&](const std::string& name) {
+      constexpr int kErrors = 2;
+      const FlagInfo& flag = *called(declared_, name);
+      const bool accepts = flag.values.empty() ? !part.value : part.value && is_accepted(flag, *part.value);
+      return !accepts ||
+             (!name.starts_with(part.flag) && edit_distance(fold_name(name), fold_name(part.flag)) > kErrors);
+    });
+    return near;
   }
 
   bool mentions(const std::string& text, const WordPart& part) const {
@@ -214,12 +229,36 @@ class Repair {
       if (const auto billions = model::billions_in_name(*part.value);
           billions && messages_.find("model") != std::string::npos)
         names.push_back(fmt::format("{:g}B like llama", *billions));
+      const bool model = messages_.find("unknown model") != std::string::npos;
       for (const std::string& name : names) {
-        if (name == *part.value) continue;
+        if (name == *part.value || (model && !is_near_model(*part.value, name))) continue;
         WordEdit edit{WordEdit::Kind::kSet, {part.flag, name}};
         if (part.flag.empty()) edit.part = {"bare:" + *part.value, name};
         edits.push_back(edit);
       }
+    }
+    return edits;
+  }
+
+  // A similar name may be another model: deepseek-ocr is not deepseek-v2.
+  static bool is_near_model(const std::string& typed, const std::string& name) {
+    const std::string a = fold_name(typed.substr(typed.rfind('/') + 1)), b = fold_name(name);
+    constexpr int kErrors = 2;
+    return name.find(' ') != std::string::npos || a.starts_with(b) || b.starts_with(a) ||
+           edit_distance(a, b) <= kErrors;
+  }
+
+  // Lists without the members that the error names: --provider runpod,vast without vast.
+  std::vector<WordEdit> shortened(const WordParts& base) const {
+    std::vector<WordEdit> edits;
+    for (const WordPart& part : base) {
+      if (part.flag.empty() || !part.value || part.value->find(',') == std::string::npos) continue;
+      std::string kept;
+      for (const std::string_view member : split_list(*part.value, ',')) {
+        if (messages_.find(fmt::format("'{}'", member)) == std::string::npos)
+          kept += (kept.empty() ? "" : ",") + std::string(member);
+      }
+      if (!kept.empty() && kept != *part.value) edits.push_back({WordEdit::Kind::kSet, {part.flag, kept}});
     }
     return edits;
   }
@@ -243,6 +282,7 @@ class Repair {
       if (called(declared_, flag) != nullptr)
         stand_ins.push_back({WordEdit::Kind::kSet, {std::string(flag), std::string(value)}});
     }
+    add(shortened(base));
     add(hinted());
     add(drops);
     add(stand_ins);
@@ -340,6 +380,21 @@ std::vector<std::string> left_out(const std::vector<std::string>& typed, const s
     if (!kept && !holds(without, flag)) without.push_back(flag);
   }
   return without;
+}
+
+std::vector<std::string> put_in(const std::vector<std::string>& typed, const std::vector<std::string>& suggested) {
+  std::vector<std::string> added;
+  for (std::size_t i = 1; i < suggested.size(); ++i) {
+    const std::string flag = suggested[i].substr(0, suggested[i].find('='));
+    const bool valued =
+        suggested[i].size() == flag.size() && i + 1 < suggested.size() && !is_flag_word(suggested[i + 1]);
+    const bool given = !is_flag_word(flag) || std::ranges::any_of(typed, [&](const std::string& word) {
+      return word == flag || word.starts_with(flag + "=");
+    });
+    const bool word = valued && holds(typed, suggested[i + 1]);  // a bare word that is now a value
+    if (!given && !word) added.push_back(valued ? flag + " " + suggested[i + 1] : suggested[i]);
+  }
+  return added;
 }
 
 std::string as_typed(const std::vector<std::string>& words) {

@@ -26,6 +26,9 @@ std::vector<std::string> with_known_flags(const std::vector<std::string>& words,
 // The flags of `typed` that `suggested` does not have.
 std::vector<std::string> left_out(const std::vector<std::string>& typed, const std::vector<std::string>& suggested);
 
+// The flags of `suggested` with their values that `typed` does not have: examples to be replaced.
+std::vector<std::string> put_in(const std::vector<std::string>& typed, const std::vector<std::string>& suggested);
+
 // "rightsize recommend --gpu 'a100 80gb'": the words as one would type them in a shell.
 std::string as_typed(const std::vector<std::string>& words);
 

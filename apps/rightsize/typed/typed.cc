@@ -15,6 +15,7 @@
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/combined.h"
+#include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/join_names.h"
 #include "rightsize/typed/limits.h"
 #include "rightsize/typed/lists.h"
@@ -96,8 +97,6 @@ void assume_question(Typed& typed) {
     words.push_back(flag);
     typed.notes.push_back("assumed: " + note);
   };
-  if (words.front() == "prices" && words.size() > 2 && words[1] == "spot" && !has("--hours") && !has("--help"))
-    add("--hours=100", "100 hours of work (--hours)");
   if (words.front() == "mig" && words.size() == 2 && kind_of_word(words[1]) == WordKind::kGpu) {
     words[1] = "--gpu=" + words[1];
     add("--list-layouts", "its layouts are asked for (--list-layouts)");
@@ -200,7 +199,8 @@ class Rewriter {
     if (length && holds(std::array{"--output", "--out"}, tidy)) meant = "--osl";
     if (meant.empty() && find_flag(declared_, "--model") != nullptr && is_model_name(said)) meant = "--model";
     if (meant.empty()) meant = meant_choice(tidy, declared_);
-    if (meant.empty()) meant = by_words(tidy);
+    if (meant.empty()) meant = by_words(tidy, said);
+    if (meant.empty()) meant = file_flag(said);
     if (meant.empty() && is_argument(tidy)) return;  // --old FILE: the file alone
     if (meant.empty()) return out_.words.push_back(word);
     if (meant == "argument" || meant == "default") return;  // -f FILE: the file alone; --all-regions: as without it
@@ -212,6 +212,16 @@ class Rewriter {
     put(flag, tidy, value, rest);
   }
 
+  // For an unknown flag with an existing file: the flag of the command that takes one, as in --traffic rps.csv.
+  std::string file_flag(const std::string& value) const {
+    std::error_code ignored;
+    if (value.find('.') == std::string::npos || !std::filesystem::is_regular_file(value, ignored)) return {};
+    for (const char* flag : {"--from", "--trace", "--usage"}) {
+      if (find_flag(declared_, flag) != nullptr) return flag;
+    }
+    return {};
+  }
+
   bool is_argument(std::string_view name) const {
     return std::any_of(declared_.begin(), declared_.end(), [&](const FlagInfo& flag) {
       return !flag.name.starts_with('-') && "--" + to_lower(flag.name) == name;
@@ -220,20 +230,10 @@ class Rewriter {
 
   // A flag by its words: --monthly-budget is --budget, --peak-qps is --qps, --layouts is --list-layouts, and --vllm is
   // the value of one flag. Empty where several flags would do.
-  std::string by_words(const std::string& typed) const {
-    constexpr std::array kSayNothing = {"peak",    "avg",   "average", "mean",     "max",    "maximum",
-                                        "monthly", "total", "target",  "my",       "num",    "number",
-                                        "of",      "the",   "desired", "expected", "overall"};
-    std::string kept = "-";
-    for (const std::string_view word : split_list(typed, '-')) {
-      if (!holds(kSayNothing, word)) kept += "-" + std::string(word);
-    }
-    if (kept == "--price") return {};  // the most that one would pay is not a price
-    if (kept != typed && kept.size() > 3) {
-      if (find_flag(declared_, kept) != nullptr) return kept;
-      if (const std::string meant = meant_flag(kept, declared_, serving_); !meant.empty()) return meant;
-    }
+  std::string by_words(const std::string& typed, const std::string& said) const {
+    if (typed.ends_with("-price") && typed.find("max") != std::string::npos) return {};  // a limit is not a price
     if (read_work_flag(typed) || read_limit_name(typed.substr(2))) return {};
+    if (const std::string meant = flag_by_words(typed, said, declared_, serving_); !meant.empty()) return meant;
     const std::string value = meant_value("--precision", typed.substr(std::min<std::size_t>(2, typed.size())));
     std::vector<std::string> found;
     for (const FlagInfo& flag : declared_) {

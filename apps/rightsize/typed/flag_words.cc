@@ -1,0 +1,91 @@
+#include "rightsize/typed/flag_words.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "rightsize/typed/aliases.h"
+#include "rightsize/typed/lists.h"
+#include "rightsize/typed/typed.h"
+
+namespace rightsize::app {
+namespace {
+
+// Words that mean the same in the name of a flag; the first stands for all.
+constexpr std::string_view kSynonyms[] = {
+    "price cost usd dollar",
+    "power watt wattage",
+    "kwh energy electricity",
+    "cap limit max maximum ceiling most",
+    "min minimum least",
+    "memory mem vram ram",
+    "host cpu",
+    "gpu accelerator device card",
+    "region location geo country",
+    "provider cloud",
+    "input prompt",
+    "output response completion answer generated",
+    "length len",
+    "startup start boot launch",
+    "window history lookback period duration",
+    "recompute checkpointing remat",
+    "parallel parallelism degree",
+    "deadline due",
+    "year yr",
+    "hour hr",
+    "second sec",
+    "request query",
+    "concurrency concurrent inflight",
+};
+constexpr std::string_view kSayNothing =
+    "peak avg average mean monthly total target my num number of the desired expected overall size time value for with "
+    "use using enable cold";
+
+using Words = std::set<std::string>;
+
+// The meanings of a flag's words. `limits`: whether "max" counts; --max-rate may be --rate.
+Words meanings(std::string_view flag, bool limits) {
+  Words found;
+  for (const std::string_view part : split_list(flag, '-')) {
+    std::string word = to_lower(part);
+    if (word.empty() || lists_word(kSayNothing, word)) continue;
+    for (const std::string_view group : kSynonyms) {
+      const bool plural = word.size() > 3 && word.ends_with('s') && lists_word(group, word.substr(0, word.size() - 1));
+      if (plural || lists_word(group, word)) word = std::string(group.substr(0, group.find(' ')));
+    }
+    if (word.size() > 3 && word.ends_with('s') && !word.ends_with("ss")) word.pop_back();
+    if (limits || word != "cap") found.insert(word);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string flag_by_words(const std::string& typed, const std::string& value, const std::deque<FlagInfo>& declared,
+                          bool serving) {
+  for (const bool limits : {true, false}) {
+    const Words wanted = meanings(typed, limits);
+    if (wanted.empty()) return {};
+    std::set<std::string> found;
+    for (const FlagInfo& flag : declared) {
+      if (flag.name.starts_with("--") && meanings(flag.name, limits) == wanted) found.insert(flag.name);
+    }
+    for (const FlagAlias& alias : flag_aliases()) {
+      for (const std::string_view name : split_list(alias.typed, ' ')) {
+        if (!name.starts_with("--") || meanings(name, limits) != wanted) continue;
+        const std::string meant = meant_flag(name, declared, serving);
+        if (meant.starts_with("--")) found.insert(meant);
+      }
+    }
+    std::erase_if(found, [&](const std::string& meant) {
+      const std::string name = meant.substr(0, meant.find('='));
+      const auto flag = std::ranges::find_if(declared, [&](const FlagInfo& one) { return one.is_called(name); });
+      const bool takes_value = !flag->values.empty() && name.size() == meant.size();
+      return takes_value && !settings::read_list(*flag->setting, meant_value(flag->name, value));
+    });
+    if (found.size() == 1) return *found.begin();
+  }
+  return {};
+}
+
+}  // namespace rightsize::app
