@@ -321,7 +321,7 @@ Checked<Outcome> update_prices(const PricesFlags& flags) {
     Result<std::string> file = feeds::fetch(one, download_folder());
     RIGHTSIZE_TRY(const feeds::FeedKind kind, feeds::find_feed_kind(one.feed));
     const feeds::DateIs known = kind.copied ? feeds::DateIs::kCopied : feeds::DateIs::kFetched;
-    Result<Imported> done = !file ? Result<Imported>(fail(std::move(file).error()))
+    Result<Imported> done = !file ? Result<Imported>(fail(file.error()))
                                   : import_one(flags, {one.feed, *file, one.provider, today(), known}, catalog);
     if (file) feeds::forget_fetched(*file);
     if (done) {
