@@ -160,12 +160,15 @@ def main():
     codes, failures = {}, []
     log = open(asked.log, 'w') if asked.log else None
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for found, code in pool.map(check, range(asked.count)):
-            codes[code] = codes.get(code, 0) + 1
-            failures += found
-            if log and found:
-                print('\n'.join(found), file=log, flush=True)
-    print('\n'.join(failures[:60]) or f'{asked.count} command lines (exit codes {dict(sorted(codes.items()))}): each answered or refused, no absurd answer, none over {SLOW} s')
+        try:
+            for found, code in pool.map(check, range(asked.count)):
+                codes[code] = codes.get(code, 0) + 1
+                failures += found
+                if log and found:
+                    print('\n'.join(found), file=log, flush=True)
+        except KeyboardInterrupt:  # report what ran
+            pool.shutdown(wait=False, cancel_futures=True)
+    print('\n'.join(failures[:60]) or f'{sum(codes.values())} command lines (exit codes {dict(sorted(codes.items()))}): each answered or refused, no absurd answer, none over {SLOW} s')
     sys.exit(1 if failures else 0)
 
 
