@@ -17,6 +17,8 @@ using telemetry::JobGpu;
 using telemetry::JobTable;
 using telemetry::SlurmJob;
 
+constexpr const char* kNone = "(none)";  // the line of jobs without a user, account, ...
+
 Owner owner_of_job(const SlurmJob& job) { return {job.account, std::string(job.name), job.user, std::string(job.id)}; }
 
 bool is_idle(const JobGpu& gpu, const IdleRule& rule) {
@@ -120,7 +122,7 @@ void add_to(WordLines& lines, const telemetry::Word& name, const Costed& costed)
 std::vector<GroupLine> sorted(WordLines lines, bool priced) {
   std::vector<GroupLine> list;
   for (auto& [name, line] : lines) {
-    line.name = name.empty() ? "(none)" : name.str();
+    line.name = name.empty() ? kNone : name.str();
     line.priced = priced;
     list.push_back(std::move(line));
   }
@@ -139,7 +141,7 @@ std::vector<WaitLine> waits_of(std::map<telemetry::Word, std::vector<float>> wai
       const auto last = static_cast<double>(seconds_waited.size() - 1);
       return seconds(static_cast<double>(seconds_waited[static_cast<std::size_t>(std::ceil(share * last))]));
     };
-    lines.push_back({partition.empty() ? "(none)" : partition.str(), seconds_waited.size(), at(0.5), at(0.95)});
+    lines.push_back({partition.empty() ? kNone : partition.str(), seconds_waited.size(), at(0.5), at(0.95)});
   }
   std::ranges::sort(lines, [](const WaitLine& a, const WaitLine& b) {
     return std::pair(b.p95, a.partition) < std::pair(a.p95, b.partition);
@@ -240,6 +242,10 @@ JobLedger make_job_ledger(const JobTable& table, const DevicePrices& prices, con
   ledger.without_gpu = table.without_gpu;
   ledger.never_started = table.never_started;
   return ledger;
+}
+
+bool any_named(const std::vector<GroupLine>& lines) {
+  return std::ranges::any_of(lines, [](const GroupLine& line) { return line.name != kNone; });
 }
 
 std::vector<std::string> job_notes(const JobTable& table, bool only_log) {

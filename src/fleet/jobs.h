@@ -33,6 +33,9 @@ std::vector<GpuUse> gpus_of_jobs(const telemetry::JobTable& table, const IdleRul
 JobLedger make_job_ledger(const telemetry::JobTable& table, const DevicePrices& prices, const IdleRule& idle,
                           const std::vector<GpuRow>& rows);
 
+// Whether jobs have a name of this kind: a log without accounts has one line, of all jobs.
+bool any_named(const std::vector<GroupLine>& lines);
+
 // Caveats about the job log; `only_log` says that there is no telemetry.
 std::vector<std::string> job_notes(const telemetry::JobTable& table, bool only_log);
 

@@ -271,8 +271,8 @@ Checked<NewSamples> measure(const MeasureFlags& flags, const decisions::Decision
   }
   if (!flags.server.prometheus.empty()) {
     if (Checked<void> added = add_server(flags, decision, measured); !added) return fail(added.error());
-  } else if (!flags.queries.empty()) {
-    return fail(bad_input("--query needs a server").with_hint("--prometheus http://..."));
+  } else if (Result<> fine = check_server_flags(flags.server, {"--query"}); !fine) {
+    return fail(std::move(fine).error());
   }
   measured.samples = only_new(std::move(measured.samples), known);
   return measured;

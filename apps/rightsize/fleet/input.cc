@@ -1,6 +1,7 @@
 #include "rightsize/fleet/input.h"
 
 #include <algorithm>
+#include <ctime>
 #include <set>
 
 #include <fmt/format.h>
@@ -25,6 +26,43 @@ Checked<market::OfferFilter> read_places(const FleetFlags& flags, const catalog:
   return where;
 }
 
+// Flags that the source ignores are refused. For a server, --user is another name of --http-user.
+Result<> check_source(const FleetFlags& flags) {
+  const auto given = [&](const char* flag) { return flags.command != nullptr && !flags.command->given(flag).empty(); };
+  const bool days = !flags.since.empty() || !flags.until.empty();
+  if (days && (given("--window") || !flags.end.empty()))
+    return fail(bad_input("use either --since and --until, or --window and --end"));
+  if (!flags.from.empty()) {
+    if (flags.end.empty() && given("--window"))
+      return fail(bad_input("--window needs --end for files, which are otherwise read completely")
+                      .with_hint("--since 2026-11-01 --until 2026-11-07 selects days"));
+    return check_server_flags(flags);
+  }
+  if (flags.users.size() > 1 || (!flags.users.empty() && !flags.http_user.empty()))
+    return fail(bad_input("a metrics server has one user name").with_hint("use --http-user NAME"));
+  if (!flags.accounts.empty() || !flags.partitions.empty() || !flags.namespaces.empty())
+    return fail(bad_input("--account, --partition and --namespace filter job logs and kubectl lists")
+                    .with_hint("filter a metrics server with --match 'namespace=\"prod\"'"));
+  return {};
+}
+
+// --since and --until as a window. A day without a time counts whole; files have no limit on the side not given.
+Result<> read_days(const FleetFlags& flags, fleet::ServerOptions& server) {
+  if (flags.since.empty() && flags.until.empty()) return {};
+  const bool files = !flags.from.empty();
+  server.end = files ? unix_seconds(1e11) : unix_seconds(static_cast<double>(std::time(nullptr)));
+  if (!flags.until.empty()) {
+    RIGHTSIZE_TRY(server.end, parse_moment("--until", flags.until, true));
+  }
+  TimePoint since = files ? TimePoint{} : *server.end - server.window;
+  if (!flags.since.empty()) {
+    RIGHTSIZE_TRY(since, parse_moment("--since", flags.since));
+  }
+  server.window = *server.end - since;
+  if (server.window <= Seconds{}) return fail(bad_input("--since must be before --until"));
+  return {};
+}
+
 }  // namespace
 
 Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catalog& catalog) {
@@ -34,10 +72,7 @@ Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catal
             .with_hint("rightsize fleet --from gpus.csv exports/*.json.gz")
             .with_hint("rightsize fleet --prometheus http://prometheus:9090 --window 7d"));
   }
-  if (!flags.from.empty() && !flags.match.empty()) {
-    return fail(bad_input("--match applies to a metrics server only; files are read completely")
-                    .with_hint("the report lists every owner; --by LABEL groups by any label"));
-  }
+  if (Result<> fine = check_source(flags); !fine) return fail(std::move(fine).error());
   FleetRequest request;
   request.from = flags.from;
   request.jobs = flags.jobs;
@@ -45,12 +80,16 @@ Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catal
   request.thresholds = flags.thresholds;
   request.show_progress = flags.progress;
   fleet::ServerOptions& server = request.server;
-  RIGHTSIZE_TRY(ServerRequest connection, read_server_flags(flags));
+  ServerFlags login = flags;
+  if (flags.from.empty() && !flags.users.empty()) login.http_user = flags.users.front();
+  if (!flags.from.empty()) request.only = {flags.users, flags.accounts, flags.partitions, flags.namespaces};
+  RIGHTSIZE_TRY(ServerRequest connection, read_server_flags(login));
   server.url = flags.prometheus;
   server.auth = std::move(connection.auth);
   server.policy = connection.policy;
   server.window = connection.window;
   server.end = connection.end;
+  if (Result<> fine = read_days(flags, server); !fine) return fail(std::move(fine).error());
   server.interval = flags.step;
   server.matchers = flags.match;
   server.shard = flags.shard;
@@ -92,6 +131,12 @@ void add_fleet_flags(FlagSet& command, FleetFlags& f) {
       ->meaning("your own metric or label name: gpu_util=MY_METRIC*0.01 or host=MY_LABEL; may be repeated");
   add_price_flag(command, f.prices);
   command.add("jobs", f.jobs);
+  command.add("user", f.users);
+  command.add("account", f.accounts)->meaning("only jobs of this account; may be repeated");
+  command.add("partition", f.partitions)->meaning("only jobs in this partition; may be repeated");
+  command.add("namespace", f.namespaces);
+  command.add("since", f.since)->meaning("only the time from this day or moment on");
+  command.add("until", f.until)->meaning("only the time up to this day (included) or moment");
   command.add("by", f.by_labels);
   command.add("provider", f.providers)->meaning("providers for smaller GPUs and commitments: aws,gcp");
   command.add("region", f.regions)->meaning("regions for them: us-east-1, or us, eu, asia");

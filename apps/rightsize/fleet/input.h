@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fleet/coverage.h"
+#include "fleet/filter.h"
 #include "fleet/fleet.h"
 #include "fleet/scan.h"
 #include "rightsize/command.h"
@@ -16,6 +17,8 @@ namespace rightsize::app {
 
 struct FleetFlags : ServerFlags {
   std::vector<std::string> from, names, providers, regions, by_labels;
+  std::vector<std::string> users, accounts, partitions, namespaces;
+  std::string since, until;
   PriceFlag prices;
   std::string jobs, resume, catalog;
   std::optional<Seconds> step;
@@ -32,6 +35,7 @@ struct FleetRequest {
   std::string jobs;               // a file of Slurm's accounting; may be empty
   fleet::ServerOptions server;    // its window, names and interval apply to files, too
   std::vector<std::string> by_labels;
+  fleet::WorkFilter only;
   fleet::Thresholds thresholds;
   market::OwnPrices prices;
   market::OfferFilter where;  // providers and regions of alternatives

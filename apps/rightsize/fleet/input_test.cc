@@ -39,6 +39,54 @@ TEST(FleetInput, WithoutAnEndFilesCountWhole) {
   EXPECT_EQ(in_unix_seconds(cut->until), 1794096000);
 }
 
+Checked<FleetRequest> request_of(FleetFlags& flags, FlagSet& command, const std::vector<std::string>& words) {
+  add_fleet_flags(command, flags);
+  EXPECT_TRUE(command.parse(words));
+  return read_request(flags, built_in_catalog());
+}
+
+// Whatever a flag of the server is called, files refuse it: it would be ignored.
+TEST(FleetInput, FlagsOfAServerAreRefusedForFiles) {
+  FleetFlags declared;
+  FlagSet all;
+  add_fleet_flags(all, declared);
+  int checked = 0;
+  for (const FlagInfo& flag : all.declared()) {
+    if (flag.group != "Metrics server" || flag.name == "--prometheus") continue;
+    FleetFlags flags;
+    FlagSet command;
+    const std::string& example = std::string(flag.setting->example.empty() ? "x" : flag.setting->example);
+    std::vector<std::string> words = {"--from", "a.csv", flag.name};
+    if (!flag.values.empty()) words.push_back(flag.name == "--header" ? "a: b" : example);
+    const Checked<FleetRequest> request = request_of(flags, command, words);
+    ASSERT_FALSE(request) << flag.name;
+    EXPECT_THAT(describe(request.error()), HasSubstr(flag.name + " applies to a metrics server only"));
+    ++checked;
+  }
+  EXPECT_GT(checked, 10);
+}
+
+TEST(FleetInput, UserIsTheLoginOfAServerAndAFilterOfJobs) {
+  FleetFlags files, server;
+  FlagSet one, other;
+  EXPECT_EQ(request_of(files, one, {"--from", "jobs.txt", "--user", "ann"})->only.users,
+            std::vector<std::string>{"ann"});
+  const Checked<FleetRequest> login = request_of(server, other, {"--prometheus", "http://p:9090", "--user", "ann"});
+  EXPECT_EQ(login->server.auth.user, "ann");
+  EXPECT_TRUE(login->only.empty());
+}
+
+TEST(FleetInput, DaysAreAWindow) {
+  FleetFlags flags;
+  FlagSet command;
+  const Checked<FleetRequest> request =
+      request_of(flags, command, {"--from", "jobs.txt", "--since", "2026-11-01", "--until", "2026-11-02"});
+  EXPECT_EQ(request->cut()->length(), days(2)) << "the last day counts";
+  FleetFlags wrong;
+  FlagSet again;
+  EXPECT_FALSE(request_of(wrong, again, {"--from", "jobs.txt", "--since", "2026-11-03", "--until", "2026-11-01"}));
+}
+
 TEST(FleetInput, ThresholdsAreSharesOrPercent) {
   FleetFlags flags;
   FlagSet command;

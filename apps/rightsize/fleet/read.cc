@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -99,6 +100,24 @@ Result<> read_job_log(const std::string& path, telemetry::JobTable& jobs) {
   return {};
 }
 
+// Only the work and the time that the user asked for.
+Result<> keep_asked(const FleetRequest& request, Telemetry& telemetry) {
+  if (!request.only.empty() && !telemetry.gpus.empty()) {
+    return fail(bad_input("--user, --account, --partition and --namespace filter job logs and kubectl lists, not GPU "
+                          "metrics")
+                    .with_hint("the report lists every owner; --by LABEL groups by any label"));
+  }
+  if (Result<> kept = fleet::keep(request.only, telemetry.jobs, telemetry.cluster); !kept) return kept;
+  const std::optional<fleet::TimeSpan> cut = request.cut();
+  if (!cut) return {};
+  if (!telemetry.cluster.empty() && !request.from.empty())
+    return fail(bad_input("a kubectl list is one moment: --since, --until, --window and --end do not apply to it"));
+  const bool only_jobs = telemetry.gpus.empty() && !telemetry.jobs.jobs.empty();
+  fleet::clip_jobs(telemetry.jobs, *cut);
+  if (only_jobs && telemetry.jobs.jobs.empty()) return fail(bad_input("no GPU job ran in the time that was asked for"));
+  return {};
+}
+
 // Assigns jobs to the GPUs of the telemetry; GPUs of jobs on other hosts are added.
 void join_jobs(const fleet::IdleRule& idle, Telemetry& telemetry, FleetResult& result,
                const std::function<void()>& jobs_read) {
@@ -118,6 +137,17 @@ void join_jobs(const fleet::IdleRule& idle, Telemetry& telemetry, FleetResult& r
   fleet::append(gpus, fleet::gpus_of_jobs(jobs, idle, covered, jobs_read));
 }
 
+// Whether the report has a table by this word anyway, because the job log has it.
+bool has_job_table(const std::optional<fleet::JobLedger>& jobs, const std::string& word) {
+  static const std::map<std::string, std::vector<fleet::GroupLine> fleet::JobLedger::*> kTables = {
+      {"user", &fleet::JobLedger::users},
+      {"account", &fleet::JobLedger::accounts},
+      {"partition", &fleet::JobLedger::partitions},
+      {"state", &fleet::JobLedger::states}};
+  const auto found = kTables.find(word);
+  return jobs && found != kTables.end() && fleet::any_named((*jobs).*found->second);
+}
+
 void group_owners(const std::vector<std::string>& labels, FleetResult& result) {
   using fleet::Owner;
   using telemetry::Device;
@@ -133,7 +163,9 @@ void group_owners(const std::vector<std::string>& labels, FleetResult& result) {
   for (const std::string& label : labels) {
     std::vector<fleet::GroupLine> lines =
         grouped([&](const Owner&, const Device& device) { return fleet::first_label(device, {label.c_str()}); });
-    if (lines.empty()) result.analysis.notes.push_back(fmt::format("--by {}: no GPU has this label", label));
+    if (lines.empty() && has_job_table(result.analysis.jobs, label)) continue;
+    if (lines.empty() && label == "namespace") lines = result.namespaces;
+    if (lines.empty()) result.analysis.notes.push_back(fmt::format("--by {}: no GPU or job has this label", label));
     if (!lines.empty()) result.labels_asked.emplace_back(label, std::move(lines));
   }
 }
@@ -168,7 +200,7 @@ Checked<FleetResult> run_fleet(const FleetRequest& request, const Facts& facts) 
   if (!request.jobs.empty()) {
     if (Result<> read = read_job_log(request.jobs, telemetry.jobs); !read) return fail(std::move(read).error());
   }
-  if (const std::optional<fleet::TimeSpan> cut = request.cut()) fleet::clip_jobs(telemetry.jobs, *cut);
+  if (Result<> kept = keep_asked(request, telemetry); !kept) return fail(std::move(kept).error());
   std::vector<std::string> notes = std::move(telemetry.notes);
   auto add_notes = [&notes](const std::vector<std::string>& more) {
     notes.insert(notes.end(), more.begin(), more.end());

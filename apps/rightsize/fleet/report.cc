@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/format.h"
+#include "fleet/jobs.h"
 
 namespace rightsize::app {
 namespace {
@@ -88,8 +89,8 @@ void add_jobs(report::Report& report, const fleet::JobLedger& jobs, std::size_t 
                   renamed("idle_gpu_hours", "idle_gpu_hours", "not used"), "unsuccessful_gpu_hours", "spend_usd"}),
         top));
   };
-  add("By user", "user", jobs.users);
-  add("By account", "account", jobs.accounts);
+  if (fleet::any_named(jobs.users)) add("By user", "user", jobs.users);
+  if (fleet::any_named(jobs.accounts)) add("By account", "account", jobs.accounts);
   if (jobs.partitions.size() > 1) add("By partition", "partition", jobs.partitions);
   add("By state", "state", jobs.states);
   if (!jobs.waits.empty()) {

@@ -1,9 +1,11 @@
 #include "rightsize/input/server_flags.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
+#include "base/date.h"
 #include "base/file.h"
 #include "base/parse_units.h"
 #include "base/text.h"
@@ -31,8 +33,8 @@ Checked<http::Auth> read_auth(const ServerFlags& flags) {
     return std::string();
   };
   auth.bearer = take(secret(flags.bearer_file, "RIGHTSIZE_BEARER"));
-  auth.user = flags.user;
-  if (!flags.user.empty()) auth.password = take(secret(flags.password_file, "RIGHTSIZE_PASSWORD"));
+  auth.user = flags.http_user;
+  if (!flags.http_user.empty()) auth.password = take(secret(flags.password_file, "RIGHTSIZE_PASSWORD"));
   auth.certificate = flags.certificate;
   auth.key = flags.key;
   auth.authority = flags.authority;
@@ -50,20 +52,35 @@ Checked<http::Auth> read_auth(const ServerFlags& flags) {
   return auth;
 }
 
-// An ISO time, or seconds since 1970.
-Result<std::optional<TimePoint>> parse_end(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  if (const std::optional<TimePoint> time = telemetry::parse_iso_time(text)) return time;
+}  // namespace
+
+Result<TimePoint> parse_moment(std::string_view flag, const std::string& text, bool whole_day) {
+  if (const std::optional<TimePoint> time = telemetry::parse_iso_time(text)) return *time;
+  if (const Result<Date> date = parse_date(text))
+    return TimePoint{} + days(static_cast<double>(date->day + (whole_day ? 1 : 0)));
   if (Result<double> since_1970 = parse_number(text); since_1970 && *since_1970 > 1e8) return unix_seconds(*since_1970);
-  return fail(bad_input(fmt::format("--end '{}' is not a time", text)).with_hint("for example 2026-11-01T00:00:00Z"));
+  return fail(bad_input(fmt::format("{} '{}' is not a time", flag, text))
+                  .with_hint("for example 2026-11-01 or 2026-11-01T00:00:00Z"));
 }
 
-}  // namespace
+Result<> check_server_flags(const ServerFlags& flags, const std::vector<std::string_view>& more) {
+  if (flags.command == nullptr || !flags.prometheus.empty()) return {};
+  for (const FlagInfo& flag : flags.command->declared()) {
+    const bool of_server = flag.setting->heading == settings::get("prometheus").heading || flag.name == "--timeout" ||
+                           std::ranges::find(more, flag.name) != more.end();
+    if (of_server && !flags.command->given(flag.name).empty())
+      return fail(bad_input(fmt::format("{} applies to a metrics server only", flag.name))
+                      .with_hint("name the server with --prometheus URL"));
+  }
+  return {};
+}
 
 Checked<ServerRequest> read_server_flags(const ServerFlags& flags) {
   ServerRequest request;
   RIGHTSIZE_TRY(request.auth, read_auth(flags));
-  RIGHTSIZE_TRY(request.end, parse_end(flags.end));
+  if (!flags.end.empty()) {
+    RIGHTSIZE_TRY(request.end, parse_moment("--end", flags.end));
+  }
   request.window = flags.window;
   request.policy.tries = flags.tries;
   request.policy.limit = flags.timeout;
@@ -74,6 +91,7 @@ Checked<ServerRequest> read_server_flags(const ServerFlags& flags) {
 }
 
 void add_window_flags(FlagSet& command, ServerFlags& flags) {
+  flags.command = &command;
   command.add("prometheus", flags.prometheus);
   command.add("window", flags.window);
   command.add("end", flags.end);
@@ -85,7 +103,7 @@ void add_connection_flags(FlagSet& command, ServerFlags& flags) {
   command.add("tries", flags.tries);
   command.add("retry-wait", flags.retry_wait);
   command.add("bearer-file", flags.bearer_file);
-  command.add("user", flags.user);
+  command.add("http-user", flags.http_user);
   command.add("password-file", flags.password_file);
   command.add("cert", flags.certificate);
   command.add("key", flags.key);

@@ -17,7 +17,7 @@ constexpr auto kLight = http_server::Lane::kLight;
 std::vector<std::string> metrics_source(std::vector<std::string> more) {
   more.insert(more.end(),
               {"from",   "prometheus", "match",         "end",      "shard", "parallel",    "resume", "timeout",
-               "tries",  "user",       "password-file", "cert",     "key",   "ca",          "header", "retry-wait",
+               "tries",  "http-user",  "password-file", "cert",     "key",   "ca",          "header", "retry-wait",
                "org-id", "insecure",   "jobs",          "progress", "bill",  "bearer-file", "files"});
   return more;
 }
@@ -35,8 +35,8 @@ std::vector<Endpoint> table() {
       {"batch", "Latency of a batching server, and the cheapest setting that meets its SLOs", {"service"}, {kConfig}},
       {"autoscale",
        "What scaling policies cost under a traffic profile, and how many requests miss their SLO",
-       {"emit", "prometheus", "match", "end", "window", "service", "timeout", "tries", "retry-wait", "user", "cert",
-        "key", "ca", "insecure", "org-id", "header", "progress"},
+       {"emit", "prometheus", "match", "end", "window", "service", "timeout", "tries", "retry-wait", "http-user",
+        "cert", "key", "ca", "insecure", "org-id", "header", "progress"},
        {kConfig, {"rate_profile", "--rate-profile", "rates.csv", "requests per second by hour, as CSV"}}},
       {"cache",
        "The hit rate of a KV cache by its size, for traffic that repeats itself",

@@ -35,6 +35,7 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
                      .with_hint("rightsize service --prometheus http://prometheus:9090 --slo ttft=0.5s,tpot=25ms")
                      .with_hint("rightsize service --from scrapes/*.txt")));
   }
+  if (Result<> fine = check_server_flags(flags, {"--window", "--end"}); !fine) return fail(std::move(fine).error());
   ServiceInput input;
   RIGHTSIZE_TRY(ServerRequest server, read_server_flags(flags));
   input.from = flags.from;
