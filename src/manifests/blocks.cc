@@ -232,7 +232,7 @@ class BlockReader {
     }
     std::erase_if(types, [](const std::string& type) { return type.empty(); });
     read_tpu(here, types, request);
-    const bool accelerated = read_accelerators(here, request);
+    const bool accelerated = read_accelerators(here, request) || (types.empty() && read_requirement(here, request));
     const bool gpu_machine = std::any_of(types.begin(), types.end(), [](const std::string& type) {
       return !gpu_machine_provider(type).empty() || type.starts_with("tpu-");
     });
@@ -320,6 +320,23 @@ class BlockReader {
     return any;
   }
 
+  // resource_requirements: [{type: GPU, value: 8}] of containers in AWS Batch and ECS.
+  bool read_requirement(const HclValue& here, GpuRequest& request) {
+    bool any = false;
+    each_inner(here, [&](const std::string& name, const HclValue& inner) {
+      const HclValue *type = inner.find("type"), *value = inner.find("value");
+      if (!is_any(name, {"resource_requirements", "resource_requirement"}) || type == nullptr || value == nullptr)
+        return;
+      if (type->text != "GPU") return;
+      any = true;
+      request.line = value->line;
+      request.resource = "GPU";
+      request.per_unit = number("value", *value, request);
+      request.whole_machines = false;
+    });
+    return any;
+  }
+
   bool read_flat_accelerator(const HclValue& here, GpuRequest& request) {
     const HclValue *type = here.find("accelerator_type"), *count = here.find("accelerator_count");
     if (type == nullptr || count == nullptr || request.kind.starts_with("google_tpu")) return false;
@@ -344,7 +361,8 @@ class BlockReader {
     const HclValue& top = *way.front();
     if (!found && is_template(request.kind)) count_users(request);
     // AWS Batch counts processors; how many machines that makes is up to it.
-    for (const char* key : {"min_vcpus", "desired_vcpus", "max_vcpus"}) {
+    for (const char* key :
+         {"min_vcpus", "desired_vcpus", "max_vcpus", "minv_cpus", "desiredv_cpus", "maxv_cpus"}) {  // MaxvCpus
       const HclValue* value = found ? nullptr : way.back()->find(key);
       if (value == nullptr) continue;
       request.units = std::nullopt;
@@ -368,6 +386,8 @@ class BlockReader {
     bool counted = take(kCountKeys, request.units);
     (void)take(kMostKeys, request.most_units);
     if (!counted) counted = take(kLeastKeys, request.units);
+    // Nodes of Google's Slurm clusters that exist only while jobs run.
+    if (!counted && node.find("node_count_dynamic_max") != nullptr) request.units = 0, counted = true;
     if (!inner) return counted;
     each_inner(node, [&](const std::string& name, const HclValue& below) {
       if (is_any(name,

@@ -52,8 +52,15 @@ class ObjectWalk {
     if (is_quota(where.base.kind)) return read_quota(value, where.base);
     if (read_scaler(value, where.base)) return;
     read_managed_claim(value, where.base);
-    if (is_list(value.find("containers"))) return read_pod(value, where);
     count_here(value, where);
+    if (is_list(value.find("containers"))) {
+      read_pod(value, where);
+      // KServe's predictor is a pod with replicas, and may have workers.
+      const YamlValue* workers = value.find("workerSpec");
+      if (workers == nullptr) return;
+      count_stages(*workers, where);
+      return visit(*workers, where, depth + 1);
+    }
     read_lone_resources(value, where.base);
     read_machines(value, where.base);
     if (is_scalar(value.find("deviceClassName"))) return read_claim(value, where);

@@ -138,7 +138,7 @@ bool asks_for_gpus(const std::string& content, bool batch) {
       begin = end + 1;
     }
   }
-  if (batch) return contains_any(content, {"--gres=gpu", "--gres gpu", "--gpus"});
+  if (batch) return contains_any(content, {"--gres=gpu", "--gres gpu", "--gpus", "resource.gpu.amount"});
   return has_gpu_key(content);
 }
 
@@ -171,6 +171,47 @@ bool has_gpu_key(const std::string& content) {
          value.find('/') == std::string::npos;
 }
 
+// Words that make a line one about GPUs, without asking for a number of them: a name of a GPU, "gpu-cluster", "nccl".
+bool is_gpu_word(std::string_view word) { return word.starts_with("gpu") || is_any(word, {"nvidia", "cuda", "nccl"}); }
+bool is_gpu_name(std::string_view word) {
+  return is_any(word, {"a10",  "a10g", "a100", "a30",   "a40",    "b100",   "b200",   "b300",  "gb200", "gb300",
+                       "h100", "h200", "h800", "k80",   "l4",     "l40",    "l40s",   "mi210", "mi250", "mi250x",
+                       "p100", "t4",   "v100", "mi300", "mi300x", "mi325x", "mi350x", "mi355x"});
+}
+template <class Passes>
+bool any_word(std::string_view text, const Passes& passes) {
+  const std::string lower = to_lower(text);
+  for (std::size_t begin = 0; begin < lower.size();) {
+    std::size_t end = begin;
+    while (end < lower.size() && std::isalnum(static_cast<unsigned char>(lower[end])) != 0) ++end;
+    if (passes(std::string_view(lower).substr(begin, end - begin))) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+// Names of software, which may contain those of GPUs.
+bool is_software(std::string_view key) {
+  return contains_any(
+      key, {"image", "repo", "registry", "tag", "chart", "version", "url", "path", "descr", "title", "model"});
+}
+
+// Whether a line shows that its section is about GPUs.
+bool is_about_gpus(const std::string& content) {
+  const auto [key, value] = key_and_value(content);
+  if (is_software(key) || (!key.empty() && is_any(value, {"", "0", "false", "none", "void", "[]", "{}"}))) return false;
+  return any_word(content, [](std::string_view word) { return is_gpu_word(word) || is_gpu_name(word); });
+}
+// Whether the line itself chooses GPUs: "gpu: true", "compute-class: l4-spot", an item of a list.
+bool chooses_gpus(const std::string& content) {
+  const auto [key, value] = key_and_value(content);
+  if (is_software(key) || is_other(key)) return false;
+  return any_word(key,
+                  [](std::string_view word) {
+                    return is_any(word, {"gpu", "gpus", "accelerator"});
+                  }) ||
+         any_word(value.empty() ? content : value, is_gpu_name);
+}
+
 bool is_script_name(std::string_view file) {
   return std::ranges::any_of(
       std::initializer_list<std::string_view>{".sh", ".sbatch", ".slurm", ".job", ".bash", ".sub"},
@@ -199,6 +240,9 @@ bool counts_in(const std::string& content) {
 
 bool counts_replicas(const std::string& content) {
   if (counts_in(content)) return true;
+  if (content.starts_with("#SBATCH"))
+    return contains_any(
+        content, {"--nodes", " -N", "--ntasks", "--array", "--exclusive", "--partition", " -p", "--constraint", " -C"});
   if (content.find('{') == std::string::npos || content.find("{{") != std::string::npos) return false;
   for (std::size_t begin = 0; begin < content.size();) {  // {replicas: 2, image: x}
     const std::size_t end = std::min(content.find_first_of("{},", begin), content.size());
@@ -298,6 +342,31 @@ const Line* kustomized(const std::string& file, const std::vector<Line>& lines, 
   return nullptr;
 }
 
+// Sections about GPUs that no reader knows to the end. Objects of Kubernetes itself are read completely; tools of their
+// own count GPUs in their own ways.
+class OpenSections {
+ public:
+  explicit OpenSections(const std::vector<Line>& lines) {
+    for (const Line& line : lines) {
+      const auto [key, value] = key_and_value(line.content);
+      if (is_about_gpus(line.content)) about_gpus_.insert(line.section);
+      if (key == "apiversion" && (is_any(value, {"v1", "apps/v1", "batch/v1"}) || value.starts_with("autoscaling/")))
+        read_.insert(line.section);
+      if (key == "kind" && is_any(value, {"NodePool", "Provisioner", "ComputeClass", "ResourceFlavor"}))
+        pools_.insert(line.section);
+    }
+  }
+  bool contain(const Line& line) const { return about_gpus_.contains(line.section) && !read_.contains(line.section); }
+  // A requirement of a node pool: "- g" below "instance-category".
+  bool is_requirement(const Line& line) const {
+    const std::string key = key_and_value(line.content).key;
+    return pools_.contains(line.section) && (key.empty() || key == "values");
+  }
+
+ private:
+  std::set<int> about_gpus_, read_, pools_;
+};
+
 int section_of(const std::vector<Line>& lines, int number) {
   int section = 0;
   for (const Line& line : lines) {
@@ -342,9 +411,8 @@ std::vector<std::string> unread_changes(const Texts& before, const Texts& after,
                       file, line->number, shown(*line)));
       continue;
     }
-    if (!mentions) continue;
     const auto any_line = [](int, bool) { return true; };
-    if (!origins.any(file, false, any_line)) {
+    if (mentions && !origins.any(file, false, any_line)) {
       const Line& line = first != new_lines.end() ? *first : *old_first;
       notes.push_back(fmt::format("{}:{}: \"{}\" mentions GPUs, but no request in this file was understood", file,
                                   line.number, shown(line)));
@@ -353,15 +421,17 @@ std::vector<std::string> unread_changes(const Texts& before, const Texts& after,
     std::vector<std::pair<const Line*, bool>> changed;
     for (const Line* line : only_in(new_lines, old_lines)) changed.emplace_back(line, true);
     for (const Line* line : only_in(old_lines, new_lines)) changed.emplace_back(line, false);
+    const OpenSections new_open(new_lines), old_open(old_lines);
     for (const auto& [line, is_new] : changed) {
-      const bool counts = counts_replicas(line->content);
-      if (!line->mention && !counts) continue;
       const std::vector<Line>& own = is_new ? new_lines : old_lines;
-      // A count matters only beside a request.
+      const OpenSections& open = is_new ? new_open : old_open;
+      const bool counts = counts_replicas(line->content) || chooses_gpus(line->content) || open.is_requirement(*line);
+      if (!line->mention && !counts) continue;
+      // A count matters only beside a request, or where one may have been missed.
       const bool beside = origins.any(
           file, false, [&](int at, bool side) { return side == is_new && section_of(own, at) == line->section; },
           false);
-      if (!line->mention && !beside) continue;
+      if (!line->mention && !beside && !open.contain(*line)) continue;
       const bool seen = origins.any(file, true, [&](int at, bool side) {
         const std::vector<Line>& lines = side ? new_lines : old_lines;
         return section_of(lines, at) == line->section;

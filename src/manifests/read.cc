@@ -37,7 +37,7 @@ Found read_yaml(const std::string& file, const std::string& text) {
   // Most YAML and JSON of a repository has nothing to do with GPUs; a lock file of megabytes is not parsed. Autoscalers
   // do not name the resources of what they scale.
   if (!contains_any(text, {"gpu", "GPU", "nvidia", "accelerator", "nstance", "achineType", "machine_type", "mSize",
-                           "vm_size", "tpu", "neuron", "gaudi", "scaleTargetRef"}))
+                           "vm_size", "tpu", "neuron", "gaudi", "scaleTargetRef", "slots_per_trial"}))
     return found;
   const bool json = file.ends_with(".json");
   if (json && !contains_any(text, {"apiVersion", "root_module", "\"Resources\""}) && gpu_mentions(file, text).empty())

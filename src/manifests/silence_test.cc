@@ -34,6 +34,7 @@ struct Form {
 
 double pods(const Wish& w) { return static_cast<double>(w.gpus) * w.copies; }
 double nodes(const Wish& w) { return w.copies; }
+double gpus_alone(const Wish& w) { return w.gpus; }
 
 const std::vector<Form>& forms() {
   static const std::vector<Form> kForms = {
@@ -357,7 +358,109 @@ const std::vector<Form>& forms() {
              w.copies);
        },
        nodes},
+      // Whole nodes of Slurm: only the launcher says how many GPUs they have.
+      {"nodes.sbatch",
+       [](const Wish& w) {
+         return fmt::format(
+             "#!/bin/bash\n#SBATCH --nodes={}\n#SBATCH --exclusive\nGPUS_PER_NODE={} # of p5\nsrun torchrun "
+             "--nproc_per_node=$GPUS_PER_NODE train.py\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"launcher.sbatch",
+       [](const Wish& w) {
+         return fmt::format("#!/bin/bash\n#SBATCH -N {}\nsrun torchrun --nproc-per-node {} train.py\n", w.copies,
+                            w.gpus);
+       },
+       pods},
+      {"predictor.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: a}}\nspec:\n"
+             "  predictor:\n    minReplicas: {}\n    containers:\n    - resources:\n        limits:\n"
+             "          nvidia.com/gpu: {}\n    workerSpec:\n      pipelineParallelSize: 1\n      containers:\n"
+             "      - resources: {{limits: {{nvidia.com/gpu: 1}}}}\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"pool.sky.yaml",
+       [](const Wish& w) {
+         return fmt::format("resources:\n  accelerators: L4:{}\nsetup: pip install vllm\npool:\n  workers: {}\n",
+                            w.gpus, w.copies);
+       },
+       pods},
+      {"batch-job.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "Resources:\n  Train:\n    Type: AWS::Batch::JobDefinition\n    Properties:\n      Type: multinode\n      "
+             "NodeProperties:\n        NumNodes: {}\n        NodeRangeProperties:\n        - Container:\n            "
+             "ResourceRequirements:\n            - Type: VCPU\n              Value: 8\n            - Type: GPU\n       "
+             "  "
+             "     Value: {}\n",
+             w.copies, w.gpus);
+       },
+       pods},
+      {"experiment.yaml",
+       [](const Wish& w) { return fmt::format("resources:\n  slots_per_trial: {}\nentrypoint: a\n", w.gpus); },
+       gpus_alone},
+      {"shared.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers:\n  - resources:\n     "
+             " limits:\n        nvidia.com/gpu: {}\n        nvidia.com/gpumem-percentage: {}\n",
+             w.gpus, w.copies);
+       },
+       gpus_alone},
+      {"partition.sbatch",
+       [](const Wish& w) { return fmt::format("#!/bin/bash\n#SBATCH --gpus=1\n#SBATCH --partition={}\n", w.machine); },
+       [](const Wish&) { return 1.0; }},
       // Tools that nothing here reads.
+      {"nccl.sbatch",
+       [](const Wish& w) {
+         return fmt::format("#!/bin/bash\n#SBATCH --nodes={}\nexport NCCL_DEBUG=INFO\nsrun train.py\n", w.copies);
+       },
+       nullptr},
+      {"azureml.yml",
+       [](const Wish& w) {
+         return fmt::format("code: src\ncompute: azureml:gpu-cluster\nresources:\n  instance_count: {}\n", w.copies);
+       },
+       nullptr},
+      {"kubeai.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: kubeai.org/v1\nkind: Model\nmetadata: {{name: a}}\nspec:\n  engine: VLLM\n  "
+             "minReplicas: {}\n  resourceProfile: nvidia-gpu-h100:{}\n",
+             w.copies, w.gpus);
+       },
+       nullptr},
+      {"category.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: gpu}}\nspec:\n  template:\n    spec:\n    "
+             "  "
+             "requirements:\n      - key: eks.amazonaws.com/instance-category\n        operator: In\n        values:\n "
+             "  "
+             "     - {}\n      taints:\n      - key: nvidia.com/gpu\n",
+             w.machine.substr(0, 1));
+       },
+       nullptr},
+      {"class.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n  "
+             "    nodeSelector:\n        cloud.google.com/compute-class: {}-spot\n      containers:\n     "
+             " - resources: {{limits: {{nvidia.com/gpu: 1}}}}\n",
+             w.machine.starts_with('p') ? "h100" : "l4");
+       },
+       nullptr},
+      {"submit.sh",
+       [](const Wish& w) {
+         return fmt::format(
+             "spark-submit --conf spark.executor.instances={} --conf "
+             "spark.executor.resource.gpu.amount={}\n",
+             w.copies, w.gpus);
+       },
+       nullptr},
       {"main.bicep",
        [](const Wish& w) { return fmt::format("param gpuCount int = {}\nparam n int = {}\n", w.gpus, w.copies); },
        nullptr},
@@ -438,6 +541,32 @@ TEST(Mentions, AreNumbersAndTypesOfGpus) {
                            "n_gpu_layers: 32", "instanceType: m5.large", "gpu: 0", "name: gpu-pool",
                            "onnxruntime-gpu = \"1.17\"", "gpu_id: 3", "DCGM_EXPORTER_PORT: 9400"})
     EXPECT_FALSE(mentioned(line)) << line;
+}
+
+TEST(UnreadChanges, ASwitchIsNamed) {
+  EXPECT_THAT(unread_changes({{"cog.yaml", "build:\n  gpu: true\n"}}, {{"cog.yaml", "build:\n  gpu: false\n"}}, {}),
+              testing::ElementsAre(HasSubstr("gpu: true")));
+}
+
+// What is read to the end, or is not about GPUs, changes without a note.
+TEST(UnreadChanges, OtherChangesAreSilent) {
+  const std::pair<const char*, const char*> kChanges[] = {
+      {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: gpu-exporter}\nspec:\n  template:\n    spec:\n      "
+       "tolerations:\n      - key: nvidia.com/gpu\n      containers:\n      - image: nvcr.io/nvidia/x:1\n  replicas: ",
+       "23"},
+      {"gpu:\n  enabled: false\nimage: {repository: nvcr.io/nvidia/x}\nreplicaCount: ", "23"},
+      {"image:\n  repository: nvcr.io/nvidia/k8s/dcgm-exporter\n  tag: 3.3.", "59"},
+      {"apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpu}\nspec:\n  weight: ", "19"},
+      {"#!/bin/bash\n#SBATCH --ntasks=4\nsrun ./cfd\n#SBATCH --nodes=", "28"},
+  };
+  for (const auto& [text, numbers] : kChanges) {
+    for (const char* file : {"a.yaml", "job.sbatch"}) {
+      if ((file[0] == 'j') != (text[0] == '#')) continue;
+      const Texts before = {{file, std::string(text) + numbers[0] + "\n"}},
+                  after = {{file, std::string(text) + numbers[1] + "\n"}};
+      EXPECT_THAT(unread_changes(before, after, compare(sides_of(before), sides_of(after))), IsEmpty()) << text;
+    }
+  }
 }
 
 TEST(UnreadChanges, NameTheLineOnceForEachFile) {

@@ -31,9 +31,11 @@ class Task {
  private:
   void read_nodes(const YamlValue& root, const YamlValue* service, GpuRequest& request) {
     if (const YamlValue* nodes = root.find("num_nodes")) request.units = doc_.number(nodes, "num_nodes", request);
+    const YamlValue* pool = root.find("pool");
+    if (!is_mapping(service)) service = pool;
     if (!is_mapping(service)) return;
     const YamlValue* policy = service->find("replica_policy");
-    const YamlValue* fixed = service->find("replicas");
+    const YamlValue* fixed = service->find(service == pool ? "workers" : "replicas");
     const YamlValue* least = policy == nullptr ? nullptr : policy->find("min_replicas");
     const std::optional<double> replicas =
         fixed == nullptr && least == nullptr

@@ -101,14 +101,35 @@ Count read_count(std::string_view text) {
   return count;
 }
 
+// GPUs per node as the commands of a script give them to a launcher. Where Slurm allocates whole nodes, nothing else
+// says how many there are.
+struct Launched {
+  int line = 0;
+  std::string text = {};  // "--nproc_per_node=8"
+  double count = 0;
+};
+void read_launch(std::string_view line, int number, std::optional<Launched>& launched) {
+  for (const std::string_view name : {"nproc_per_node", "nproc-per-node", "GPUS_PER_NODE", "gpus_per_node"}) {
+    const std::size_t at = line.substr(0, line.find('#')).find(name);
+    if (launched || at == std::string_view::npos || at + name.size() >= line.size()) continue;
+    if (line[at + name.size()] != '=' && line[at + name.size()] != ' ') continue;
+    const std::string_view rest = trim(line.substr(at + name.size() + 1));
+    const std::string_view digits = rest.substr(0, std::min(rest.find_first_not_of("0123456789"), rest.size()));
+    const Result<std::int64_t> count = parse_integer(digits);
+    if (count && *count > 0)
+      launched = Launched{number, fmt::format("{}={}", name, *count), static_cast<double>(*count)};
+  }
+}
+
 class Interpreter {
  public:
-  Interpreter(const JobPart& part, GpuRequest& request) : part_(part), request_(request) {}
+  Interpreter(const JobPart& part, const std::optional<Launched>& launched, GpuRequest& request)
+      : part_(part), launched_(launched), request_(request) {}
 
   // False if the part does not request GPUs.
   bool read() {
     request_.units = number("nodes", 1);
-    if (!read_gpus(request_.units.value_or(1))) return false;
+    if (!read_gpus(request_.units.value_or(1)) && !read_launched()) return false;
     if (const std::string* time = part_.find("time")) {
       if (const std::optional<Seconds> limit = parse_slurm_time(*time)) request_.time_limit = *limit;
       if (!request_.time_limit && *time != "UNLIMITED" && *time != "INFINITE") open("time", *time);
@@ -150,6 +171,16 @@ class Interpreter {
     }
     if (!count.number) open(option, value);
     request_.per_unit = count.number;
+  }
+
+  bool read_launched() {
+    if (!launched_) return false;
+    request_.line = launched_->line;
+    request_.resource = launched_->text;
+    request_.per_unit = launched_->count;
+    request_.assumptions.push_back(
+        fmt::format("Slurm is not asked for GPUs; {} gives the GPUs per node", launched_->text));
+    return true;
   }
 
   bool read_gpus(double nodes) {
@@ -215,6 +246,7 @@ class Interpreter {
   }
 
   const JobPart& part_;
+  const std::optional<Launched>& launched_;
   GpuRequest& request_;
 };
 
@@ -229,13 +261,17 @@ bool is_batch_script(std::string_view text) {
 
 Found read_batch_script(const std::string& file, std::string_view text) {
   std::vector<JobPart> parts(1);
+  std::optional<Launched> launched;
   int number = 0;
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t end = rest.find('\n');
     const std::string_view line = rest.substr(0, end);
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     ++number;
-    if (!line.starts_with(kMark)) continue;
+    if (!line.starts_with(kMark)) {
+      read_launch(line, number, launched);
+      continue;
+    }
     const std::string_view options = line.substr(kMark.size());
     const std::string_view word = trim(options);
     if (word == "hetjob" || word == "packjob") {
@@ -254,7 +290,7 @@ Found read_batch_script(const std::string& file, std::string_view text) {
     request.name = job == nullptr || job->empty() ? file.substr(file.rfind('/') + 1) : *job;
     if (parts.size() > 1) request.part = fmt::format("part {} of {}", i + 1, parts.size());
     request.job = true;
-    if (Interpreter(parts[i], request).read()) found.requests.push_back(std::move(request));
+    if (Interpreter(parts[i], launched, request).read()) found.requests.push_back(std::move(request));
   }
   return found;
 }

@@ -23,13 +23,13 @@ std::string plain(std::string_view key) {
 }
 
 bool is_gpu_count(std::string_view key) {
-  return is_any(plain(key), {"gpu",         "gpus",          "requestgpu",     "requestgpus",
-                             "gpucount",    "gpuscount",     "numgpu",         "numgpus",
-                             "ngpus",       "gpunum",        "gpunumber",      "numberofgpus",
-                             "gpulimit",    "gpurequest",    "gpurequests",    "gpuspernode",
-                             "gpusperpod",  "gpusperworker", "gpusperreplica", "gpuperpod",
-                             "nvidiagpu",   "gpuquantity",   "numgpuspernode", "numgpusperworker",
-                             "nprocpernode"});
+  return is_any(plain(key), {"gpu",          "gpus",          "requestgpu",     "requestgpus",
+                             "gpucount",     "gpuscount",     "numgpu",         "numgpus",
+                             "ngpus",        "gpunum",        "gpunumber",      "numberofgpus",
+                             "gpulimit",     "gpurequest",    "gpurequests",    "gpuspernode",
+                             "gpusperpod",   "gpusperworker", "gpusperreplica", "gpuperpod",
+                             "nvidiagpu",    "gpuquantity",   "numgpuspernode", "numgpusperworker",
+                             "nprocpernode", "slotspertrial"});
 }
 bool is_gpu_type(std::string_view key) {
   return is_any(plain(key), {"gputype", "gpumodel", "gpuproduct", "acceleratortype", "gpuname", "gpuclass"});
@@ -69,7 +69,7 @@ class Values {
       for (const auto& [name, amount] : amounts_of(doc_, *resources)) emit(value, name, amount, base);
       if (const YamlValue* gpu = resources->find("gpu"); is_scalar(gpu)) {
         read_gpu_text(*gpu, base);
-      } else if (is_mapping(gpu)) {
+      } else {
         read_counts_of_gpus(*resources, base);
       }
     }
