@@ -24,7 +24,7 @@ constexpr double kLeastWait = 0.1;  // of the time; checkpoints take less
 
 // Generation reads memory at a high rate and uses little of the tensor cores.
 StepKind kind_of(const CycleStep& step) {
-  if (*step.activity < kIdleActivity) return StepKind::kWait;
+  if (*step.activity <= kIdleActivity) return StepKind::kWait;
   constexpr double kReads = 0.2, kComputes = 0.15;
   const bool generates = step.tensor && step.dram && *step.dram > kReads && *step.tensor < kComputes;
   return generates ? StepKind::kGenerate : StepKind::kTrain;

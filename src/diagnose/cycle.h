@@ -20,7 +20,7 @@ namespace rightsize::diagnose {
 // What is known of one step of time. Samples and curves of any width can be steps.
 struct CycleStep {
   Seconds width;
-  std::optional<double> activity;      // below kIdleActivity: nothing ran
+  std::optional<double> activity;      // up to kIdleActivity: idle
   std::optional<double> tensor, dram;  // use of tensor cores and memory bandwidth
   std::optional<Bytes> memory;         // in use
 };

@@ -38,7 +38,7 @@ std::vector<double> levels_of(const std::vector<Sample>& samples) {
 
 // What counts as low compared with the work of this recording; start-up does a little work too.
 double threshold(std::vector<double> levels) {
-  std::erase_if(levels, [](double level) { return level < kIdleActivity; });
+  std::erase_if(levels, [](double level) { return level <= kIdleActivity; });
   if (levels.empty()) return kIdleActivity;
   auto middle = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() / 2);
   std::nth_element(levels.begin(), middle, levels.end());

@@ -14,12 +14,10 @@ constexpr unsigned kHeatBits = 0x20 | 0x40;
 
 std::optional<double> activity(const Sample& sample) {
   std::optional<double> level = sample.get(Metric::kGraphicsActive);
-  // The engine counter may cover more than the sample's time, so SMs decide whether anything ran: an idle GPU shows 0,
-  // the smallest kernels launched without pause 0.03 %.
-  constexpr double kAnything = 1e-4;
-  if (auto sm = sample.get(Metric::kSmActive)) {
-    level = *sm < kAnything ? 0 : std::max(kIdleActivity, level.value_or(*sm));
-  }
+  // The engine counter may cover more than the sample's time. It counts if SMs did anything: the smallest kernels
+  // launched without pause show 0.03 %.
+  constexpr double kAnyKernel = 1e-4;
+  if (auto sm = sample.get(Metric::kSmActive)) level = *sm < kAnyKernel ? 0 : std::max(*sm, level.value_or(0));
   if (!level) level = sample.get(Metric::kGpuUtil);
   // Copies are not engine time. Up to 1 GB/s is kernel launches and polling.
   constexpr double kCopying = 1e9, kFullLink = 25e9;
@@ -59,7 +57,7 @@ void SummaryBuilder::add_time(const Sample& sample) {
 }
 
 void SummaryBuilder::add_activity(double level, Seconds time) {
-  const bool idle = level < kIdleActivity;
+  const bool idle = level <= kIdleActivity;
   ++levels_;
   if (idle) ++idle_;
   if (!idle) active_sum_ += level;

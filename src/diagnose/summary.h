@@ -55,7 +55,7 @@ struct Summary {
 // nvidia-smi's utilization, which is refreshed more slowly: SMs show whether anything ran, the engine for how long.
 std::optional<double> activity(const Sample& sample);
 
-// A sample below this is idle: GPUs with an open context show 0.006 %.
+// A GPU with at most this activity is idle, in profile and in fleet: one with an open context shows 0.006 %.
 inline constexpr double kIdleActivity = 0.005;
 
 // Folds samples into a Summary in bounded memory: means and maxima exactly, quantiles within 1 %.

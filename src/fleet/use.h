@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/usage_units.h"
+#include "diagnose/summary.h"
 #include "fleet/fine_peaks.h"
 #include "telemetry/labels.h"
 #include "telemetry/sample.h"
@@ -134,8 +135,8 @@ Seconds gap_limit(Seconds interval);
 
 // When a reading counts as idle, and memory as held.
 struct IdleRule {
-  double active_above = 0.005;  // share of time; at or below is idle
-  Bytes held_above = gib(1);    // an empty driver shows up to 0.7 GiB on large GPUs
+  double active_above = diagnose::kIdleActivity;  // share of time; at or below is idle
+  Bytes held_above = gib(1);                      // an empty driver shows up to 0.7 GiB on large GPUs
 };
 
 // Step widths divide each other and the day: 1, 2, 4, 12 and 60 s, 5, 15 and 30 min, 1, 2, 4, 8 and 24 h, then

@@ -20,6 +20,7 @@ struct ProfileFlags {
   PriceFlag price;
   unsigned pid = 0;
   double hertz = 10;
+  std::size_t top = 10;
   const FlagSet* all = nullptr;
 
   bool live() const { return replay.empty(); }

@@ -45,7 +45,7 @@ Checked<Outcome> run(ProfileFlags flags) {
   const fleet::DevicePrices prices(facts.catalog, own);
   const std::vector<Elsewhere> elsewhere =
       find_elsewhere(gpus, std::move(use), prices, speeds, known ? &known->job : nullptr, !flags.command.empty());
-  return Outcome{profile_report(gpus, elsewhere, watched.source, speeds, known ? &*known : nullptr),
+  return Outcome{profile_report(gpus, elsewhere, watched.source, speeds, known ? &*known : nullptr, flags.top),
                  watched.source.exit_status.value_or(kDone)};
 }
 
@@ -66,6 +66,7 @@ Run add_profile(FlagSet& command) {
   command.find("--gpu")->meaning("the GPU, if the source does not name it");
   command.add("step-time", flags->step_time);
   add_price_flag(command, flags->price);
+  command.add("top", flags->top)->meaning("rows of each table shown as text")->or_else("10");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

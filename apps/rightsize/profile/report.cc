@@ -390,7 +390,7 @@ std::string first_screen(const GpuView& view) {
          "\nThe recording does not name the GPU; --gpu NAME adds the roofline, and speed and cost on other GPUs.";
 }
 
-void describe_gpu(report::Report& out, const GpuView& view) {
+void describe_gpu(report::Report& out, const GpuView& view, std::size_t top) {
   const GpuProfile& gpu = view.gpu;
   const std::vector<Alternative>& projections = view.elsewhere.alternatives;
   const Diagnosis& found = gpu.diagnosis;
@@ -410,7 +410,7 @@ void describe_gpu(report::Report& out, const GpuView& view) {
   out.blocks.emplace_back(metrics_table(gpu));
   if (gpu.phases.size() > 1) {
     report::Table phases = table_of(kPhaseFields, gpu.phases, {"phase", "begin_seconds", "end_seconds", "activity"});
-    phases.most_shown = 12;
+    phases.most_shown = top;
     out.show("Phases", std::move(phases));
   }
   if (const std::optional<Watts> mean = mean_power(view)) {
@@ -434,7 +434,7 @@ void describe_gpu(report::Report& out, const GpuView& view) {
   report::Table table = table_of(kProjectionFields, fitting,
                                  {"gpu", "speed", "speed_low", spare("basis"), spare("busy"), spare("load_p95"),
                                   "usd_per_gpu_hour", "cost_ratio", "offer"});
-  table.most_shown = 10;
+  table.most_shown = top;
   out.show("The same work elsewhere", std::move(table));
 }
 
@@ -503,7 +503,8 @@ std::optional<diagnose::CapEffect> cap_of(const GpuProfile& gpu, const perf::Spe
 }  // namespace
 
 report::Report profile_report(const std::vector<GpuProfile>& gpus, const std::vector<Elsewhere>& elsewhere,
-                              const ProfileSource& source, const perf::SpeedTable& speeds, const KnownWork* known) {
+                              const ProfileSource& source, const perf::SpeedTable& speeds, const KnownWork* known,
+                              std::size_t top) {
   report::Report out;
   out.title = "Profile";
   ProfileView profile{source, {}, {}};
@@ -513,7 +514,7 @@ report::Report profile_report(const std::vector<GpuProfile>& gpus, const std::ve
     const fleet::GpuPrice& price = view.elsewhere.price;
     if (price.rate) view.price = *price.rate * rightsize::gpus(price.share);
     if (gpu.gpu != nullptr) view.cap = cap_of(gpu, speeds);
-    describe_gpu(out, view);
+    describe_gpu(out, view, top);
     if (known != nullptr && gpu.gpu != nullptr) profile.known = describe_known(out, *known, view);
     profile.gpus.push_back(std::move(view));
   }

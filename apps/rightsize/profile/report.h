@@ -14,6 +14,7 @@ namespace rightsize::app {
 
 // `elsewhere` has one entry per GPU. `known` is null if the user did not describe the job.
 report::Report profile_report(const std::vector<diagnose::GpuProfile>& gpus, const std::vector<Elsewhere>& elsewhere,
-                              const ProfileSource& source, const perf::SpeedTable& speeds, const KnownWork* known);
+                              const ProfileSource& source, const perf::SpeedTable& speeds, const KnownWork* known,
+                              std::size_t top);
 
 }  // namespace rightsize::app
