@@ -270,18 +270,13 @@ class FileReader : public telemetry::SeriesSink {
 
   // When requests finished, and the means of each hour.
   static void fill_shape(const std::vector<const EngineSeries*>& all, ServiceReading& r) {
-    const auto hours = static_cast<std::size_t>(std::ceil(r.seconds() / kHour));
     r.step = r.seconds() < 7 * 24 * kHour ? 60 : 300;
     r.finished.assign(static_cast<std::size_t>(std::ceil(r.seconds() / r.step)), 0.0);
-    r.hours.assign(hours, {});
     std::vector<const EngineSeries*> requests = of(all, Signal::kRequests);
     const bool counted = !requests.empty();
     if (!counted) requests = of(all, Signal::kLatency);
-    std::vector<double> by_hour(hours, 0.0);
-    std::set<std::string> replicas;
     std::map<std::string, std::pair<double, double>> seen;
     for (const EngineSeries* one : all) {
-      replicas.insert(one->owner.id);
       if (one->points.empty()) continue;
       auto& [first, last] = seen.try_emplace(one->owner.id, one->points.front().time, 0.0).first->second;
       first = std::min(first, one->points.front().time), last = std::max(last, one->points.back().time);
@@ -289,14 +284,17 @@ class FileReader : public telemetry::SeriesSink {
     for (const EngineSeries* one : requests) {
       if (!counted && one->part != "_count") continue;
       spread_increase(one->points, r.from, r.step, r.finished);
-      spread_increase(one->points, r.from, kHour, by_hour);
     }
-    r.replicas.assign(replicas.begin(), replicas.end());
-    r.replicas_now = r.least_replicas = r.most_replicas = static_cast<int>(replicas.size());
-    for (const auto& [id, span] : seen) r.replica_seconds += span.second - span.first;
-    for (std::size_t h = 0; h < hours; ++h) {
-      r.hours[h].requests = by_hour[h], r.hours[h].replicas = static_cast<double>(replicas.size());
+    std::vector<double> up(r.finished.size() + 1, 0.0);
+    const auto step_of = [&](double time) {
+      return std::min(up.size() - 1, static_cast<std::size_t>(std::max(0.0, (time - r.from) / r.step)));
+    };
+    for (const auto& [id, span] : seen) {
+      r.replicas.push_back(id);
+      r.replica_seconds += span.second - span.first;
+      for (std::size_t i = step_of(span.first); i <= step_of(span.second); ++i) up[i] += 1;
     }
+    count_replicas(r, up);
     fill_hours(all, r);
   }
 

@@ -339,25 +339,9 @@ class ServerReader {
       }
       spread_increase(points, from_, r.step, r.finished);
     }
+    for (double count : up) r.replica_seconds += count * r.step;
     count_replicas(r, up);
     return {};
-  }
-
-  void count_replicas(ServiceReading& r, const std::vector<double>& up) {
-    for (double count : up) r.replica_seconds += count * r.step;
-    const auto [least, most] = std::minmax_element(up.begin(), up.end());
-    r.least_replicas = static_cast<int>(*least), r.most_replicas = static_cast<int>(*most);
-    // A restart takes minutes, so replicas of the last five minutes count.
-    const auto last = std::min(up.size(), static_cast<std::size_t>(std::ceil(300 / r.step)) + 1);
-    r.replicas_now = static_cast<int>(*std::max_element(up.end() - static_cast<std::ptrdiff_t>(last), up.end()));
-    r.hours.assign(static_cast<std::size_t>(std::ceil((until_ - from_) / kHour)), {});
-    const double each = kHour / r.step;
-    for (std::size_t i = 0; i < r.finished.size(); ++i) {
-      HourReading& hour =
-          r.hours[std::min(r.hours.size() - 1, static_cast<std::size_t>(static_cast<double>(i) / each))];
-      hour.requests += r.finished[i];
-      hour.replicas += up[i] / each;
-    }
   }
 
   // Hourly means, used by the calibration.

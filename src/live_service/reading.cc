@@ -61,6 +61,21 @@ GaugeUse gauge_use(std::vector<double> values) {
           values.back()};
 }
 
+void count_replicas(ServiceReading& r, const std::vector<double>& up) {
+  const auto [least, most] = std::minmax_element(up.begin(), up.end());
+  r.least_replicas = static_cast<int>(*least), r.most_replicas = static_cast<int>(*most);
+  // A restart takes minutes, so replicas of the last five minutes count.
+  const auto last = std::min(up.size(), static_cast<std::size_t>(std::ceil(300 / r.step)) + 1);
+  r.replicas_now = static_cast<int>(*std::max_element(up.end() - static_cast<std::ptrdiff_t>(last), up.end()));
+  r.hours.assign(static_cast<std::size_t>(std::ceil(r.seconds() / kHour)), {});
+  const double each = kHour / r.step;
+  for (std::size_t i = 0; i < r.finished.size(); ++i) {
+    HourReading& hour = r.hours[std::min(r.hours.size() - 1, static_cast<std::size_t>(static_cast<double>(i) / each))];
+    hour.requests += r.finished[i];
+    hour.replicas += up[i] / each;
+  }
+}
+
 void spread_increase(const std::vector<CounterPoint>& points, double from, double step, std::vector<double>& into) {
   const double until = from + step * static_cast<double>(into.size());
   for (std::size_t i = 1; i < points.size(); ++i) {

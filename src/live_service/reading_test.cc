@@ -1,12 +1,63 @@
 #include "live_service/reading.h"
 
+#include <filesystem>
 #include <numeric>
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/file.h"
+#include "live_service/read_server.h"
+
 namespace rightsize::live_service {
 namespace {
+
+// Each rollout replaces all pods: those at once stay the same, however many were ever seen.
+RC_GTEST_PROP(CountReplicas, RolloutsDoNotAddReplicas, ()) {
+  const int replicas = *rc::gen::inRange(1, 6), rollouts = *rc::gen::inRange(0, 4), minutes = 120;
+  std::vector<std::string> series;
+  for (int generation = 0; generation <= rollouts; ++generation) {
+    for (int i = 0; i < replicas; ++i) {
+      std::vector<std::string> values;
+      for (int minute = 0; minute < minutes; ++minute) {
+        if (minute * (rollouts + 1) / minutes == generation)
+          values.push_back(fmt::format("[{},\"{}\"]", 1'790'000'000 + minute * 60, 100 + minute * 3));
+      }
+      series.push_back(fmt::format(
+          R"({{"metric":{{"__name__":"vllm:request_success_total","model_name":"m","pod":"chat-6d4cf56db{}-xcdf{}"}},)"
+          R"("values":[{}]}})",
+          "bcdfg"[generation], "bcdfgh"[i], fmt::join(values, ",")));
+    }
+  }
+  const std::string file = (std::filesystem::temp_directory_path() / "rightsize_replicas.json").string();
+  RC_ASSERT(write_file(file, fmt::format(R"({{"status":"success","data":{{"resultType":"matrix","result":[{}]}}}})",
+                                         fmt::join(series, ",")))
+                .has_value());
+  const Result<ServicesRead> read = read_service_files({file});
+  RC_ASSERT(read.has_value());
+  RC_ASSERT(read->services.size() == 1U);
+  const ServiceReading& service = read->services.front();
+  RC_ASSERT(service.replicas_now == replicas);
+  RC_ASSERT(service.most_replicas <= 2 * replicas);
+  RC_ASSERT(service.replicas.size() == static_cast<std::size_t>(replicas * (rollouts + 1)));
+}
+
+TEST(CountReplicas, TheLastMinutesAreNow) {
+  ServiceReading reading;
+  reading.from = 0, reading.until = 7200, reading.step = 60;
+  reading.finished.assign(120, 1.0);
+  std::vector<double> up(121, 4.0);
+  for (std::size_t i = 90; i < up.size(); ++i) up[i] = 2;
+  up[118] = 1;  // a restart
+  count_replicas(reading, up);
+  EXPECT_EQ(reading.replicas_now, 2);
+  EXPECT_EQ(reading.most_replicas, 4);
+  EXPECT_EQ(reading.least_replicas, 1);
+  ASSERT_EQ(reading.hours.size(), 2U);
+  EXPECT_NEAR(reading.hours[0].replicas, 4, 1e-9);
+  EXPECT_NEAR(reading.hours[1].requests, 60, 1e-9);
+}
 
 TEST(SpreadIncrease, GrowthAcrossAGapIsSpreadOverIt) {
   std::vector<double> steps(4, 0.0);
