@@ -1,16 +1,20 @@
-// Any bytes as the output of sacct, a host list and a jobstats comment: jobs with GPUs and a duration, or an error.
+// Any bytes as the output of sacct, a host list, a jobstats comment and reports of seff: jobs with GPUs and a duration, or an error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
 #include "telemetry/feeds/slurm.h"
+#include "telemetry/feeds/slurm_reports.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
   const std::string text(reinterpret_cast<const char*>(data), size);
   if (telemetry::expand_hosts(text).size() > 10'000) std::abort();
   (void)telemetry::unpack_jobstats(text);
+  for (const auto& [job, share] : telemetry::read_job_reports(text)) {
+    if (job.empty() || !(share >= 0 && share <= 1)) std::abort();
+  }
   auto source = bytes_of(text);
   auto table = telemetry::read_jobs(*source, "fuzz");
   if (!table) {

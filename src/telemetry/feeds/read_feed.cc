@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include <fmt/format.h>
 
+#include "telemetry/feeds/slurm_reports.h"
 #include "telemetry/read.h"
 
 namespace rightsize::telemetry {
@@ -55,6 +57,7 @@ class Reading {
   }
 
   Result<FeedOutcome> finish() {
+    add_reports();
     if (outcome_.readings == 0 && first_error_) return fail(std::move(*first_error_));
     return std::move(outcome_);
   }
@@ -71,9 +74,10 @@ class Reading {
     if (first.empty()) return fail(bad_input("the file is empty"));
     const JsonFeed feed = detect_json_feed(first);
     const bool slurm = looks_like_jobs(first);
-    const bool cluster = looks_like_cluster(first);
+    const bool cluster = looks_like_cluster(first), reports = looks_like_job_reports(first);
     std::unique_ptr<ByteSource> whole = put_back(std::move(first), std::move(source));
     if (slurm) return read_slurm(path, *whole);
+    if (reports) return read_reports(path, *whole);
     if (cluster) return read_kubernetes(path, *whole);
     return feed == JsonFeed::kUnknown ? read_text(path, *whole) : read_json(path, feed, *whole);
   }
@@ -86,6 +90,33 @@ class Reading {
     if (table.jobs.empty()) note(fmt::format("{}: none of its jobs has GPUs and ran", path));
     outcome_.jobs.append(std::move(table));
     return {};
+  }
+
+  Result<> read_reports(const std::string& path, ByteSource& source) {
+    RIGHTSIZE_TRY(const std::string text, read_all(source, 256U << 20));
+    kind("seff");
+    std::map<std::string, double> found = read_job_reports(text);
+    if (found.empty()) return fail(bad_input(fmt::format("{}: none of its reports has a GPU utilization", path)));
+    reports_.merge(found);
+    return {};
+  }
+
+  // Reports do not say which GPUs a job had when, so they only complete jobs of sacct's table.
+  void add_reports() {
+    if (reports_.empty()) return;
+    std::size_t used = 0;
+    for (SlurmJob& job : outcome_.jobs.jobs) {
+      const auto report = reports_.find(std::string(job.id));
+      if (report == reports_.end()) continue;
+      ++used;
+      if (!job.measured()) job.utilization = static_cast<float>(report->second);
+    }
+    if (used < reports_.size())
+      note(fmt::format("{} of {} job reports match no GPU job of sacct's table and are not used",
+                       reports_.size() - used, reports_.size()));
+    if (outcome_.jobs.empty() && !first_error_)
+      first_error_ = bad_input("job reports need sacct's table beside them")
+                         .with_hint("rightsize fleet --from sacct.txt seff.txt");
   }
 
   Result<> read_kubernetes(const std::string& path, ByteSource& source) {
@@ -140,6 +171,7 @@ class Reading {
   SampleSink& sink_;
   bool several_;
   CloudWatchQueries queries_;
+  std::map<std::string, double> reports_;  // of seff and jobstats: GPU utilization by job
   FeedOutcome outcome_;
   std::optional<Error> first_error_;
 };

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "telemetry/feeds/slurm_reports.h"
+
 namespace rightsize::telemetry {
 namespace {
 
@@ -178,6 +180,20 @@ RC_GTEST_PROP(Slurm, EveryFormOfTheTableHasTheSameHours, ()) {
     }
     RC_ASSERT(std::abs(hours_read - truth) < 1e-6);
   }
+}
+
+TEST(JobReports, OfSeffAndJobstatsCompleteATable) {
+  const std::string text =
+      "Job ID: 4001\nCluster: della\nState: COMPLETED (exit code 0)\nCPU Efficiency: 99.24% of 00:10:55 core-walltime\n"
+      "GPU Efficiency: 40.5%\n\n"
+      "      Slurm Job Statistics\n         Job ID: 4002_1\n          State: RUNNING\n"
+      "  CPU utilization  [|||||          10%]\n  GPU utilization  [|||||||||||    68%]\n"
+      "  GPU memory usage [||||||         66%]\n      n1 (GPU 0): 65.7%\nJob ID: 5\nState: FAILED\n";
+  EXPECT_TRUE(looks_like_job_reports(text));
+  const auto reports = read_job_reports(text);
+  ASSERT_EQ(reports.size(), 2U);
+  EXPECT_NEAR(reports.at("4001"), 0.405, 1e-9);
+  EXPECT_NEAR(reports.at("4002_1"), 0.68, 1e-9);
 }
 
 }  // namespace
