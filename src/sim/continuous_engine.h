@@ -24,7 +24,7 @@ struct Sequence {
   std::int32_t output = 0;     // tokens to generate in all
   std::int32_t generated = 0;  // as of joined_step
   std::int64_t joined_step = 0;
-  std::uint32_t admitted = 0;  // order of admission; the newest is preempted first
+  std::uint32_t admitted = 0;  // order of admission, 0: not running; the newest is preempted first
   std::int32_t kind = 0;       // Arrival::kind
   std::uint32_t version = 0;   // distinguishes it from an earlier sequence in the same slot
   bool decoding = false;
@@ -36,6 +36,11 @@ struct Finish {
   std::int64_t step = 0;
   std::uint32_t slot = 0, version = 0;
   bool operator<(const Finish& o) const { return step > o.step; }  // the heap keeps the earliest on top
+};
+
+// The n-th admission of a replica.
+struct Admission {
+  std::uint32_t number = 0, slot = 0;
 };
 
 // Which part of a request a replica serves.
@@ -186,7 +191,7 @@ class ContinuousEngine {
     }
     std::sort(lost.begin(), lost.end(), [](const Arrival& a, const Arrival& b) { return a.at < b.at; });
     sequences_.clear(), free_.clear(), prefilling_.clear(), waiting_.clear(), received_.clear();
-    begun_.clear(), finishes_.clear();
+    begun_.clear(), finishes_.clear(), order_.clear();
     kv_free_ = config_.kv_tokens, decoding_ = context_ = run_steps_ = 0, work_ = 0, step_ends_ = kNever;
     if (cache_) cache_->clear();
     return lost;
@@ -365,9 +370,18 @@ class ContinuousEngine {
     }
   }
 
+  // Keeps the order of admission, for preemption; those that have left are dropped when they are most of the list.
+  void note_admission(std::uint32_t slot) {
+    constexpr std::size_t kFew = 64;
+    if (order_.size() > 2 * sequences_.size() + kFew)
+      std::erase_if(order_, [this](const Admission& a) { return sequences_[a.slot].admitted != a.number; });
+    sequences_[slot].admitted = ++admissions_;
+    order_.push_back({admissions_, slot});
+  }
+
   void admit() {
     for (std::size_t i = 0; i < plan_.admitted; ++i) {
-      sequences_[waiting_.front()].admitted = ++admissions_;
+      note_admission(waiting_.front());
       prefilling_.push_back(waiting_.front());
       waiting_.pop_front();
     }
@@ -384,7 +398,7 @@ class ContinuousEngine {
       if (running >= config_.max_sequences || kv_free_ - s.prompt < decoding_ + 1) break;
       received_.pop_front();
       s.processed = s.prompt;
-      s.admitted = ++admissions_;
+      note_admission(slot);
       kv_free_ -= s.prompt;
       begun_.push_back(slot);
       decode(slot);
@@ -428,7 +442,8 @@ class ContinuousEngine {
   }
 
   void hand_over(std::uint32_t slot) {
-    const Sequence& s = sequences_[slot];
+    Sequence& s = sequences_[slot];
+    s.admitted = 0;
     kv_free_ += s.processed;
     if (cache_) return_share(slot, 0);
     work_ -= s.work;
@@ -480,6 +495,7 @@ class ContinuousEngine {
     if (cache_) return_share(slot, cached(s) - s.prompt);
     --decoding_;
     s.decoding = false;
+    s.admitted = 0;
     work_ -= s.work;
     if (totals_->answers != nullptr) totals_->answers->push_back({shares_[slot].prompt, now + request_});
     if (totals_->watcher != nullptr) {
@@ -502,14 +518,11 @@ class ContinuousEngine {
 
   // Recomputation: the sequence returns to the front of the queue with its output so far as part of its prompt.
   void preempt_newest() {
-    std::uint32_t newest = 0;
-    std::uint32_t latest = 0;
-    for (std::uint32_t slot = 0; slot < sequences_.size(); ++slot) {
-      const Sequence& s = sequences_[slot];
-      const bool running = s.decoding || std::find(prefilling_.begin(), prefilling_.end(), slot) != prefilling_.end();
-      if (running && s.admitted > latest) latest = s.admitted, newest = slot;
-    }
+    while (sequences_[order_.back().slot].admitted != order_.back().number) order_.pop_back();
+    const std::uint32_t newest = order_.back().slot;
+    order_.pop_back();
     Sequence& s = sequences_[newest];
+    s.admitted = 0;
     kv_free_ += cached(s);
     if (cache_) return_share(newest, 0);
     if (s.decoding) {
@@ -546,6 +559,7 @@ class ContinuousEngine {
   std::vector<std::uint32_t> begun_;  // received; their first token comes with this step
   std::vector<Arrival> done_;
   std::vector<Finish> finishes_;
+  std::vector<Admission> order_;  // newest last
   std::vector<std::int64_t> prefilling_left_, waiting_prompts_, waiting_rooms_;
   StepPlan plan_;
   std::optional<PrefixCache> cache_;
