@@ -1,6 +1,10 @@
-// Memory of models whose experts are divided over GPUs.
+// Memory of models whose experts are divided over GPUs, and of published runs.
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
+#include "base/csv.h"
+#include "base/file.h"
+#include "catalog/test_catalog.h"
 #include "memory/memory.h"
 #include "memory/tape/training_tape.h"
 #include "presets/presets.h"
@@ -43,6 +47,66 @@ TEST(ExpertParallel, TheSurfaceFollowsTheReplay) {
   for (int gpus : {8, 16, 64}) {
     const double replayed = in_gib(estimate_memory(shape, expert_job(1, gpus, 8), nullptr).peak_allocated);
     EXPECT_NEAR(in_gib(surface.at(1, gpus)) / replayed, 1, 0.03) << gpus;
+  }
+}
+
+// The first layers of a mixture have no experts, so that neither end of a pipeline is the fullest stage.
+TEST(ExpertParallel, TheSurfaceFollowsEveryStage) {
+  const model::ModelShape shape = *model::find_model("deepseek-v3");
+  for (int pipeline : {1, 4, 16}) {
+    model::Job job = expert_job(1, 512, 8);
+    job.parallel.pipeline = pipeline;
+    job.train.accumulation = 64;
+    const tape::TrainingSurface surface(shape, job);
+    const double replayed = in_gib(estimate_memory(shape, job, nullptr).peak_allocated);
+    EXPECT_NEAR(in_gib(surface.at(1, job.parallel.data())) / replayed, 1, 0.03) << pipeline;
+  }
+}
+
+// More groups never leave a GPU with more, and the experts of all GPUs are all experts.
+RC_GTEST_PROP(ExpertParallel, MoreGroupsNeverNeedMore, ()) {
+  const model::ModelShape shape =
+      *model::find_model(*rc::gen::element<std::string>("qwen3-30b-a3b", "mixtral-8x7b", "deepseek-v3"));
+  const int tensor = *rc::gen::element(1, 2, 4), zero = *rc::gen::element(0, 1, 3);
+  const int fewer = *rc::gen::element(1, 2, 4), more = fewer * 2;
+  model::Job job = expert_job(zero, 64, fewer);
+  job.stack = *rc::gen::element(model::Stack::kMegatron, model::Stack::kTorchTitan);
+  job.parallel.tensor = tensor;
+  job.parallel.pipeline = *rc::gen::element(1, 4);
+  job.precision = *rc::gen::element(model::Precision::kMixedBf16, model::Precision::kFp8);
+  job.train.recompute = *rc::gen::element(model::Recompute::kNone, model::Recompute::kFull);
+  const MemoryNeed few = estimate_memory(shape, job, nullptr);
+  job.parallel.expert = more;
+  const MemoryNeed many = estimate_memory(shape, job, nullptr);
+  for (const Part part : {Part::kWeights, Part::kGradients, Part::kOptimizer})
+    RC_ASSERT(in_bytes(many.parts[part]) <= in_bytes(few.parts[part]) * 1.0001);
+  RC_ASSERT(in_bytes(many.peak_allocated) <= in_bytes(few.peak_allocated) * 1.001);
+}
+
+// Published runs did run: what they need fits their GPU, unless they save memory in ways that are not settings here.
+TEST(PublishedRuns, FitTheirGpus) {
+  const std::string folder = std::string(RIGHTSIZE_SOURCE_DIR) + "/data/measurements/";
+  for (const std::string file : {"train-megatron.csv", "train-megatron-mixtures.csv"}) {
+    const Csv csv = *Csv::parse(file, *read_file(folder + file));
+    int checked = 0;
+    for (const CsvRow& row : csv.rows()) {
+      if (!csv.cell(row, "also").empty()) continue;
+      const std::string model(csv.cell(row, "model"));
+      const auto shape = model::find_model(model.ends_with(".json") ? folder + "models/" + model : model);
+      ASSERT_TRUE(shape) << model;
+      std::vector<model::Setting> settings;
+      for (const std::string& name : model::job_settings()) {
+        const std::string_view cell = csv.cell(row, name);
+        if (!cell.empty()) settings.push_back({name, std::string(cell), {}});
+      }
+      const auto job = model::parse_job(settings);
+      ASSERT_TRUE(job) << file << ":" << row.line;
+      const catalog::Gpu& gpu = **built_in_catalog().find_gpu(csv.cell(row, "gpu"));
+      const Fit fit = fits(estimate_memory(*shape, *job, &gpu), gpu);
+      EXPECT_NE(fit.verdict, Verdict::kNo) << file << ":" << row.line << ": " << in_gib(fit.headroom) << " GiB";
+      ++checked;
+    }
+    EXPECT_GE(checked, 20) << file;
   }
 }
 

@@ -107,9 +107,9 @@ TrainingNeeds::TrainingNeeds(const model::ModelShape& model, const Job& job)
       sharded_(job.parallel.zero == 3),
       spread_(spread_of(model, surface_->exact(), job).high) {}
 
-Bytes TrainingNeeds::high(double batch, double replicas) const {
+Bytes TrainingNeeds::high(double batch, double replicas, Bytes more) const {
   const Bytes reference = reference_ / (sharded_ ? replicas : 1.0);
-  return (surface_->at(batch * sequences_, replicas) * kLeastReserve + reference + runtime_) * spread_;
+  return ((surface_->at(batch * sequences_, replicas) + more) * kLeastReserve + reference + runtime_) * spread_;
 }
 
 }  // namespace rightsize::memory

@@ -92,7 +92,7 @@ struct TrainEstimate {
   Seconds step;  // one optimizer step
   TokensPerSecond tokens_per_gpu;
   double samples_per_second_per_gpu = 0;  // sequences or images
-  double mfu = 0;                         // model FLOPs / (peak of the 16-bit or fp8 format x time)
+  double mfu = 0;                         // model FLOPs, causal attention counted once, over the peak of the format
   Seconds device, host;                   // GPU and CPU time of the step, each as if the other took none
   Bound bound = Bound::kCompute;
   TimeParts parts;    // sum to `step`

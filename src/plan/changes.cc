@@ -216,6 +216,7 @@ std::vector<PossibleChange> possible_changes(const Request& asked, const std::ve
   if (request.work.kind == WorkKind::kTraining) {
     narrow(request.choices.tensor, [](const Job& job) { return job.parallel.tensor; });
     narrow(request.choices.pipeline, [](const Job& job) { return job.parallel.pipeline; });
+    narrow(request.choices.expert, [](const Job& job) { return job.parallel.expert; });
   }
   std::vector<PossibleChange> changes;
   add_terms(request, changes);

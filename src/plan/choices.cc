@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "model/serve_settings.h"
+#include "plan/layouts.h"
 #include "plan/read_parts.h"
 #include "plan/request.h"
 
@@ -21,13 +22,31 @@ std::vector<std::int64_t> doubling(std::int64_t most) {
   return values;
 }
 
-// Pipeline stages with the same number of layers each. Longer pipelines than this are not in published runs.
-std::vector<int> even_stages(std::int64_t layers) {
+// Stages with the same number of layers each, and powers of two with shorter ends (61 and 126 layers have few equal
+// stages). Longer pipelines than this are not in published runs.
+std::vector<int> usual_stages(std::int64_t layers) {
   constexpr int kMostStages = 16;
   std::vector<int> stages{1};
-  for (int n = 2; n <= kMostStages; ++n)
-    if (layers > 0 && layers % n == 0) stages.push_back(n);
+  for (int n = 2; n <= kMostStages; ++n) {
+    const bool power = (n & (n - 1)) == 0;
+    if (layers > 0 && (layers % n == 0 || (power && pipeline_stages(layers, n)))) stages.push_back(n);
+  }
   return stages;
+}
+
+// Groups that divide the experts evenly; machines have powers of two of GPUs, so others are tried only where those are
+// few.
+std::vector<int> usual_groups(const Request& request) {
+  if (!request.model.experts) return {1};
+  constexpr std::size_t kFew = 4;
+  const auto experts = static_cast<int>(request.model.experts->count);
+  std::vector<int> powers, all;
+  for (int n = 1; n <= experts; ++n) {
+    if (experts % n != 0) continue;
+    all.push_back(n);
+    if ((n & (n - 1)) == 0) powers.push_back(n);
+  }
+  return powers.size() < kFew ? all : powers;
 }
 
 }  // namespace
@@ -42,13 +61,16 @@ void fill_choices(Request& request) {
   if (c.recomputes.empty()) {
     using model::Recompute;
     c.recomputes = {Recompute::kNone};
-    if (split_stack) c.recomputes.push_back(Recompute::kSelective);
+    // Megatron's selective recomputation leaves out what fused attention does not keep either.
+    const bool eager = request.job.train.attention == model::Attention::kEager;
+    if (stack == Stack::kTorchTitan || (split_stack && eager)) c.recomputes.push_back(Recompute::kSelective);
     if (!image) c.recomputes.push_back(Recompute::kFull);
   }
   constexpr std::int64_t kLargestPass = 512;
   if (c.batches.empty()) c.batches = doubling(train ? std::min(request.global_batch, kLargestPass) : 256);
   if (c.tensor.empty()) c.tensor = (train && !split_stack) || image ? std::vector{1} : std::vector{1, 2, 4, 8};
-  if (c.pipeline.empty()) c.pipeline = train && split_stack ? even_stages(request.model.layers) : std::vector{1};
+  if (c.pipeline.empty()) c.pipeline = train && split_stack ? usual_stages(request.model.layers) : std::vector{1};
+  if (train && c.expert.empty()) c.expert = split_stack ? usual_groups(request) : std::vector{1};
   if (c.zero.empty()) {
     if (stack == Stack::kMegatron)
       c.zero = {0, 1};  // its distributed optimizer
@@ -107,9 +129,22 @@ bool is_usual(const Request& request, const Job& job) {
 
 Result<> check_experts(const Request& request) {
   const std::vector<int>& asked = request.choices.expert;
-  if (request.model.experts || std::none_of(asked.begin(), asked.end(), [](int n) { return n > 1; })) return {};
-  return fail(bad_input(fmt::format("ep: {} has no experts to spread", request.model.name))
-                  .with_hint("leave ep out, or use tp"));
+  const auto most = std::max_element(asked.begin(), asked.end());
+  if (most == asked.end() || *most <= 1) return {};
+  if (!request.model.experts)
+    return fail(bad_input(fmt::format("ep: {} has no experts to spread", request.model.name))
+                    .with_hint("leave ep out, or use tp"));
+  if (request.job.kind != JobKind::kTrain) return {};
+  if (request.job.stack != Stack::kMegatron && request.job.stack != Stack::kTorchTitan)
+    return fail(bad_input(fmt::format("ep: {} does not spread experts in training", model::name_of(request.job.stack)))
+                    .with_hint("add --stack megatron or --stack torchtitan"));
+  for (int groups : asked) {
+    if (request.model.experts->count % groups != 0)
+      return fail(bad_input(fmt::format("ep: {} groups do not divide the {} experts of {}", groups,
+                                        request.model.experts->count, request.model.name))
+                      .with_hint("use a divisor"));
+  }
+  return {};
 }
 
 }  // namespace rightsize::plan

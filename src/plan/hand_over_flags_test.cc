@@ -201,6 +201,15 @@ double flag_value(const std::string& command, const std::string& flag, double ot
   return otherwise;
 }
 
+// Megatron gives the stages without a flag of their own the same number of the other layers.
+void expect_every_layer_once(const Request& request, const model::Job& job, const std::string& command) {
+  const double first = flag_value(command, "--decoder-first-pipeline-num-layers", 0);
+  const double last = flag_value(command, "--decoder-last-pipeline-num-layers", 0);
+  const double others = job.parallel.pipeline - (first > 0 ? 1 : 0) - (last > 0 ? 1 : 0);
+  const double rest = static_cast<double>(request.model.layers) - first - last;
+  EXPECT_EQ(others > 0 ? std::fmod(rest, others) : rest, 0) << command;
+}
+
 // A training command does the plan's batch on the plan's GPUs with its parallelism and its number format.
 void expect_training_agrees(const Request& request, const Plan& plan, const std::string& file) {
   const model::Job& job = plan.job;
@@ -226,6 +235,8 @@ void expect_training_agrees(const Request& request, const Plan& plan, const std:
       tensor = flag_value(command, "--tensor-model-parallel-size", 1);
       pipeline = flag_value(command, "--pipeline-model-parallel-size", 1);
       batch = flag_value(command, "--global-batch-size", 0);
+      EXPECT_EQ(flag_value(command, "--expert-model-parallel-size", 1), job.parallel.expert);
+      expect_every_layer_once(request, job, command);
       EXPECT_EQ(flag_value(command, "--micro-batch-size", 0), static_cast<double>(job.batch));
       EXPECT_EQ(flag_value(command, "--seq-length", 0), static_cast<double>(job.sequence));
       EXPECT_EQ(command.find("--grad-reduce-in-bf16") != std::string::npos,

@@ -108,6 +108,15 @@ const char* titan_precision(Precision precision) {
                                          : "";
 }
 
+// Megatron takes whole experts unless groups are fewer than the GPUs that share a matrix.
+void add_stages(Facts& facts, const Request& request, const model::Job& job) {
+  const auto stages = pipeline_stages(request.model.layers, job.parallel.pipeline);
+  const bool uneven = stages && !stages->even();
+  facts.set("first_layers", uneven && stages->first != stages->middle ? std::to_string(stages->first) : "")
+      .set("last_layers", uneven ? std::to_string(stages->last) : "")
+      .set("expert_tensor", std::max(1, job.parallel.tensor / job.parallel.expert));
+}
+
 void add_parallelism(Facts& facts, const model::Job& job) {
   facts.set("tensor", job.parallel.tensor)
       .set("attention_tensor", job.parallel.attention_tensor())
@@ -431,6 +440,7 @@ void add_work(Facts& facts, const Request& request, const Plan& plan, const Laun
       .set("last_engine", launcher.engines - 1)
       .set("measured", request.work.is_measured());
   add_parallelism(facts, plan.job);
+  add_stages(facts, request, plan.job);
   std::string work;
   if (is_training(request)) {
     add_training(facts, request, plan);

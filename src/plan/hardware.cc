@@ -8,12 +8,17 @@
 namespace rightsize::plan {
 namespace {
 
+// Owned machines are taken to have the usual network of their generation.
+bool has_rdma(const market::Offer& offer) {
+  return offer.is_own() || (!offer.machine->fabric.empty() && offer.machine->fabric != "ethernet");
+}
+
 auto key_of(const market::Offer& offer, const perf::Cluster& cluster) {
   // Owned machines and reservations are limited in number, so each is a separate class.
   const bool limited = offer.machine->provider == market::kOwn || offer.price->available;
   const std::string own = limited ? offer.machine->instance + " " + offer.price->region : std::string();
   return std::tuple(offer.gpu->name, offer.machine->gpus, cluster.linked, in_bytes_per_s(cluster.network_per_gpu),
-                    cluster.network_known, own);
+                    cluster.network_known, has_rdma(offer), own);
 }
 
 // Regions that count towards different commitments are kept separate.
@@ -55,8 +60,8 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
                        : speeds.emplace(offer.gpu, perf::gpu_speed(constants, *offer.gpu)).first->second;
       made.cluster = cluster;
       made.gpus = offer.machine->gpus;
-      // Owned machines are taken to have the usual network of their generation.
       made.networked = cluster.network_known || offer.is_own();
+      made.rdma = has_rdma(offer);
       made.most_machines = offer.price->available.value_or(0);
       for (const market::OwnHardware& mine : own) {
         if (market::own_instance(mine) == offer.machine->instance) made.most_machines = mine.machines;
@@ -85,6 +90,7 @@ std::vector<int> machine_counts(const MachineClass& machines, const PlanLimits& 
   const int most_gpus = limits.gpus.value_or(limits.max_gpus);
   int most = std::max(1, most_gpus / machines.gpus);
   if (work_together && !machines.networked) most = 1;
+  if (work_together && !machines.rdma) most = std::min(most, kMostWithoutRdma);
   if (machines.most_machines > 0) most = std::min(most, machines.most_machines);
   if (limits.gpus) {
     const int wanted = (*limits.gpus + machines.gpus - 1) / machines.gpus;

@@ -19,6 +19,7 @@ struct MachineClass {
   perf::Cluster cluster;
   int gpus = 1;                       // of one machine
   bool networked = false;             // several can work on one job
+  bool rdma = false;                  // GPUs reach the network without copies through the host
   int most_machines = 0;              // 0: no limit
   std::vector<market::Offer> offers;  // the likely cheapest of each machine and terms, and the cheapest doubtful one
   std::vector<market::PriceOutlook> outlooks = {};  // of each offer
@@ -33,8 +34,13 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
 // Whether an engine supports the GPU: some are too old or of another vendor.
 bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu);
 
+// Machines without RDMA that may work on one job. Every step of a data-parallel run waits for all gradients, which TCP
+// through the host moves several times slower; public multi-machine runs beyond this size all use RDMA.
+inline constexpr int kMostWithoutRdma = 4;
+
 // The numbers of machines of this class to try within the limits. For one job on all of them, every number, or
-// `sparsely` eight per octave above 16; machines without a documented network work alone. For work in parts, where the
+// `sparsely` eight per octave above 16; machines without a documented network work alone, those without RDMA in small
+// numbers. For work in parts, where the
 // number hardly changes the cost, powers of two and three times powers of two. With exactly `gpus`: the fewest that
 // hold them.
 std::vector<int> machine_counts(const MachineClass& machines, const PlanLimits& limits, bool work_together,

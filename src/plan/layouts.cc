@@ -35,6 +35,10 @@ std::string training_settings(const Request& request, const Plan& plan) {
     text += job.train.method == model::Method::kFull ? ", frozen reference model" : ", the base is the reference model";
   if (p.tensor > 1) text += fmt::format(", tensor parallel {}", p.tensor);
   if (p.pipeline > 1) text += fmt::format(", pipeline {}", p.pipeline);
+  const auto stages = pipeline_stages(request.model.layers, p.pipeline);
+  if (stages && !stages->even())
+    text += fmt::format(" ({} layers in the first stage, {} in the last)", stages->first, stages->last);
+  text += layout_words(job);
   if (p.zero > 0) text += fmt::format(", ZeRO {}", p.zero);
   text += job.train.recompute == model::Recompute::kNone
               ? ", no recompute"
@@ -72,6 +76,14 @@ std::string serving_settings(const Request& request, const Plan& plan) {
 
 std::string settings_words(const Request& request, const Plan& plan) {
   return request.work.kind == WorkKind::kTraining ? training_settings(request, plan) : serving_settings(request, plan);
+}
+
+std::optional<PipelineStages> pipeline_stages(std::int64_t layers, int stages) {
+  if (stages <= 1) return PipelineStages{layers, layers, layers};
+  const std::int64_t longest = (layers + stages - 1) / stages, missing = longest * stages - layers;
+  const std::int64_t of_last = (missing + 1) / 2, of_first = missing / 2;
+  if (of_last >= longest) return std::nullopt;
+  return PipelineStages{longest - of_first, longest, longest - of_last};
 }
 
 std::string assumed_engine(const Request& request) {

@@ -1,5 +1,5 @@
-// How one replica of a served model may be spread over GPUs: attention and experts in groups, separate workers for
-// prefill and decode.
+// How a model may be spread over GPUs: pipeline stages; of a served one attention and experts in groups, separate
+// workers for prefill and decode.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,15 @@
 #include "plan/plan.h"
 
 namespace rightsize::plan {
+
+// The layers of the stages of a training pipeline: all alike, except that the ends may have fewer, where embedding and
+// loss run. Empty: the ends would have none.
+struct PipelineStages {
+  std::int64_t first = 0, middle = 0, last = 0;
+
+  bool even() const { return first == middle && last == middle; }
+};
+std::optional<PipelineStages> pipeline_stages(std::int64_t layers, int stages);
 
 // GPUs of one replica, or of all separate workers that belong together.
 int replica_gpus(const model::Job& job);

@@ -48,6 +48,20 @@ TEST(Layouts, WorkersAreSplitWhereTheyBalance) {
   EXPECT_FALSE(best_separation({1, 2}, 8, same(0), same(1)));
 }
 
+// Stages hold every layer once; only the ends are shorter, and no shorter longest stage is possible.
+RC_GTEST_PROP(Layouts, UnevenStagesHoldEveryLayer, ()) {
+  const int layers = *rc::gen::inRange(1, 200), stages = *rc::gen::inRange(2, 33);
+  const auto split = pipeline_stages(layers, stages);
+  const int longest = (layers + stages - 1) / stages;
+  if (!split) {
+    RC_ASSERT(layers % stages != 0 && longest * stages - layers > 2 * (longest - 1) - 1);
+    return;
+  }
+  RC_ASSERT(split->first + split->last + split->middle * (stages - 2) == layers);
+  RC_ASSERT(split->middle == longest && split->first <= longest && split->last <= split->first && split->last > 0);
+  RC_ASSERT(split->even() == (layers % stages == 0));
+}
+
 // No other split of the same GPUs carries more.
 RC_GTEST_PROP(Layouts, NoSplitCarriesMore, ()) {
   const double prompt = *rc::gen::inRange(1, 50), answer = *rc::gen::inRange(1, 50);

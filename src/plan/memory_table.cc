@@ -1,9 +1,11 @@
 #include "plan/memory_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <thread>
 
 #include "base/threads.h"
+#include "memory/tape/plan.h"
 
 namespace rightsize::plan {
 namespace {
@@ -26,17 +28,42 @@ PerParameter per_parameter(const Job& job) {
       return {4, 4, narrow_states ? 0.0 : 8};
     case Precision::kMixedBf16:
     case Precision::kFp8:
+    case Precision::kFp4:
       return {2, job.train.gradients == model::StateFormat::kBf16 ? 2.0 : 4.0, narrow_states ? 4.0 : 12};
     default:
       return {2, 2, narrow_states ? 0.0 : 4};
   }
 }
 
-// A pipeline stage holds the activations of one micro-batch per stage behind it; others differ only in whether gradients
-// are kept between micro-batches.
-int micro_batches_held(const Job& job) { return std::min(job.train.accumulation, std::max(2, job.parallel.pipeline)); }
+// GPUs of a pipeline stage that share the experts: whole experts, or slices where groups are fewer.
+int expert_gpus(const model::Parallelism& p) { return std::max(p.tensor, p.expert); }
 
 }  // namespace
+
+MemoryTable::MemoryTable(const model::ModelShape& model)
+    : model_(model), parameters_(static_cast<double>(model.parameters())) {
+  std::int64_t largest = 0;
+  for (const model::Weight& weight : model.weights) {
+    if (weight.role != model::WeightRole::kExpert) continue;
+    const auto elements = static_cast<double>(weight.rows * weight.cols * weight.copies);
+    expert_parameters_ += elements;
+    // The two or three matrices of an expert are in the same layers.
+    if (weight.rows * weight.cols >= largest) {
+      largest = weight.rows * weight.cols;
+      expert_layers_ = static_cast<double>(weight.copies / std::max<std::int64_t>(1, weight.per_block));
+    }
+  }
+}
+
+double MemoryTable::expert_bytes(const Job& job) const {
+  if (expert_parameters_ == 0 || expert_layers_ == 0) return 0;
+  const model::Parallelism& p = job.parallel;
+  const double layers = std::ceil(static_cast<double>(model_.layers) / p.pipeline);
+  const double held = expert_parameters_ * std::min(1.0, layers / expert_layers_) / expert_gpus(p);
+  if (job.train.method != Method::kFull) return held * (job.train.method == Method::kQlora ? 0.5 : 2.0);
+  const PerParameter each = per_parameter(job);
+  return held * (each.weight + each.gradient + (p.zero == 0 ? each.states : 0));
+}
 
 MemoryTable::Settings MemoryTable::settings_of(const Job& job) {
   const model::Parallelism& p = job.parallel;
@@ -47,7 +74,7 @@ MemoryTable::Settings MemoryTable::settings_of(const Job& job) {
           p.pipeline,
           p.expert,
           p.zero,
-          micro_batches_held(job),
+          memory::tape::micro_batches_held(job),
           p.data() > 1};
 }
 
@@ -55,26 +82,33 @@ Bytes MemoryTable::high(const Job& asked) {
   Job job = asked;
   // Stacks with separate gradients hold them during the forward pass, with or without accumulation.
   if (job.stack != model::Stack::kHf) job.train.accumulation = std::max(2, job.train.accumulation);
-  std::unique_ptr<memory::TrainingNeeds>& surface = surfaces_[settings_of(job)];
-  if (!surface) surface = std::make_unique<memory::TrainingNeeds>(model_, job);
-  return surface->high(static_cast<double>(job.batch), job.parallel.data());
+  // More groups of whole experts change only what a GPU holds of them, so that one surface is enough.
+  Job like = job;
+  if (job.parallel.expert > job.parallel.tensor && job.parallel.zero < 2) like.parallel.expert = job.parallel.tensor;
+  std::unique_ptr<memory::TrainingNeeds>& surface = surfaces_[settings_of(like)];
+  if (!surface) surface = std::make_unique<memory::TrainingNeeds>(model_, like);
+  return surface->high(static_cast<double>(job.batch), job.parallel.data(),
+                       bytes(expert_bytes(job) - expert_bytes(like)));
 }
 
 Bytes MemoryTable::floor(const Job& job) const {
-  const double parameters = parameters_ / (job.parallel.tensor * job.parallel.pipeline);
-  const int zero = job.parallel.zero;
-  const double shards = std::max(1, job.parallel.data());
-  if (job.train.method != Method::kFull || job.train.offload != model::Offload::kNone ||
-      job.train.optimizer_in_backward || model_.experts) {
-    constexpr double kQuantized = 0.5;
-    const double width = job.train.method == Method::kQlora ? kQuantized : 2.0;
-    return job.train.offload == model::Offload::kParameters || model_.experts
-               ? Bytes{}
-               : bytes(parameters * width / (zero >= 3 ? shards : 1));
-  }
-  const PerParameter each = per_parameter(job);
-  return bytes(parameters * (each.weight / (zero >= 3 ? shards : 1) + each.gradient / (zero >= 2 ? shards : 1) +
-                             each.states / (zero >= 1 ? shards : 1)));
+  const model::Parallelism& p = job.parallel;
+  const int zero = p.zero;
+  if (job.train.offload == model::Offload::kParameters) return {};
+  // A group of GPUs holds the same parameters; the states of all of them are sharded over its copies.
+  const auto held_by = [&](double parameters, int group) {
+    const double held = parameters / (static_cast<double>(group) * p.pipeline);
+    const double shards = std::max(1.0, static_cast<double>(p.gpus) / (static_cast<double>(group) * p.pipeline));
+    if (job.train.method != Method::kFull || job.train.offload != model::Offload::kNone ||
+        job.train.optimizer_in_backward) {
+      constexpr double kQuantized = 0.5;
+      return held * (job.train.method == Method::kQlora ? kQuantized : 2.0) / (zero >= 3 ? shards : 1);
+    }
+    const PerParameter each = per_parameter(job);
+    return held * (each.weight / (zero >= 3 ? shards : 1) + each.gradient / (zero >= 2 ? shards : 1) +
+                   each.states / (zero >= 1 ? shards : 1));
+  };
+  return bytes(held_by(parameters_ - expert_parameters_, p.tensor) + held_by(expert_parameters_, expert_gpus(p)));
 }
 
 MemoryTable::NeedKey MemoryTable::key_of(const Job& job, const catalog::Gpu& gpu) {

@@ -14,8 +14,7 @@ namespace rightsize::plan {
 
 class MemoryTable {
  public:
-  explicit MemoryTable(const model::ModelShape& model)
-      : model_(model), parameters_(static_cast<double>(model.parameters())) {}
+  explicit MemoryTable(const model::ModelShape& model);
 
   // A training job's high bound on one GPU.
   Bytes high(const model::Job& job);
@@ -41,8 +40,13 @@ class MemoryTable {
   static Settings settings_of(const model::Job& job);
   static NeedKey key_of(const model::Job& job, const catalog::Gpu& gpu);
 
+  // Bytes of the experts' weights and gradients, and of their states if these are not sharded.
+  double expert_bytes(const model::Job& job) const;
+
   const model::ModelShape& model_;
   double parameters_;
+  double expert_parameters_ = 0;  // of all experts
+  double expert_layers_ = 0;
   std::map<Settings, std::unique_ptr<memory::TrainingNeeds>> surfaces_;
   std::map<NeedKey, memory::MemoryNeed> needs_;
 };

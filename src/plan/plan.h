@@ -161,6 +161,7 @@ struct Shortfall {
     kOldChip,        // too old for `stack`
     kFormat,         // `reason`: the speed model does not cover it
     kNoNetwork,      // none is documented between machines
+    kNoRdma,         // more than `have_gpus` machines need RDMA
     kMemory,         // `need_bytes` on each of `need_gpus`, `have_bytes`; serving: in `precision`
     kMemoryHeld,     // the profiled run used more than `have_bytes`
     kGpus,           // it would need `need_gpus` of `have_gpus`

@@ -24,8 +24,8 @@ namespace rightsize::plan {
 // Settings of a job that were found too large on a GPU.
 inline auto exclusion_key(const model::Job& job, const catalog::Gpu& gpu) {
   const model::Parallelism& p = job.parallel;
-  return std::tuple(gpu.name, job.train.method, job.precision, job.train.recompute, p.tensor, p.pipeline, p.zero,
-                    p.gpus, job.batch);
+  return std::tuple(gpu.name, job.train.method, job.precision, job.train.recompute, p.tensor, p.pipeline, p.expert,
+                    p.zero, p.gpus, job.batch);
 }
 
 inline bool is_on(const PricedOption& option, std::string_view gpu) { return option.machines->gpu->name == gpu; }

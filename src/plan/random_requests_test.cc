@@ -42,7 +42,7 @@ Given training(Draw& draw) {
 
 // Models that only pipelines hold: the micro-batches in flight decide whether a plan fits.
 Given large_training(Draw& draw) {
-  return {{"model", draw.one_of({"llama-3.1-70b", "qwen2.5-32b"})},
+  return {{"model", draw.one_of({"llama-3.1-70b", "qwen2.5-32b", "qwen3-30b-a3b", "mixtral-8x7b"})},
           {"tokens", draw.whole(1e9, 3e11)},
           {"seq", draw.one_of({"2048", "4096", "8192"})},
           {"stack", draw.one_of({"megatron", "torchtitan"})},

@@ -538,10 +538,6 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
   c.separate = std::none_of(job_settings.begin(), job_settings.end(),
                             [](const Setting& s) { return s.name == "disaggregated" && to_lower(s.value) == "off"; });
   c.expert = listed(job_settings, "ep", errors, [](const Job& j) { return j.parallel.expert; });
-  const bool spreads = std::any_of(c.expert.begin(), c.expert.end(), [](int groups) { return groups > 1; });
-  if (spreads && request.job.kind == model::JobKind::kTrain)
-    errors.push_back(bad_input("expert parallelism is not searched in training plans")
-                         .with_hint("'rightsize estimate' and 'rightsize memory' take --ep for one layout"));
   if (!errors.empty()) return fail(std::move(errors));
 
   if (!draft.model.empty()) {

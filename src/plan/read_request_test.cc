@@ -100,9 +100,14 @@ TEST(ReadRequest, OtherSpellingsOfSettingsAreUnderstood) {
   }
 }
 
-TEST(ReadRequest, TrainingPlansRefuseExpertParallelism) {
-  EXPECT_THAT(mistakes({{"model", "qwen3-30b-a3b"}, {"tokens", "1B"}, {"stack", "megatron"}, {"ep", "8"}}),
-              HasSubstr("not searched in training plans"));
+TEST(ReadRequest, TrainingSpreadsExpertsWhereTheFrameworkDoes) {
+  const auto with = [](const char* stack, const char* groups) {
+    return std::vector<std::pair<std::string, std::string>>{
+        {"model", "qwen3-30b-a3b"}, {"tokens", "1B"}, {"stack", stack}, {"ep", groups}};
+  };
+  EXPECT_EQ(read_given(with("megatron", "8"))->choices.expert, std::vector<int>{8});
+  EXPECT_THAT(mistakes(with("hf", "8")), HasSubstr("does not spread experts"));
+  EXPECT_THAT(mistakes(with("megatron", "3")), HasSubstr("do not divide"));
 }
 
 TEST(ReadRequest, OnlyMixturesSpreadExperts) {

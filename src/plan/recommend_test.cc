@@ -8,6 +8,7 @@
 #include "capacity/assessment.h"
 #include "memory/memory.h"
 #include "plan/candidates.h"
+#include "plan/hardware.h"
 #include "plan/plan.h"
 #include "plan/startup.h"
 #include "plan/test_requests.h"
@@ -53,7 +54,9 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
   for (const market::Offer& offer : market::PriceBook(catalog).offers(request.filter)) {
     const perf::GpuSpeed speed = perf::gpu_speed(built_in_constants(), *offer.gpu);
     const perf::Cluster cluster = perf::cluster_of(*offer.machine, *offer.gpu);
-    const int most = cluster.network_known ? request.limits.max_gpus / offer.machine->gpus : 1;
+    const bool rdma = !offer.machine->fabric.empty() && offer.machine->fabric != "ethernet";
+    const int networked = std::min(request.limits.max_gpus / offer.machine->gpus, rdma ? 1'000'000 : kMostWithoutRdma);
+    const int most = cluster.network_known ? networked : 1;
     for (int machines = 1; machines <= std::max(1, most); ++machines) {
       for (model::Precision precision : {model::Precision::kAmpBf16, model::Precision::kMixedBf16}) {
         for (model::Recompute recompute : request.choices.recomputes) {
@@ -89,6 +92,49 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
     }
   }
   return best;
+}
+
+// Mixtures are spread over GPUs, with shorter ends where the layers have no equal stages; the plan's memory is that of
+// its settings, and its number of experts' groups is the one asked for.
+TEST(Recommend, TrainingSpreadsExperts) {
+  const auto plan_with = [](Given more) {
+    Given given = {{"model", "deepseek-v3"}, {"tokens", "1T"},      {"seq", "4096"},
+                   {"global-batch", "4096"}, {"stack", "megatron"}, {"precision", "fp8"},
+                   {"deadline", "90d"},      {"max-gpus", "2048"},  {"gpu", "h100-sxm,h200-sxm"}};
+    given.insert(given.end(), more.begin(), more.end());
+    const Request request = request_of(given);
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
+    EXPECT_FALSE(found.plans.empty());
+    for (const Plan& p : found.plans) {
+      const memory::MemoryNeed need = memory::estimate_memory(request.model, p.job, p.offer.gpu);
+      EXPECT_EQ(in_bytes(need.device), in_bytes(p.memory.device));
+      EXPECT_EQ(p.fit.verdict, memory::Verdict::kFits);
+      EXPECT_TRUE(memory::check_job(request.model, p.job).empty());
+      EXPECT_EQ(p.gpus % (std::max(p.job.parallel.tensor, p.job.parallel.expert) * p.job.parallel.pipeline), 0);
+    }
+    return found.plans.empty() ? Plan() : found.plans.front();
+  };
+  EXPECT_GT(plan_with({}).job.parallel.expert, 8);
+  EXPECT_EQ(plan_with({{"ep", "64"}}).job.parallel.expert, 64);
+  EXPECT_EQ(plan_with({{"pp", "16"}}).job.parallel.pipeline, 16);
+}
+
+// A GPU without the number format is rejected for that, and many machines need RDMA.
+TEST(Recommend, TrainingNamesFormatsAndNetworks) {
+  const Recommendation found = recommend(request_of({{"model", "llama-3.1-8b"},
+                                                     {"tokens", "100B"},
+                                                     {"stack", "megatron"},
+                                                     {"deadline", "30d"},
+                                                     {"max-gpus", "512"},
+                                                     {"gpu", "t4,v100-16gb-sxm,h100-nvl,h100-sxm"}}),
+                                         built_in_prices(), built_in_constants());
+  ASSERT_FALSE(found.plans.empty());
+  for (const Rejection& r : found.rejected) {
+    const bool lacks = r.gpu == "t4" || r.gpu == "v100-16gb-sxm";
+    EXPECT_TRUE(!lacks || r.nearest.kind == Shortfall::Kind::kFormat) << r.gpu;
+  }
+  for (const Plan& p : found.plans)
+    EXPECT_TRUE(p.machines <= kMostWithoutRdma || p.offer.machine->fabric != "ethernet");
 }
 
 TEST(Recommend, AgreesWithBruteForce) {

@@ -76,7 +76,7 @@ struct SearchChoices {
   std::vector<model::Recompute> recomputes = {};
   std::vector<std::int64_t> batches = {};  // per GPU in one pass
   std::vector<int> tensor = {}, pipeline = {}, zero = {};
-  std::vector<int> expert = {};  // serving mixtures; empty: none, and one group of experts per GPU
+  std::vector<int> expert = {};  // of mixtures; serving: empty for none and for one group of experts per GPU
   bool separate = true;          // serving: also separate workers for prefill and decode
 };
 
@@ -136,7 +136,7 @@ void fill_choices(Request& request);
 // weights and states; adapters: a frozen 16-bit base; serving: 16 bits.
 std::vector<model::Precision> precisions_for(const Request& request, model::Method method);
 
-// An error where experts of a model without experts are to be spread.
+// An error where experts are to be spread and the model has none or the framework does not.
 Result<> check_experts(const Request& request);
 
 // Whether a format of precisions_for() is tried on a GPU: default formats only where the GPU supports them.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "plan/layouts.h"
 #include "plan/power_caps.h"
 #include "plan/search.h"
 
@@ -16,7 +17,17 @@ using model::Job;
 struct Core {
   Job job;
   double least = 0;
+  std::size_t group = 0;  // cores that differ in their batch alone
 };
+
+// The Trainer of transformers falls back to fp16 with loss scaling; other frameworks do not.
+bool lacks_bf16(const Request& request, const Job& job, const perf::GpuSpeed& gpu) {
+  using model::Precision;
+  const bool wants = job.precision == Precision::kBf16 || job.precision == Precision::kAmpBf16 ||
+                     job.precision == Precision::kMixedBf16;
+  const bool falls_back = job.stack == model::Stack::kHf && request.choices.precisions.empty();
+  return wants && !gpu.has_bf16 && !falls_back;
+}
 
 // Steps large enough that costs per step are negligible.
 constexpr int kEndlessAccumulation = 1 << 20;
@@ -61,12 +72,25 @@ class TrainingSearch {
 
   bool splits(int tensor, int pipeline) const {
     if (tensor > 1 && (request_.model.heads == 0 || request_.model.heads % tensor != 0)) return false;
-    return pipeline == 1 || request_.model.layers % pipeline == 0;
+    if (pipeline == 1 || request_.model.layers % pipeline == 0) return true;
+    return request_.job.parallel.pipeline_interleave == 1 && pipeline_stages(request_.model.layers, pipeline);
+  }
+
+  int most_gpus() const { return request_.limits.gpus.value_or(request_.limits.max_gpus); }
+
+  // Whole experts over a tensor-parallel group or several take no more memory than slices, and no more time. Slices
+  // only where the experts cannot be divided so, or as asked.
+  bool spreads(int expert, int tensor) const {
+    const std::vector<int>& all = request_.choices.expert;
+    if (expert % tensor == 0) return expert <= most_gpus();
+    return all.size() == 1 ? tensor % expert == 0
+                           : expert == 1 && std::find(all.begin(), all.end(), tensor) == all.end();
   }
 
   // Every combination of settings except data parallelism, fastest first.
   void make_cores(const MachineClass& machines) {
     cores_.clear();
+    fits_.clear();
     const perf::Cluster ideal = ideal_cluster(machines.cluster);
     for (model::Method method : request_.choices.methods) {
       for (model::Precision precision : precisions_for(request_, method)) {
@@ -80,7 +104,11 @@ class TrainingSearch {
               job.train.recompute = recompute;
               job.parallel.tensor = tensor;
               job.parallel.pipeline = pipeline;
-              add_cores(machines, ideal, job);
+              for (int expert : request_.choices.expert) {
+                job.parallel.expert = expert;
+                if (spreads(expert, tensor) && computes(machines, job) && may_fit(machines, job))
+                  add_cores(machines, ideal, job);
+              }
             }
           }
         }
@@ -89,8 +117,27 @@ class TrainingSearch {
     std::stable_sort(cores_.begin(), cores_.end(), [](const Core& a, const Core& b) { return a.least < b.least; });
   }
 
+  // Whether weights and states alone fit with the most GPUs and the most sharding.
+  bool may_fit(const MachineClass& machines, Job job) {
+    const int unit = std::max(job.parallel.tensor, job.parallel.expert) * job.parallel.pipeline;
+    job.parallel.gpus = std::max(unit, most_gpus() / unit * unit);
+    job.parallel.zero = *std::max_element(request_.choices.zero.begin(), request_.choices.zero.end());
+    job.batch = request_.choices.batches.front();
+    if (memory_.floor(job) <= machines.gpu->capacity()) return true;
+    is_within(machines, job);  // says by how much
+    too_large(machines, static_cast<double>(request_.choices.batches.size()));
+    return false;
+  }
+
+  bool computes(const MachineClass& machines, const Job& job) {
+    if (!lacks_bf16(request_, job, machines.speed)) return true;
+    obstacle(machines, RejectionStage::kFormat)
+        .add(1, 1, {.kind = Shortfall::Kind::kFormat, .reason = "this GPU has no bf16 arithmetic"});
+    return false;
+  }
+
   void add_cores(const MachineClass& machines, const perf::Cluster& ideal, Job job) {
-    job.parallel.gpus = job.parallel.tensor * job.parallel.pipeline;
+    job.parallel.gpus = std::max(job.parallel.tensor, job.parallel.expert) * job.parallel.pipeline;
     job.parallel.zero = 0;
     job.train.accumulation = kEndlessAccumulation;
     for (std::int64_t batch : request_.choices.batches) {
@@ -103,15 +150,21 @@ class TrainingSearch {
             .add(1, 1, {.kind = Shortfall::Kind::kFormat, .reason = estimate.error().message});
         return;
       }
-      cores_.push_back({job, 1.0 / per_second(*estimate)});
+      cores_.push_back({job, 1.0 / per_second(*estimate), fits_.size()});
     }
+    fits_.emplace_back();
   }
 
   void search_class(std::size_t index) {
     const MachineClass& machines = classes_[index];
+    if (cores_.empty()) return;  // no format or no memory for it, which make_cores() has noted
     if (!machines.networked && !request_.limits.gpus) {
       obstacle(machines, RejectionStage::kNetwork)
           .add(machines.all_offers * static_cast<double>(cores_.size()), 1, {.kind = Shortfall::Kind::kNoNetwork});
+    }
+    if (machines.networked && !machines.rdma && most_gpus() > kMostWithoutRdma * machines.gpus) {
+      obstacle(machines, RejectionStage::kNetwork)
+          .add(machines.all_offers, 1, {.kind = Shortfall::Kind::kNoRdma, .have_gpus = kMostWithoutRdma});
     }
     bool divides = false;
     const std::vector<int> counts = machine_counts(machines, request_.limits, true, request_.global_batch_assumed);
@@ -127,12 +180,16 @@ class TrainingSearch {
     }
     if (divides) return;
     if (counts.empty()) {
-      const bool network = machines.networked || machines.gpus >= request_.limits.gpus.value_or(machines.gpus);
+      const bool alone = machines.gpus >= request_.limits.gpus.value_or(machines.gpus);
+      const auto kind = alone || (machines.networked && machines.rdma) ? Shortfall::Kind::kGpus
+                        : machines.networked                           ? Shortfall::Kind::kNoRdma
+                                                                       : Shortfall::Kind::kNoNetwork;
       obstacle(machines, RejectionStage::kLayout)
           .add(machines.all_offers, 1,
-               {.kind = network ? Shortfall::Kind::kGpus : Shortfall::Kind::kNoNetwork,
+               {.kind = kind,
                 .need_gpus = request_.limits.gpus.value_or(machines.gpus),
-                .have_gpus = machines.gpus * std::max(1, machines.most_machines)});
+                .have_gpus = kind == Shortfall::Kind::kNoRdma ? kMostWithoutRdma
+                                                              : machines.gpus * std::max(1, machines.most_machines)});
       return;
     }
     obstacle(machines, RejectionStage::kLayout)
@@ -180,7 +237,9 @@ class TrainingSearch {
         unfit(machines, zeros);
         continue;
       }
-      if (!can_fit(machines, job)) {
+      KnownFit& known = fits_[core.group];
+      if (known.gpus != gpus || known.of != machines.gpu) known = {machines.gpu, gpus, can_fit(machines, job)};
+      if (!known.fits) {
         too_large(machines, zeros);
         continue;
       }
@@ -218,7 +277,8 @@ class TrainingSearch {
   bool lay_out(const MachineClass& machines, int gpus, Job& job) {
     const int replica = job.parallel.tensor * job.parallel.pipeline;
     // Tensor parallelism across machines would wait for the network in every layer.
-    const bool divides = gpus % replica == 0 && job.parallel.tensor <= machines.gpus;
+    const int stage = std::max(job.parallel.tensor, job.parallel.expert) * job.parallel.pipeline;
+    const bool divides = gpus % replica == 0 && gpus % stage == 0 && job.parallel.tensor <= machines.gpus;
     if (!divides) return false;
     const std::int64_t together = job.batch * (gpus / replica);
     const std::int64_t samples = adjusts_ ? adjusted_batch(gpus / replica) : request_.global_batch;
@@ -247,7 +307,7 @@ class TrainingSearch {
 
   bool is_small_enough(const MachineClass& machines, const Job& job) {
     const auto key = std::tuple(machines.gpu, job.train.method, job.precision, job.train.recompute, job.parallel.tensor,
-                                job.parallel.pipeline, job.parallel.gpus);
+                                job.parallel.pipeline, job.parallel.expert, job.parallel.gpus);
     const auto found = small_enough_.find(key);
     if (found != small_enough_.end()) return found->second;
     const bool within = is_within(machines, job);
@@ -296,7 +356,14 @@ class TrainingSearch {
   MemoryTable& memory_;
   const Excluded& excluded_;
   std::vector<Core> cores_;  // of the current GPU
-  std::map<std::tuple<const catalog::Gpu*, model::Method, model::Precision, model::Recompute, int, int, int>, bool>
+  // By group of cores, on the last number of GPUs asked for.
+  struct KnownFit {
+    const catalog::Gpu* of = nullptr;
+    int gpus = 0;
+    bool fits = false;
+  };
+  std::vector<KnownFit> fits_;
+  std::map<std::tuple<const catalog::Gpu*, model::Method, model::Precision, model::Recompute, int, int, int, int>, bool>
       small_enough_;
   FoundOptions result_;
 };

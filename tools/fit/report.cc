@@ -295,7 +295,7 @@ std::string as_text(const std::vector<Fitted>& rows) {
 namespace {
 
 struct Runs {
-  std::set<std::string> gpus, vendors, formats, families, files;
+  std::set<std::string> gpus, vendors, formats, training, families, files;
   double smallest = std::numeric_limits<double>::infinity(), largest = 0;
 };
 
@@ -315,6 +315,8 @@ std::string measured_rows(const std::vector<Stage>& stages, const Measurements& 
       runs.gpus.insert(row->gpu->name);
       runs.vendors.insert(row->gpu->vendor);
       runs.formats.insert(std::string(model::name_of(run.job.precision)));
+      if (run.job.kind == model::JobKind::kTrain)
+        runs.training.insert(fmt::format("{}/{}", row->gpu->name, model::name_of(run.job.precision)));
       runs.families.insert(run.work.family);
       runs.files.insert(stage.files.begin(), stage.files.end());
       runs.smallest = std::min(runs.smallest, run.work.parameters);
@@ -328,6 +330,7 @@ std::string measured_rows(const std::vector<Stage>& stages, const Measurements& 
                         piped(runs.vendors));
     text += fmt::format("{0},measured-formats,{1},{2}\n{0},measured-families,{3},{2}\n", stack, piped(runs.formats),
                         how, piped(runs.families));
+    if (!runs.training.empty()) text += fmt::format("{},measured-training,{},{}\n", stack, piped(runs.training), how);
     text += fmt::format("{},measured-parameters,{:.3g}|{:.3g},{}\n", stack, runs.smallest, runs.largest, how);
   }
   return text;

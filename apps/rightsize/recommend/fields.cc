@@ -200,7 +200,7 @@ const Fields<Plan> kEstimateFields = {
     {"memory_high_bytes", "its 90th percentile", [](const Plan& p) { return p.memory.high; }},
     {"capacity_bytes", "memory of the GPU", [](const Plan& p) { return p.fit.capacity; }},
     {"bound", "what limits the speed", &Plan::bound},
-    {"mfu?", "share of the peak FLOP/s that the model uses", [](const Plan& p) { return positive(p.mfu); }},
+    {"mfu?", "share of the peak FLOP/s that the model uses, causal attention counted once", [](const Plan& p) { return positive(p.mfu); }},
     {"basis", "what the speed is based on", &Plan::basis},
     {"extrapolated", "the speed was scaled from another architecture: the high cost decided the rank",
      &Plan::extrapolated},

@@ -302,6 +302,8 @@ NeedAndHave describe_shortfall(const plan::Shortfall& s) {
       return {s.reason, ""};
     case Kind::kNoNetwork:
       return {"a network between machines", "none documented"};
+    case Kind::kNoRdma:
+      return {fmt::format("RDMA to train on more than {}", plural(s.have_gpus, "machine")), "Ethernet without RDMA"};
     case Kind::kMemory:
       return {fmt::format("{} on each of {}{}", format_bytes(s.need_bytes), gpus,
                           s.serving ? fmt::format(" in {}", model::name_of(s.precision)) : ""),

@@ -237,11 +237,14 @@ Tensor clamped_gate(Tensor given) {
 
 }  // namespace
 
-// As transformers 5 runs them: rows sorted by expert, one grouped product over stacked weights.
+// As transformers 5 runs them: rows sorted by expert, one grouped product over stacked weights. Megatron's experts
+// receive the rows of their group of GPUs and weight them inside the activation, so that nothing is kept of their
+// results (megatron/core/transformer/moe/experts.py, read 2026-11-17).
 Tensor ModelRun::route(const Frame& frame, const model::ExpertsOp& how, Tensor given) {
   Tensor x = std::move(given);
-  const Count rows = plan_.rows(), routed = rows * how.per_token;
-  const Count width = how.hidden, inner = how.intermediate / plan_.tensor, sides = how.gated ? 2 : 1;
+  const bool megatron = plan_.stack == model::Stack::kMegatron;
+  const Count rows = plan_.rows(), routed = rows * plan_.expert_tensor / plan_.tensor * how.per_token;
+  const Count width = how.hidden, inner = how.intermediate / plan_.expert_tensor, sides = how.gated ? 2 : 1;
   const std::uint8_t entry_width = x.width;
   // peft merges adapters into stacked experts; other trainers run them as separate products.
   const bool merges = plan_.stack == model::Stack::kHf;
@@ -251,7 +254,7 @@ Tensor ModelRun::route(const Frame& frame, const model::ExpertsOp& how, Tensor g
     return merged_adapter(std::move(weight), parameter(linear.adapter_a), parameter(linear.adapter_b));
   };
   auto grouped = [&](Tensor selected, const Linear& linear, Tensor weight, Count n) {
-    if (linear.adapter_a < 0 || merges) return grouped_product(std::move(selected), std::move(weight), n);
+    if (linear.adapter_a < 0 || merges) return grouped_product(std::move(selected), std::move(weight), n, megatron);
     Tensor y = grouped_product(selected, std::move(weight), n);
     Tensor z = grouped_product(std::move(selected), parameter(linear.adapter_a), routed * plan_.lora_rank);
     z = grouped_product(std::move(z), parameter(linear.adapter_b), n);
@@ -279,7 +282,7 @@ Tensor ModelRun::route(const Frame& frame, const model::ExpertsOp& how, Tensor g
   Tensor counts = recorder_.make(routed, kSingle), offsets = recorder_.make(how.count, kSingle);
   Tensor unused = recorder_.make(routed, kByte);
   Tensor u = grouped(std::move(selected), linear_of(frame, how.in), std::move(in_weight), routed * sides * inner);
-  u = masked_fill(std::move(u), unused);
+  if (!megatron) u = masked_fill(std::move(u), unused);
   auto add_bias = [&](Tensor y, const Linear& linear) {
     const Count n = y.elements;
     Tensor bias = parameter(linear.bias);
@@ -304,9 +307,9 @@ Tensor ModelRun::route(const Frame& frame, const model::ExpertsOp& how, Tensor g
     u = std::move(product);
   }
   u = grouped(std::move(u), linear_of(frame, how.out), std::move(out_weight), routed * width);
-  u = masked_fill(std::move(u), unused);
+  if (!megatron) u = masked_fill(std::move(u), unused);
   u = add_bias(std::move(u), linear_of(frame, how.out));
-  Tensor weighted = multiply(u, shares);
+  Tensor weighted = megatron ? std::move(u) : multiply(u, shares);
   Tensor inverse = recorder_.make(routed, kLong);
   weighted = index(std::move(weighted), routed * width, inverse);
   Tensor y = sum_groups(weighted, rows * width);

@@ -139,7 +139,7 @@ Tensor batched_product(Tensor a, Tensor b, Count n, bool autocast = true);
 // The same where the gradient has to be made contiguous first.
 Tensor batched_product_raw(Tensor a, Tensor b, Count n);
 // torch._grouped_mm over stacked experts.
-Tensor grouped_product(Tensor x, Tensor weight, Count n);
+Tensor grouped_product(Tensor x, Tensor weight, Count n, bool narrow = false);
 // torch.nn.functional.embedding; the gradient is as large as the table.
 Tensor embedding(Count rows, Tensor table, Count width);
 // peft on stacked experts: W + B A made for every forward.

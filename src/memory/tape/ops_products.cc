@@ -115,10 +115,11 @@ Tensor batched_product_raw(Tensor first, Tensor second, Count n) {
   return y;
 }
 
-Tensor grouped_product(Tensor given, Tensor given_weight, Count n) {
+Tensor grouped_product(Tensor given, Tensor given_weight, Count n, bool narrow) {
   Tensor x = std::move(given), weight = std::move(given_weight);
   Recorder& r = x.recorder();
-  r.keep({weight.needs_grad ? &x : nullptr, x.needs_grad && !weight.is_parameter ? &weight : nullptr});
+  Tensor saved = narrow && weight.needs_grad ? saved_input(x) : x;
+  r.keep({weight.needs_grad ? &saved : nullptr, x.needs_grad && !weight.is_parameter ? &weight : nullptr});
   Tensor y = r.make_product(n, x.width);
   r.record(sizes_from_last, sizes_of(x, weight), {&x, &weight}, {&y});
   return y;

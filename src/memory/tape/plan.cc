@@ -64,12 +64,15 @@ void set_widths(const Job& job, GpuPlan& plan) {
 
 // 1F1B: the first stage starts one micro-batch per stage before it receives a gradient. With v virtual stages it holds
 // a share of (p - 1) / (p v) more (Narayanan et al. 2021, "Efficient large-scale language model training").
-double micro_batches_in_flight(const Job& job, bool last_stage) {
-  const double stages = job.parallel.pipeline, virtual_stages = job.parallel.pipeline_interleave;
-  if (stages <= 1) return 1;
-  if (last_stage) return virtual_stages > 1 ? 1 + (stages - 1) / (stages * virtual_stages) : 1;
-  const double most = virtual_stages > 1 ? stages * (1 + (stages - 1) / (stages * virtual_stages)) : stages;
-  return std::min(most, static_cast<double>(std::max(1, job.train.accumulation)));
+double most_in_flight(const model::Parallelism& parallel, Stage stage) {
+  const double stages = parallel.pipeline, virtual_stages = parallel.pipeline_interleave;
+  const double held = stage == Stage::kFirst ? stages : stage == Stage::kSecond ? stages - 1 : 1;
+  return held * (virtual_stages > 1 ? 1 + (stages - 1) / (stages * virtual_stages) : 1);
+}
+
+double micro_batches_in_flight(const Job& job, Stage stage) {
+  const double most = most_in_flight(job.parallel, stage);
+  return stage == Stage::kLast ? most : std::min(most, static_cast<double>(std::max(1, job.train.accumulation)));
 }
 
 bool marks_ends(const model::ModelShape& model) {
@@ -80,7 +83,22 @@ bool marks_ends(const model::ModelShape& model) {
 
 }  // namespace
 
-GpuPlan make_plan(const model::ModelShape& model, const Job& job, bool last_stage) {
+int micro_batches_held(const Job& job) {
+  const double most = std::ceil(most_in_flight(job.parallel, Stage::kFirst));
+  return std::min(job.train.accumulation, std::max(2, static_cast<int>(most)));
+}
+
+std::vector<Stage> fullest_stages(const model::ModelShape& model, const Job& job) {
+  if (job.parallel.pipeline <= 1) return {Stage::kFirst};
+  const auto is_other = [&](const model::Weight& weight) {
+    return weight.block != 0 && weight.block != model.weights.back().block && !weight.images_only;
+  };
+  const bool differ = model.experts && std::count_if(model.weights.begin(), model.weights.end(), is_other) > 0;
+  if (job.parallel.pipeline > 2 && differ) return {Stage::kFirst, Stage::kSecond, Stage::kLast};
+  return {Stage::kFirst, Stage::kLast};
+}
+
+GpuPlan make_plan(const model::ModelShape& model, const Job& job, Stage stage) {
   const model::Parallelism& parallel = job.parallel;
   GpuPlan plan;
   plan.batch = std::max<Count>(1, job.batch);
@@ -88,6 +106,8 @@ GpuPlan make_plan(const model::ModelShape& model, const Job& job, bool last_stag
   plan.tokens = divided(plan.all_tokens, parallel.context);
   plan.tensor = std::max(1, parallel.tensor);
   plan.expert = std::max(1, parallel.expert);
+  // Whole experts are faster than slices (Megatron's expert-tensor-parallel-size 1); slices where groups are fewer.
+  plan.expert_tensor = std::max(1, plan.tensor / plan.expert);
   plan.sequence_split = parallel.tensor > 1 && parallel.sequence_parallel;
   // Context-parallel GPUs hold the same weights and share the shards.
   plan.shards = std::max(1, parallel.data() * parallel.context);
@@ -100,9 +120,10 @@ GpuPlan make_plan(const model::ModelShape& model, const Job& job, bool last_stag
   // A stage holds one end of a model whose forward pass marks its ends; for other models both ends are counted
   // everywhere.
   const bool one_stack = model.encoder_layers == 0 && model.image_size == 0 && marks_ends(model);
-  plan.first_stage = parallel.pipeline == 1 || !last_stage || !one_stack;
-  plan.last_stage = parallel.pipeline == 1 || last_stage || !one_stack;
-  plan.in_flight = micro_batches_in_flight(job, last_stage && parallel.pipeline > 1);
+  plan.first_stage = parallel.pipeline == 1 || stage == Stage::kFirst || !one_stack;
+  plan.last_stage = parallel.pipeline == 1 || stage == Stage::kLast || !one_stack;
+  if (one_stack && stage != Stage::kFirst) plan.skipped = std::max(0, static_cast<int>(model.layers) - plan.layers);
+  plan.in_flight = micro_batches_in_flight(job, parallel.pipeline > 1 ? stage : Stage::kFirst);
   plan.recompute = job.train.recompute;
   plan.attention = job.train.attention;
   plan.cross_entropy = job.train.cross_entropy;

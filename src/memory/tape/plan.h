@@ -2,6 +2,8 @@
 // saved. Derived once from the Job, so that the code that runs the tape does not deal with parallelism.
 #pragma once
 
+#include <vector>
+
 #include "memory/tape/recorder.h"
 #include "model/job.h"
 #include "model/model_shape.h"
@@ -10,14 +12,16 @@ namespace rightsize::memory::tape {
 
 struct GpuPlan {
   Count batch = 1;
-  Count tokens = 1;      // of a sequence, on this GPU (context parallelism divides it)
-  Count all_tokens = 1;  // of the whole sequence
-  int tensor = 1;        // GPUs that share each matrix
-  int expert = 1;
+  Count tokens = 1;             // of a sequence, on this GPU (context parallelism divides it)
+  Count all_tokens = 1;         // of the whole sequence
+  int tensor = 1;               // GPUs that share each matrix
+  int expert = 1;               // GPUs that share the experts of a layer
+  int expert_tensor = 1;        // GPUs that share each expert
   bool sequence_split = false;  // norms and residuals hold 1 / tensor of the tokens
   int shards = 1;               // data-parallel GPUs
   int zero = 0;
-  int layers = 0;  // to run; fewer than the model has if the tape is cut short and extrapolated
+  int layers = 0;   // to run; fewer than the model has if the tape is cut short and extrapolated
+  int skipped = 0;  // layers of earlier pipeline stages
   int encoder_layers = 0;
   bool first_stage = true, last_stage = true;
   double in_flight = 1;  // micro-batches whose activations a pipeline stage holds at once
@@ -62,7 +66,16 @@ struct GpuPlan {
   bool sharded_states() const { return zero >= 1 && shards > 1; }
 };
 
-// The plan of the GPU with the most memory in use. `last_stage` selects an end of the pipeline.
-GpuPlan make_plan(const model::ModelShape& model, const model::Job& job, bool last_stage);
+// The accumulation steps of a job as far as its memory depends on their number: more than two, and more than a pipeline
+// holds, change nothing.
+int micro_batches_held(const model::Job& job);
+
+// The plan of a GPU of a pipeline stage. Stages are as long as the longest one.
+enum class Stage { kFirst, kSecond, kLast };
+GpuPlan make_plan(const model::ModelShape& model, const model::Job& job, Stage stage);
+
+// The stages one of which needs the most memory. The second matters where layers differ: the first layers of a mixture
+// may have no experts.
+std::vector<Stage> fullest_stages(const model::ModelShape& model, const model::Job& job);
 
 }  // namespace rightsize::memory::tape

@@ -26,40 +26,50 @@ Peaks peaks_of(const model::ModelShape& model, const GpuPlan& plan, bool& exact)
   return peaks;
 }
 
-// Layers may be left out if all are alike: one repeated block, or one per stack.
-bool can_be_cut(const model::ModelShape& model, const GpuPlan& plan) {
-  if (!model.stages.empty() || plan.layers <= kFew + 1) return false;
-  if (model.encoder_layers > 0) return plan.encoder_layers == plan.layers;
+// The layers to run before one more shows the cost of every other: a few of those that are alike, after those of this
+// stage that are not (the first layers of a mixture). 0: layers cannot be left out.
+int layers_needed(const model::ModelShape& model, const GpuPlan& plan) {
+  if (!model.stages.empty() || plan.layers <= kFew + 1) return 0;
+  if (model.encoder_layers > 0) return plan.encoder_layers == plan.layers ? kFew : 0;
   int blocks = 0, last = 0;
+  std::int64_t others = 0, alike = 0;
   for (const model::Weight& weight : model.weights) {
-    if (weight.block != last && weight.block != 0 && !weight.images_only) ++blocks;
+    if (weight.block != last && weight.block != 0 && !weight.images_only) {
+      ++blocks;
+      others += alike;
+      alike = weight.copies / std::max<std::int64_t>(1, weight.per_block);
+    }
     last = weight.block;
   }
   // If the sequence reaches the window, there are two kinds of layers, and a few layers do not have the right
   // proportion.
-  return blocks == 1 && (model.full_attention_every == 0 || plan.all_tokens < model.sliding_window);
+  const bool regular = model.full_attention_every == 0 || plan.all_tokens < model.sliding_window;
+  const int needed = kFew + static_cast<int>(std::max<std::int64_t>(0, others - plan.skipped));
+  return blocks >= 1 && blocks <= 2 && regular && plan.layers > needed + 1 ? needed : 0;
 }
 
 Peaks extrapolated_peaks(const model::ModelShape& model, GpuPlan plan, bool& exact) {
-  if (!can_be_cut(model, plan)) return peaks_of(model, plan, exact);
+  const int needed = layers_needed(model, plan);
+  if (needed == 0) return peaks_of(model, plan, exact);
   const int layers = plan.layers;
   auto cut = [&](int to) {
     plan.layers = to;
     if (plan.encoder_layers > 0) plan.encoder_layers = to;
     return peaks_of(model, plan, exact);
   };
-  Peaks few = cut(kFew), more = cut(kFew + 1);
-  for (std::size_t i = 0; i < few.size(); ++i) few[i] += (more[i] - few[i]) * (layers - kFew);
+  Peaks few = cut(needed), more = cut(needed + 1);
+  for (std::size_t i = 0; i < few.size(); ++i) few[i] += (more[i] - few[i]) * (layers - needed);
   return few;
 }
 
-// By end of the pipeline; a single entry without one.
+// By stage of the pipeline; a single entry without one.
 using Ends = std::vector<Peaks>;
 
 Ends peaks_at(const model::ModelShape& model, model::Job job, std::int64_t batch, bool& exact) {
   job.batch = batch;
-  Ends ends{extrapolated_peaks(model, make_plan(model, job, false), exact)};
-  if (job.parallel.pipeline > 1) ends.push_back(extrapolated_peaks(model, make_plan(model, job, true), exact));
+  Ends ends;
+  for (const Stage stage : fullest_stages(model, job))
+    ends.push_back(extrapolated_peaks(model, make_plan(model, job, stage), exact));
   return ends;
 }
 
@@ -69,8 +79,8 @@ constexpr int kManyShards = 1024;
 
 // With fewer replicas than the experts are divided over, memory does not fall in proportion to 1 / replicas.
 int few_shards(const model::Parallelism& parallel) {
-  const int context = std::max(1, parallel.context);
-  return std::max(2, (std::max(1, parallel.expert) + context - 1) / context);
+  const int replica = std::max(1, parallel.context * parallel.tensor);
+  return std::max(2, (std::max(1, parallel.expert) + replica - 1) / replica);
 }
 
 model::Job with_replicas(model::Job job, int replicas) {

@@ -30,18 +30,17 @@ TrainingPeak replay_stage(const model::ModelShape& model, const GpuPlan& plan, c
 }  // namespace
 
 TrainingPeak replay_training(const model::ModelShape& model, const model::Job& job, const ReplayOptions& options) {
-  auto stage = [&](bool last) {
-    GpuPlan plan = make_plan(model, job, last);
+  TrainingPeak most;
+  for (const Stage stage : fullest_stages(model, job)) {
+    GpuPlan plan = make_plan(model, job, stage);
     if (options.layers > 0 && model.stages.empty()) {
       plan.layers = std::min(plan.layers, options.layers);
       plan.encoder_layers = std::min(plan.encoder_layers, options.layers);
     }
-    return replay_stage(model, plan, options);
-  };
-  TrainingPeak first = stage(false);
-  if (job.parallel.pipeline <= 1) return first;
-  TrainingPeak last = stage(true);
-  return last.peak_allocated > first.peak_allocated ? last : first;
+    TrainingPeak peak = replay_stage(model, plan, options);
+    if (peak.peak_allocated > most.peak_allocated) most = std::move(peak);
+  }
+  return most;
 }
 
 }  // namespace rightsize::memory::tape

@@ -18,11 +18,13 @@ Count ceil_divide(Count n, Count by) { return (n + by - 1) / by; }
 
 GpuWeights::Local GpuWeights::local(const Weight& weight) const {
   Local local{weight.rows, weight.cols, weight.has_bias ? weight.rows : 0, weight.stacked ? weight.per_block : 1};
-  if (weight.role == WeightRole::kExpert) local.copies = ceil_divide(local.copies, plan_.expert);
-  if (plan_.tensor > 1 && weight.split == model::Split::kRows) local.cols = ceil_divide(local.cols, plan_.tensor);
-  if (plan_.tensor > 1 && weight.split == model::Split::kColumns) {
+  const bool expert = weight.role == WeightRole::kExpert;
+  const int tensor = expert ? plan_.expert_tensor : plan_.tensor;
+  if (expert) local.copies = ceil_divide(local.copies, plan_.expert);
+  if (tensor > 1 && weight.split == model::Split::kRows) local.cols = ceil_divide(local.cols, tensor);
+  if (tensor > 1 && weight.split == model::Split::kColumns) {
     // A GPU holds a whole key or value head, even if there are fewer heads than GPUs.
-    local.rows = std::max<Count>(ceil_divide(local.rows, plan_.tensor), weight.unit);
+    local.rows = std::max<Count>(ceil_divide(local.rows, tensor), weight.unit);
     local.biases = std::min(local.biases, local.rows);
   }
   return local;
@@ -82,11 +84,13 @@ bool GpuWeights::is_here(std::size_t index, std::size_t first_block, std::size_t
   return index <= last_block || plan_.last_stage;
 }
 
-std::int64_t GpuWeights::repeats_here(std::size_t begin, int& layers_left) const {
+std::int64_t GpuWeights::repeats_here(std::size_t begin, int& skipped, int& layers_left) const {
   const Weight& first = model_.weights[begin];
   const std::int64_t repeats = first.copies / std::max<std::int64_t>(1, first.per_block);
   if (first.images_only) return repeats;
-  const std::int64_t here = std::min<std::int64_t>(repeats, layers_left);
+  const std::int64_t before = std::min<std::int64_t>(repeats, skipped);
+  skipped -= static_cast<int>(before);
+  const std::int64_t here = std::min<std::int64_t>(repeats - before, layers_left);
   layers_left -= static_cast<int>(here);
   return here;
 }
@@ -116,7 +120,7 @@ GpuWeights::GpuWeights(Recorder& recorder, const model::ModelShape& model, const
     first_block = std::min(first_block, i);
     last_block = i;
   }
-  int layers_left = plan.layers, encoder_left = plan.encoder_layers;
+  int layers_left = plan.layers, encoder_left = plan.encoder_layers, skipped = plan.skipped, none = 0;
   // Of two stacks the first is the encoder.
   const std::vector<model::LayerStack>& stacks = model.forward->stacks;
   const std::size_t decoder_begin = model.encoder_layers > 0 && stacks.size() > 1 && !stacks.back().runs.empty()
@@ -127,7 +131,8 @@ GpuWeights::GpuWeights(Recorder& recorder, const model::ModelShape& model, const
     while (weights[begin].block != 0 && end < weights.size() && weights[end].block == weights[begin].block) ++end;
     std::int64_t repeats = is_here(begin, first_block, last_block) ? 1 : 0;
     if (weights[begin].block != 0) {
-      repeats = repeats_here(begin, begin < decoder_begin ? encoder_left : layers_left);
+      const bool encoder = begin < decoder_begin;
+      repeats = repeats_here(begin, encoder ? none : skipped, encoder ? encoder_left : layers_left);
     }
     add_block(begin, end, repeats);
     begin = end;

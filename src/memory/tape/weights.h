@@ -48,12 +48,13 @@ class GpuWeights {
   Linear linear_at(std::size_t index, int repeat) const;
 
   const std::vector<ParameterInfo>& infos() const { return infos_; }  // by leaf
-  // The share of a parameter that this GPU keeps. Experts are already divided over `expert` of the data-parallel GPUs,
-  // so only the others hold copies of them.
+  // The share of a parameter that this GPU keeps. Experts are already divided over some of the GPUs of a stage, so only
+  // the others hold copies of them.
   Count sharded(const ParameterInfo& info) const { return sharded(info, info.elements); }
   Count sharded(const ParameterInfo& info, Count elements) const {
     const bool divided = info.role == model::WeightRole::kExpert;
-    const Count copies = divided ? std::max(1, plan_.shards / plan_.expert) : plan_.shards;
+    const Count copies =
+        divided ? std::max(1, plan_.shards * plan_.tensor / (plan_.expert * plan_.expert_tensor)) : plan_.shards;
     return (elements + copies - 1) / copies;
   }
 
@@ -73,8 +74,9 @@ class GpuWeights {
   void add_adapters();
   Count adapter_rank(const model::Weight& weight) const;
   bool is_here(std::size_t index, std::size_t first_block, std::size_t last_block) const;
-  // The number of occurrences of the block at `begin` on this GPU, which it subtracts from layers_left.
-  std::int64_t repeats_here(std::size_t begin, int& layers_left) const;
+  // The number of occurrences of the block at `begin` on this GPU. Subtracts what it counts from `skipped` and
+  // layers_left.
+  std::int64_t repeats_here(std::size_t begin, int& skipped, int& layers_left) const;
   void add_block(std::size_t begin, std::size_t end, std::int64_t repeats);
   void add_adapter(std::size_t index, int repeat, int layer);
 

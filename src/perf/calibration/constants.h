@@ -47,7 +47,8 @@ struct LinkShares {
 // The runs a stack's constants were fitted on.
 struct MeasuredSet {
   std::vector<std::string> gpus, vendors, formats, families;
-  double smallest = 0, largest = 0;  // model parameters
+  std::vector<std::string> training;  // "h100-sxm/fp8": GPUs and number formats of training runs
+  double smallest = 0, largest = 0;   // model parameters
 };
 
 struct CalibrationRow {

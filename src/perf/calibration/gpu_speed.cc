@@ -241,6 +241,15 @@ void fill_stacks(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
   for (std::size_t slot = 0; slot < kStackSlots; ++slot) {
     const std::vector<std::string>& names = constants.measured_runs[slot].gpus;
     speed.stack_measured[slot] = std::find(names.begin(), names.end(), gpu.name) != names.end();
+    for (const std::string& run : constants.measured_runs[slot].training) {
+      const std::size_t slash = run.find('/');
+      if (run.substr(0, slash) != gpu.name || slash == std::string::npos) continue;
+      using model::Precision;
+      Precision format = Precision::kBf16;
+      for (const Precision other : {Precision::kFp8, Precision::kFp4, Precision::kFp32})
+        if (run.substr(slash + 1) == model::name_of(other)) format = other;
+      speed.training_measured[slot][arithmetic_of(format)] = true;
+    }
   }
   for (const CalibrationRow& row : constants.calibrations) {
     if (row.gpu != gpu.name) continue;

@@ -273,6 +273,7 @@ bool read_measured(const std::string& name, MeasuredSet& runs, FactReader& reade
   const std::pair<std::string_view, std::vector<std::string>*> lists[] = {{"measured-on", &runs.gpus},
                                                                           {"measured-vendors", &runs.vendors},
                                                                           {"measured-formats", &runs.formats},
+                                                                          {"measured-training", &runs.training},
                                                                           {"measured-families", &runs.families}};
   for (const auto& [of, list] : lists) {
     if (name == of) return *list = reader.list("value"), true;

@@ -92,10 +92,19 @@ inline constexpr int kStackSlots = 8;
 inline constexpr int kVisionSlot = 7;
 inline int slot_of(model::Stack stack) { return static_cast<int>(stack); }
 
+// Number formats by what multiplies: all 16-bit formats train alike.
+inline constexpr int kArithmetics = 4;
+inline std::size_t arithmetic_of(model::Precision format) {
+  using model::Precision;
+  return format == Precision::kFp8 ? 1 : format == Precision::kFp4 ? 2 : format == Precision::kFp32 ? 3 : 0;
+}
+
 struct GpuSpeed {
   Basis basis = Basis::kSpecification;  // of the kernel curves
   std::string_view relative;            // the measured GPU whose losses apply; empty: its own
   std::array<bool, kStackSlots> stack_measured{};
+  // By stack and arithmetic: whether training runs were measured.
+  std::array<std::array<bool, kArithmetics>, kStackSlots> training_measured{};
   std::array<std::array<Calibration, 2>, kStackSlots> calibration{};  // by stack and job kind
 
   double sms = 0;

@@ -84,15 +84,26 @@ Result<TrainEstimate> train_at(const Constants& constants, const ModelWork& work
                                                                   : gpu.half;
   const bool frozen = job.train.method != model::Method::kFull;
   if (!work.image) {
-    estimate.mfu =
-        model_flops(work, samples * sequence, sequence, frozen) / (in_flop_per_s(peak) * in_seconds(estimate.step));
+    const double tokens = samples * sequence, most = in_flop_per_s(peak) * in_seconds(estimate.step);
+    // Kernels skip what a causal mask hides, and Megatron-LM does not count it
+    // (megatron/training/training.py, num_floating_point_operations, read 2026-11-17).
+    estimate.mfu = model_flops(work, tokens, work.decoder ? sequence / 2 : sequence, frozen) / most;
+    // Recomputation repeats the forward pass, a third of the model's FLOPs. The power model was fitted to whole
+    // squares.
+    const double again = job.train.recompute == model::Recompute::kFull ? 4.0 / 3.0 : 1.0;
+    const double busy = model_flops(work, tokens, sequence, frozen) / most * again;
+    estimate.power.activity = training_activity(gpu, estimate, estimate.step * busy);
   }
-  // Recomputation repeats the forward pass, a third of the model's FLOPs.
-  const double again = job.train.recompute == model::Recompute::kFull ? 4.0 / 3.0 : 1.0;
-  if (!work.image) estimate.power.activity = training_activity(gpu, estimate, estimate.step * (estimate.mfu * again));
   if (!work.scans.empty() && estimate.basis == Basis::kMeasured) {
     estimate.basis = Basis::kTransferred;
     estimate.interval = interval_of(constants.eager.scan_width);
+  }
+  // Runs of this GPU in other formats say less.
+  const int slot = work.image ? kVisionSlot : slot_of(job.stack);
+  const auto& measured = gpu.training_measured[static_cast<std::size_t>(slot)];
+  if (estimate.basis == Basis::kMeasured && !measured[arithmetic_of(job.precision)]) {
+    estimate.basis = Basis::kTransferred;
+    estimate.interval = interval_of(std::hypot(std::log(estimate.interval.high), width_of(Basis::kTransferred)));
   }
   if (job.train.optimizer == model::Optimizer::kMuon) estimate.notes.push_back({NoteKind::kMuonIgnored, 0});
   const bool whole_model = job.stack != Stack::kHf && !work.image;
