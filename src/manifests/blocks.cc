@@ -160,6 +160,7 @@ class BlockReader {
     if (way.size() > 40) return;
     read_node(way, base);
     each_inner(*way.back(), [&](const std::string& name, const HclValue& inner) {
+      if (name == "guest_accelerators") return;  // part of the machine around it
       GpuRequest below = base;
       if (way.size() > 1 || !inner.is_block || name.find("pool") != std::string::npos) below.part = part_of(base, name);
       // Pools of a list have no key, but a name.
@@ -299,7 +300,9 @@ class BlockReader {
       request.unresolved.push_back(fmt::format("{} = {}", name, value->text));
     }
     each_inner(here, [&](const std::string& name, const HclValue& inner) {
-      if (!is_any(name, {"guest_accelerator", "accelerator_config", "accelerators", "accelerator"})) return;
+      if (!is_any(name,
+                  {"guest_accelerator", "guest_accelerators", "accelerator_config", "accelerators", "accelerator"}))
+        return;
       const HclValue* type = inner.find("type");
       if (type == nullptr) type = inner.find("accelerator_type");
       if (type == nullptr) {
@@ -314,7 +317,9 @@ class BlockReader {
       request.resource = gpus.empty() ? type->text : gpus.front();
       request.gpus = gpus;
       const HclValue* count = inner.find("count");
-      if (count == nullptr) count = inner.find("core_count");
+      for (const char* key : {"core_count", "accelerator_count"}) {
+        if (count == nullptr) count = inner.find(key);
+      }
       request.per_unit = count == nullptr ? std::optional(1.0) : number("count", *count, request);
     });
     return any;

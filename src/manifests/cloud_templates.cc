@@ -202,7 +202,8 @@ bool names_machine(const HclValue& value, int depth = 0) {
         if (!gpu_machine_provider(item.text).empty()) return true;
       }
     }
-    if (is_any(name, {"accelerator", "accelerators", "accelerator_config", "guest_accelerator"}) &&
+    if (is_any(name,
+               {"accelerator", "accelerators", "accelerator_config", "guest_accelerator", "guest_accelerators"}) &&
         (member.find("type") != nullptr || !member.items.empty()))
       return true;
     if (names_machine(member, depth + 1)) return true;

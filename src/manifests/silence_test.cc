@@ -383,6 +383,18 @@ const std::vector<Form>& forms() {
              w.copies, w.gpus);
        },
        pods},
+      {"truss.yaml",
+       [](const Wish& w) { return fmt::format("model_name: a\nresources:\n  accelerator: A10G:{}\n", w.gpus); },
+       gpus_alone},
+      {"ray-gcp.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "cluster_name: a\navailable_node_types:\n  gpu:\n    min_workers: {}\n    node_config:\n      "
+             "machineType: n1-standard-8\n      guestAccelerators:\n      - acceleratorType: nvidia-tesla-t4\n"
+             "        acceleratorCount: {}\n",
+             w.copies, w.gpus);
+       },
+       pods},
       {"pool.sky.yaml",
        [](const Wish& w) {
          return fmt::format("resources:\n  accelerators: L4:{}\nsetup: pip install vllm\npool:\n  workers: {}\n",

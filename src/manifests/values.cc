@@ -67,8 +67,9 @@ class Values {
       const YamlValue* resources = value.find(key);
       if (!is_mapping(resources)) continue;
       for (const auto& [name, amount] : amounts_of(doc_, *resources)) emit(value, name, amount, base);
-      if (const YamlValue* gpu = resources->find("gpu"); is_scalar(gpu)) {
-        read_gpu_text(*gpu, base);
+      const YamlValue *gpu = resources->find("gpu"), *accelerator = resources->find("accelerator");
+      if (is_scalar(gpu) || is_scalar(accelerator)) {
+        read_gpu_text(is_scalar(gpu) ? *gpu : *accelerator, base);
       } else {
         read_counts_of_gpus(*resources, base);
       }
