@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/format.h"
 #include "memory/serve.h"
 #include "memory/train.h"
 
@@ -58,8 +59,17 @@ std::int64_t tokens_of(const model::ModelShape& model, const model::Job& job) {
   return generates ? job.serve.isl + job.serve.osl : job.sequence;
 }
 
-bool is_beyond_positions(const model::ModelShape& model, const model::Job& job) {
-  return model.image_size == 0 && model.context > 0 && tokens_of(model, job) > model.context;
+// The most tokens of a sequence; 0: relative positions, ALiBi and state space models have no limit.
+std::int64_t context_of(const model::ModelShape& model) {
+  const bool ends = model.positions == model::Positions::kLearned || model.positions == model::Positions::kRotary;
+  return ends && model.image_size == 0 ? model.context : 0;
+}
+
+Error too_long(const model::ModelShape& model, const std::string& what, std::string hint) {
+  return bad_input(fmt::format("{} is longer than the context of {}, {} tokens", what, model.name,
+                               format_count(static_cast<double>(model.context))))
+      .with_hint(std::move(hint))
+      .with_hint("for a copy with a longer context, --model takes its config.json (max_position_embeddings)");
 }
 
 // An upper bound on the bytes of one pass, in floating point. The estimates count bytes in 64-bit integers, which
@@ -88,11 +98,6 @@ MemoryNeed estimate_memory(const model::ModelShape& model, const model::Job& job
     const ByteInterval interval = interval_on(need, *gpu);
     need.low = interval.low, need.high = interval.high, need.of_gpu = true;
   }
-  if (is_beyond_positions(model, job)) {
-    need.warnings.push_back(
-        fmt::format("{} tokens exceed the {} positions of {}; it needs a longer position table or rotary scaling",
-                    tokens_of(model, job), model.context, model.name));
-  }
   return need;
 }
 
@@ -120,6 +125,20 @@ std::int64_t default_sequence(const model::ModelShape& model) {
   return model.context > 0 ? std::min(model.context, kUsual) : kUsual;
 }
 
+std::optional<Error> check_length(const model::ModelShape& model, std::int64_t isl, std::int64_t osl,
+                                  std::int64_t image_tokens) {
+  // Encoder and decoder of a translation model have separate positions; a speech model's encoder takes no tokens.
+  const bool apart = model.kind == model::ModelKind::kEncoderDecoder && model.encoder_context == 0;
+  const std::int64_t context = context_of(model);
+  if (context <= 0 || (apart ? std::max(isl, osl) : isl + osl) <= context) return std::nullopt;
+  const std::int64_t answer = std::min(osl, apart ? context : std::max<std::int64_t>(1, context / 2));
+  const std::int64_t prompt = std::max<std::int64_t>(1, (apart ? context : context - answer) - image_tokens);
+  const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
+  return too_long(model, fmt::format("a request of {} tokens in and {} out", count(isl), count(osl)),
+                  fmt::format("use at most --isl {}{}", std::min(prompt, isl),
+                              answer < osl ? fmt::format(" and --osl {}", answer) : ""));
+}
+
 Errors check_job(const model::ModelShape& model, const model::Job& job) {
   Errors errors;
   const model::Parallelism& p = job.parallel;
@@ -133,11 +152,16 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
           job.kind == model::JobKind::kServe ? "use a smaller --concurrency, --batch, --isl or --osl"
                                              : "use a smaller --batch or --seq");
   }
-  // Full training can extend the position table; a finished model has a fixed one.
-  const bool finished = job.kind == model::JobKind::kServe || job.train.method != model::Method::kFull;
-  if (finished && is_beyond_positions(model, job) && model.positions == model::Positions::kLearned) {
-    wrong(fmt::format("{} tokens exceed the {} positions of {}", tokens_of(model, job), model.context, model.name),
-          fmt::format("use at most {}", model.context));
+  const bool serves = job.kind == model::JobKind::kServe;
+  const std::int64_t context = context_of(model);
+  if (serves && model.kind != model::ModelKind::kEncoder) {
+    if (auto wrong_length = check_length(model, job.serve.isl, job.serve.osl, job.image.tokens))
+      errors.push_back(*std::move(wrong_length));
+  } else if (context > 0 && job.sequence > context) {
+    errors.push_back(too_long(model,
+                              fmt::format("a sequence of {} tokens", format_count(static_cast<double>(job.sequence))),
+                              fmt::format("use at most --seq {0}{1}", context,
+                                          serves ? fmt::format(" or --isl {}", context) : "")));
   }
   if (p.tensor > 1 && model.heads > 0 && model.heads % p.attention_tensor() != 0) {
     wrong(fmt::format("tensor parallelism of {} does not divide the {} attention heads of {}", p.attention_tensor(),

@@ -47,7 +47,8 @@ struct MemoryNeed {
   Parts parts;
 
   // Serving only.
-  Bytes kv_per_token;  // per sequence, on one GPU
+  Bytes kv_per_token;                         // per sequence, on one GPU
+  std::optional<model::Precision> kv_format;  // of a decoder
   std::optional<std::int64_t>
       max_concurrency;  // sequences of isl + osl tokens that fit in the engine's KV budget; needs a GPU
 
@@ -77,9 +78,13 @@ struct Fit {
 // kFits: even the high bound fits. kTight: the likely value fits, the high bound does not.
 Fit fits(const MemoryNeed& need, const catalog::Gpu& gpu);
 
-// Settings that contradict the model: tensor parallelism that does not divide the heads, sequences beyond learned
-// positions, more pipeline stages than layers, expert parallelism without experts; and jobs so large that their sizes
-// would overflow. (Rotary positions can be extended: a longer sequence is only a warning.)
+// Requests longer than the model's context, prompt and answer together, with lengths that fit. Empty: they fit.
+std::optional<Error> check_length(const model::ModelShape& model, std::int64_t isl, std::int64_t osl,
+                                  std::int64_t image_tokens = 0);
+
+// Settings that contradict the model: requests and sequences longer than its context, tensor parallelism that does not
+// divide the heads, more pipeline stages than layers, expert parallelism without experts; and jobs so large that their
+// sizes would overflow.
 Errors check_job(const model::ModelShape& model, const model::Job& job);
 
 // Default tokens (or image patches) per sample.

@@ -50,6 +50,9 @@ Checked<std::vector<double>> read_rate_profile(const std::string& file);
 // Ends lengths at --max-model-len.
 Errors cut_context(Request& request);
 
+// Requests of a mix or a trace that the model's context does not hold.
+Errors check_lengths(const Request& request);
+
 // The kinds of machines of --on-prem, and with the settings they share; one number of machines is that of every kind.
 Result<std::vector<market::OwnHardware>> read_own_machines(const std::string& text, const catalog::Catalog& catalog);
 Result<std::vector<market::OwnHardware>> own_fleet(const std::vector<market::OwnHardware>& kinds,
@@ -57,6 +60,9 @@ Result<std::vector<market::OwnHardware>> own_fleet(const std::vector<market::Own
 
 // A name that becomes part of a script, so only letters, digits and a few signs.
 Result<std::string> parse_cluster_name(const std::string& text);
+
+// Whether training starts from random weights, where --from-scratch does not say it.
+Result<> choose_weights(Request& request);
 
 // Samples of an optimizer step where none are given.
 std::int64_t usual_batch(const Request& request);

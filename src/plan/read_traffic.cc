@@ -8,7 +8,9 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "memory/memory.h"
 #include "plan/read_parts.h"
+#include "presets/scaled.h"
 #include "sim/trace_file.h"
 
 namespace rightsize::plan {
@@ -50,13 +52,57 @@ Errors cut_context(Request& request) {
   std::int64_t& context = request.model.context;
   if (context > 0 && *request.max_model_len > context)
     return {bad_input(fmt::format("max-model-len: {} has a context of {} tokens", request.model.name,
-                                  format_count(static_cast<double>(context))))};
+                                  format_count(static_cast<double>(context))))
+                .with_hint(fmt::format("use at most --max-model-len {}", context))};
   const std::int64_t mean = request.job.serve.isl + request.job.serve.osl;
   if (mean > *request.max_model_len)
     return {bad_input(fmt::format("max-model-len: requests have {} tokens on average, prompt and answer together",
                                   format_count(static_cast<double>(mean))))
                 .with_hint("raise it, or lower --isl and --osl")};
   context = *request.max_model_len;
+  return {};
+}
+
+// Every kind of request of a mix fits the model's context, and 99 % of those of a trace: engines refuse the others.
+Errors check_lengths(const Request& request) {
+  constexpr double kFew = 0.01;
+  Errors errors;
+  for (const capacity::RequestSize& size : request.work.mix) {
+    if (auto wrong = memory::check_length(request.model, size.isl, size.osl)) errors.push_back(*std::move(wrong));
+  }
+  if (!request.work.trace) return errors;
+  const std::vector<sim::Arrival>& arrivals = request.work.trace->arrivals;
+  std::optional<Error> first;
+  double beyond = 0;
+  for (const sim::Arrival& arrival : arrivals) {
+    auto wrong = memory::check_length(request.model, static_cast<std::int64_t>(arrival.size), arrival.output);
+    if (!wrong) continue;
+    if (!first) first = bad_input(wrong->message).with_hint("choose a model with a longer context, or leave them out");
+    ++beyond;
+  }
+  if (beyond > kFew * static_cast<double>(arrivals.size())) {
+    first->message = fmt::format("{} of {} requests of the trace are too long: {}", format_count(beyond),
+                                 format_count(static_cast<double>(arrivals.size())), first->message);
+    errors.push_back(*std::move(first));
+  }
+  return errors;
+}
+
+Result<> choose_weights(Request& request) {
+  constexpr double kPerParameter = 20;  // fine-tuning takes far fewer, and compute-optimal pretraining as many
+  const model::TrainSettings& train = request.job.train;
+  const bool whole = train.method == model::Method::kFull && !train.preference && request.model.image_size == 0;
+  if (request.from_scratch.value_or(false) && train.method != model::Method::kFull)
+    return fail(bad_input("from-scratch: adapters need a trained model").with_hint("use --method full"));
+  if (request.from_scratch) return {};
+  const bool scaled = model::parse_scaled_name(request.model_given).has_value();
+  const double tokens = request.work.amount / static_cast<double>(request.model.parameters());
+  request.from_scratch = whole && (scaled || tokens > kPerParameter);
+  if (!*request.from_scratch) return {};
+  request.assumed.push_back(scaled ? "training starts from random weights: a scaled shape has no checkpoint"
+                                   : fmt::format("training starts from random weights, at {} tokens per parameter "
+                                                 "(--from-scratch no continues from the checkpoint)",
+                                                 format_count(std::round(tokens))));
   return {};
 }
 
@@ -85,7 +131,7 @@ Checked<std::shared_ptr<const sim::Trace>> read_trace(const std::string& file) {
   RIGHTSIZE_TRY(sim::Trace trace, sim::read_trace_file(file));
   if (!trace.has_tokens)
     return fail(Errors{bad_input(fmt::format("{}: no tokens in and out", file))
-                           .with_hint("columns are TIMESTAMP,ContextTokens,GeneratedTokens or t,size,output")});
+                           .with_hint("columns are time,input_tokens,output_tokens (or names such as ContextTokens)")});
   auto made = std::make_shared<const sim::Trace>(std::move(trace));
   if (!sim::mean_rate(made)) return fail(Errors{bad_input(fmt::format("{}: too short to compute a rate", file))});
   return made;

@@ -109,6 +109,8 @@ bool lists(std::string_view words, std::string_view word) {
 
 struct HubRow {
   std::string model, precision, checked, difference;
+  std::string id;  // as published; empty for the name of several models
+  std::int64_t context = 0;
 };
 
 // By the name in lower case, with and without the organization.
@@ -119,10 +121,14 @@ const std::unordered_map<std::string, HubRow>& hub_table() {
     if (!csv) return table;
     for (const CsvRow& row : csv->rows()) {
       const HubRow made{std::string(csv->cell(row, "model")), std::string(csv->cell(row, "precision")),
-                        std::string(csv->cell(row, "checked")), std::string(csv->cell(row, "difference"))};
-      const std::string id = to_lower(csv->cell(row, "hub_id"));
+                        std::string(csv->cell(row, "checked")), std::string(csv->cell(row, "difference")),
+                        std::string(csv->cell(row, "hub_id")),
+                        static_cast<std::int64_t>(parse_number(csv->cell(row, "context")).value_or(0))};
+      const std::string id = to_lower(made.id);
       table.emplace(id, made);
-      table.emplace(id.substr(id.find('/') + 1), made);
+      const auto [named, is_new] = table.emplace(id.substr(id.find('/') + 1), made);
+      const bool is_id = id.find('/') != std::string::npos;
+      if (!is_new && is_id && to_lower(named->second.id) != id) named->second.id.clear();
     }
     return table;
   }();
@@ -133,7 +139,7 @@ std::optional<NamedShape> by_table(std::string_view name) {
   const auto found = hub_table().find(to_lower(name));
   if (found == hub_table().end()) return std::nullopt;
   const HubRow& row = found->second;
-  NamedShape shape{row.model, precision_named(row.precision), {}};
+  NamedShape shape{row.model, precision_named(row.precision), row.context, {}};
   shape.note = fmt::format("{} has the shape of {}", name, row.model);
   if (row.checked == "line") {
     shape.note = fmt::format("assumed: '{}' is {}; 'rightsize models {}' lists other sizes", name, row.model, name);
@@ -172,7 +178,7 @@ std::optional<NamedShape> by_parts(std::string_view name, std::span<const std::s
     if (!other) best = &preset, most = wanted.size();
   }
   if (best == nullptr || most < 2) return std::nullopt;
-  return NamedShape{*best, format_in_name(name),
+  return NamedShape{*best, format_in_name(name), 0,
                     fmt::format("{} has the shape of {} by its name; its config.json was not checked", name, *best)};
 }
 
@@ -226,6 +232,12 @@ std::optional<double> billions_in_name(std::string_view name) {
     billions = *number * (part.back() == 'm' ? 1e-3 : 1);
   }
   return billions;
+}
+
+std::string listed_id(std::string_view name) {
+  const auto found = hub_table().find(to_lower(name));
+  if (found == hub_table().end()) return {};
+  return found->second.checked == "line" ? found->second.model : found->second.id;
 }
 
 std::optional<NamedShape> shape_of_name(std::string_view name, std::span<const std::string> presets) {

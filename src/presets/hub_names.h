@@ -1,6 +1,7 @@
 // Models of the Hub that have the shape of a built-in one: fine-tunes, distillations and quantized copies.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,13 +15,18 @@ namespace rightsize::model {
 struct NamedShape {
   std::string preset;
   std::optional<Precision> format;
-  std::string note;  // how sure that is, as a sentence without a full stop; empty for a built-in model
+  std::int64_t context = 0;  // as in its config.json; 0: that of the shape
+  std::string note;          // how sure that is, as a sentence without a full stop; empty for a built-in model
 };
 
 // By data/hub_models.csv, otherwise by rules: a name without the words for its format and tuning, or a name that
 // contains all parts of a built-in model's name and no word for another shape ("Hermes-3-Llama-3.1-8B"). `presets` are
 // the built-in names.
 std::optional<NamedShape> shape_of_name(std::string_view name, std::span<const std::string> presets);
+
+// The Hub ID of a name without its organization that data/hub_models.csv has once, or the built-in model that a short
+// name such as "bge-large" is taken for. Empty for others.
+std::string listed_id(std::string_view name);
 
 // The number format in a name: FP8, AWQ, GPTQ, NVFP4, bnb-4bit, q4_K_M.
 std::optional<Precision> format_in_name(std::string_view name);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -33,6 +35,26 @@ TEST(HubNames, EveryRowResolves) {
     EXPECT_EQ(found->preset, model) << id;
     EXPECT_EQ(found->format ? std::string(name_of(*found->format)) : "", csv.cell(row, "precision")) << id;
   }
+}
+
+// A name without its organization that one model has is the name of that model; a short name has the built-in one's ID.
+TEST(HubNames, NamesWithoutAnOrganizationHaveAnId) {
+  const Csv csv = *Csv::parse("hub_models.csv", std::string(embedded_file("hub_models.csv")));
+  std::map<std::string, std::set<std::string>> ids;
+  std::map<std::string, std::string> shorts;
+  for (const CsvRow& row : csv.rows()) {
+    const std::string id(csv.cell(row, "hub_id"));
+    if (id.find('/') == std::string::npos)
+      shorts.emplace(to_lower(id), csv.cell(row, "model"));
+    else
+      ids[to_lower(id.substr(id.find('/') + 1))].insert(id);
+  }
+  for (const auto& [name, model] : shorts)
+    if (!ids.contains(name)) EXPECT_EQ(hub_id(name), hub_id(model)) << name;
+  for (const auto& [name, all] : ids)
+    if (!shorts.contains(name)) EXPECT_EQ(listed_id(name), all.size() == 1 ? *all.begin() : "") << name;
+  EXPECT_EQ(hub_id("bge-large"), "BAAI/bge-large-en-v1.5");
+  EXPECT_EQ(hub_id("bge-reranker-v2-m3"), "BAAI/bge-reranker-v2-m3");
 }
 
 // A quantized copy has the shape of the model it was made from, in the format that its name says.
@@ -81,6 +103,20 @@ TEST(HubNames, RotaryEncodersHaveTheirOwnShape) {
     EXPECT_EQ(shape->context, 8192) << name;
     EXPECT_NEAR(static_cast<double>(shape->parameters()) / 1e6, millions, 0.01 * millions) << name;
   }
+}
+
+// A model with the shape of a built-in one may have another context, and so have copies of it.
+TEST(HubNames, ContextOfTheModelItself) {
+  const Csv csv = *Csv::parse("hub_models.csv", std::string(embedded_file("hub_models.csv")));
+  for (const CsvRow& row : csv.rows()) {
+    const std::string id(csv.cell(row, "hub_id")), own(csv.cell(row, "context"));
+    if (own.empty()) continue;
+    const Checked<ModelShape> shape = find_model(id);
+    ASSERT_TRUE(shape) << id;
+    EXPECT_EQ(shape->context, std::stoll(own)) << id;
+  }
+  EXPECT_EQ(find_model("someone/Qwen3-Coder-30B-A3B-Instruct-AWQ")->context, 40'960);
+  EXPECT_EQ(find_model("Qwen/Qwen3-Coder-30B-A3B-Instruct-AWQ")->context, 262'144);
 }
 
 TEST(HubNames, AnotherShapeIsNotTakenForTheSame) {

@@ -114,6 +114,7 @@ const JsonMember* preset_called(std::string_view text) {
 struct FoundPreset {
   const JsonMember* entry = nullptr;
   std::optional<Precision> format;
+  std::int64_t context = 0;  // 0: that of the preset
   std::string note;
 };
 
@@ -122,16 +123,16 @@ std::string joined(const std::string& note, const std::string& other) {
 }
 
 FoundPreset find_preset(std::string_view text) {
-  if (const JsonMember* entry = preset_called(text)) return {entry, {}, {}};
+  if (const JsonMember* entry = preset_called(text)) return {entry, {}, 0, {}};
   std::error_code ignored;
   const std::string name = as_name(text);
   if (name.find(' ') != std::string::npos || std::filesystem::exists(text, ignored)) return {};
   if (const std::string plain = without_format(name); plain != name) {
-    if (const JsonMember* entry = preset_called(plain)) return {entry, format_in_name(name), {}};
+    if (const JsonMember* entry = preset_called(plain)) return {entry, format_in_name(name), 0, {}};
   }
   const auto named = shape_of_name(name, preset_names());
   if (!named) return {};
-  return {preset_called(named->preset), named->format, named->note};
+  return {preset_called(named->preset), named->format, named->context, named->note};
 }
 
 // "organisation/model", as the Hub names models.
@@ -365,7 +366,11 @@ Checked<ModelShape> find_alone(std::string_view name_or_path, const ReadOptions&
     RIGHTSIZE_TRY(ModelShape shape, read_once(entry.name, options, [&] {
                     return read_model(*preset_document(), config->value, entry.name, options);
                   }));
-    if (found.format) shape.checkpoint = found.format;
+    if (found.context > 0) shape.context = found.context;
+    if (found.format) {
+      shape.checkpoint = found.format;
+      shape.cache_scales = to_lower(name_or_path).starts_with("nvidia/");  // converted with Model Optimizer
+    }
     return shape;
   }
   if (const auto sized = size_of_unknown(name_or_path)) {

@@ -58,6 +58,11 @@ struct ClosedLoop {
   std::vector<std::uint32_t> first;  // of each user in `turns`, and the end
   int side_by_side = 1;              // requests of a turn
 };
+// A rate over time, as Prometheus and Grafana export it.
+struct RateSeries {
+  std::vector<double> rates;  // requests per second, in each step
+  Seconds step;
+};
 // A recording, replayed from its first arrival at time 0.
 struct Trace {
   std::string file;
@@ -69,6 +74,7 @@ struct Trace {
   // Set: a simulated engine decides when users come back, and `arrivals` are what formulas expect. They have the same
   // prompts.
   std::shared_ptr<const ClosedLoop> closed = {};
+  std::shared_ptr<const RateSeries> rates = {};  // set: only rates were recorded, and `arrivals` are drawn from them
 };
 using ArrivalProcess = std::variant<Poisson, Mmpp, Diurnal, std::shared_ptr<const Trace>>;
 
@@ -94,6 +100,9 @@ Checked<ArrivalProcess> parse_arrivals(std::string_view text);
 // traces) or t[,size[,output]] with t in seconds. A column timeout_ms gives requests their own timeout; an empty cell
 // gives none. Refused with line and reason: a time that is not a number, is negative or precedes the line above; a size
 // that is not a whole number from 1; an empty trace. Reports at most twenty mistakes.
+//
+// A table of two columns, time or timestamp and any other, has rates: requests per second, or requests since the row
+// before if the column is called requests or count. A sample that is missing has the value before it.
 Checked<Trace> parse_trace(const std::string& file, std::string text);
 // A trace with block hashes, with the tokens of a block; Mooncake's have 512.
 Checked<Trace> parse_hashed_trace(const std::string& file, std::string_view text, std::int32_t block_tokens);

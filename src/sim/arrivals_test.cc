@@ -123,6 +123,41 @@ TEST(ParseTrace, ReadsTheGenericForm) {
   EXPECT_TRUE(parse_trace("t.csv", "t\n0\n"));
 }
 
+// Every way to write a time and a rate gives the same series, and the requests drawn from it follow it.
+TEST(ParseTrace, DrawsRequestsFromARateOverTime) {
+  const std::vector<double> rates{5, 20, 0, 8};
+  const char* kHeaders[] = {"timestamp,rps", "Time,Value", "ts,sum(rate(requests_total[5m]))", "date,requests"};
+  for (const char* header : kHeaders) {
+    const bool counts = std::string_view(header).ends_with(",requests");
+    for (const double epoch : {0.0, 1.7e9, 1.7e12}) {
+      std::string text = std::string(header) + "\n";
+      for (std::size_t i = 0; i < rates.size(); ++i) {
+        const double scale = epoch > 1e11 ? 1000 : 1, value = rates[i] * (counts ? 300 : 1);
+        text += epoch > 0 ? fmt::format("{},{}\n", epoch + static_cast<double>(i) * 300 * scale, value)
+                          : fmt::format("2026-11-10T00:{:02}:00,{}\n", 5 * i, value);
+      }
+      const auto trace = parse_trace("r.csv", text);
+      ASSERT_TRUE(trace) << header << describe(trace.error());
+      ASSERT_TRUE(trace->rates);
+      EXPECT_NEAR(in_seconds(trace->rates->step), 300, 1e-6);
+      ASSERT_EQ(trace->rates->rates.size(), rates.size());
+      std::vector<double> drawn(rates.size());
+      for (const Arrival& a : trace->arrivals) drawn[static_cast<std::size_t>(a.at / 300'000'000'000)] += 1;
+      for (std::size_t i = 0; i < rates.size(); ++i) {
+        EXPECT_NEAR(trace->rates->rates[i], rates[i], 1e-9);
+        EXPECT_NEAR(drawn[i], rates[i] * 300, 5 * std::sqrt(rates[i] * 300));
+      }
+      EXPECT_FALSE(trace->has_tokens);
+    }
+  }
+  // A sample that is missing has the value before it.
+  EXPECT_EQ(parse_trace("r.csv", "time,rps\n0,1\n60,2\n180,3\n")->rates->rates, (std::vector<double>{1, 2, 2, 3}));
+  for (const char* wrong :
+       {"time,rps\n", "time,rps\n0,1\n", "time,rps\n0,1\n0,2\n", "time,rps\n0,1\n9,-2\n", "time,rps\n0,x\n9,2\n",
+        "time,rps\n0,1e9\n9,1e9\n", "time,rps\n0,0\n9,0\n", "time,rps\n0,1\n1e-9,1\n99,1\n"})
+    EXPECT_FALSE(parse_trace("r.csv", wrong)) << wrong;
+}
+
 TEST(ParseTrace, ReadsTimeoutsOfSingleRequests) {
   auto trace = parse_trace("t.csv", "t,size,timeout_ms\n0,1,2.5\n1,1,\n");
   ASSERT_TRUE(trace);
@@ -147,6 +182,35 @@ TEST(ParseTrace, MistakesAreReportedWithLineAndReason) {
   EXPECT_THAT(said("t\n"), HasSubstr("empty"));
   EXPECT_THAT(said("when\n1\n"), HasSubstr("no column 't'"));
   EXPECT_THAT(said("TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,1,1\n"), HasSubstr("'yesterday' is not a time"));
+}
+
+// Any usual name of the three columns, with times in seconds or as dates.
+TEST(ParseTrace, ReadsColumnsByTheWordsOfTheirNames) {
+  for (const char* time : {"time", "t", "Timestamp", "TIMESTAMP", "arrival_time"}) {
+    for (const char* in : {"input_tokens", "ContextTokens", "num_prompt_tokens", "Prompt tokens", "input_length"}) {
+      for (const char* out : {"output_tokens", "GeneratedTokens", "completion_tokens", "num_decode_tokens"}) {
+        for (const bool dates : {false, true}) {
+          const auto trace = parse_trace("t.csv", fmt::format("id,{},{},{}\na,{},9\nb,{},7\n", out, time, in,
+                                                              dates ? "5,2026-01-31T23:59:59.5Z" : "5,10.5",
+                                                              dates ? "6,2026-02-01T00:00:01.5Z" : "6,12.5"));
+          ASSERT_TRUE(trace) << time << in << out << describe(trace.error());
+          EXPECT_TRUE(trace->has_tokens);
+          EXPECT_EQ(trace->arrivals[1], (Arrival{2'000'000'000, 7, 6})) << time << in << out;
+        }
+      }
+    }
+  }
+}
+
+// A wrong column would repeat itself on every line.
+TEST(ParseTrace, SaysTheFirstMistakeAndHowManyFollow) {
+  std::string text = "t,size\n";
+  for (int i = 0; i < 3000; ++i) text += "yesterday,1\n";
+  const auto trace = parse_trace("t.csv", text);
+  ASSERT_FALSE(trace);
+  ASSERT_EQ(trace.error().size(), 1u);
+  EXPECT_THAT(describe(trace.error()), HasSubstr("t.csv:2:1"));
+  EXPECT_THAT(describe(trace.error()), HasSubstr("(and 2,999 more)"));
 }
 
 TEST(Trace, ReadsTheFormatsOfPublishedTracesAndLoadGenerators) {

@@ -1,5 +1,6 @@
 // Reads recorded arrivals. The text comes from outside, so every line is checked.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <span>
@@ -12,7 +13,10 @@
 #include "base/confine.h"
 #include "base/csv.h"
 #include "base/date.h"
+#include "base/format.h"
 #include "base/parse_units.h"
+#include "base/random.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "kv_cache/hashed_trace.h"
 #include "sim/arrivals.h"
@@ -57,27 +61,26 @@ std::optional<double> parse_timestamp(std::string_view text, std::optional<Date>
 
 struct Columns {
   std::string time, size, output;
-  bool timestamps = false;
-  bool with_failures = false;  // an output of 0 tokens is a request that failed
+  bool with_failures = false;  // an output of 0 tokens is a request that failed (BurstGPT)
 };
 
-// Azure's traces, ours, BurstGPT's, those of generators (ServeGen, Vidur) and of logs.
+// By their names, whatever tool wrote them: Azure's ContextTokens, num_prefill_tokens, "Request tokens", prompt_length.
 std::optional<Columns> columns_of(const Csv& csv) {
-  static const Columns kKnown[] = {
-      {"TIMESTAMP", "ContextTokens", "GeneratedTokens", true},
-      {"t", "size", "output", false},
-      {"Timestamp", "Request tokens", "Response tokens", false, true},
-      {"arrived_at", "num_prefill_tokens", "num_decode_tokens", false},
-      {"arrival_time", "input_tokens", "output_tokens", false},
-      {"timestamp", "input_tokens", "output_tokens", false},
-      {"timestamp", "input_length", "output_length", false},
-      {"timestamp", "prompt_tokens", "completion_tokens", false},
-  };
-  for (const Columns& known : kKnown) {
-    const bool plain = known.time == "TIMESTAMP" || known.time == "t";
-    if (csv.column(known.time) && (plain || (csv.column(known.size) && csv.column(known.output)))) return known;
+  static constexpr std::string_view kTimes[] = {"t",        "time", "timestamp", "timestamps", "ts",
+                                                "datetime", "date", "arrivedat", "arrivaltime"};
+  static constexpr std::string_view kIn[] = {"input", "prompt", "context", "prefill", "request"};
+  static constexpr std::string_view kOut[] = {"output", "generated", "completion", "decode", "response"};
+  Columns found;
+  for (const std::string& column : csv.header()) {
+    const std::string name = fold_name(column);
+    const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+    const bool counts = has("token") || has("length");
+    if (found.time.empty() && std::ranges::find(kTimes, name) != std::end(kTimes)) found.time = column;
+    if (found.size.empty() && (name == "size" || (counts && std::ranges::any_of(kIn, has)))) found.size = column;
+    if (found.output.empty() && (name == "output" || (counts && std::ranges::any_of(kOut, has)))) found.output = column;
   }
-  return std::nullopt;
+  found.with_failures = found.output == "Response tokens";
+  return found.time.empty() ? std::nullopt : std::optional(found);
 }
 
 class TraceReader {
@@ -94,14 +97,9 @@ class TraceReader {
     lines_before_ = lines_before;
   }
 
-  // False after too many mistakes.
-  bool read() {
+  void read() {
     trace_.has_tokens = has_size_ && has_output_;
-    for (const CsvRow& row : csv_->rows()) {
-      if (errors_.size() >= kMostMistakes) return false;
-      read_row(row, trace_);
-    }
-    return true;
+    for (const CsvRow& row : csv_->rows()) read_row(row, trace_);
   }
 
   void finish_part() { csv_ = nullptr; }
@@ -114,6 +112,8 @@ class TraceReader {
   Checked<Trace> finish(const std::string& file) {
     if (errors_.empty() && trace_.arrivals.empty())
       errors_.push_back(bad_input(fmt::format("{}: the trace is empty", file)));
+    if (mistakes_ > 1)
+      errors_.back().message += fmt::format(" (and {} more)", format_count(static_cast<double>(mistakes_ - 1)));
     if (!errors_.empty()) return fail(std::move(errors_));
     trace_.file = file;
     return std::move(trace_);
@@ -122,11 +122,12 @@ class TraceReader {
  private:
   void read_row(const CsvRow& row, Trace& trace) {
     const std::string_view text = csv_->cell(row, columns_.time);
-    const std::optional<double> t = columns_.timestamps ? parse_timestamp(text, origin_) : number(text);
+    // Seconds, or dates as soon as one was read: a file has one of them.
+    std::optional<double> t = origin_ ? std::nullopt : number(text);
+    if (!t && (origin_ || !previous_)) t = parse_timestamp(text, origin_);
     if (!t || !std::isfinite(*t)) {
       return complain(row, columns_.time,
-                      fmt::format("'{}' is not a time{}", text,
-                                  columns_.timestamps ? " such as 2023-11-16 18:17:03.98" : " in seconds"));
+                      fmt::format("'{}' is not a time in seconds, or such as 2023-11-16 18:17:03.98", text));
     }
     if (*t < 0) return complain(row, columns_.time, fmt::format("time {} is negative", text));
     if (previous_ && *t < *previous_) {
@@ -169,6 +170,7 @@ class TraceReader {
   }
 
   void complain(const CsvRow& row, const std::string& column, std::string message) {
+    if (++mistakes_ > 1) return;
     Place place = csv_->place(row, column);
     place.line += lines_before_;
     errors_.push_back(bad_input(std::move(message)).at(std::move(place)));
@@ -181,7 +183,8 @@ class TraceReader {
   bool has_size_ = false, has_output_ = false, has_timeout_ = false;
   std::optional<Date> origin_;
   std::optional<double> first_, previous_;
-  Errors errors_;
+  std::int64_t mistakes_ = 0;
+  Errors errors_;  // the first mistake
 };
 
 // Whole lines of a source in parts of a few megabytes, because parsed cells take much more memory than requests.
@@ -229,11 +232,94 @@ class LineParts {
   std::string buffer_;
 };
 
+bool has_rates(const std::string& header) {
+  static constexpr std::array<std::string_view, 5> kTimes = {"time", "timestamp", "date", "datetime", "ts"};
+  const Checked<Csv> csv = Csv::parse("", header + "\n");
+  if (!csv || csv->header().size() != 2 || to_lower(csv->header()[1]).find("token") != std::string::npos) return false;
+  return std::ranges::find(kTimes, to_lower(csv->header()[0])) != kTimes.end();
+}
+
+Checked<RateSeries> read_rates(const std::string& file, std::string text) {
+  RIGHTSIZE_TRY(const Csv csv, Csv::parse(file, std::move(text)));
+  const std::string time = csv.header()[0], value = csv.header()[1], what = to_lower(value);
+  std::vector<std::pair<double, double>> samples;
+  std::optional<Date> origin;
+  Errors errors;
+  const auto complain = [&](const CsvRow& row, const std::string& column, const char* message) {
+    if (errors.size() < kMostMistakes)
+      errors.push_back(bad_input(fmt::format("'{}' {}", csv.cell(row, column), message)).at(csv.place(row, column)));
+  };
+  for (const CsvRow& row : csv.rows()) {
+    constexpr double kMilliseconds = 1e11;  // since 1970; in seconds, it would be the year 5138
+    std::optional<double> at = number(csv.cell(row, time));
+    if (at && *at > kMilliseconds) *at /= 1000;
+    if (!at) at = parse_timestamp(csv.cell(row, time), origin);
+    const std::string_view cell = trim(csv.cell(row, value));
+    const std::optional<double> rate = number(cell);
+    if (!at || (!samples.empty() && *at <= samples.back().first)) {
+      complain(row, time, "is not a time after the row above");
+    } else if (rate && *rate >= 0) {
+      samples.emplace_back(*at, *rate);
+    } else if (!cell.empty() && to_lower(cell) != "nan") {
+      complain(row, value, "is not a rate");
+    }
+  }
+  if (errors.empty() && samples.size() < 2)
+    errors.push_back(bad_input(fmt::format("{}: a rate over time needs at least two rows", file)));
+  if (!errors.empty()) return fail(std::move(errors));
+  double step = INFINITY;
+  for (std::size_t i = 1; i < samples.size(); ++i) step = std::min(step, samples[i].first - samples[i - 1].first);
+  constexpr double kMostSteps = 1e7;
+  if (!((samples.back().first - samples.front().first) / step < kMostSteps))
+    return fail(Errors{bad_input(fmt::format("{}: the times are too far apart", file))});
+  const bool counts = what == "requests" || what == "count" || what == "num_requests";
+  RateSeries series{{}, seconds(step)};
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const double until = i + 1 < samples.size() ? samples[i + 1].first : samples[i].first + step;
+    const auto end = static_cast<std::size_t>(std::llround((until - samples.front().first) / step));
+    series.rates.resize(std::max(end, series.rates.size()), samples[i].second / (counts ? step : 1));
+  }
+  return series;
+}
+
+// Requests at random times at these rates.
+Checked<Trace> drawn(const std::string& file, RateSeries series) {
+  constexpr double kMost = 5e7;
+  double expected = 0;
+  for (const double rate : series.rates) expected += rate * in_seconds(series.step);
+  if (!(expected <= kMost) || !(expected > 0))
+    return fail(Errors{
+        bad_input(fmt::format("{}: {:.3g} requests at these rates; 1 to 50 million are simulated", file, expected))});
+  Trace trace{file, {}, false, false, {}, 0};
+  Random random(1);
+  for (std::size_t i = 0; i < series.rates.size(); ++i) {
+    const double begin = static_cast<double>(i) * in_seconds(series.step), end = begin + in_seconds(series.step);
+    for (double at = begin; series.rates[i] > 0;) {
+      at += random.exponential() / series.rates[i];
+      if (at >= end) break;
+      trace.arrivals.push_back({to_sim_time(seconds(at)), 1, 1, 0});
+    }
+  }
+  trace.rates = std::make_shared<const RateSeries>(std::move(series));
+  return trace;
+}
+
 // `bytes`: the size of the text, if it is known.
 Checked<Trace> read_table(const std::string& file, ByteSource& source, std::size_t bytes) {
   LineParts parts(source);
   Result<std::string> header = parts.header();
   if (!header) return fail(Errors{std::move(header).error()});
+  if (has_rates(*header)) {
+    std::string text = *header;
+    for (;;) {
+      const Result<std::string> part = parts.next();
+      if (!part) return fail(Errors{part.error()});
+      if (part->empty()) break;
+      text += "\n" + *part;
+    }
+    RIGHTSIZE_TRY(RateSeries series, read_rates(file, std::move(text)));
+    return drawn(file, std::move(series));
+  }
   std::optional<TraceReader> reader;
   int lines = 0;
   for (;;) {
@@ -249,10 +335,11 @@ Checked<Trace> read_table(const std::string& file, ByteSource& source, std::size
     if (!reader) {
       const std::optional<Columns> columns = columns_of(csv);
       if (!columns) {
-        return fail(Errors{bad_input(fmt::format("{}: no column 't' or 'TIMESTAMP'", file))
-                               .with_hint("a trace begins with 't,size' (seconds, items), with "
-                                          "'TIMESTAMP,ContextTokens,GeneratedTokens', or has the columns of BurstGPT, "
-                                          "ServeGen or Vidur; JSON of Mooncake, aiperf and GuideLLM is read, too")});
+        return fail(Errors{bad_input(fmt::format("{}: no column 't', 'time' or 'timestamp'", file))
+                               .with_hint("a trace has the columns 'time,input_tokens,output_tokens' (seconds or dates; "
+                                          "names such as ContextTokens and completion_tokens are known), or 't,size' "
+                                          "for items; JSON of Mooncake, aiperf and GuideLLM is read, too")
+                               .with_hint("a rate over time has two columns: 'timestamp,rps'")});
       }
       reader.emplace(csv, *columns);
       // Growing the list of requests would take twice its memory.
@@ -260,9 +347,8 @@ Checked<Trace> read_table(const std::string& file, ByteSource& source, std::size
     } else {
       reader->continue_with(csv, lines);
     }
-    const bool more = reader->read();
+    reader->read();
     reader->finish_part();
-    if (!more) break;
     lines += static_cast<int>(std::ranges::count(*part, '\n')) + 1;
   }
   return reader->finish(file);
