@@ -278,6 +278,15 @@ Result<RequestsPerSecond> parse_request_rate(std::string_view text) {
 }
 
 Result<double> parse_per_hour(std::string_view text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  if (const std::string_view share = trim(text.substr(0, slash)); share.ends_with('%')) {
+    const Result<Ratio> chance = parse_share(share);
+    const Result<Seconds> within =
+        slash == text.size() ? kMonth : parse_duration("1" + std::string(trim(text.substr(slash + 1))));
+    if (chance && within && chance->fraction() >= 0 && chance->fraction() < 1)
+      return -std::log1p(-chance->fraction()) / in_hours(*within);
+    return fail(bad_input(fmt::format("{} is not a chance", quote(text))).with_hint("write 10%, 10%/d or 0.05/h"));
+  }
   return parse_per_time(text, hours(1)).map([](double per_second) { return per_second * in_seconds(hours(1)); });
 }
 

@@ -93,6 +93,16 @@ RC_GTEST_PROP(ParseUnits, RatesMayCountTheirDenominator, ()) {
   RC_ASSERT(std::abs(in_requests_per_s(*rate) * per * unit.second / count - 1) < 1e-12);
 }
 
+// A chance within a time is the rate at which none happens in that time with the rest of the probability.
+RC_GTEST_PROP(ParseUnits, ChancesAreRatesPerHour, ()) {
+  const int percent = *rc::gen::inRange(0, 100);
+  const auto unit = *rc::gen::element(std::pair{"/h", 1.0}, std::pair{"/d", 24.0}, std::pair{"", in_hours(kMonth)});
+  const Result<double> rate = parse_per_hour(fmt::format("{}%{}", percent, unit.first));
+  RC_ASSERT(rate.has_value());
+  RC_ASSERT(std::abs(std::exp(-*rate * unit.second) - (1 - percent / 100.0)) < 1e-9);
+  RC_ASSERT(!parse_per_hour(fmt::format("{}%{}", percent + 100, unit.first)));
+}
+
 RC_GTEST_PROP(ParseUnits, ParsesEverythingFormatWrites, ()) {
   const double value = *rc::gen::map(rc::gen::inRange<std::int64_t>(1, 4'000'000'000'000),
                                      [](auto n) { return static_cast<double>(n); });

@@ -59,11 +59,16 @@ bool is_named(const Gpu& gpu, const std::string& folded) {
                      [&](const std::string& alias) { return fold_name(alias) == folded; });
 }
 
-// "a100" means every a100-..., "a100-80gb" its sxm and pcie forms, "4090" the rtx-4090; "a10" means a10 alone, "h10"
-// nothing.
+// "a100" means every a100-..., "a100-80gb" its sxm and pcie forms, "4090" the rtx-4090, "4070ti" the rtx-4070-ti; "a10"
+// means a10 alone, "h10" nothing.
 bool is_of_family(const Gpu& gpu, const std::string& family) {
-  const bool number = family.size() >= 4 && family.find_first_not_of("0123456789") == std::string::npos;
-  return gpu.name.starts_with(family + "-") || (number && gpu.name.ends_with("-" + family));
+  if (gpu.name.starts_with(family + "-")) return true;
+  constexpr std::size_t kDigits = 4;  // a number that is enough to know the GPU
+  if (std::min(family.find_first_not_of("0123456789"), family.size()) < kDigits) return false;
+  for (std::size_t at = gpu.name.find('-'); at != std::string::npos; at = gpu.name.find('-', at + 1)) {
+    if (fold_name(gpu.name.substr(at)) == fold_name(family)) return true;
+  }
+  return false;
 }
 
 // Written as names are: "A100 80GB" as a100-80gb.
@@ -141,7 +146,9 @@ const ProviderFacts* Catalog::find_provider(std::string_view name) const {
   return found == providers.end() ? nullptr : &*found;
 }
 
-Result<ExchangeRate> Catalog::exchange_rate(std::string_view currency, Date day) const {
+Result<ExchangeRate> Catalog::exchange_rate(std::string_view name, Date day) const {
+  std::string currency(name);
+  for (char& c : currency) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   if (currency == kDollars) return ExchangeRate{std::string(kDollars), 1, day, {}};
   const ExchangeRate* best = nullptr;
   std::vector<std::string> names{std::string(kDollars)};

@@ -6,6 +6,7 @@
 namespace rightsize::catalog {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::HasSubstr;
@@ -75,6 +76,17 @@ TEST(GpuWords, TheUsualMemberOfAFamily) {
   EXPECT_EQ(usual_gpu(catalog, "l4")->gpu->name, "l4");
   EXPECT_TRUE(usual_gpu(catalog, "l4")->others.empty());
   EXPECT_EQ(usual_gpu(catalog, "4090")->gpu->name, "rtx-4090");
+  // A number of four digits is enough, with or without the marks between the parts of the name.
+  for (const Gpu& gpu : catalog.gpus) {
+    const std::size_t number = gpu.name.find_first_of("0123456789");
+    if (number == std::string::npos || number == 0 || gpu.name[number - 1] != '-') continue;
+    std::string rest = gpu.name.substr(number);
+    if (std::min(rest.find_first_not_of("0123456789"), rest.size()) < 4) continue;
+    for (const char mark : {'+', '-'}) {
+      std::erase(rest, mark);
+      EXPECT_THAT(*catalog.match_gpus(rest), Contains(&gpu)) << rest;
+    }
+  }
   EXPECT_THAT(describe(usual_gpu(catalog, "h1000").error()), HasSubstr("did you mean 'h100'"));
 }
 

@@ -207,6 +207,44 @@ Checked<RunningGpus> read_current(const std::string& file, const std::string& te
   return CurrentReader(file, text, geometry).read();
 }
 
+bool is_mig_parted(const std::string& text) { return text.find("mig-configs:") != std::string::npos; }
+
+Checked<std::vector<PartedLayout>> read_mig_parted(const std::string& file, const std::string& text,
+                                                   const Geometry& geometry) {
+  RIGHTSIZE_TRY(const YamlDocument document, YamlDocument::parse(file, text));
+  std::vector<PartedLayout> layouts;
+  Errors errors;
+  const auto mistake = [&](const YamlValue& at, std::string what) {
+    errors.push_back(bad_input(std::move(what)).at(document.place(at)));
+  };
+  const auto read_entry = [&](const YamlValue& name, const YamlValue& entry) {
+    const YamlValue *devices = entry.find("devices"), *slices = entry.find("mig-devices");
+    if (devices == nullptr) return mistake(entry, "'devices' is missing");
+    PartedLayout& read = layouts.emplace_back(PartedLayout{name.scalar, devices->scalar, {}, {}});
+    for (const YamlValue& device : devices->list) read.devices += (read.devices.empty() ? "" : ", ") + device.scalar;
+    if (slices == nullptr || slices->kind != YamlValue::Kind::kMapping) return;
+    for_each_entry(document, *slices, errors, [&](const YamlValue& profile, const YamlValue& count) {
+      const Result<int> index = geometry.find_profile(profile.scalar);
+      const std::optional<int> number = number_up_to(count.scalar, kMostSlices);
+      if (!number) return mistake(count, fmt::format("'{}' is not a number of slices", count.scalar));
+      if (!index) {
+        read.problem = index.error().message;
+      } else {
+        read.layout.insert(read.layout.end(), static_cast<std::size_t>(*number), Instance{*index, -1});
+      }
+    });
+  };
+  const YamlValue* configs = document.root().find("mig-configs");
+  if (configs == nullptr || configs->kind != YamlValue::Kind::kMapping)
+    return fail(Errors{bad_input("'mig-configs' must be a mapping").at(document.place(document.root()))});
+  for_each_entry(document, *configs, errors, [&](const YamlValue& name, const YamlValue& entries) {
+    if (entries.kind != YamlValue::Kind::kList) return mistake(entries, "a configuration must be a list");
+    for (const YamlValue& entry : entries.list) read_entry(name, entry);
+  });
+  if (!errors.empty()) return fail(std::move(errors));
+  return layouts;
+}
+
 Checked<std::vector<ListedProfile>> read_profile_list(const std::string& file, const std::string& text) {
   std::vector<ListedProfile> profiles;
   Errors errors;

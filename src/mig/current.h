@@ -33,6 +33,16 @@ using RunningGpus = std::vector<RunningGpu>;
 // Fails on overlaps, unknown profiles and illegal starts, each with its place.
 Checked<RunningGpus> read_current(const std::string& file, const std::string& text, const Geometry& geometry);
 
+// A configuration of mig-parted: what GPUs with these numbers get.
+struct PartedLayout {
+  std::string name, devices;  // "all-balanced", "all" or "0, 1"
+  Layout layout;
+  std::string problem;  // of a profile that this GPU does not have; empty: none
+};
+bool is_mig_parted(const std::string& text);
+Checked<std::vector<PartedLayout>> read_mig_parted(const std::string& file, const std::string& text,
+                                                   const Geometry& geometry);
+
 // One row of `nvidia-smi mig -lgip`, with its placements if the output of `-lgipp` follows.
 struct ListedProfile {
   std::string name;

@@ -1,5 +1,6 @@
 #include "mig/plan.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include "catalog/test_catalog.h"
 #include "mig/assign.h"
+#include "mig/current.h"
 #include "mig/hand_over.h"
 #include "mig/mechanisms.h"
 
@@ -396,6 +398,57 @@ TEST(Workloads, MemoryIsComputedFromANamedModel) {
   EXPECT_GT(in_gib(file.workloads[0].memory), 3);
   EXPECT_LT(in_gib(file.workloads[0].memory), 12);
   EXPECT_NEAR(file.workloads[0].load.fraction(), 0.1, 1e-9);
+}
+
+// More requests need no less of a GPU, and the estimate is that of the GPU it is made for.
+TEST(Workloads, LoadIsEstimatedFromAModelAndItsRate) {
+  const perf::Constants constants = *perf::load_constants("");
+  const ModelSpeed speed{&constants, *built_in_catalog().find_gpu("a100-80gb-sxm")};
+  for (const char* model : {"qwen2.5-3b", "bge-m3"}) {
+    double before = 0;
+    for (const double rate : {0.1, 1.0, 4.0, 16.0}) {
+      const auto file = read_workloads(
+          "w.yaml",
+          fmt::format("workloads:\n- {{name: a, model: {}, rate: {}/s, latency: 60s, count: 2}}\n", model, rate),
+          built_in_catalog(), Ratio::percent(20), speed);
+      ASSERT_TRUE(file) << describe(file.error());
+      const Workload& w = file->workloads[0];
+      EXPECT_EQ(w.measured_on, "a100-80gb-sxm");
+      EXPECT_EQ(w.replicas, 2);
+      ASSERT_TRUE(w.service);
+      EXPECT_GT(in_seconds(*w.service), 0);
+      // Batching makes requests share the GPU's time: they never need more of it than one after the other.
+      EXPECT_LE(w.load.fraction(), rate / 2 * in_seconds(*w.service) * 1.02) << model << rate;
+      const double part = std::max(in_gib(w.memory) / 80, w.load.fraction() * 1.2);
+      EXPECT_GE(part, before * 0.999) << model << rate;
+      before = part;
+    }
+  }
+  EXPECT_THAT(mistakes("workloads:\n- {name: a, model: bge-m3, rate: 1/s}\n"), HasSubstr("no service time"));
+}
+
+// What a plan hands over to mig-parted fits the GPU that it was made for.
+TEST(MigParted, ReadsTheFilesThatPlansWrite) {
+  const WorkloadFile file = read("workloads:\n- {name: a, memory: 30GiB, replicas: 3}\n- {name: b, memory: 5GiB}\n");
+  const std::vector<GpuType> types{type_of("h100-sxm", 1)};
+  const SlicePlan plan = *plan_slices(file, types, speeds(), {});
+  const std::string text = hand_over(plan, file, types, 8).mig_parted;
+  ASSERT_TRUE(is_mig_parted(text));
+  const Geometry& geometry = *types[0].geometry;
+  const auto layouts = read_mig_parted("m.yaml", text, geometry);
+  ASSERT_TRUE(layouts) << describe(layouts.error());
+  std::size_t slices = 0;
+  for (const PartedLayout& parted : *layouts) {
+    EXPECT_EQ(parted.problem, "");
+    EXPECT_TRUE(geometry.place(parted.layout)) << parted.name;
+    slices += parted.layout.size() * (1 + static_cast<std::size_t>(std::ranges::count(parted.devices, ',')));
+  }
+  EXPECT_EQ(slices, 4u);
+  const auto other =
+      read_mig_parted("m.yaml", "mig-configs:\n  x:\n  - {devices: all, mig-devices: {9g.1gb: 1}}\n", geometry);
+  ASSERT_TRUE(other);
+  EXPECT_NE(other->front().problem, "");
+  EXPECT_FALSE(read_mig_parted("m.yaml", "mig-configs:\n  x:\n  - {mig-devices: {1g.10gb: 1}}\n", geometry));
 }
 
 TEST(HandOver, AllFilesDescribeTheSameInstances) {

@@ -11,6 +11,8 @@
 #include "base/yaml_reader.h"
 #include "memory/memory.h"
 #include "mig/workloads.h"
+#include "perf/perf.h"
+#include "presets/model_job.h"
 #include "presets/presets.h"
 #include "sharing/interference.h"
 
@@ -42,8 +44,9 @@ bool is_good_name(std::string_view name) {
 
 class WorkloadReader {
  public:
-  WorkloadReader(const YamlDocument& document, const catalog::Catalog& catalog, Ratio headroom)
-      : reader_(document), document_(document), catalog_(catalog), headroom_(headroom) {}
+  WorkloadReader(const YamlDocument& document, const catalog::Catalog& catalog, Ratio headroom,
+                 const ModelSpeed& speed = {})
+      : reader_(document), document_(document), catalog_(catalog), headroom_(headroom), speed_(speed) {}
 
   std::optional<Workload> read_alone(const YamlValue& entry, const std::string& name, Errors& errors) {
     given_name_ = name;
@@ -62,13 +65,12 @@ class WorkloadReader {
     }
     // Defaults first, wherever they are in the file.
     if (const YamlValue* headroom = root.find("headroom")) take(*headroom, parse_part, headroom_);
+    if (const YamlValue* gpus = root.find("gpus")) read_gpus(*gpus);
     bool listed = false;
     for_each_entry(document_, root, reader_.errors(), [&](const YamlValue& key, const YamlValue& value) {
       if (key.scalar == "workloads")
         listed = true, read_list(value);
-      else if (key.scalar == "gpus")
-        read_gpus(value);
-      else if (key.scalar != "headroom")
+      else if (key.scalar != "headroom" && key.scalar != "gpus")
         reader_.unknown_key(key, {"workloads", "gpus", "headroom"});
     });
     if (!listed) mistake(root, "the list 'workloads' is missing");
@@ -143,6 +145,7 @@ class WorkloadReader {
         {"latency", into<&Workload::latency, parse_duration>},
         {"replicas", into<&Workload::replicas, parse_replicas>},
         {"copies", into<&Workload::replicas, parse_replicas>},  // as people call them
+        {"count", into<&Workload::replicas, parse_replicas>},
         {"spread", into<&Workload::spread, parse_flag>},
         {"affinity", into<&Workload::affinity, parse_word>},
         {"headroom", into<&Workload::headroom, parse_part>},
@@ -202,35 +205,107 @@ class WorkloadReader {
       return mistake(entry, fmt::format("'{}' has neither 'memory' nor 'model'", w.name),
                      "add 'memory: 8GiB' or 'model: NAME'");
     }
-    std::string key = w.model;
+    const bool timed = speed_.constants != nullptr && w.rate && !w.service && entry.find("load") == nullptr;
+    std::string key =
+        timed ? fmt::format("{} {}/s {}", w.model, in_requests_per_s(*w.rate) / w.replicas, w.headroom.fraction())
+              : w.model;
     for (const model::Setting& setting : settings) key += fmt::format("\n{}={}", setting.name, setting.value);
     if (const auto known = estimated_.find(key); known != estimated_.end()) {
-      std::tie(w.memory, w.weights) = known->second;
-    } else if (estimate(entry, w, settings)) {
-      estimated_[key] = {w.memory, w.weights};
+      known->second.fill(w);
+    } else if (std::optional<Estimate> estimate = estimated(entry, w, settings, timed)) {
+      estimated_.emplace(key, *estimate).first->second.fill(w);
     }
   }
 
-  // The upper end of the interval: in a slice that is too small, the workload fails under load.
-  bool estimate(const YamlValue& entry, Workload& w, std::vector<model::Setting> settings) {
-    const bool says_job = std::ranges::any_of(settings, [](const model::Setting& s) { return s.name == "job"; });
-    if (!says_job) settings.push_back({"job", "serve", {}});
-    Checked<model::ModelShape> model = model::find_model(w.model);
-    if (!model) return add_errors(std::move(model).error(), *entry.find("model"));
-    Checked<model::Job> job = model::parse_job(settings);
-    if (!job) return add_errors(std::move(job).error(), *entry.find("model"));
-    if (job->sequence == 0) job->sequence = memory::default_sequence(*model);
-    if (Errors found = memory::check_job(*model, *job); !found.empty()) {
-      return add_errors(std::move(found), *entry.find("model"));
+  // What the models of memory and speed say about a workload.
+  struct Estimate {
+    Bytes memory, weights;
+    std::optional<Seconds> service = {};  // of a request among those that are served at once
+    Ratio load = {};                      // of a whole GPU
+    std::string on = {};                  // the GPU of both
+
+    void fill(Workload& w) const {
+      w.memory = memory, w.weights = weights;
+      if (!service) return;
+      w.load = load, w.measured_on = on;
+      if (w.latency) w.service = service;
     }
-    const memory::MemoryNeed need = memory::estimate_memory(*model, *job, nullptr);
-    w.memory = need.high;
-    w.weights = need.parts[memory::Part::kWeights];
-    return true;
+  };
+
+  // The upper end of the interval: in a slice that is too small, the workload fails under load.
+  static Estimate memory_of(const model::ModelShape& model, const model::Job& job) {
+    const memory::MemoryNeed need = memory::estimate_memory(model, job, nullptr);
+    return {need.high, need.parts[memory::Part::kWeights]};
   }
-  bool add_errors(Errors found, const YamlValue& at) {
+
+  std::optional<Estimate> estimated(const YamlValue& entry, const Workload& w, std::vector<model::Setting> settings,
+                                    bool timed) {
+    const YamlValue& at = *entry.find("model");
+    const auto given = [&](std::string_view name) {
+      return std::ranges::any_of(settings, [&](const model::Setting& s) { return s.name == name; });
+    };
+    if (!given("job")) settings.push_back({"job", "serve", {}});
+    Checked<model::ModelShape> model = model::find_model(w.model);
+    if (!model) return add_errors(std::move(model).error(), at);
+    Checked<model::Job> job = model::parse_job(settings);
+    if (!job) return add_errors(std::move(job).error(), at);
+    if (job->kind == model::JobKind::kServe) model::fill_lengths(*model, given("isl"), given("osl"), *job);
+    if (job->sequence == 0) job->sequence = memory::default_sequence(*model);
+    if (Errors found = memory::check_job(*model, *job); !found.empty()) return add_errors(std::move(found), at);
+    if (!timed || job->kind != model::JobKind::kServe) return memory_of(*model, *job);
+    return served(at, w, *model, *job, given("concurrency") || given("batch"));
+  }
+
+  // Requests served at once share a GPU's time but each takes memory: the number that needs the smallest part of a GPU,
+  // unless the file has one.
+  std::optional<Estimate> served(const YamlValue& at, const Workload& w, const model::ModelShape& model, model::Job job,
+                                 bool fixed) {
+    const catalog::Gpu& gpu = speed_gpu();
+    const perf::ModelWork work = perf::work_of(model);
+    const perf::GpuSpeed speed = perf::gpu_speed(*speed_.constants, gpu);
+    job = perf::fitted_to(work, job);
+    std::int64_t& at_once = perf::serves_batches(work) ? job.batch : job.serve.concurrency;
+    const double rate = in_requests_per_s(*w.rate) / w.replicas;
+    std::optional<Estimate> best;
+    double least = INFINITY;
+    constexpr std::int64_t kMost = 256;
+    for (std::int64_t n = fixed ? at_once : 1; n <= kMost || fixed; n *= 2) {
+      at_once = n;
+      Estimate e = memory_of(model, job);
+      const Result<std::pair<double, Seconds>> pace = pace_of(work, job, speed, gpu);
+      if (!pace) return add_errors({pace.error()}, at);
+      e.service = pace->second, e.load = Ratio::fraction(rate / pace->first), e.on = gpu.name;
+      const double part = std::max(e.memory / gpu.capacity(), e.load.fraction() * (1 + w.headroom.fraction()));
+      if (part < least) least = part, best = e;
+      if (fixed) break;
+    }
+    return best;
+  }
+
+  // Requests per second at full concurrency, and the time of one.
+  Result<std::pair<double, Seconds>> pace_of(const perf::ModelWork& work, const model::Job& job,
+                                             const perf::GpuSpeed& speed, const catalog::Gpu& gpu) const {
+    if (perf::serves_batches(work)) {
+      RIGHTSIZE_TRY(const perf::BatchEstimate e, perf::estimate_batch(*speed_.constants, work, job, speed));
+      return std::pair(e.samples_per_second, e.batch);
+    }
+    const perf::ServeLoad load{
+        .kv_tokens = static_cast<double>(job.serve.concurrency) * static_cast<double>(job.serve.isl + job.serve.osl),
+        .rate = {}};
+    RIGHTSIZE_TRY(const perf::ServeEstimate e,
+                  perf::estimate_serving(*speed_.constants, work, job, speed, perf::default_cluster(gpu), load));
+    return std::pair(e.requests_per_second, e.latency);
+  }
+
+  // The GPU of the command line, else the first of the file, else the first that supports MIG.
+  const catalog::Gpu& speed_gpu() const {
+    if (speed_.gpu != nullptr) return *speed_.gpu;
+    if (!file_.gpus.empty()) return **catalog_.find_gpu(file_.gpus.front());
+    return *std::ranges::find_if(catalog_.gpus, [](const catalog::Gpu& gpu) { return gpu.mig_instances > 0; });
+  }
+  std::nullopt_t add_errors(Errors found, const YamlValue& at) {
     reader_.add(std::move(found), at);
-    return false;
+    return std::nullopt;
   }
 
   void fill_load(const YamlValue& entry, Workload& w) {
@@ -241,7 +316,10 @@ class WorkloadReader {
       return mistake(*entry.find("latency"), fmt::format("'{}' has a latency SLO but no service time", w.name),
                      "add 'service: 12ms', the time one request takes alone on a whole GPU");
     }
-    if (entry.find("load") != nullptr) return;
+    if (entry.find("load") != nullptr || w.load > Ratio{}) {
+      if (!(w.load.fraction() <= 100)) mistake(entry, "this rate needs more than 100 GPUs per replica");
+      return;
+    }
     if (w.rate && w.service) {
       const double busy = *w.rate / w.replicas * *w.service / requests(1);
       if (!(busy <= 100)) return mistake(*entry.find("rate"), "this rate needs more than 100 GPUs per replica");
@@ -277,8 +355,8 @@ class WorkloadReader {
   std::string given_name_;  // of a workload that is read alone
   WorkloadFile file_;
   std::map<std::string, int> first_line_;
-  std::map<std::string, std::pair<Bytes, Bytes>>
-      estimated_;  // memory and weights by model and settings: files repeat themselves
+  ModelSpeed speed_;
+  std::map<std::string, Estimate> estimated_;  // by model and settings: files repeat themselves
 };
 
 }  // namespace
@@ -290,9 +368,9 @@ std::optional<Workload> read_workload(const YamlDocument& document, const YamlVa
 }
 
 Checked<WorkloadFile> read_workloads(const std::string& file, const std::string& text, const catalog::Catalog& catalog,
-                                     Ratio headroom) {
+                                     Ratio headroom, const ModelSpeed& speed) {
   RIGHTSIZE_TRY(const YamlDocument document, YamlDocument::parse(file, text));
-  return WorkloadReader(document, catalog, headroom).read();
+  return WorkloadReader(document, catalog, headroom, speed).read();
 }
 
 }  // namespace rightsize::mig

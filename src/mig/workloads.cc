@@ -33,7 +33,7 @@ std::optional<Seconds> latency_in(const Workload& workload, const Resources& cap
   const double share = std::min(capacity.sms, capacity.bandwidth);
   const Seconds service = *workload.service * (slowdown_on(workload, gpu, speeds) / share);
   if (!workload.rate) return service;
-  const double busy = *workload.rate / workload.replicas * service / requests(1);
+  const double busy = workload.load.fraction() * slowdown_on(workload, gpu, speeds) / share;
   if (busy >= 1) return seconds(INFINITY);
   // P(wait > t) = busy * exp(-2 (1 - busy) t / service) for Poisson arrivals and constant service.
   const double wait = busy <= 0.01 ? 0 : std::log(100 * busy) / (2 * (1 - busy));

@@ -6,7 +6,7 @@
 //       memory: 12GiB           # ... given
 //       load: 10%               # of a whole GPU's SMs, one replica, on average; or
 //       rate: 20/s              # ... requests (all replicas together) times
-//       service: 12ms           # ... the time one takes on a whole GPU
+//       service: 12ms           # ... the time one takes on a whole GPU; without it, the model's estimate
 //       latency: 80ms           # SLO: p99 of all requests
 //       replicas: 2
 //       spread: true            # replicas on different GPUs
@@ -25,6 +25,7 @@
 #include "base/yaml_reader.h"
 #include "catalog/catalog.h"
 #include "mig/geometry.h"
+#include "perf/calibration/constants.h"
 #include "perf/calibration/sustained_rates.h"
 
 namespace rightsize::mig {
@@ -60,9 +61,16 @@ struct WorkloadFile {
 
 inline constexpr std::size_t kMostReplicas = 200'000;  // of all workloads
 
+// Where a workload with a model and a rate gets its load and service time from. Without constants, the file must have
+// them; without a GPU, the first of the file is taken.
+struct ModelSpeed {
+  const perf::Constants* constants = nullptr;
+  const catalog::Gpu* gpu = nullptr;
+};
+
 // Reads and checks the whole file; every mistake has its line. `headroom` is for workloads that set none.
 Checked<WorkloadFile> read_workloads(const std::string& file, const std::string& text, const catalog::Catalog& catalog,
-                                     Ratio headroom);
+                                     Ratio headroom, const ModelSpeed& speed = {});
 
 // One workload of another file: a mapping with the same keys but its name. Adds to `errors` and returns nothing if it
 // has mistakes.

@@ -102,7 +102,8 @@ struct Organisation {
   std::vector<Team> teams;
   std::optional<Cluster> cluster;
   std::optional<DemandRange> demand;
-  std::optional<int> moves;  // workloads that may change their option at once
+  std::optional<double> budget;  // dollars a month that all workloads together may cost
+  std::optional<int> moves;      // workloads that may change their option at once
 
   double month_hours() const;
   double reserved_usd() const;  // of all pools

@@ -444,6 +444,16 @@ TEST(Portfolio, SmallModelsOnSharedGpusAreInOneGroupAndMeetTheirLimits) {
   EXPECT_GT(grouped, 15);
 }
 
+TEST(Portfolio, ABudgetIsReadWithItsUnit) {
+  const std::string rest =
+      "\npools: [{name: p, gpu: h100-sxm, usd_per_gpu_hour: 2}]\n"
+      "workloads:\n- {name: a, options: [{where: p, gpus: 1}]}\n";
+  for (const char* text : {"60000", "60k", "$60,000", "60k/month", "60000 USD/month"})
+    EXPECT_EQ(read_organisation("o.yaml", fmt::format("budget: '{}'", text) + rest, built_in_catalog())->budget, 60000)
+        << text;
+  EXPECT_FALSE(read_organisation("o.yaml", "budget: much" + rest, built_in_catalog()));
+}
+
 TEST(Portfolio, MistakesInAFileHavePlacesAndSuggestions) {
   const auto errors = [](const std::string& text) {
     const Checked<Organisation> read = read_organisation("o.yaml", text, built_in_catalog());

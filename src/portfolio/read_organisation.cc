@@ -30,6 +30,14 @@ Result<double> parse_dollars(std::string_view text) {
   return in_usd(*amount);
 }
 
+// The unit may be there: 60k/month.
+Result<double> parse_monthly(std::string_view text) {
+  for (const std::string_view unit : {"/month", "/mo"}) {
+    if (text.ends_with(unit)) text.remove_suffix(unit.size());
+  }
+  return parse_dollars(text);
+}
+
 template <int kLeast>
 Result<int> parse_gpus(std::string_view text) {
   const Result<std::int64_t> number = parse_integer(text);
@@ -111,6 +119,7 @@ class OrganisationReader {
         {"pools", seen},
         {"teams", [this](YamlReader&, const YamlValue& value, Organisation&) { read_teams(value); }},
         {"demand", [this](YamlReader&, const YamlValue& value, Organisation&) { read_demand(value); }},
+        {"budget", yaml_field<&Organisation::budget, parse_monthly, Organisation>},
         {"moves", yaml_field<&Organisation::moves, parse_gpus<0>, Organisation>},
         {"cluster", [this](YamlReader&, const YamlValue& value, Organisation&) { read_cluster(value); }},
         {"workloads", [this](YamlReader&, const YamlValue& value, Organisation&) { read_workloads(value); }},

@@ -40,9 +40,11 @@ constexpr Setting kRows[] = {
     text("service", "NAME", "only services whose name contains this"),
     share("headroom", "20%", 0, 10, "capacity kept free above the mean load, unless a workload sets its own")
         .or_else("20%"),
+    text("models", "LIST", "models to place without a file, each with its memory: bge-m3,qwen2.5-3b").listed(),
     flag("share", "let workloads marked 'share: true' share a slice through MPS"),
     flag("list-layouts", "list every set of slices that fits on --gpu"),
-    text("check", "SLICES", "check whether this layout fits (next to --current): 3g.40gb,2x1g.10gb"),
+    text("check", "SLICES",
+         "check whether these slices fit (next to --current), and what is left over: 3g.40gb,2x1g.10gb"),
     text("current", "nvml|FILE",
          "what is on the GPUs now: nvml asks the driver; a file has 'nvidia-smi mig -lgi' output, YAML, or one layout "
          "per line"),
@@ -76,6 +78,9 @@ constexpr Setting kRows[] = {
     flag("no-chunked-prefill", "process each prompt in one step"),
 
     section("KV cache"),
+    count("session-users", "1000", 1, 1e9, "users in conversations at once, instead of a trace"),
+    count("turns", "6", 1, 1e6, "with --users: requests of a conversation").or_else("6"),
+    count("system-prompt", "2000", 0, 1e9, "with --users: tokens of the system prompt").or_else("0"),
     size("sizes", "80GB", 1, 1e18, "cache sizes to compare").listed(),
     text("tier", "NAME=SIZE[@GB/s]",
          "a tier below GPU memory, e.g. host=500GB or disk=2TB@6GB/s (size per replica, and its read speed); needs "

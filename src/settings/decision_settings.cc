@@ -12,6 +12,8 @@ constexpr Setting kRows[] = {
     money("cost-before", "17447", 0, 1e12,
           "current cost of the workload in USD per month (training or offline: per run)")
         .alias("before"),
+    money("cost-after", "9200", 0, 1e12, "its cost after the decision, where there is no plan: USD per month")
+        .alias("after"),
     text("rollback", "TEXT", "how to undo the decision: a command or a sentence").alias("way-back"),
     share("tolerance", "15%", 0.001, 0.999, "accepted deviation where the plan has no interval"),
     text("status", "LIST", "decided, rolling-out, in-force, rolled-back or superseded").listed(),

@@ -36,8 +36,14 @@ constexpr Setting kRows[] = {
          "folder)"),
     hourly_price("on-demand", "6.88", 0.001, 2000, "your on-demand price, USD per GPU-hour"),
     hourly_price("spot", "2.49", 0.001, 2000, "your spot price, USD per GPU-hour"),
-    text("one-year", "USD/H", "your one-year price, USD per GPU-hour; 2.60,half=2.52,all=2.40 with upfront payment"),
+    text("one-year", "USD/H",
+         "your one-year price, USD per GPU-hour, or 30% off the on-demand price; 2.60,half=2.52,all=2.40 with upfront "
+         "payment"),
     text("three-years", "USD/H", "your three-year price, as --one-year"),
+    share("discount", "30%", 0, 0.99,
+          "your commitment price, as a discount on the on-demand price: for one year, or the term of --purchase or "
+          "--years"),
+    choice("years", "1|3", "years to plan"),
 
     section("GPUs"),
     size("min-memory", "40GiB", 0, 1e15, "only GPUs with at least this much memory"),

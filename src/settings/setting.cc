@@ -269,6 +269,10 @@ bool is_number(Kind kind) { return find_number(kind) != nullptr; }
 Result<Value> read(const Setting& setting, std::string_view text, std::string_view name) {
   const std::string flag = name.empty() ? flag_name(setting) : std::string(name);
   text = trim(text);
+  // A limit may have its sign: --min-memory ">=80GB".
+  const char* sign = setting.name.starts_with("min-") ? ">" : setting.name.starts_with("max-") ? "<" : "";
+  if (*sign != '\0' && text.starts_with(sign))
+    text = trim(text.substr(text.starts_with(fmt::format("{}=", sign)) ? 2 : 1));
   if (text.empty()) return fail(bad_input(fmt::format("{} needs a value", flag)).with_hint(help(setting)));
   if (setting.kind == Kind::kChoice) return read_choice(setting, text, flag);
   if (setting.kind == Kind::kYesNo || setting.kind == Kind::kSwitch) return read_yes_no(text, flag);

@@ -53,6 +53,16 @@ TEST(Settings, ExamplesAndDefaultsAreAccepted) {
   }
 }
 
+TEST(Settings, LimitsMayHaveTheirSign) {
+  for (const Setting& row : all()) {
+    const std::string sign = row.name.starts_with("min-") ? ">" : row.name.starts_with("max-") ? "<" : "";
+    if (sign.empty() || !is_number(row.kind)) continue;
+    for (const char* after : {"", "=", "= "})
+      EXPECT_EQ(read(row, sign + after + std::string(row.example))->number, read(row, row.example)->number) << row.name;
+    EXPECT_FALSE(read(row, (sign == ">" ? "<" : ">") + std::string(row.example))) << row.name;
+  }
+}
+
 TEST(Settings, NumbersAreFiniteAndInTheirRange) {
   for (const Setting& row : all()) {
     EXPECT_FALSE(read(row, "")) << row.name;

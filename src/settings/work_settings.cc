@@ -73,7 +73,10 @@ constexpr Setting kRows[] = {
     duration("startup", "3min", 0, 7 * kDay, "time from ordering a machine to the first step")
         .or_words("3min, plus the image at 41 MB/s and the weights at 1 GB/s"),
     duration("restart", "10min", 0, 7 * kDay, "time to resume after an interruption").or_words("as --startup"),
-    per_hour("interruptions", "0.05", 0, 60, "spot interruptions per machine-hour").or_else("0.05"),
+    per_hour("interruptions", "0.05", 0, 60,
+             "spot interruptions per machine-hour; 10%: the share of "
+             "machines interrupted within a month, as AWS publishes it; 10%/d: within a day")
+        .or_else("0.05"),
     bandwidth("checkpoint-rate", "1GB/s", 1e5, 1e14, "speed at which all machines together write checkpoints")
         .or_words("1GB/s for each machine that writes"),
     size("storage", "2TB", 0, 1e19, "storage kept for the length of the job"),

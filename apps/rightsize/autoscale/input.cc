@@ -69,12 +69,20 @@ Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleI
   } else {
     RIGHTSIZE_TRY(process, sim::parse_arrivals(text));
   }
+  if (const sim::Trace* trace = sim::trace_of(process); trace != nullptr && trace->rates) {
+    const sim::RateSeries& series = *trace->rates;
+    const Seconds all = series.step * static_cast<double>(series.rates.size());
+    input.traffic_words =
+        fmt::format("requests at the rates of {} over {}", trace->file, format_duration(flags.duration.value_or(all)));
+    return autoscale::by_slots(series.rates, sim::to_sim_time(series.step), lengths, seed, horizon(all));
+  }
   if (const sim::Trace* trace = sim::trace_of(process)) {
     input.cluster.prompts = trace->prompts;
     input.cluster.closed = trace->closed, input.cluster.closed_requests = trace->arrivals.size();
     if (!trace->has_tokens)
-      return fail(Errors{bad_input(fmt::format("{}: no tokens in and out", trace->file))
-                             .with_hint("columns are TIMESTAMP,ContextTokens,GeneratedTokens or t,size,output")});
+      return fail(Errors{
+          bad_input(fmt::format("{}: no tokens in and out", trace->file))
+              .with_hint("columns are TIMESTAMP,ContextTokens,GeneratedTokens, t,size,output or timestamp,rps")});
     const double longest = lengths.longest;
     lengths = sim::mean_shape(process, lengths);
     lengths.longest = longest;
@@ -203,6 +211,7 @@ bool has_traffic(const AutoscaleFlags& flags) { return traffics(flags) > 0; }
 Checked<AutoscaleInput> read_input(const AutoscaleFlags& given) {
   AutoscaleFlags flags = given;
   AutoscaleInput input;
+  if (const auto gpus = take_replica_gpus(flags.engine.gpu); gpus && flags.engine.tp.empty()) flags.engine.tp = {*gpus};
   if (traffics(flags) > 1)
     return fail(
         bad_input("the traffic is given twice; use one of --trace, --arrivals, --sessions, --rate-profile, "
@@ -216,9 +225,9 @@ Checked<AutoscaleInput> read_input(const AutoscaleFlags& given) {
   }
   const int stated = flags.engine.tp.empty() ? 1 : flags.engine.tp.front();
   if (!has_traffic(flags)) {
-    if (!flags.policies.empty() || flags.engine.model.empty())
+    if (!flags.policies.empty() || !flags.emit.empty() || flags.engine.model.empty())
       return fail(
-          bad_input("no traffic given")
+          bad_input(flags.emit.empty() ? "no traffic given" : "--emit needs traffic, from which the policy is chosen")
               .with_hint("use --trace FILE, --arrivals diurnal:20,1.8, --rate-profile FILE or --prometheus URL"));
     if (Checked<void> startup = read_startup(flags, stated, input); !startup) return fail(startup.error());
     input.offer.replica.gpus = stated;
@@ -271,7 +280,8 @@ void declare(FlagSet& command, AutoscaleFlags& f) {
   command.add("from", f.from)->meaning("files of a running service instead, as in 'rightsize service'");
   command.add("service", f.service);
   command.add("replica-plan", f.plan)->called("plan");
-  command.add("trace", f.trace)->meaning("recorded traffic (time, tokens in, tokens out)");
+  command.add("trace", f.trace)
+      ->meaning("recorded traffic: time, tokens in and out; or a rate over time: timestamp,rps");
   command.add("arrivals", e.arrivals);
   command.add("rate-profile", f.rate_profile)->meaning("CSV with columns hour, rate (hours 0-23, or 0-167 for a week)");
   command.add("sessions", e.sessions);

@@ -11,6 +11,7 @@
 #include "capacity/busiest.h"
 #include "rightsize/batch/input.h"
 #include "rightsize/batch/report.h"
+#include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
 namespace {
@@ -232,7 +233,8 @@ Checked<Outcome> run_search(const BatchInput& input) {
   return searched_outcome(input, found, since(start));
 }
 
-Checked<Outcome> run(const BatchFlags& flags) {
+Checked<Outcome> run(BatchFlags flags) {
+  if (const auto gpus = take_replica_gpus(flags.gpu); gpus && flags.tp.empty()) flags.tp = {*gpus};
   RIGHTSIZE_TRY(const BatchInput input, read_input(flags));
   return input.service.slos.empty() ? run_one(input) : run_search(input);
 }

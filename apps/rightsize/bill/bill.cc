@@ -11,10 +11,22 @@ namespace {
 
 struct Flags {
   std::vector<std::string> from, budgets;
-  std::string team, team_tag, emit, catalog;
+  std::string team, team_tag, emit, currency, catalog;
   std::optional<Date> first, last;
   std::size_t top = 10;
 };
+
+// The totals in another currency, at the rate of the bill's last day.
+Checked<InCurrency> converted(const bill::Bill& bill, const Flags& flags) {
+  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
+  const Date day{bill.last_day};
+  RIGHTSIZE_TRY(const catalog::ExchangeRate from,
+                catalog.exchange_rate(bill.currency.empty() ? catalog::kDollars : bill.currency, day));
+  RIGHTSIZE_TRY(const catalog::ExchangeRate to, catalog.exchange_rate(flags.currency, day));
+  const double factor = from.usd / to.usd;
+  return InCurrency{to, bill.total.effective.amount() * factor, bill.total.billed.amount() * factor,
+                    bill.gpu.amount() * factor};
+}
 
 Checked<Outcome> run(const Flags& flags) {
   if (!flags.emit.empty() && flags.emit != "rules" && flags.emit != "digest")
@@ -32,6 +44,9 @@ Checked<Outcome> run(const Flags& flags) {
   const bill::Bill& bill = result.bill;
   result.budgets = bill::against_budgets(bill.teams, budgets, bill.last_day);
   if (bill.last_day - bill.first_day >= 13) result.weeks = bill::week_over_week(bill.teams, bill.last_day);
+  if (!flags.currency.empty()) {
+    RIGHTSIZE_TRY(result.converted, converted(bill, flags));
+  }
   Outcome outcome;
   outcome.report = flags.emit == "digest" ? bill_digest(result) : bill_report(result, flags.top);
   if (flags.emit == "rules") {
@@ -56,6 +71,7 @@ Run add_bill(FlagSet& command) {
       ->meaning("only charges from this day on, e.g. 2026-11-05 or 30d");
   command.add("to-date", flags->last)->called("until")->meaning("only charges up to this day");
   command.add("team-budget", flags->budgets);
+  command.add("currency", flags->currency)->meaning("show the totals in this currency too, e.g. EUR")->or_words("none");
   command.add("emit", flags->emit)
       ->meaning("write Prometheus alert rules for the budgets (rules) or a weekly message (digest)");
   command.add("top", flags->top)->meaning("rows of each table shown as text")->or_else("10");

@@ -1,6 +1,7 @@
 #include "rightsize/bill/report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -117,9 +118,19 @@ const Fields<NamedCost> kCategoryFields = {
     {kCostFields, [](const NamedCost& n) { return &n.costs; }},
 };
 
+const Fields<InCurrency> kConvertedFields = {
+    {"currency", "the currency", [](const InCurrency& c) { return c.rate.currency; }},
+    {"effective", "effective cost", &InCurrency::effective},
+    {"billed", "billed cost", &InCurrency::billed},
+    {"gpu", "effective cost of machines with GPUs", &InCurrency::gpu},
+    {"exchange_rate", "dollars for one unit of it", [](const InCurrency& c) { return c.rate.usd; }},
+    {"exchange_rate_date", "day of that rate", [](const InCurrency& c) { return c.rate.date; }},
+};
+
 const Fields<BillResult> kBillFields = {
     {"rows", "rows read", [](const BillResult& r) { return r.bill.rows; }},
     {"currency", "currency of all amounts", [](const BillResult& r) { return r.bill.currency; }},
+    {"converted?", "totals in --currency", kConvertedFields, &BillResult::converted},
     {"first_day", "first day charged",
      [](const BillResult& r) { return report::when(r.bill.first_day > 0, day_text(r.bill.first_day)); }},
     {"last_day", "last day charged",
@@ -191,6 +202,13 @@ report::Report bill_report(const BillResult& result, std::size_t top) {
   report.title = "Bill";
   report.document = kBillDocument.of(result);
   report.say(headline(bill));
+  if (const std::optional<InCurrency>& in = result.converted) {
+    const auto whole = [](double amount) { return format_count(std::round(amount)); };
+    report.say(
+        fmt::format("In {}: {} effective ({} billed), {} of it for machines with GPUs; 1 {} is {:.5g} USD ({}, {}).",
+                    in->rate.currency, whole(in->effective), whole(in->billed), whole(in->gpu), in->rate.currency,
+                    in->rate.usd, in->rate.source, format_date(in->rate.date)));
+  }
   for (const BudgetLine& line : result.budgets) {
     if (line.is_over()) report.say(budget_sentence(line));
   }

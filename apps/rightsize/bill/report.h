@@ -1,16 +1,25 @@
 // A bill for people and for scripts.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "bill/bill.h"
 #include "bill/budget.h"
+#include "catalog/catalog.h"
 #include "report/report.h"
 
 namespace rightsize::app {
 
+// The totals in the currency of --currency.
+struct InCurrency {
+  catalog::ExchangeRate rate;
+  double effective = 0, billed = 0, gpu = 0;
+};
+
 struct BillResult {
   bill::Bill bill;
+  std::optional<InCurrency> converted = {};
   std::vector<bill::BudgetLine> budgets;
   std::vector<bill::WeekLine> weeks;  // empty with fewer than 14 days
 };

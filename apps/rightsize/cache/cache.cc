@@ -5,11 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
+#include "capacity/sessions.h"
 #include "kv_cache/hashed_trace.h"
 #include "kv_cache/reuse.h"
 #include "memory/kv_cache.h"
 #include "presets/presets.h"
 #include "rightsize/cache/report.h"
+#include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
 namespace {
@@ -61,27 +64,84 @@ std::vector<CacheSize> curve_at(std::vector<Bytes> sizes, const kv_cache::ReuseC
   return curve;
 }
 
-Checked<Outcome> run(const Flags& flags) {
-  RIGHTSIZE_TRY(const model::ModelShape shape, model::find_model(flags.model));
-  CacheAnswer answer;
-  answer.model = shape.name, answer.file = flags.trace, answer.block_tokens = flags.block_tokens;
-  RIGHTSIZE_TRY(answer.per_token, bytes_per_token(flags, shape));
-  RIGHTSIZE_TRY(std::unique_ptr<ByteSource> raw, open_bytes(flags.trace));
-  RIGHTSIZE_TRY(const std::unique_ptr<ByteSource> source, uncompress(flags.trace, std::move(raw)));
-  kv_cache::ReuseCurve reuse;
-  double input = 0, output = 0, first = 0, last = 0;
-  const Result<> read = kv_cache::each_request(*source, flags.trace, [&](const kv_cache::HashedRequest& request) {
-    if (reuse.requests() == 0) first = request.at_ms;
-    last = request.at_ms;
-    input += static_cast<double>(request.input), output += static_cast<double>(request.output);
+// The sessions of --sessions, or of --users with --turns, --system-prompt, --isl and --osl. Nothing with a trace.
+Checked<std::shared_ptr<const sim::Trace>> sessions_of(const Flags& flags, const model::ModelShape& shape) {
+  std::string text = flags.sessions;
+  if (flags.users) {
+    constexpr std::int64_t kTurns = 6, kSystem = 0, kTurnIn = 200, kTurnOut = 300;
+    text = fmt::format("users={},turns={},think=30s,system={},turn-in={},turn-out={}", *flags.users,
+                       flags.turns.value_or(kTurns), flags.system_prompt.value_or(kSystem), flags.isl.value_or(kTurnIn),
+                       flags.osl.value_or(kTurnOut));
+    note("assumed: --sessions " + text);
+  }
+  const int given = (text.empty() ? 0 : 1) + (flags.trace.empty() ? 0 : 1);
+  const bool parts = flags.turns || flags.system_prompt || flags.isl || flags.osl;
+  if (given != 1 || (!flags.sessions.empty() && flags.users) || (parts && !flags.users)) {
+    return fail(
+        Errors{bad_input("give the traffic once: a trace with block hashes, --sessions, or --users with --turns, "
+                         "--system-prompt, --isl and --osl")
+                   .with_hint("--users 1000 --turns 6 --system-prompt 2000")});
+  }
+  if (text.empty()) return nullptr;
+  RIGHTSIZE_TRY(const sim::Sessions sessions, sim::parse_sessions(text));
+  return capacity::session_traffic(sessions, {.context = shape.context});
+}
+
+// The blocks of a prompt: those that are complete are known by the chain of their last token and their place.
+std::vector<std::uint64_t> blocks_of(std::span<const sim::Segment> prompt, std::int64_t block_tokens) {
+  std::vector<std::uint64_t> blocks;
+  std::int64_t end = 0;
+  for (const sim::Segment& segment : prompt) {
+    end += segment.tokens;
+    while (static_cast<std::int64_t>(blocks.size() + 1) * block_tokens <= end)
+      blocks.push_back((std::uint64_t{segment.chain} << 32U) + blocks.size());
+  }
+  return blocks;
+}
+
+struct Totals {
+  double input = 0, output = 0, first = 0, last = 0;  // tokens; milliseconds
+};
+
+void use_trace(const sim::Trace& trace, std::int64_t block_tokens, kv_cache::ReuseCurve& reuse, Totals& totals) {
+  for (const sim::Arrival& arrival : trace.arrivals) {
+    totals.last = in_milliseconds(sim::from_sim_time(arrival.at));
+    totals.input += arrival.size, totals.output += arrival.output;
+    reuse.add(blocks_of(trace.prompts->of(arrival.prompt), block_tokens));
+  }
+}
+
+Result<> use_file(const std::string& file, kv_cache::ReuseCurve& reuse, Totals& totals) {
+  RIGHTSIZE_TRY(std::unique_ptr<ByteSource> raw, open_bytes(file));
+  RIGHTSIZE_TRY(const std::unique_ptr<ByteSource> source, uncompress(file, std::move(raw)));
+  return kv_cache::each_request(*source, file, [&](const kv_cache::HashedRequest& request) {
+    if (reuse.requests() == 0) totals.first = request.at_ms;
+    totals.last = request.at_ms;
+    totals.input += static_cast<double>(request.input), totals.output += static_cast<double>(request.output);
     reuse.add(request.blocks);
   });
-  if (!read) return fail(Errors{read.error()});
+}
+
+Checked<Outcome> run(Flags flags) {
+  if (const auto gpus = take_replica_gpus(flags.gpu); gpus && !flags.tp) flags.tp = gpus;
+  RIGHTSIZE_TRY(const model::ModelShape shape, model::find_model(flags.model));
+  CacheAnswer answer;
+  answer.model = shape.name, answer.block_tokens = flags.block_tokens;
+  RIGHTSIZE_TRY(answer.per_token, bytes_per_token(flags, shape));
+  RIGHTSIZE_TRY(std::shared_ptr<const sim::Trace> trace, sessions_of(flags, shape));
+  answer.file = trace ? "sessions" : flags.trace;
+  kv_cache::ReuseCurve reuse;
+  Totals totals;
+  if (trace) {
+    use_trace(*trace, flags.block_tokens, reuse, totals);
+  } else if (const Result<> read = use_file(flags.trace, reuse, totals); !read) {
+    return fail(Errors{read.error()});
+  }
   const Bytes block = answer.per_token * static_cast<double>(flags.block_tokens);
   answer.requests = reuse.requests(), answer.blocks = reuse.blocks(), answer.distinct = reuse.distinct();
-  answer.mean_input = input / static_cast<double>(answer.requests);
-  answer.mean_output = output / static_cast<double>(answer.requests);
-  answer.span = milliseconds(last - first);
+  answer.mean_input = totals.input / static_cast<double>(answer.requests);
+  answer.mean_output = totals.output / static_cast<double>(answer.requests);
+  answer.span = milliseconds(totals.last - totals.first);
   answer.unlimited = reuse.unlimited_hit_rate();
   answer.unlimited_size = block * std::max(1.0, answer.distinct);
   answer.error = reuse.error();
@@ -91,7 +151,13 @@ Checked<Outcome> run(const Flags& flags) {
   constexpr double kKnee = 0.9;
   answer.knee = curve_at({block * reuse.room_for(kKnee)}, reuse, block).front();
   if (!flags.gpu.empty()) {
-    RIGHTSIZE_TRY(answer.tiers, answer_tiers(flags, shape, answer.per_token));
+    if (!trace) {
+      RIGHTSIZE_TRY(const std::string text, read_file(flags.trace));
+      RIGHTSIZE_TRY(sim::Trace read,
+                    sim::parse_hashed_trace(flags.trace, text, static_cast<std::int32_t>(flags.block_tokens)));
+      trace = std::make_shared<const sim::Trace>(std::move(read));
+    }
+    RIGHTSIZE_TRY(answer.tiers, answer_tiers(flags, shape, answer.per_token, trace));
   } else if (!flags.tiers.empty() || !flags.slo.empty() || flags.tp || flags.rate) {
     return fail(Errors{bad_input("--tier, --slo, --tp and --rate need --gpu").with_hint("--gpu h100-sxm")});
   }
@@ -106,15 +172,23 @@ Run add_cache(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add("trace", flags->trace)
       ->argument("file")
-      ->required()
       ->meaning("requests with block hashes, one JSON object per line (Mooncake's format); also .gz and .zst");
   command.add("model", flags->model)->required()->meaning("the model whose cache it is: a name or a config.json");
+  command.add("sessions", flags->sessions)->meaning("conversations instead of a trace: users=2000,turns=6,...");
+  command.add("session-users", flags->users)->called("users");
+  command.add("turns", flags->turns);
+  command.add("system-prompt", flags->system_prompt);
+  command.add("isl", flags->isl)->meaning("with --users: new prompt tokens of a turn")->or_words("200");
+  command.add("osl", flags->osl)->meaning("with --users: tokens of an answer")->or_words("300");
   command.add("sizes", flags->sizes)->or_words("1, 2 and 5 times powers of ten");
   command.add("block-tokens", flags->block_tokens);
   command.add("kv-precision", flags->kv_precision)->or_words("16 bits");
   command.add("gpu", flags->gpu)->meaning("also compare tiers on this GPU: hits, TTFT, GPUs, dollars");
   command.add("tier", flags->tiers)->or_words("the memory and the disks of machines with this GPU, and remote storage");
-  command.add("tp", flags->tp)->one_value()->meaning("GPUs per replica")->or_words("as few as hold the model");
+  command.add("tp", flags->tp)
+      ->one_value()
+      ->meaning("GPUs per replica")
+      ->or_words("the number with the fewest GPUs in all");
   command.add("slo", flags->slo)->meaning("limits that the GPUs must meet, e.g. ttft=2s,tpot=50ms");
   command.add("slo-percentile", flags->slo_percentile);
   command.add("rate", flags->rate)->meaning("replay the trace at this rate")->or_words("as recorded");

@@ -170,7 +170,8 @@ report::Report cache_report(const CacheAnswer& a) {
                 report::spare("load_seconds_per_token"), report::spare("compute_seconds_per_token"),
                 report::spare("saving_usd_per_hour")}));
   report.say(routing_sentence(*a.tiers));
-  for (const auto& [engine, line] : a.tiers->commands) report.blocks.emplace_back(report::Verbatim{engine, line});
+  for (const auto& [engine, line] : a.tiers->commands)
+    report.blocks.emplace_back(report::Verbatim{engine, line + "\n"});
   return report;
 }
 

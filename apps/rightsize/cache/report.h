@@ -15,7 +15,8 @@
 namespace rightsize::app {
 
 struct CacheFlags {
-  std::string trace, model, kv_precision;
+  std::string trace, model, kv_precision, sessions;
+  std::optional<std::int64_t> users, turns, system_prompt, isl, osl;  // conversations instead of a trace
   std::vector<Bytes> sizes;
   std::int64_t block_tokens = kv_cache::kBlockTokens;
   // What GPUs and tiers would do.
@@ -74,7 +75,8 @@ struct CacheAnswer {
 };
 
 // With --gpu: the GPUs that the trace needs with each tier.
-Checked<TierAnswer> answer_tiers(const CacheFlags& flags, const model::ModelShape& model, Bytes per_token);
+Checked<TierAnswer> answer_tiers(const CacheFlags& flags, const model::ModelShape& model, Bytes per_token,
+                                 const std::shared_ptr<const sim::Trace>& trace);
 
 // How engines are started with a tier, by engine. `gpu_cache` is the KV cache in the memory of a replica's GPUs. vLLM
 // takes the total of a replica in GiB, LMCache and SGLang that of one GPU's process in GB, Dynamo that of a replica in

@@ -104,21 +104,6 @@ Result<model::Job> serving_job(const CacheFlags& flags, const model::ModelShape&
   return *job;
 }
 
-// The replica of --tp GPUs, or of as few as hold the model.
-Result<capacity::Replica> replica_of(const CacheFlags& flags, const Facts& facts, const model::ModelShape& shape,
-                                     model::Job job, const catalog::Gpu& gpu) {
-  const perf::ModelWork work = perf::work_of(shape);
-  std::optional<Error> reason;
-  for (const int tensor : flags.tp ? std::vector{*flags.tp} : std::vector{1, 2, 4, 8}) {
-    job.parallel.gpus = job.parallel.tensor = tensor;
-    Result<capacity::Replica> replica = capacity::token_replica(
-        {facts.constants, shape, work}, job, gpu, perf::gpu_speed(facts.constants, gpu), perf::default_cluster(gpu));
-    if (replica) return replica;
-    if (!reason) reason = replica.error();
-  }
-  return fail(*reason);
-}
-
 Checked<capacity::Service> service_of(const CacheFlags& flags, const std::shared_ptr<const sim::Trace>& trace,
                                       const model::Job& job) {
   capacity::Service service;
@@ -131,6 +116,32 @@ Checked<capacity::Service> service_of(const CacheFlags& flags, const std::shared
   service.cache_block = capacity::cache_block(job.stack);
   service.routing = capacity::parse_routing(flags.routing);
   return service;
+}
+
+// The replica of --tp GPUs, or the one with which the traffic needs the fewest GPUs in all: a model that barely fits
+// leaves no memory for requests.
+Result<capacity::Replica> replica_of(const CacheFlags& flags, const Facts& facts, const model::ModelShape& shape,
+                                     model::Job job, const catalog::Gpu& gpu, const capacity::Service& service) {
+  const perf::ModelWork work = perf::work_of(shape);
+  const perf::Cluster cluster = perf::default_cluster(gpu);
+  std::optional<Error> reason;
+  std::optional<capacity::Replica> best;
+  int fewest = 0;
+  for (const int tensor : flags.tp ? std::vector{*flags.tp} : std::vector{1, 2, 4, 8}) {
+    if (!flags.tp && tensor > std::max(1, cluster.node_gpus)) break;
+    job.parallel.gpus = job.parallel.tensor = tensor;
+    Result<capacity::Replica> replica = capacity::token_replica({facts.constants, shape, work}, job, gpu,
+                                                                perf::gpu_speed(facts.constants, gpu), cluster);
+    if (!replica) {
+      if (!reason) reason = replica.error();
+      continue;
+    }
+    if (flags.tp) return replica;
+    const int needed = capacity::compare_tiers(service, *replica, {}, {}).front().gpus;
+    if (!best || (needed > 0 && (fewest == 0 || needed < fewest))) best = *replica, fewest = needed;
+  }
+  if (best) return *best;
+  return fail(*reason);
 }
 
 std::vector<RoutingOutcome> compare_routings(capacity::Service service, const capacity::Replica& replica) {
@@ -200,19 +211,16 @@ std::vector<std::pair<std::string, std::string>> cache_commands(const CacheTier&
   return all;
 }
 
-Checked<TierAnswer> answer_tiers(const CacheFlags& flags, const model::ModelShape& shape, Bytes per_token) {
+Checked<TierAnswer> answer_tiers(const CacheFlags& flags, const model::ModelShape& shape, Bytes per_token,
+                                 const std::shared_ptr<const sim::Trace>& trace) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   RIGHTSIZE_TRY(const catalog::Gpu* gpu, named_gpu(facts.catalog, flags.gpu));
-  RIGHTSIZE_TRY(const std::string text, read_file(flags.trace));
-  RIGHTSIZE_TRY(sim::Trace read,
-                sim::parse_hashed_trace(flags.trace, text, static_cast<std::int32_t>(flags.block_tokens)));
-  const auto trace = std::make_shared<const sim::Trace>(std::move(read));
   const std::optional<RequestsPerSecond> recorded = sim::mean_rate(trace);
   if (!recorded) return fail(Errors{bad_input(fmt::format("{}: too short to compute a rate", flags.trace))});
   RIGHTSIZE_TRY(const model::Job job, serving_job(flags, shape, sim::mean_shape(trace, {})));
-  RIGHTSIZE_TRY(const capacity::Replica replica, replica_of(flags, facts, shape, job, *gpu));
-  RIGHTSIZE_TRY(const std::vector<CacheTier> tiers, read_tiers(flags, facts.catalog, *gpu, replica.gpus));
   RIGHTSIZE_TRY(const capacity::Service service, service_of(flags, trace, job));
+  RIGHTSIZE_TRY(const capacity::Replica replica, replica_of(flags, facts, shape, job, *gpu, service));
+  RIGHTSIZE_TRY(const std::vector<CacheTier> tiers, read_tiers(flags, facts.catalog, *gpu, replica.gpus));
   TierAnswer answer{gpu->name, replica.gpus, flags.rate.value_or(*recorded), {}, {}, {}};
   for (TierOutcome& outcome : capacity::compare_tiers(service, replica, per_token, tiers))
     answer.rows.push_back({std::move(outcome)});

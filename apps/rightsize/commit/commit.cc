@@ -21,12 +21,12 @@ void decide(CommitPlan& plan, const market::Demand& demand, const std::vector<Fu
   // GPUs are sold in whole numbers or machines: the cheapest rounding is taken.
   plan.mix = {};
   plan.cost = planner.cost({});
-  plan.uncommitted = planner.uncommitted();
+  plan.uncommitted = plan.years == 1 ? planner.cost({}).first_year : planner.uncommitted();
   for (const double one : {0.0, std::floor(exact.one_year / step) * step, std::ceil(exact.one_year / step) * step}) {
     for (const double three :
          {0.0, std::floor(exact.three_years / step) * step, std::ceil(exact.three_years / step) * step}) {
       const market::MixCost cost = planner.cost({one, three});
-      if (cost.total >= plan.cost.total * (1 - 1e-12)) continue;
+      if (plan.cost_over(cost) >= plan.expected() * (1 - 1e-12)) continue;
       plan.cost = cost;
       plan.mix = {one, three};
     }
@@ -37,7 +37,7 @@ void decide(CommitPlan& plan, const market::Demand& demand, const std::vector<Fu
 void draw(const market::PriceBook& book, CommitPlan& plan) {
   if (plan.on_demand)
     plan.draws =
-        book.committed().draws(*plan.on_demand, usd(plan.cost.total), kYear * double{market::kPlanYears}, false);
+        book.committed().draws(*plan.on_demand, usd(plan.expected()), kYear * static_cast<double>(plan.years), false);
 }
 
 Outcome no_price() {
@@ -49,7 +49,8 @@ Outcome no_price() {
   return outcome;
 }
 
-Checked<Outcome> run(const CommitFlags& flags) {
+Checked<Outcome> run(const CommitFlags& typed) {
+  const CommitFlags flags = with_terms(typed);
   if (Result<> checked = check(flags); !checked) return fail(checked.error());
   RIGHTSIZE_TRY(const DemandHistory usage, usage_of(flags));
   RIGHTSIZE_TRY(const std::vector<Future> futures, futures_of(flags));

@@ -68,8 +68,9 @@ Result<Future> parse_future(const std::string& text) {
   return future;
 }
 
-// "2.60", or "2.60,half=2.52,all=2.40": by the month, half of it upfront, all of it upfront.
-Result<std::vector<Payment>> own_payments(const std::string& flag, const std::string& text) {
+// "2.60", or "2.60,half=2.52,all=2.40": by the month, half of it upfront, all of it upfront. "30%": that much less than
+// on demand.
+Result<std::vector<Payment>> own_payments(const std::string& flag, const std::string& text, double on_demand) {
   std::vector<Payment> payments;
   for (std::string_view part : split_list(text, ',')) {
     const std::size_t equals = part.find('=');
@@ -79,14 +80,15 @@ Result<std::vector<Payment>> own_payments(const std::string& flag, const std::st
                       .with_hint(fmt::format(
                           "for example {} 2.60,half=2.52,all=2.40: monthly, half upfront, all upfront", flag)));
     }
+    const std::string_view amount = equals == std::string_view::npos ? part : part.substr(equals + 1);
+    const bool discount = amount.ends_with('%');
     RIGHTSIZE_TRY(const settings::Value price,
-                  settings::read(settings::get("on-demand"),
-                                 equals == std::string_view::npos ? part : part.substr(equals + 1), flag));
+                  settings::read(settings::get(discount ? "discount" : "on-demand"), amount, flag));
     payments.push_back({name.empty() ? "monthly" : std::string(name) + " upfront",
                         name.empty()     ? 0.0
                         : name == "half" ? 0.5
                                          : 1.0,
-                        price.number});
+                        discount ? on_demand * (1 - price.number) : price.number});
   }
   return payments;
 }
@@ -236,10 +238,36 @@ Result<> check(const CommitFlags& flags) {
 }
 
 Checked<DemandHistory> usage_of(const CommitFlags& flags) {
+  constexpr int kHoursOfADay = 24;
   const bool count = parse_number(flags.usage).has_value();  // --usage 16: GPUs, not a file
-  if (!flags.usage.empty() && !count) return read_usage(flags.usage);
+  if (!flags.usage.empty() && !count) {
+    if (flags.hours_per_day < kHoursOfADay)
+      return fail(bad_input(fmt::format("{} has the hours: leave out --hours-per-day", flags.usage)));
+    return read_usage(flags.usage);
+  }
   RIGHTSIZE_TRY(DemandHistory usage, parse_base(count ? flags.usage : flags.base));
+  if (flags.hours_per_day < kHoursOfADay) {
+    const std::vector<double> busy = usage.gpus;
+    for (int hour = 1; hour < kHoursOfADay; ++hour) {
+      for (const double gpus : busy) usage.gpus.push_back(hour < flags.hours_per_day ? gpus : 0);
+    }
+    usage.source += fmt::format(", {} hours per day", flags.hours_per_day);
+  }
   return usage;
+}
+
+CommitFlags with_terms(CommitFlags flags) {
+  const Result<std::vector<Purchase>> purchases = catalog::read_purchases(flags.purchase);
+  const auto asks = [&](Purchase term) {
+    return purchases && std::find(purchases->begin(), purchases->end(), term) != purchases->end();
+  };
+  const bool only_one_year = asks(Purchase::kOneYear) && !asks(Purchase::kThreeYears);
+  flags.years = flags.term_years == "1" || (flags.term_years.empty() && only_one_year) ? 1 : market::kPlanYears;
+  if (!flags.discount) return flags;
+  const bool three = asks(Purchase::kThreeYears) || flags.term_years == "3";
+  std::string& price = three ? flags.three_years : flags.one_year;
+  if (price.empty()) price = fmt::format("{}%", 100 * *flags.discount);
+  return flags;
 }
 
 Result<std::vector<Future>> futures_of(const CommitFlags& flags) {
@@ -259,11 +287,9 @@ Result<std::vector<Future>> futures_of(const CommitFlags& flags) {
 
 Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const market::PriceBook& book,
                                            const catalog::Gpu* gpu) {
-  RIGHTSIZE_TRY(const std::vector<Payment> one, own_payments("--one-year", flags.one_year));
-  RIGHTSIZE_TRY(const std::vector<Payment> three, own_payments("--three-years", flags.three_years));
   std::vector<CommitPlan> plans;
   // With an own price on demand and for a term, no provider's price is left to compare.
-  const bool own = flags.on_demand && (!one.empty() || !three.empty());
+  const bool own = flags.on_demand && !(flags.one_year.empty() && flags.three_years.empty());
   if (gpu != nullptr && !own) {
     std::set<std::string> known;
     for (const catalog::Price& price : book.catalog().prices) known.insert(price.provider);
@@ -288,8 +314,14 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
   for (CommitPlan& plan : plans) {
     if (flags.on_demand) plan.prices.on_demand = *flags.on_demand, plan.may_lead = true;
     if (flags.spot) plan.prices.spot = flags.spot;
-    if (!one.empty()) plan.one_year = one;
-    if (!three.empty()) plan.three_years = three;
+    if (!flags.one_year.empty()) {
+      RIGHTSIZE_TRY(plan.one_year, own_payments("--one-year", flags.one_year, plan.prices.on_demand));
+    }
+    if (!flags.three_years.empty()) {
+      RIGHTSIZE_TRY(plan.three_years, own_payments("--three-years", flags.three_years, plan.prices.on_demand));
+    }
+    if (flags.years == 1) plan.three_years.clear();
+    plan.years = flags.years;
     const auto monthly = [&](const std::vector<Payment>& ways, int years) {
       return ways.empty()
                  ? std::optional<double>()
@@ -303,8 +335,9 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
 }
 
 void add_commit_flags(FlagSet& command, CommitFlags& flags) {
-  command.add("usage", flags.usage);
+  command.add("usage", flags.usage)->argument("file");
   command.add("base", flags.base);
+  command.add("hours-per-day", flags.hours_per_day)->meaning("hours per day in which the GPUs of --base are in use");
   command.add("gpu", flags.gpu)->meaning("the GPU, for its prices");
   command.add("provider", flags.provider);
   command.add("region", flags.region);
@@ -313,6 +346,8 @@ void add_commit_flags(FlagSet& command, CommitFlags& flags) {
   command.add("spot", flags.spot);
   command.add("one-year", flags.one_year);
   command.add("three-years", flags.three_years);
+  command.add("discount", flags.discount);
+  command.add("years", flags.term_years)->or_words("1 with --purchase 1y, else 3");
   command.add("interest", flags.interest);
   command.add("spot-share", flags.spot_share);
   command.add("growth", flags.growth);

@@ -23,6 +23,10 @@ struct CommitFlags {
   std::string usage, base, gpu, provider, region, purchase, catalog, one_year, three_years;
   std::optional<double> on_demand, spot;  // dollars per GPU-hour
   std::vector<std::string> futures;
+  std::optional<double> discount;  // of the on-demand price
+  std::string term_years;          // 1 or 3; empty: as --purchase says
+  int years = market::kPlanYears;  // that are planned; with_terms() sets it
+  int hours_per_day = 24;
   double spot_share = 0;
   double growth = 0, interest = 0.08;
   std::optional<int> step;  // GPUs; nothing: those of one machine
@@ -43,12 +47,18 @@ struct CommitPlan {
   bool may_lead = true;                                // its on-demand price is recent and confirmed
   market::CommitmentMix mix;
   market::MixCost cost;                         // with the mix
+  int years = market::kPlanYears;               // that costs are about
   double uncommitted = 0;                       // dollars without any commitment, now or later
   std::optional<market::Offer> on_demand = {};  // whose price it is
   std::vector<market::Draw> draws = {};         // of the mix's cost, from what is committed already
 
-  double new_money() const { return cost.total - in_usd(market::sum_of(draws)); }
+  double expected() const { return cost_over(cost); }
+  double cost_over(const market::MixCost& mixed) const { return years == 1 ? mixed.first_year : mixed.total; }
+  double new_money() const { return expected() - in_usd(market::sum_of(draws)); }
 };
+
+// The years to plan, from --years or the terms of --purchase; --discount as the price of that term.
+CommitFlags with_terms(CommitFlags flags);
 
 Result<> check(const CommitFlags& flags);
 Checked<DemandHistory> usage_of(const CommitFlags& flags);

@@ -54,6 +54,7 @@ struct CommitView {
   const CommitPlan& best() const { return plans.front(); }
 };
 
+const char* length_of(const CommitPlan& plan) { return plan.years == 1 ? "one year" : "three years"; }
 std::string number(double gpus) { return fmt::format("{:g}", gpus); }
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 std::string hourly(UsdPerGpuSecond price) { return format_usd_per_hour(price); }
@@ -82,7 +83,7 @@ const Fields<PaymentView> kPaymentFields = {
 const Fields<FutureView> kFutureFields = {
     {"name", "scenario", "what happens", &FutureView::name},
     {"weight", "weight", "its weight", &FutureView::weight, [](double w) { return w > 0 ? number(w) : "-"; }},
-    {"usd", "this mix", "cost over three years with this mix", &FutureView::cost, format_usd},
+    {"usd", "this mix", "cost over the years planned with this mix", &FutureView::cost, format_usd},
     {"uncommitted_usd", "no commitment", "without any commitment", &FutureView::uncommitted, format_usd},
     {"regret_usd", "regret", "more than the best mix for this scenario", &FutureView::regret, format_usd},
     {"laddered_usd", "in steps", "with commitments bought in steps over a year", &FutureView::laddered, format_usd},
@@ -94,7 +95,9 @@ const Fields<CommitPlan> kProviderFields = {
     {"region?", "region", "region of all its prices", [](const CommitPlan& p) { return named(p.region); }},
     {"one_year_gpus", "1y", "GPUs for one year", [](const CommitPlan& p) { return p.mix.one_year; }, number},
     {"three_year_gpus", "3y", "GPUs for three years", [](const CommitPlan& p) { return p.mix.three_years; }, number},
-    {"total_usd", "three years", "expected cost", [](const CommitPlan& p) { return usd(p.cost.total); }, format_usd},
+    {"years", "years planned: 1 or 3", &CommitPlan::years},
+    {"total_usd", "cost", "expected cost over these years", [](const CommitPlan& p) { return usd(p.expected()); },
+     format_usd},
     {"uncommitted_usd", "no commitment", "without any", [](const CommitPlan& p) { return usd(p.uncommitted); },
      format_usd},
     {"new_money_usd?", "new money", "beyond what is committed already",
@@ -113,7 +116,7 @@ const Fields<CommitPlan> kBestFields = {
     {kProviderFields, [](const CommitPlan& p) { return std::cref(p); }},
     {"on_demand_usd_per_gpu_hour", "on-demand price", [](const CommitPlan& p) { return p.prices.on_demand; }},
     {"spot_usd_per_gpu_hour", "spot price", [](const CommitPlan& p) { return p.prices.spot; }},
-    {"saving_usd", "saved over three years", [](const CommitPlan& p) { return p.uncommitted - p.cost.total; }},
+    {"saving_usd", "saved over the years planned", [](const CommitPlan& p) { return p.uncommitted - p.expected(); }},
     {"first_year_usd", "expected cost of the first year", [](const CommitPlan& p) { return p.cost.first_year; }},
     {"coverage", "share of the first year's demand under commitment",
      [](const CommitPlan& p) { return p.cost.first_year_covered; }},
@@ -165,34 +168,36 @@ void add_futures(CommitView& view, const market::Demand& demand, std::vector<Fut
   for (Future& future : futures) {
     const double weight = std::exchange(future.probability, 1);
     const CommitmentPlanner certain(demand, best.prices, {future});
-    view.futures.push_back({future.name, weight, usd(certain.cost(best.mix).total), usd(certain.uncommitted()),
+    const market::MixCost cost = certain.cost(best.mix);
+    // Years that are not planned cost the same with and without what is bought now.
+    const double later = cost.total - best.cost_over(cost);
+    view.futures.push_back({future.name, weight, usd(cost.total - later),
+                            usd(best.years == 1 ? certain.cost({}).first_year : certain.uncommitted()),
                             usd(planner.regret(best.mix, future)),
-                            usd(planner.laddered_cost(best.mix, view.flags.ladder, future))});
+                            usd(planner.laddered_cost(best.mix, view.flags.ladder, future) - later)});
   }
 }
 
 // "Commit to 8 GPUs for three years from gcp: ..."
 std::string conclusion(const CommitPlan& best) {
-  const std::string cost = format_usd(usd(best.cost.total));
+  const std::string cost = fmt::format("over {}: {}", length_of(best), format_usd(usd(best.expected())));
   if (!commits(best)) {
     if (best.prices.one_year || best.prices.three_years)
-      return fmt::format(
-          "Stay on demand: demand is too low for the commitments of {}. Expected cost over three years: {}.",
-          best.provider, cost);
+      return fmt::format("Stay on demand: demand is too low for the commitments of {}. Expected cost {}.",
+                         best.provider, cost);
     return fmt::format(
-        "Stay on demand: {} is cheapest at {}/GPU-h, and we have no commitment price for it (give yours with "
-        "--one-year "
-        "or --three-years). Expected cost over three years: {}.",
+        "Stay on demand: {} is cheapest at {}/GPU-h and has no commitment price on file; add yours with --one-year, "
+        "--three-years or --discount. Expected cost {}.",
         best.provider, format_usd_per_hour(best.prices.on_demand), cost);
   }
   std::vector<std::string> terms;
   for (const auto& [gpus, length] :
        {std::pair{best.mix.one_year, "one year"}, std::pair{best.mix.three_years, "three years"}})
     if (gpus > 0) terms.push_back(fmt::format("{:g} GPU{} for {}", gpus, gpus == 1 ? "" : "s", length));
-  const double saved = best.uncommitted - best.cost.total;
-  return fmt::format("Commit to {} {}: expected cost over three years {} instead of {}, {} less ({:.0f} %).",
-                     fmt::join(terms, " and "), from(best), cost, format_usd(usd(best.uncommitted)),
-                     format_usd(usd(saved)), 100 * saved / best.uncommitted);
+  const double saved = best.uncommitted - best.expected();
+  return fmt::format("Commit to {} {}: expected cost over {} {} instead of {}, {} less ({:.0f} %).",
+                     fmt::join(terms, " and "), from(best), length_of(best), format_usd(usd(best.expected())),
+                     format_usd(usd(best.uncommitted)), format_usd(usd(saved)), 100 * saved / best.uncommitted);
 }
 
 std::string usage_line(const CommitPlan& best, const DemandHistory& usage, const market::Demand& demand) {
@@ -212,8 +217,8 @@ std::string draws_line(const CommitPlan& best) {
   for (const Draw& draw : best.draws)
     draws.push_back(fmt::format("{} from {}", format_usd(draw.amount), market::describe(*draw.from)));
   return draws.empty() ? ""
-                       : fmt::format("Committed spend: {}; new money over three years: {}.", fmt::join(draws, ", "),
-                                     format_usd(usd(best.new_money())));
+                       : fmt::format("Committed spend: {}; new money over {}: {}.", fmt::join(draws, ", "),
+                                     length_of(best), format_usd(usd(best.new_money())));
 }
 
 // Providers that are cheaper at a price that is old or unconfirmed.
@@ -223,9 +228,10 @@ std::string passed_over(const std::vector<CommitPlan>& plans) {
     if (plans.front().may_lead && !plan.may_lead && plan.new_money() < plans.front().new_money())
       names.push_back(plan.provider);
   }
-  return names.empty() ? ""
-                       : fmt::format("{} may be cheaper, but its price is old or unconfirmed: ask first.",
-                                     fmt::join(names, ", "));
+  return names.empty()
+             ? ""
+             : fmt::format("{} may be cheaper, but its price is old or unconfirmed: check it with the provider.",
+                           fmt::join(names, ", "));
 }
 
 // Providers without a commitment price on file, and what they say about one.
@@ -270,7 +276,7 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
        table_of(kPaymentFields, view.payments,
                 {"term", "payment", "usd_per_gpu_hour", "monthly_usd_per_gpu_hour", "upfront_usd",
                  report::renamed("cheapest", "choice")}));
-  show(fmt::format("Scenarios: cost over three years (steps: {} purchases over a year)", flags.ladder),
+  show(fmt::format("Scenarios: cost over {} (steps: {} purchases over a year)", length_of(best), flags.ladder),
        table_of(kFutureFields, view.futures,
                 {report::renamed("name", "future"), "weight", "usd", "uncommitted_usd", "regret_usd", "laddered_usd"}));
   if (plans.size() > 1) {
@@ -281,7 +287,7 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
     // The plan that was chosen first; the others by cost, whatever held them back.
     std::vector<CommitPlan> by_cost = plans;
     std::ranges::stable_sort(by_cost.begin() + 1, by_cost.end(), {}, &CommitPlan::new_money);
-    show("All providers", table_of(kProviderFields, by_cost, columns));
+    show(fmt::format("All providers, cost over {}", length_of(best)), table_of(kProviderFields, by_cost, columns));
   }
   if (std::string unknown = not_on_file(plans, catalog); !unknown.empty()) report.say(std::move(unknown));
   report.say(

@@ -19,7 +19,7 @@ using decisions::UsdRange;
 
 struct Flags {
   std::string from, workload, part, team, by, why, rollback, catalog;
-  std::optional<Usd> before;
+  std::optional<Usd> before, after;
   std::optional<Ratio> tolerance;
   int plan = 1;
   bool dry_run = false;
@@ -58,10 +58,28 @@ void add_tolerance(double share, Decision& decision) {
   }
 }
 
-Checked<Decision> read_decision(const Flags& flags) {
+// A plan in a file, or what it costs alone.
+Checked<Decision> planned(const Flags& flags) {
+  if (flags.from.empty() == !flags.after) {
+    return fail(bad_input("give the plan: either --from FILE or its monthly cost, --after 9200")
+                    .with_hint("--from takes the JSON of 'recommend' and other commands"));
+  }
+  if (flags.from.empty()) {
+    Decision decision;
+    decision.command = "decide";
+    decision.summary.choice.words = flags.why.empty() ? "not described" : flags.why;
+    decision.summary.cost = flags.after;
+    decision.cost = UsdRange{{}, *flags.after, {}};
+    decision.plan = "null";
+    return decision;
+  }
   RIGHTSIZE_TRY(std::string text, read_file(flags.from, 64U << 20));
   const std::string name = flags.from == "-" ? "standard input" : flags.from;
-  RIGHTSIZE_TRY(Decision decision, decisions::read_plan(name, std::move(text), {flags.plan, flags.part}));
+  return decisions::read_plan(name, std::move(text), {flags.plan, flags.part});
+}
+
+Checked<Decision> read_decision(const Flags& flags) {
+  RIGHTSIZE_TRY(Decision decision, planned(flags));
   decision.summary.workload = flags.workload;
   decision.summary.team = flags.team;
   decision.summary.author = author(flags.by);
@@ -82,6 +100,11 @@ Checked<Decision> read_decision(const Flags& flags) {
 std::string sentence(const Decision& d, bool kept) {
   const decisions::DecisionSummary& s = d.summary;
   std::string text = fmt::format("{}: ", kept ? decisions::label(s.id) : "Dry run");
+  if (d.command == "decide") {
+    const std::string saving = show_saving(s);
+    return text + fmt::format("{} costs {} from now on{}.", s.workload, show_cost(*s.cost, s.per),
+                              saving.empty() ? "" : ", " + saving);
+  }
   // A fleet's action describes itself.
   text +=
       s.choice.gpu.empty() && d.command == "fleet"
@@ -128,8 +151,7 @@ Run add_decide(FlagSet& command) {
   command.add("from", flags->from)
       ->meaning(
           "the plan: JSON of recommend, service, autoscale, fleet, batch, window, mig or portfolio, or - for standard "
-          "input")
-      ->required();
+          "input");
   command.add("workload", flags->workload)->required();
   command.add("plan", flags->plan)->meaning("rank of the plan in the file; of a fleet, the number of the action");
   command.add("part", flags->part);
@@ -137,6 +159,7 @@ Run add_decide(FlagSet& command) {
   command.add("by", flags->by)->meaning("who decides")->or_words("$USER");
   command.add("why", flags->why);
   command.add("cost-before", flags->before);
+  command.add("cost-after", flags->after);
   command.add("rollback", flags->rollback);
   command.add("tolerance", flags->tolerance);
   command.add("dry-run", flags->dry_run)->meaning("show the decision without keeping it");

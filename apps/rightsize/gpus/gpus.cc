@@ -18,7 +18,7 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_hardware(flags.catalog));
   RIGHTSIZE_TRY(std::vector<const catalog::Gpu*> gpus, select_gpus(flags.choice, catalog));
   if (flags.top > 0 && flags.top < gpus.size()) gpus.resize(flags.top);
-  return Outcome{gpus_report(gpus, catalog)};
+  return Outcome{gpus_report(gpus, catalog), gpus.empty() ? kNoFeasibleAnswer : kDone};
 }
 
 }  // namespace

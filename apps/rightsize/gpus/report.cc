@@ -134,6 +134,10 @@ report::Report gpus_report(const std::vector<const Gpu*>& gpus, const catalog::C
   report::Report report;
   report.title = "GPUs";
   report.document = kGpusDocument.of({views});
+  if (gpus.empty()) {
+    report.say("No GPU of the catalogue meets all conditions.");
+    return report;
+  }
   report.blocks.emplace_back(
       report::table_of(kGpuFields, views,
                        {renamed("name", "gpu"), "memory_bytes", "bandwidth_bytes_per_second", spare("fp32_flops"),

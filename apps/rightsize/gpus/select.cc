@@ -42,11 +42,11 @@ Result<std::vector<const Gpu*>> named(const std::string& name, const catalog::Ca
   Result<std::vector<const Gpu*>> gpus = catalog::gpus_meant(catalog::split_gpu_count(name).name, catalog);
   const Result<Bytes> memory = parse_bytes(name);
   if (gpus || !memory || in_gib(*memory) < 1) return gpus;
-  gpus.emplace();
+  std::vector<const Gpu*> large;
   for (const Gpu& gpu : catalog.gpus) {
-    if (gpu.memory >= *memory) gpus->push_back(&gpu);
+    if (gpu.memory >= *memory) large.push_back(&gpu);
   }
-  return gpus;
+  return large.empty() ? gpus : large;
 }
 
 Result<std::vector<const Gpu*>> matching(const GpuChoice& choice, const catalog::Catalog& catalog) {

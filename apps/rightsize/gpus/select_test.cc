@@ -42,6 +42,12 @@ TEST(SelectGpus, MemoryIsALowerBound) {
   EXPECT_THAT(names({.gpus = {}, .vendor = "", .min_memory = gib(24)}), ElementsAre("l4", "mi300x"));
 }
 
+TEST(SelectGpus, ASizeThatNoGpuHasIsAName) {
+  const catalog::Catalog catalog = three();
+  EXPECT_FALSE(select_gpus({.gpus = {"4070ti"}, .vendor = ""}, catalog));  // not 4,070 TiB
+  EXPECT_EQ(select_gpus({.gpus = {"24GB"}, .vendor = ""}, catalog)->size(), 2u);
+}
+
 TEST(SelectGpus, BandwidthIsALowerBound) {
   catalog::Catalog catalog = three();
   catalog.gpus[0].bandwidth = gb_per_s(300);

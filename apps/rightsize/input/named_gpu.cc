@@ -24,6 +24,13 @@ void note(const std::string& text) {
 
 bool runs_modelled_software(const catalog::Gpu& gpu) { return gpu.vendor == "NVIDIA" || gpu.vendor == "AMD"; }
 
+std::optional<int> take_replica_gpus(std::string& gpu) {
+  const catalog::CountedGpu counted = catalog::split_gpu_count(gpu);
+  if (gpu.find(',') != std::string::npos || !counted.count) return std::nullopt;
+  gpu = counted.name;
+  return counted.count;
+}
+
 Result<const catalog::Gpu*> named_gpu(const catalog::Catalog& catalog, const std::string& text) {
   if (text.find(',') != std::string::npos) {
     return fail(

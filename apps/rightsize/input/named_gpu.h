@@ -22,6 +22,9 @@ class QuietNotes {
 // speed come from the data sheet, and no plan uses them.
 bool runs_modelled_software(const catalog::Gpu& gpu);
 
+// The GPUs of a replica in "4xh100", which becomes "h100"; nothing if the text has no number.
+std::optional<int> take_replica_gpus(std::string& gpu);
+
 // One GPU of the catalogue. A family ("h100") means its most common member, and a note names it. The number in "8xh100"
 // is not used, and a note says so.
 Result<const catalog::Gpu*> named_gpu(const catalog::Catalog& catalog, const std::string& text);

@@ -1,6 +1,8 @@
 #include "rightsize/mig/input.h"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,17 +21,6 @@ using catalog::Gpu;
 using mig::Geometry;
 using mig::GpuType;
 using mig::RunningGpus;
-
-Result<std::vector<const Gpu*>> named_gpus(const std::vector<std::string>& names, const catalog::Catalog& catalog) {
-  std::vector<const Gpu*> gpus;
-  for (const std::string& name : names) {
-    RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(name));
-    for (const Gpu* gpu : matched) {
-      if (std::ranges::find(gpus, gpu) == gpus.end()) gpus.push_back(gpu);
-    }
-  }
-  return gpus;
-}
 
 std::vector<std::string> partitionable(const catalog::Catalog& catalog) {
   std::vector<std::string> names;
@@ -87,26 +78,48 @@ Checked<RunningGpus> gpus_here(const Geometry& geometry) {
 
 }  // namespace
 
+std::string workloads_of(const std::vector<std::string>& models) {
+  std::map<std::string, int> counts;
+  for (const std::string& model : models) ++counts[model];
+  std::string text = "workloads:\n";
+  for (const auto& [model, count] : counts) {
+    std::string name = to_lower(model.substr(model.rfind('/') + 1));
+    for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' ? c : '-';
+    text += fmt::format("- {{name: '{}', model: '{}', replicas: {}}}\n", name, model, count);
+  }
+  return text;
+}
+
 Result<std::vector<GpuType>> allowed_types(const MigFlags& flags, const mig::WorkloadFile& file,
                                            const market::PriceBook& prices, catalog::Purchase purchase) {
   const catalog::Catalog& catalog = prices.catalog();
-  const bool named = !flags.gpus.empty() || !file.gpus.empty();
-  RIGHTSIZE_TRY(std::vector<const Gpu*> gpus, named_gpus(flags.gpus.empty() ? file.gpus : flags.gpus, catalog));
-  if (!named) {
-    for (const Gpu& gpu : catalog.gpus) gpus.push_back(&gpu);
-  }
+  const std::vector<std::string>& names = flags.gpus.empty() ? file.gpus : flags.gpus;
   std::vector<GpuType> types;
-  for (const Gpu* gpu : gpus) {
-    std::optional<Geometry> geometry = Geometry::of(catalog, *gpu);
-    if (!geometry && !named) continue;
-    if (!geometry) return fail(not_partitionable(*gpu, catalog));
-    std::optional<GpuType> type = mig::priced_type(prices, *gpu, purchase);
-    if (!type && !named) continue;
+  const auto add = [&](const Gpu& gpu) -> Result<> {
+    if (std::ranges::find(types, &gpu, &GpuType::gpu) != types.end()) return {};
+    if (!Geometry::of(catalog, gpu)) return fail(not_partitionable(gpu, catalog));
+    std::optional<GpuType> type = mig::priced_type(prices, gpu, purchase);
     if (!type) {
-      return fail(bad_input(fmt::format("the catalogue has no {} price for {}", catalog::name_of(purchase), gpu->name))
-                      .with_hint(fmt::format("pass yours: --price {}=2.50USD/h", gpu->name)));
+      return fail(bad_input(fmt::format("the catalogue has no {} price for {}", catalog::name_of(purchase), gpu.name))
+                      .with_hint(fmt::format("pass yours: --price {}=2.50USD/h", gpu.name)));
     }
     types.push_back(*std::move(type));
+    return {};
+  };
+  if (names.empty()) {
+    for (const Gpu& gpu : catalog.gpus) static_cast<void>(add(gpu));
+  }
+  for (const std::string& name : names) {
+    RIGHTSIZE_TRY(const std::vector<const Gpu*> matched, catalog.match_gpus(name));
+    // Of a family, those that can be used.
+    std::optional<Error> first;
+    bool any = false;
+    for (const Gpu* gpu : matched) {
+      const Result<> added = add(*gpu);
+      any = any || added.has_value();
+      if (!added && !first) first = added.error();
+    }
+    if (!any) return fail(*first);
   }
   return types;
 }

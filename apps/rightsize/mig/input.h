@@ -12,13 +12,16 @@ namespace rightsize::app {
 
 struct MigFlags {
   std::string workloads;
-  std::vector<std::string> gpus;
+  std::vector<std::string> gpus, models;
   PriceFlag prices;
   std::string purchase, check, current, make_room, verify, out, catalog;
   Ratio headroom;
   std::size_t gpus_per_node = 8;
   bool list_layouts = false, repack = false, share = false;
 };
+
+// The text of a workload file with a workload for each model; a model that is named twice has two replicas.
+std::string workloads_of(const std::vector<std::string>& models);
 
 // The allowed GPUs with their prices: those of the command line, else of the file, else all that support MIG and have a
 // price.

@@ -61,13 +61,18 @@ struct CheckedGpu {
   std::string command = {};
   std::optional<bool> fits_after_repacking = {};
   std::string largest_part_that_fits = {};
+  std::optional<mig::Fragmentation> left = {};  // beside it
 };
 const Fields<CheckedGpu> kCheckedGpuFields = {
     {"index", "number of the GPU", &CheckedGpu::index},
-    {"name", "name of the GPU", &CheckedGpu::name},
+    {"name", "name of the GPU or of the configuration", &CheckedGpu::name},
     {"fits", "whether the layout fits there", &CheckedGpu::fits},
     {"create", "the slices in the order to create them", kSliceFields, &CheckedGpu::create},
     {"command?", "the command that creates them", &CheckedGpu::command},
+    {"free_memory_slices?", "memory slices left over",
+     [](const CheckedGpu& g) { return g.left ? std::optional(g.left->free_memory_slices) : std::nullopt; }},
+    {"free_compute_slices?", "compute slices left over",
+     [](const CheckedGpu& g) { return g.left ? std::optional(g.left->free_compute_slices) : std::nullopt; }},
     {"fits_after_repacking?", "whether it would fit if other slices moved", &CheckedGpu::fits_after_repacking},
     {"largest_part_that_fits?", "the part of the layout that fits", &CheckedGpu::largest_part_that_fits},
 };
@@ -256,35 +261,52 @@ report::Report layouts_report(const Geometry& geometry) {
   return shown;
 }
 
-Outcome check_outcome(const Geometry& geometry, const Layout& wanted, const RunningGpus& gpus) {
+namespace {
+
+// "1 of 8 memory slices and no compute slice are left over; 1 more 1g.10gb fits."
+std::string left_over(const Geometry& geometry, const mig::Fragmentation& left) {
+  std::vector<std::string> more;
+  for (const FreeRow& row : left.rows)
+    if (row.fits_now > 0) more.push_back(fmt::format("{} {}", row.fits_now, row.profile));
+  return fmt::format("Left over: {} of {} memory slices and {} of {} compute slices; {}.", left.free_memory_slices,
+                     geometry.memory_slices(), left.free_compute_slices, geometry.compute_slices(),
+                     more.empty() ? "no further slice fits" : "fits: " + fmt::format("{}", fmt::join(more, " or ")));
+}
+
+}  // namespace
+
+Outcome check_outcome(const Geometry& geometry, const std::vector<LayoutCheck>& checks) {
   Outcome outcome;
   auto& blocks = outcome.report.blocks;
   GeometryAnswer answer{&geometry};
-  for (std::size_t g = 0; g < gpus.size(); ++g) {
-    const Layout occupied = gpus[g].layout();
-    const std::optional<Layout> placed = geometry.place(wanted, occupied);
-    CheckedGpu& checked = answer.checked.emplace_back(CheckedGpu{g, gpus[g].name, placed.has_value()});
+  for (const LayoutCheck& check : checks) {
+    const Layout occupied = check.gpu.layout();
+    const std::optional<Layout> placed =
+        check.problem.empty() ? geometry.place(check.wanted, occupied) : std::optional<Layout>();
+    CheckedGpu& checked = answer.checked.emplace_back(CheckedGpu{check.device, check.name, placed.has_value()});
     const std::string beside =
         occupied.empty() ? "" : fmt::format(" next to {}", mig::describe_layout(occupied, geometry));
     if (placed) {
       const Layout order = geometry.creation_order(*placed);
       for (const Instance& instance : order) checked.create.push_back({&geometry, instance});
-      checked.command = mig::create_command(geometry, *placed, g);
-      blocks.emplace_back(
-          report::Paragraph{fmt::format("GPU {}: fits{}. Create in this order: {}.\n  {}", gpus[g].name, beside,
-                                        mig::describe_layout(order, geometry), checked.command)});
-      RunningGpus drawn{gpus[g]};
+      checked.command = mig::create_command(geometry, *placed, check.device);
+      RunningGpus drawn{check.gpu};
       for (const Instance& instance : *placed) drawn[0].instances.push_back({instance, "new"});
+      checked.left = mig::fragmentation(geometry, drawn[0].layout());
+      blocks.emplace_back(report::Paragraph{fmt::format("{}: fits{}. Create in this order: {}.\n  {}\n{}", check.name,
+                                                        beside, mig::describe_layout(order, geometry), checked.command,
+                                                        left_over(geometry, *checked.left))});
       blocks.emplace_back(draw_slices(drawn, geometry, ""));
       continue;
     }
     Layout all = occupied;
     for (Instance& instance : all) instance.start = -1;
-    all.insert(all.end(), wanted.begin(), wanted.end());
+    all.insert(all.end(), check.wanted.begin(), check.wanted.end());
     checked.fits_after_repacking = !occupied.empty() && geometry.place(all).has_value();
-    checked.largest_part_that_fits = mig::describe_layout(what_fits(geometry, wanted, occupied), geometry);
+    checked.largest_part_that_fits = mig::describe_layout(what_fits(geometry, check.wanted, occupied), geometry);
     blocks.emplace_back(report::Paragraph{
-        fmt::format("GPU {}: does not fit{}.{} Part that fits: {}.", gpus[g].name, beside,
+        fmt::format("{}: does not fit{}{}.{} Part that fits: {}.", check.name, beside,
+                    check.problem.empty() ? "" : ": " + check.problem,
                     *checked.fits_after_repacking ? " It would if other slices moved (--repack --make-room)." : "",
                     checked.largest_part_that_fits)});
   }

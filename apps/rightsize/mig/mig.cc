@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/parse_units.h"
 #include "catalog/words.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/mig/input.h"
@@ -37,11 +38,38 @@ Result<> write_files(const std::string& folder, const PlannedSlices& p) {
   return {};
 }
 
+// The layouts of a mig-parted file on this GPU.
+Checked<Outcome> check_mig_parted(const MigFlags& flags, const std::string& text, const catalog::Catalog& catalog) {
+  RIGHTSIZE_TRY(const mig::Geometry geometry, chosen_geometry(flags, catalog));
+  RIGHTSIZE_TRY(const std::vector<mig::PartedLayout> layouts, mig::read_mig_parted(flags.workloads, text, geometry));
+  std::vector<LayoutCheck> checks;
+  for (const mig::PartedLayout& parted : layouts) {
+    const std::string_view devices = parted.devices;
+    const Result<std::int64_t> first = parse_integer(devices.substr(0, devices.find(',')));
+    checks.push_back({fmt::format("{}, devices {}", parted.name, parted.devices),
+                      parted.layout,
+                      {},
+                      first ? static_cast<std::size_t>(*first) : 0,
+                      parted.problem});
+  }
+  return check_outcome(geometry, checks);
+}
+
 Checked<Outcome> plan_workloads(const MigFlags& flags, const Facts& facts) {
   RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(flags.purchase));
-  RIGHTSIZE_TRY(const std::string text, read_file(flags.workloads));
+  std::string text = workloads_of(flags.models);
+  if (!flags.workloads.empty()) {
+    RIGHTSIZE_TRY(text, read_file(flags.workloads));
+  }
+  if (mig::is_mig_parted(text)) return check_mig_parted(flags, text, facts.catalog);
+  mig::ModelSpeed speed{&facts.constants};
+  if (!flags.gpus.empty()) {
+    RIGHTSIZE_TRY(const catalog::UsualGpu usual, catalog::usual_gpu(facts.catalog, flags.gpus.front()));
+    speed.gpu = usual.gpu;
+  }
   RIGHTSIZE_TRY(const mig::WorkloadFile file,
-                mig::read_workloads(flags.workloads, text, facts.catalog, flags.headroom));
+                mig::read_workloads(flags.workloads.empty() ? "--models" : flags.workloads, text, facts.catalog,
+                                    flags.headroom, speed));
   RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(facts.catalog, flags.prices));
   RIGHTSIZE_TRY(const std::vector<GpuType> types, allowed_types(flags, file, prices, purchase));
   if (types.empty())
@@ -90,7 +118,11 @@ Checked<Outcome> answer_about(const mig::Geometry& geometry, const MigFlags& fla
     RIGHTSIZE_TRY(const mig::Repacking repacking, mig::repack(gpus, geometry, goal));
     return repack_outcome(geometry, gpus, repacking, flags.make_room);
   }
-  if (!flags.check.empty()) return check_outcome(geometry, wanted, gpus);
+  if (!flags.check.empty()) {
+    std::vector<LayoutCheck> checks;
+    for (std::size_t g = 0; g < gpus.size(); ++g) checks.push_back({"GPU " + gpus[g].name, wanted, gpus[g], g});
+    return check_outcome(geometry, checks);
+  }
   return Outcome{current_report(geometry, gpus)};
 }
 
@@ -102,10 +134,10 @@ Checked<Outcome> run(MigFlags flags) {
   const bool about_one =
       flags.list_layouts || flags.repack || !flags.check.empty() || !flags.current.empty() || !flags.verify.empty();
   if (!about_one) {
-    if (flags.workloads.empty()) {
+    if (flags.workloads.empty() && flags.models.empty()) {
       return fail(
           bad_input("nothing to plan")
-              .with_hint("give a file: rightsize mig WORKLOADS.yaml --gpu h100-sxm")
+              .with_hint("give a file: rightsize mig WORKLOADS.yaml; or models: --models bge-m3,qwen2.5-3b")
               .with_hint(
                   "or ask about one GPU: --list-layouts, --check LAYOUT, --current FILE [--repack], --verify FILE"));
     }
@@ -120,6 +152,7 @@ Checked<Outcome> run(MigFlags flags) {
 Run add_mig(FlagSet& command) {
   auto flags = std::make_shared<MigFlags>();
   command.add("WORKLOADS", flags->workloads);
+  command.add("models", flags->models);
   command.add("gpu", flags->gpus)
       ->meaning("GPUs that may be used, comma-separated")
       ->or_words("the file's, else all that support MIG")

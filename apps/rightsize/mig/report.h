@@ -48,8 +48,16 @@ report::Lanes draw_gpus(const PlannedSlices& planned, std::size_t type, std::siz
 Outcome nothing_fits(const mig::WorkloadFile& file, const mig::SlicePlan& plan);
 
 report::Report layouts_report(const mig::Geometry& geometry);
-// Exit code 2 where the layout fits none of the GPUs.
-Outcome check_outcome(const mig::Geometry& geometry, const mig::Layout& wanted, const mig::RunningGpus& gpus);
+// Whether slices fit a GPU beside those that it has.
+struct LayoutCheck {
+  std::string name;  // "GPU 0", or that of a configuration
+  mig::Layout wanted;
+  mig::RunningGpu gpu = {};
+  std::size_t device = 0;    // in the command that creates them
+  std::string problem = {};  // why they cannot be created at all; empty: none
+};
+// Exit code 2 where none of the layouts fits.
+Outcome check_outcome(const mig::Geometry& geometry, const std::vector<LayoutCheck>& checks);
 report::Report current_report(const mig::Geometry& geometry, const mig::RunningGpus& gpus);
 // Exit code 2: `make_room`, as the user wrote it, does not fit even if every workload may move.
 Outcome repack_outcome(const mig::Geometry& geometry, const mig::RunningGpus& gpus, const mig::Repacking& result,

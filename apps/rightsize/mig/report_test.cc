@@ -28,13 +28,22 @@ TEST(MigInput, ANamedGpuThatCannotBeCutIsRefusedAndOthersAreSkipped) {
 
 TEST(MigReport, ALayoutThatFitsHasItsCommandAndOneThatDoesNotEndsWithExitCodeTwo) {
   const mig::Geometry geometry = h100();
-  const mig::RunningGpus empty{{"0", {}}};
-  const Outcome fits = check_outcome(geometry, *mig::parse_layout("3g.40gb,2x1g.10gb", geometry), empty);
+  const Outcome fits = check_outcome(geometry, {{"GPU 0", *mig::parse_layout("3g.40gb,2x1g.10gb", geometry)}});
   EXPECT_EQ(fits.exit_code, kDone);
   EXPECT_THAT(text_of(fits.report), HasSubstr("nvidia-smi mig -i 0"));
-  const Outcome too_much = check_outcome(geometry, *mig::parse_layout("2x4g.40gb", geometry), empty);
+  EXPECT_THAT(text_of(fits.report), HasSubstr("Left over: 2 of 8 memory slices and 2 of 7 compute slices"));
+  const Outcome too_much = check_outcome(geometry, {{"GPU 0", *mig::parse_layout("2x4g.40gb", geometry)}});
   EXPECT_EQ(too_much.exit_code, kNoFeasibleAnswer);
   EXPECT_THAT(text_of(too_much.report), HasSubstr("does not fit"));
+}
+
+TEST(MigInput, ModelsBecomeWorkloadsWithOneNameEach) {
+  const auto file = mig::read_workloads("--models", workloads_of({"BAAI/bge-m3", "qwen2.5-3b", "qwen2.5-3b"}),
+                                        built_in_catalog(), Ratio::percent(20));
+  ASSERT_TRUE(file) << describe(file.error());
+  ASSERT_EQ(file->workloads.size(), 2u);
+  EXPECT_EQ(file->workloads[0].name, "bge-m3");
+  EXPECT_EQ(file->replicas(), 3u);
 }
 
 TEST(MigReport, LayoutsAreCountedAsTheGeometryHasThem) {

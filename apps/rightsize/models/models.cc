@@ -23,6 +23,7 @@ using model::ModelShape;
 
 struct Flags {
   std::string model, family, gpu, catalog;
+  std::size_t top = 0;
   double min_params = 0, max_params = std::numeric_limits<double>::infinity();
 };
 
@@ -86,23 +87,28 @@ std::vector<ModelShape> named_like(const Flags& flags) {
   return models;
 }
 
+Outcome listed(const Flags& flags, std::vector<ModelShape> models) {
+  if (flags.top > 0 && flags.top < models.size())
+    models.erase(models.begin() + static_cast<int>(flags.top), models.end());
+  return Outcome{models_report(models)};
+}
+
 Checked<Outcome> run(const Flags& flags) {
   if (!flags.model.empty()) {
     const std::vector<ModelShape> alike = named_like(flags);
     // A line of models is listed, although other commands take it for its most usual member.
-    if (alike.size() > 1 && model::note_on_name(flags.model).starts_with("assumed"))
-      return Outcome{models_report(alike)};
+    if (alike.size() > 1 && model::note_on_name(flags.model).starts_with("assumed")) return listed(flags, alike);
     Checked<ModelShape> model = model::find_model(flags.model);
     if (model) {
       if (const std::string said = model::note_on_name(flags.model); !said.empty()) note(said);
       return Outcome{model_report(*model)};
     }
     if (alike.empty()) return fail(model.error());
-    return Outcome{models_report(alike)};
+    return listed(flags, alike);
   }
   RIGHTSIZE_TRY(std::vector<ModelShape> models, select(flags));
   if (!flags.gpu.empty()) return models_that_fit(flags, std::move(models));
-  return Outcome{models_report(models)};
+  return listed(flags, std::move(models));
 }
 
 }  // namespace
@@ -116,6 +122,7 @@ Run add_models(FlagSet& command) {
   command.add("min-params", flags->min_params);
   command.add("max-params", flags->max_params);
   command.add("gpu", flags->gpu)->meaning("only models that this GPU can serve, e.g. l4 or 2xrtx-4090");
+  command.add("top", flags->top)->or_else("0");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

@@ -17,6 +17,7 @@ namespace {
 struct PortfolioFlags {
   std::string file, catalog;
   Seconds time_limit;
+  std::optional<Usd> budget;  // a month; instead of the file's
 };
 
 // The optimum without quotas, to say what is missing.
@@ -48,6 +49,7 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   RIGHTSIZE_TRY(portfolio::Organisation organisation,
                 portfolio::read_organisation(flags.file, std::move(text), facts.catalog));
+  if (flags.budget) organisation.budget = in_usd(*flags.budget);
   std::optional<PackedCluster> cluster = pack(organisation.cluster, flags.time_limit);
   if (organisation.workloads.empty()) return Outcome{cluster_report(*cluster)};
   const market::PriceBook book(facts.catalog);
@@ -92,8 +94,10 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
   if (!range) {
     RIGHTSIZE_TRY(purchases, what_to_reserve(costs, optimum, limits));
   }
-  return Outcome{portfolio_report(
-      {apart, costs, optimum, std::move(prices), std::move(purchases), std::move(range), std::move(cluster)})};
+  const bool over = organisation.budget && optimum.usd > *organisation.budget;
+  return Outcome{portfolio_report({apart, costs, optimum, std::move(prices), std::move(purchases), std::move(range),
+                                   std::move(cluster)}),
+                 over ? kNoFeasibleAnswer : kDone};
 }
 
 }  // namespace
@@ -101,6 +105,9 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
 Run add_portfolio(FlagSet& command) {
   auto flags = std::make_shared<PortfolioFlags>();
   command.add("ORGANISATION", flags->file);
+  command.add("budget", flags->budget)
+      ->meaning("most that all workloads together may cost per month")
+      ->or_words("the file's 'budget'");
   command.add("time-limit", flags->time_limit);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };

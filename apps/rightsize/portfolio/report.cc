@@ -262,6 +262,7 @@ struct PortfolioView {
   bool feasible = false;
   Optimum optimum;
   double alone = 0, reserved = 0;
+  std::optional<double> budget = {};
   std::vector<WorkloadRow> workloads;
   std::vector<MachineRow> machines;
   std::vector<ShadowPrice> shadow_prices;
@@ -280,6 +281,7 @@ const Fields<PortfolioView> kPortfolioFields = {
      [](const PortfolioView& v) {
        return v.optimum.proved() ? cents(v.optimum.usd) : std::floor(v.optimum.bound * 100) / 100;
      }},
+    {"budget_usd_per_month?", "budget of all workloads together", &PortfolioView::budget},
     {"proved", "whether the plan is proved to be the cheapest",
      [](const PortfolioView& v) { return v.optimum.proved(); }},
     {"alone_usd_per_month", "sum of each workload's cheapest option alone, plus reservations",
@@ -443,6 +445,21 @@ std::string conclusion(const PortfolioView& view) {
   return text + ". " + how_good(view.optimum);
 }
 
+// A plan is as cheap as possible, so a budget excludes none that is better: either it is enough, or no plan is.
+std::string budget_line(const PortfolioView& view) {
+  const double left = *view.budget - view.optimum.usd;
+  if (left >= 0)
+    return fmt::format("Within the budget of {}/month: {}/month is left.", dollars(*view.budget), dollars(left));
+  double worth = 0;
+  for (const ShadowPrice& price : view.shadow_prices) worth = std::max(worth, price.usd);
+  return fmt::format(
+      "{} the budget of {}/month: {}/month is missing{}.",
+      view.optimum.bound > *view.budget ? "No plan of these options meets" : "This plan exceeds", dollars(*view.budget),
+      dollars(-left),
+      worth >= 1 ? fmt::format("; one more GPU or a looser limit saves up to {}/month (see below)", dollars(worth))
+                 : ". Remove work, or allow other GPUs, providers or terms");
+}
+
 std::string worth_line(const std::vector<ShadowPrice>& prices) {
   const auto best = std::ranges::max_element(prices, {}, &ShadowPrice::usd);
   if (best == prices.end() || best->usd < 1) return "One more reserved GPU or a higher quota would save nothing.";
@@ -460,6 +477,7 @@ PortfolioView view_of(const PlannedPortfolio& planned) {
   view.feasible = true;
   view.optimum = planned.optimum;
   view.reserved = planned.organisation().reserved_usd();
+  view.budget = planned.file.organisation().budget;
   view.alone = view.reserved;
   for (const Workload& w : planned.file.organisation().workloads) view.alone += planned.file.alone(w);
   view.workloads = workload_rows(planned);
@@ -493,6 +511,7 @@ report::Report portfolio_report(const PlannedPortfolio& planned) {
   report.title = "Portfolio";
   report.document = kPortfolioDocument.of(view);
   report.say(conclusion(view));
+  if (view.budget) report.say(budget_line(view));
   report.say(worth_line(view.shadow_prices));
   std::vector<report::ColumnOf> columns = {"name"};
   if (!view.teams.empty()) columns.emplace_back("team");

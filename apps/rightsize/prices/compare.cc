@@ -212,7 +212,7 @@ Checked<Outcome> compare_prices(const PricesFlags& flags) {
   if (flags.gpu.empty()) return fail(bad_input("'prices compare' needs --gpu, for example --gpu h100-sxm"));
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
-  RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(flags, catalog));
+  RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(with_known_names(flags, catalog), catalog));
   Compared compared{ways_of(book, filter)};
   const std::string conclusion = compared.ways.empty() ? "" : cheapest_ways(compared.ways);
   keep_top(compared.ways, flags.top);

@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "catalog/words.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
@@ -30,8 +31,9 @@ struct PricedOffer : market::Offer {
   double per_gbs = 0;      // of memory bandwidth
   double per_gib = 0;      // of memory
   double age_days = NAN;
-  double total = NAN;                 // of --gpus for --hours
-  market::PriceOutlook outlook = {};  // over the next hour
+  double total = NAN;                                  // of --gpus for --hours
+  std::optional<catalog::ExchangeRate> shown_in = {};  // of --currency
+  market::PriceOutlook outlook = {};                   // over the next hour
 };
 
 PricedOffer make_row(const market::Offer& offer, const market::PriceBook& book, Date now) {
@@ -81,16 +83,6 @@ bool sorts_before(const PricedOffer& a, const PricedOffer& b, double PricedOffer
   return identity(a) < identity(b);
 }
 
-std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price::*field) {
-  std::set<std::string> names;
-  const std::string* last = nullptr;  // rows of one follow each other
-  for (const Price& price : catalog.prices) {
-    if (last == nullptr || *last != price.*field) names.insert(price.*field);
-    last = &(price.*field);
-  }
-  return names;
-}
-
 Result<std::vector<PricedOffer>> select(const PricesFlags& flags, const market::PriceBook& book) {
   RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(flags, book.catalog()));
   std::vector<PricedOffer> rows;
@@ -126,6 +118,12 @@ auto from_conversion(Value catalog::ExchangeRate::*value) {
     return o.price->converted ? std::optional(o.price->converted->rate.*value) : std::nullopt;
   };
 }
+std::optional<double> per_gpu_in_currency(const PricedOffer& o) {
+  return o.shown_in ? std::optional(o.per_gpu / o.shown_in->usd) : std::nullopt;
+}
+std::string in_currency(double usd, const PricedOffer& o) {
+  return fmt::format("{:.4g} {}", usd / o.shown_in->usd, o.shown_in->currency);
+}
 std::string age_in_days(double days) { return std::isnan(days) ? "-" : fmt::format("{:.0f} d", days); }
 
 const Fields<PricedOffer> kPriceFields = {
@@ -153,6 +151,8 @@ const Fields<PricedOffer> kPriceFields = {
     {"exchange_rate?", "dollars for one unit of it", from_conversion(&catalog::ExchangeRate::usd)},
     {"exchange_rate_date?", "day of that rate", from_conversion(&catalog::ExchangeRate::date)},
     {"exchange_rate_source?", "where that rate was read", from_conversion(&catalog::ExchangeRate::source)},
+    {"per_gpu_hour_in_currency?", "in currency", "listed price per GPU-hour in --currency", per_gpu_in_currency,
+     [](const PricedOffer& o) { return o.shown_in ? in_currency(o.per_gpu, o) : std::string("-"); }},
     {"total_usd?", "total", "cost of --gpus for --hours; a commitment is due for its whole term",
      [](const PricedOffer& o) { return report::when(!std::isnan(o.total), o.total); },
      [](const PricedOffer& o) { return std::isnan(o.total) ? std::string("-") : format_usd(usd(o.total)); }},
@@ -180,7 +180,7 @@ const Fields<PricedOffer> kPriceFields = {
     {"line", "its line there", [](const PricedOffer& o) { return o.price->provenance.line; }},
 };
 
-std::vector<report::ColumnOf> price_columns(bool total) {
+std::vector<report::ColumnOf> price_columns(bool total, bool currency) {
   std::vector<report::ColumnOf> columns = {"provider",
                                            "instance",
                                            "gpus",
@@ -196,6 +196,7 @@ std::vector<report::ColumnOf> price_columns(bool total) {
                                            spare("price_sources"),
                                            spare("currency")};
   if (total) columns.insert(columns.begin() + 8, "total_usd");
+  if (currency) columns.insert(columns.begin() + 8, "per_gpu_hour_in_currency");
   return columns;
 }
 
@@ -247,12 +248,13 @@ report::Table table_of(const std::shared_ptr<const Listed>& offers, std::optiona
   const std::vector<PricedOffer>& rows = offers->rows;
   const auto shown = static_cast<std::size_t>(top.value_or(40));
   const bool total = !rows.empty() && !std::isnan(rows.front().total);
+  const bool currency = !rows.empty() && rows.front().shown_in;
   const std::size_t first = shown == 0 ? rows.size() : std::min(rows.size(), shown);
-  report::Table table = report::table_of(kPriceFields, std::span(rows).first(first), price_columns(total));
+  report::Table table = report::table_of(kPriceFields, std::span(rows).first(first), price_columns(total, currency));
   table.most_shown = shown;
   table.later_rows = rows.size() - first;
-  table.later_row = [offers, first, total](std::size_t i) {
-    return report::table_of(kPriceFields, std::span(offers->rows).subspan(first + i, 1), price_columns(total))
+  table.later_row = [offers, first, total, currency](std::size_t i) {
+    return report::table_of(kPriceFields, std::span(offers->rows).subspan(first + i, 1), price_columns(total, currency))
         .rows.front();
   };
   return table;
@@ -316,6 +318,13 @@ std::string conversion_sentence(const std::vector<PricedOffer>& offers) {
   return parts.empty() ? "" : fmt::format("Converted from {}.", fmt::join(parts, "; "));
 }
 
+// "EUR at 1.162 USD (ecb-rates, 2026-08-26)."
+std::string shown_in_sentence(const std::vector<PricedOffer>& offers) {
+  const std::optional<catalog::ExchangeRate>& rate = offers.front().shown_in;
+  if (!rate) return {};
+  return fmt::format("1 {} is {:.5g} USD ({}, {}).", rate->currency, rate->usd, rate->source, format_date(rate->date));
+}
+
 // Offers of any region whose provider does not say that it has the GPU where the user asked.
 std::string unplaced_sentence(const PricesFlags& flags, const market::PriceBook& book) {
   const Result<market::OfferFilter> filter = read_filter(flags, book.catalog());
@@ -353,9 +362,34 @@ std::string sources_words(const PricedOffer& row) {
                      row.outlook.sources == 1 ? "single source" : fmt::format("{} sources", row.outlook.sources));
 }
 
+// ", EUR 2.49" of a price in dollars, with --currency.
+std::string beside(double usd, const PricedOffer& row) {
+  return row.shown_in ? fmt::format(" ({})", in_currency(usd, row)) : "";
+}
+
+// The cheapest offer that is at most so old on other terms, else elsewhere: " On other terms: $3.20/GPU-h, ...". Empty
+// if there is none.
+std::string alternative(const PricesFlags& flags, const market::PriceBook& book, double most_days) {
+  PricesFlags terms = flags, places = flags;
+  terms.purchase.clear();
+  places.provider.clear(), places.region.clear();
+  for (const auto& [other, words] : {std::pair(&terms, "On other terms"), std::pair(&places, "Elsewhere")}) {
+    Result<std::vector<PricedOffer>> rows = select(*other, book);
+    if (!rows) continue;
+    std::erase_if(*rows, [&](const PricedOffer& row) { return row.age_days > most_days; });
+    if (rows->empty()) continue;
+    const PricedOffer& least = *std::ranges::min_element(
+        *rows, {}, [](const PricedOffer& row) { return std::pair(!row.outlook.may_lead(), row.per_gpu); });
+    return fmt::format(" {}: {}/GPU-h, {}{}.", words, usd_rate(least.per_gpu), offer_words(least),
+                       sources_words(least));
+  }
+  return {};
+}
+
 // "Cheapest per GPU: $2.89/GPU-h, h100-pcie, runpod 1x_H100-PCIe_SECURE, any region, on-demand, 8 days old, 2 sources."
 // An old price counts with what it probably is today; the lowest price on file comes second, with its age.
-std::string cheapest_sentence(const std::vector<PricedOffer>& offers) {
+std::string cheapest_sentence(const std::vector<PricedOffer>& offers, const PricesFlags& flags,
+                              const market::PriceBook& book) {
   constexpr double kWorthSaying = 0.02;
   const auto today = [](const PricedOffer& row) { return row.per_gpu * (row.outlook.likely / row.outlook.listed); };
   const PricedOffer& best = *std::ranges::min_element(offers, {}, [&](const PricedOffer& row) {
@@ -363,15 +397,22 @@ std::string cheapest_sentence(const std::vector<PricedOffer>& offers) {
     return std::pair(!row.outlook.may_lead(), std::isnan(usd) ? row.per_gpu : usd);
   });
   const PricedOffer& lowest = *std::ranges::min_element(offers, {}, &PricedOffer::per_gpu);
+  const double kTooOld = in_days(kYear);  // what it costs today cannot be told from it
+  if (best.age_days > kTooOld) {
+    return fmt::format("No recent {}price on file matches; the last is {}/GPU-h{}, {}{}: do not rely on it.{}",
+                       flags.purchase.empty() ? "" : flags.purchase + " ", usd_rate(best.per_gpu),
+                       beside(best.per_gpu, best), offer_words(best), sources_words(best),
+                       alternative(flags, book, kTooOld));
+  }
   const bool moved = std::abs(today(best) / best.per_gpu - 1) > kWorthSaying;
-  std::string text = moved
-                         ? fmt::format("Cheapest now, probably: {}/GPU-h, {} (listed at {}{}).", usd_rate(today(best)),
-                                       offer_words(best), usd_rate(best.per_gpu), sources_words(best))
-                         : fmt::format("Cheapest per GPU: {}/GPU-h, {}{}.", usd_rate(best.per_gpu), offer_words(best),
-                                       sources_words(best));
+  std::string text =
+      moved ? fmt::format("Cheapest now, probably: {}/GPU-h{}, {} (listed at {}{}).", usd_rate(today(best)),
+                          beside(today(best), best), offer_words(best), usd_rate(best.per_gpu), sources_words(best))
+            : fmt::format("Cheapest per GPU: {}/GPU-h{}, {}{}.", usd_rate(best.per_gpu), beside(best.per_gpu, best),
+                          offer_words(best), sources_words(best));
   if (&lowest != &best && lowest.per_gpu < (1 - kWorthSaying) * best.per_gpu)
     text += fmt::format(" Last seen lowest: {}/GPU-h, {}{}{}.", usd_rate(lowest.per_gpu), offer_words(lowest),
-                        sources_words(lowest), lowest.outlook.may_lead() ? "" : " (ask before you rely on it)");
+                        sources_words(lowest), lowest.outlook.may_lead() ? "" : " (check it with the provider)");
   return text;
 }
 
@@ -414,13 +455,8 @@ std::string totals_sentence(const std::vector<PricedOffer>& offers, const Prices
 std::string nothing_sentence(const PricesFlags& flags, const market::PriceBook& book) {
   if (std::string unplaced = unplaced_sentence(flags, book); !unplaced.empty())
     return "No price on file matches these filters. " + unplaced;
-  PricesFlags other = flags;
-  other.purchase.clear();
-  const Result<std::vector<PricedOffer>> rows = select(other, book);
-  if (flags.purchase.empty() || !rows || rows->empty()) return "No price on file matches these filters.";
-  const PricedOffer& least = *std::ranges::min_element(*rows, {}, &PricedOffer::per_gpu);
-  return fmt::format("No {} price on file matches. On other terms: {}/GPU-h, {}.", flags.purchase,
-                     usd_rate(least.per_gpu), offer_words(least));
+  return fmt::format("No {}price on file matches{}.{}", flags.purchase.empty() ? "" : flags.purchase + " ",
+                     flags.purchase.empty() ? " these filters" : "", alternative(flags, book, INFINITY));
 }
 
 Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFlags& flags) {
@@ -430,7 +466,7 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
   outcome.report.long_lists = [listed](Json& document) { document = kPricesDocument.of(*listed); };
   if (offers.empty()) return nothing_found(std::move(outcome), nothing_sentence(flags, *listed->book));
   if (flags.hours) outcome.report.say(totals_sentence(offers, flags));
-  outcome.report.say(cheapest_sentence(offers));
+  outcome.report.say(cheapest_sentence(offers, flags, *listed->book));
   outcome.report.blocks.emplace_back(table_of(listed, flags.top));
   std::string notes =
       age_sentence(listed->ages) +
@@ -439,10 +475,10 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
   if (std::any_of(offers.begin(), offers.end(), [](const PricedOffer& row) { return !row.outlook.may_lead(); })) {
     notes +=
         "\n'?' marks unconfirmed prices: over 60 days old with one source, in doubt, or a spot price from the launch. "
-        "They "
-        "are listed last; ask the provider first.";
+        "They are listed last; check them with the provider before relying on them.";
   }
-  for (const std::string& more : {conversion_sentence(offers), unplaced_sentence(flags, *listed->book)}) {
+  for (const std::string& more :
+       {conversion_sentence(offers), shown_in_sentence(offers), unplaced_sentence(flags, *listed->book)}) {
     if (!more.empty()) notes += "\n" + more;
   }
   if (const std::size_t left_out = peers_left_out(flags, *listed->book); left_out > 0) {
@@ -454,74 +490,22 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
   return outcome;
 }
 
-// Machines by the beginning of their names: p4d, a2-ultragpu, ND96asr_v4 of Standard_ND96asr_v4.
-std::set<std::string> machines_called(std::string_view word, const catalog::Catalog& catalog) {
-  constexpr std::string_view kAzure = "standard_";
-  std::set<std::string> found;
-  const bool named = word.size() > 1 && word.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string_view::npos;
-  if (!named) return found;
-  for (const catalog::Machine& machine : catalog.machines) {
-    const std::string name = to_lower(machine.instance);
-    const std::string_view rest = name.starts_with(kAzure) ? std::string_view(name).substr(kAzure.size()) : name;
-    if (name.starts_with(word) || rest.starts_with(word)) found.insert(name);
-  }
-  return found;
-}
-
-// `prices aws p5.48xlarge h100 spot`: sorts arguments into GPUs, providers, terms, machines and regions.
-PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
-  const std::string words = std::exchange(flags.gpu, {});
-  const auto add = [](std::string& list, std::string_view word) {
-    list += (list.empty() ? "" : ",") + std::string(word);
-  };
-  for (std::string_view word : split_list(words, ',')) {
-    if (catalog.match_gpus(catalog::split_gpu_count(word).name)) {
-      add(flags.gpu, word);  // some machines have the name of their GPU
-    } else if (catalog::match_providers(word, all_of(catalog, &Price::provider))) {
-      add(flags.provider, word);
-    } else if (catalog::read_purchase(word)) {
-      add(flags.purchase, word);
-    } else if (const auto machines = machines_called(to_lower(word), catalog); !machines.empty()) {
-      for (const std::string& machine : machines) add(flags.instance, machine);
-    } else {
-      add(catalog::match_regions(word, catalog::known_regions(catalog)) ? flags.region : flags.gpu, word);
-    }
-  }
-  return flags;
-}
-
 }  // namespace
-
-Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog::Catalog& catalog) {
-  market::OfferFilter filter;
-  filter.retired = flags.retired;
-  filter.community = flags.community;
-  filter.min_memory = flags.min_memory.value_or(Bytes{});
-  filter.max_price = flags.max_price;
-  for (std::string_view word : split_list(flags.gpu, ',')) {
-    const catalog::CountedGpu wanted = catalog::split_gpu_count(word);
-    RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(wanted.name));
-    for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
-    filter.machine_gpus = wanted.count.value_or(filter.machine_gpus);
-  }
-  RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, all_of(catalog, &Price::provider)));
-  RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, catalog::known_regions(catalog)));
-  RIGHTSIZE_TRY(filter.purchases, catalog::read_purchases(flags.purchase));
-  RIGHTSIZE_TRY(filter.instances, catalog::match_instances(flags.instance, catalog));
-  RIGHTSIZE_TRY(filter.excluded, catalog::match_names(flags.exclude, catalog));
-  return filter;
-}
 
 Checked<Outcome> list_prices(const PricesFlags& typed) {
   RIGHTSIZE_TRY(catalog::Catalog opened, open_catalog(typed.catalog, typed.store));
   const auto catalog = std::make_shared<const catalog::Catalog>(std::move(opened));
-  const PricesFlags flags = sorted_out(typed, *catalog);
+  const PricesFlags flags = with_known_names(sorted_out(typed, *catalog), *catalog);
   RIGHTSIZE_TRY(market::PriceBook opened_book, open_prices(*catalog, flags.price));
   const auto book = std::make_shared<const market::PriceBook>(std::move(opened_book));
   RIGHTSIZE_TRY(const SortKey* key, find_sort_key(flags.sort));
   if (flags.gpus && !flags.hours)
     return fail(bad_input("--gpus needs --hours").with_hint("add --hours 720: one month"));
   RIGHTSIZE_TRY(std::vector<PricedOffer> offers, select(flags, *book));
+  if (!flags.currency.empty()) {
+    RIGHTSIZE_TRY(const catalog::ExchangeRate rate, catalog->exchange_rate(flags.currency, today()));
+    for (PricedOffer& row : offers) row.shown_in = rate;
+  }
   if (flags.hours) {
     for (PricedOffer& row : offers) row.total = total_cost(row, flags.gpus.value_or(1), *flags.hours);
   }

@@ -23,7 +23,7 @@ const std::vector<Verb>& verbs() {
                                                     "--purchase", "--from",     "--to",       "--store"};
   static const std::vector<Verb> kAll = {
       {"", kWith(kOffers, {"--min-memory", "--sort", "--best-per", "--top", "--price", "--store", "--instance",
-                           "--gpus", "--hours"})},
+                           "--gpus", "--hours", "--currency"})},
       {"compare", kWith(kOffers, {"--price", "--top", "--store"})},
       {"spot",
        {"--gpu", "--provider", "--region", "--community", "--price", "--top", "--store", "--hours", "--machines",
@@ -56,9 +56,13 @@ Checked<Outcome> run(PricesFlags flags, const FlagSet& command) {
     return fail(bad_input(fmt::format("'prices {}' does not take an argument '{}'", name, rest.front())));
   }
   if (name == "import") return import_prices(flags, rest);
+  if (name == "spot") return plan_on_spot(flags);
   static constexpr std::pair<std::string_view, Checked<Outcome> (*)(const PricesFlags&)> kRuns[] = {
-      {"compare", compare_prices}, {"spot", plan_on_spot}, {"update", update_prices},
-      {"history", price_history},  {"diff", price_diff},   {"forget", forget_prices}};
+      {"compare", compare_prices},
+      {"update", update_prices},
+      {"history", price_history},
+      {"diff", price_diff},
+      {"forget", forget_prices}};
   for (const auto& [verb_name, run_verb] : kRuns) {
     if (name == verb_name) return run_verb(flags);
   }
@@ -108,7 +112,9 @@ Run add_prices(FlagSet& command) {
   command.add("gpu", flags->gpu)->meaning("GPU names, aliases or families, comma-separated: a100, h100-sxm");
   command.add("provider", flags->provider);
   command.add("region", flags->region);
-  command.add("purchase", flags->purchase)->meaning("on-demand, spot, 1y, 3y, capacity-block, comma-separated");
+  command.add("purchase", flags->purchase)
+      ->meaning("on-demand, spot, 1y, 3y, capacity-block, comma-separated")
+      ->or_words("all terms");
   command.add("min-memory", flags->min_memory);
   command.add("sort", flags->sort)
       ->meaning("usd-per-gpu-hour, usd-per-hour, usd-per-tflop-hour, usd-per-gbs-hour, usd-per-gib-hour or age")
@@ -126,7 +132,8 @@ Run add_prices(FlagSet& command) {
   command.add("interruptions", flags->interruptions)->or_words("the spot advisor's rate, else 0.05");
   command.add("feed", flags->feed)->values(feed_names());
   command.add("date", flags->date);
-  command.add("currency", flags->currency);
+  command.add("currency", flags->currency)
+      ->meaning("show prices in this currency too, e.g. EUR; import: the currency of prices without one");
   command.add("dry-run", flags->dry_run);
   command.add("write-to", flags->write_to);
   command.add("url", flags->url);

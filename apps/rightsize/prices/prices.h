@@ -29,12 +29,16 @@ struct PricesFlags {
   std::optional<double> interruptions;  // per hour and machine
 };
 
+// `prices aws p5.48xlarge h100 spot`: sorts arguments into GPUs, providers, terms, machines and regions.
+PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog);
+// Leaves unknown providers, regions and GPUs out of lists that have known ones, with a note.
+PricesFlags with_known_names(PricesFlags flags, const catalog::Catalog& catalog);
 // The offers --gpu, --provider, --region, --purchase, --retired and --community mean.
 Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog::Catalog& catalog);
 
 Checked<Outcome> list_prices(const PricesFlags& flags);
 Checked<Outcome> compare_prices(const PricesFlags& flags);
-Checked<Outcome> plan_on_spot(const PricesFlags& flags);
+Checked<Outcome> plan_on_spot(PricesFlags flags);
 Checked<Outcome> import_prices(const PricesFlags& flags, const std::vector<std::string>& files);
 Checked<Outcome> update_prices(const PricesFlags& flags);
 Checked<Outcome> price_history(const PricesFlags& flags);

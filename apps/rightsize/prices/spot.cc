@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/cancel.h"
+#include "base/format.h"
 #include "feeds/price_store.h"
 #include "market/interruptions.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
@@ -80,10 +82,9 @@ std::string against_on_demand(const SpotRow& row) {
 // " The price is 87 days old (single source); expect about 3 interruptions."
 std::string price_age(const SpotRow& row) {
   if (!row.outlook.age) return {};
-  return fmt::format(" The price is {:.0f} days old ({}); expect about {:.2g} interruption{}.",
-                     in_days(*row.outlook.age),
+  return fmt::format(" The price is {:.0f} days old ({}); expect about {} interruption{}.", in_days(*row.outlook.age),
                      row.outlook.sources == 1 ? "single source" : fmt::format("{} sources", row.outlook.sources),
-                     row.cost.time.interruptions, row.cost.time.interruptions == 1 ? "" : "s");
+                     format_number(row.cost.time.interruptions), row.cost.time.interruptions == 1 ? "" : "s");
 }
 
 const Fields<SpotRow> kSpotFields = {
@@ -125,7 +126,7 @@ const Fields<SpotAnswer> kSpotAnswerFields = {
 const report::Document<SpotAnswer> kSpotDocument("prices-spot", "What work costs on spot machines", kSpotAnswerFields);
 
 Result<std::vector<SpotRow>> rows_of(const PricesFlags& flags, const market::PriceBook& book) {
-  RIGHTSIZE_TRY(market::OfferFilter filter, read_filter(flags, book.catalog()));
+  RIGHTSIZE_TRY(market::OfferFilter filter, read_filter(with_known_names(flags, book.catalog()), book.catalog()));
   RIGHTSIZE_TRY(const Advice advice, read_advice(flags));
   filter.purchases = {Purchase::kSpot};
   market::JobAssumptions assumed;
@@ -171,9 +172,12 @@ std::string conclusion_of(const std::vector<SpotRow>& rows, Seconds hours) {
 
 }  // namespace
 
-Checked<Outcome> plan_on_spot(const PricesFlags& flags) {
-  if (flags.gpu.empty() || !flags.hours) {
-    return fail(bad_input("'prices spot' needs --gpu and --hours").with_hint("for example --gpu h100-sxm --hours 100"));
+Checked<Outcome> plan_on_spot(PricesFlags flags) {
+  if (flags.gpu.empty())
+    return fail(bad_input("'prices spot' needs --gpu").with_hint("for example --gpu h100-sxm --hours 100"));
+  if (!flags.hours) {
+    flags.hours = hours(100);
+    note("assumed: 100 hours of work (--hours)");
   }
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));

@@ -68,12 +68,16 @@ bool changes(const std::vector<double>& by_hour) {
 
 }  // namespace
 
-Checked<WindowProblem> read_problem(const WindowFlags& flags, const catalog::Catalog& catalog) {
-  if (flags.window > days(1)) return fail(bad_input("--window must be at most a day"));
+Checked<WindowProblem> read_problem(WindowFlags flags, const catalog::Catalog& catalog) {
+  if (flags.volume.has_value() == flags.items.has_value())
+    return fail(bad_input("give the work: either --volume or --items").with_hint("--volume 1M/d, or --items 1M a day"));
+  if (flags.items) flags.volume = requests(static_cast<double>(*flags.items)) / days(1);
+  if (!flags.window) flags.window = flags.items ? days(1) : hours(4);
+  if (*flags.window > days(1)) return fail(bad_input("--window must be at most a day"));
   WindowProblem problem{.given = flags};
-  problem.work = {flags.volume * days(1) / requests(1),
-                  flags.window,
-                  flags.deadline.value_or(flags.window),
+  problem.work = {*flags.volume * days(1) / requests(1),
+                  *flags.window,
+                  flags.deadline.value_or(*flags.window),
                   {},
                   flags.startup,
                   0,

@@ -13,9 +13,11 @@
 namespace rightsize::app {
 
 struct WindowFlags {
-  RequestsPerSecond volume;
-  Seconds window = hours(4), startup = seconds(120), chunk = seconds(300);
-  std::optional<Seconds> deadline, item_time;
+  std::optional<RequestsPerSecond> volume;
+  std::optional<std::int64_t> items;  // a day
+  Seconds startup = seconds(120), chunk = seconds(300);
+  std::optional<Seconds> window, deadline, item_time;
+  std::string purchase;  // terms that may be used; empty: all
   std::optional<Bytes> item_memory;
   Bytes fixed_memory;
   std::string service, gpu, slo, catalog;
@@ -49,6 +51,6 @@ struct WindowProblem {
   std::optional<WindowPower> power = {};
 };
 
-Checked<WindowProblem> read_problem(const WindowFlags& flags, const catalog::Catalog& catalog);
+Checked<WindowProblem> read_problem(WindowFlags flags, const catalog::Catalog& catalog);
 
 }  // namespace rightsize::app

@@ -191,6 +191,7 @@ std::vector<WindowOption> window_options(const WindowProblem& problem, const cap
   options.push_back({"windows, spot for the runs", plan.gpus, runs * redo, problem.spot, worst, 1 / redo,
                      fmt::format("{} interruptions/h repeat {}", format_number(problem.given.interruptions),
                                  format_percent(Ratio::fraction(redo - 1)))});
+  if (!problem.given.purchase.empty() && problem.given.purchase.find("spot") == std::string::npos) options.pop_back();
   return options;
 }
 

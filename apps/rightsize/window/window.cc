@@ -32,8 +32,11 @@ Checked<Outcome> run(const WindowFlags& flags) {
 
 Run add_window(FlagSet& command) {
   auto f = std::make_shared<WindowFlags>();
-  command.add("volume", f->volume)->required();
-  command.add("window", f->window)->meaning("how long work is collected, at most a day")->or_else("4h");
+  command.add("volume", f->volume);
+  command.add("items", f->items)->meaning("items of each day, instead of --volume");
+  command.add("window", f->window)
+      ->meaning("how long work is collected, at most a day")
+      ->or_words("4h; with --items a day");
   command.add("deadline", f->deadline)
       ->meaning("time to finish after a window closes")
       ->or_words("before the next window closes");
@@ -49,6 +52,7 @@ Run add_window(FlagSet& command) {
       ->meaning("real time: the limit on latency, e.g. p99=250ms")
       ->or_words("p99 of three item times");
   add_price_flag(command, f->price);
+  command.add("purchase", f->purchase)->meaning("terms that may be used: on-demand, spot")->or_words("both");
   command.add("spot-price", static_cast<std::vector<std::string>&>(f->spot_price));
   command.add("interruptions", f->interruptions);
   command.add("chunk", f->chunk);

@@ -1,0 +1,68 @@
+#include "rightsize/commit/input.h"
+
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "catalog/test_catalog.h"
+
+namespace rightsize::app {
+namespace {
+
+double mean_gpus(const CommitFlags& flags) {
+  const DemandHistory usage = *usage_of(flags);
+  return std::accumulate(usage.gpus.begin(), usage.gpus.end(), 0.0) / static_cast<double>(usage.gpus.size());
+}
+
+TEST(CommitInput, HoursPerDayAreTheShareOfTimeInUse) {
+  for (int hours = 1; hours <= 24; ++hours) {
+    CommitFlags flags;
+    flags.base = "32", flags.hours_per_day = hours;
+    EXPECT_NEAR(mean_gpus(flags), 32.0 * hours / 24, 1e-9);
+    flags.base = "8,peak=20,share=0.3";
+    EXPECT_NEAR(mean_gpus(flags), 11.6 * hours / 24, 1e-9);
+  }
+  CommitFlags file;
+  file.usage = "usage.csv", file.hours_per_day = 10;
+  EXPECT_FALSE(usage_of(file));
+}
+
+TEST(CommitInput, TheTermThatIsAskedForIsPlanned) {
+  const auto years = [](const char* purchase, const char* term) {
+    CommitFlags flags;
+    flags.purchase = purchase, flags.term_years = term;
+    return with_terms(flags).years;
+  };
+  EXPECT_EQ(years("", ""), 3);
+  EXPECT_EQ(years("1y", ""), 1);
+  EXPECT_EQ(years("1y,spot", ""), 1);
+  EXPECT_EQ(years("1y,3y", ""), 3);
+  EXPECT_EQ(years("3y", ""), 3);
+  EXPECT_EQ(years("", "1"), 1);
+  EXPECT_EQ(years("1y", "3"), 3);
+}
+
+// A discount is the price of its term at every provider.
+TEST(CommitInput, ADiscountIsOnTheOnDemandPrice) {
+  const market::PriceBook book(built_in_catalog(), {});
+  const catalog::Gpu* gpu = *built_in_catalog().find_gpu("h100-sxm");
+  for (const char* term : {"", "3"}) {
+    CommitFlags flags;
+    flags.gpu = gpu->name, flags.base = "8", flags.discount = 0.3, flags.term_years = term;
+    const auto plans = candidates(with_terms(flags), book, gpu);
+    ASSERT_TRUE(plans);
+    ASSERT_FALSE(plans->empty());
+    for (const CommitPlan& plan : *plans) {
+      const std::optional<double>& price = *term == '3' ? plan.prices.three_years : plan.prices.one_year;
+      ASSERT_TRUE(price);
+      EXPECT_NEAR(*price, 0.7 * plan.prices.on_demand, 1e-9) << plan.provider;
+    }
+  }
+  CommitFlags wrong;
+  wrong.gpu = gpu->name, wrong.base = "8", wrong.one_year = "130%";
+  EXPECT_FALSE(candidates(wrong, book, gpu));
+}
+
+}  // namespace
+}  // namespace rightsize::app

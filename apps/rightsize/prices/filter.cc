@@ -1,0 +1,108 @@
+// Which offers the words and flags of `prices` mean.
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "catalog/words.h"
+#include "rightsize/input/named_gpu.h"
+#include "rightsize/prices/prices.h"
+
+namespace rightsize::app {
+namespace {
+
+using catalog::Gpu;
+using catalog::Price;
+
+std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price::*field) {
+  std::set<std::string> names;
+  const std::string* last = nullptr;  // rows of one follow each other
+  for (const Price& price : catalog.prices) {
+    if (last == nullptr || *last != price.*field) names.insert(price.*field);
+    last = &(price.*field);
+  }
+  return names;
+}
+
+// Machines by the beginning of their names: p4d, a2-ultragpu, ND96asr_v4 of Standard_ND96asr_v4.
+std::set<std::string> machines_called(std::string_view word, const catalog::Catalog& catalog) {
+  constexpr std::string_view kAzure = "standard_";
+  std::set<std::string> found;
+  const bool named = word.size() > 1 && word.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string_view::npos;
+  if (!named) return found;
+  for (const catalog::Machine& machine : catalog.machines) {
+    const std::string name = to_lower(machine.instance);
+    const std::string_view rest = name.starts_with(kAzure) ? std::string_view(name).substr(kAzure.size()) : name;
+    if (name.starts_with(word) || rest.starts_with(word)) found.insert(name);
+  }
+  return found;
+}
+
+}  // namespace
+
+PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
+  const std::string words = std::exchange(flags.gpu, {});
+  const auto add = [](std::string& list, std::string_view word) {
+    list += (list.empty() ? "" : ",") + std::string(word);
+  };
+  for (std::string_view word : split_list(words, ',')) {
+    if (catalog.match_gpus(catalog::split_gpu_count(word).name)) {
+      add(flags.gpu, word);  // some machines have the name of their GPU
+    } else if (catalog::match_providers(word, all_of(catalog, &Price::provider))) {
+      add(flags.provider, word);
+    } else if (catalog::read_purchase(word)) {
+      add(flags.purchase, word);
+    } else if (const auto machines = machines_called(to_lower(word), catalog); !machines.empty()) {
+      for (const std::string& machine : machines) add(flags.instance, machine);
+    } else {
+      add(catalog::match_regions(word, catalog::known_regions(catalog)) ? flags.region : flags.gpu, word);
+    }
+  }
+  return flags;
+}
+
+PricesFlags with_known_names(PricesFlags flags, const catalog::Catalog& catalog) {
+  const auto keep_known = [](std::string& list, const char* what, const auto& is_known) {
+    std::string known, unknown;
+    for (std::string_view word : split_list(list, ',')) {
+      std::string& into = is_known(word) ? known : unknown;
+      into += (into.empty() ? "" : ",") + std::string(word);
+    }
+    if (known.empty() || unknown.empty()) return;
+    note(fmt::format("the catalogue has no {} '{}': only {} is shown", what, unknown, known));
+    list = known;
+  };
+  const std::set<std::string> providers = all_of(catalog, &Price::provider);
+  keep_known(flags.provider, "provider",
+             [&](std::string_view word) { return catalog::match_providers(word, providers).has_value(); });
+  keep_known(flags.region, "region", [&](std::string_view word) {
+    return catalog::match_regions(word, catalog::known_regions(catalog)).has_value();
+  });
+  keep_known(flags.gpu, "GPU", [&](std::string_view word) {
+    return catalog.match_gpus(catalog::split_gpu_count(word).name).has_value();
+  });
+  return flags;
+}
+
+Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog::Catalog& catalog) {
+  market::OfferFilter filter;
+  filter.retired = flags.retired;
+  filter.community = flags.community;
+  filter.min_memory = flags.min_memory.value_or(Bytes{});
+  filter.max_price = flags.max_price;
+  for (std::string_view word : split_list(flags.gpu, ',')) {
+    const catalog::CountedGpu wanted = catalog::split_gpu_count(word);
+    RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(wanted.name));
+    for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
+    filter.machine_gpus = wanted.count.value_or(filter.machine_gpus);
+  }
+  RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, all_of(catalog, &Price::provider)));
+  RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, catalog::known_regions(catalog)));
+  RIGHTSIZE_TRY(filter.purchases, catalog::read_purchases(flags.purchase));
+  RIGHTSIZE_TRY(filter.instances, catalog::match_instances(flags.instance, catalog));
+  RIGHTSIZE_TRY(filter.excluded, catalog::match_names(flags.exclude, catalog));
+  return filter;
+}
+
+}  // namespace rightsize::app
