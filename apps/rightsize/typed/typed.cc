@@ -90,9 +90,6 @@ bool is_verb(std::string_view word) {
 // What a short question leaves out.
 void assume_question(Typed& typed) {
   std::vector<std::string>& words = typed.words;
-  const auto has = [&](std::string_view flag) {
-    return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return word.starts_with(flag); });
-  };
   const auto add = [&](const std::string& flag, const std::string& note) {
     words.push_back(flag);
     typed.notes.push_back("assumed: " + note);
