@@ -83,6 +83,14 @@ def is_number(flag):
     return flag.get('type') in ('integer', 'number') or flag['values'] in ('N', 'X', '0-1', 'TIME', 'USD', 'USD/H', 'N/s', 'N/h', 'BYTES', 'GB/s', 'WATTS', 'WATTS|best')
 
 
+# By the word that help shows for a value; most numbers get a unit of theirs, or most lines would only test units.
+UNITS_OF = {'TIME': ['s', 'ms', 'h', 'd'], 'N/s': ['/s'], 'N/h': ['/h'], 'BYTES': ['GiB', 'MiB'], 'GB/s': ['GB/s'], 'WATTS': ['W'], 'WATTS|best': ['W']}
+
+
+def unit_for(chance, flag):
+    return chance.choice(UNITS if chance.random() < 0.2 else UNITS_OF.get(flag['values'], ['']))
+
+
 def value_for(chance, flag):
     if chance.random() < 0.15:
         return chance.choice(EDGES + WORDS)
@@ -90,15 +98,15 @@ def value_for(chance, flag):
         return chance.choice(flag['choices'])
     if is_number(flag):
         least, most = flag.get('minimum', 0), min(flag.get('maximum', 1e6), 1e6)
-        return f"{chance.choice([least, most, least + (most - least) * chance.random() ** 4, chance.randint(1, 64)]):g}{chance.choice(UNITS)}"
+        return f"{chance.choice([least, most, least + (most - least) * chance.random() ** 4, chance.randint(1, 64)]):g}{unit_for(chance, flag)}"
     return chance.choice(WORDS)
 
 
 def with_number(chance):
     words = list(chance.choice(RIGHT))
     flag = chance.choice([flag for flag in FLAGS[words[0]] if is_number(flag)] or FLAGS[words[0]])
-    number = chance.choice(EDGES + [f"{flag.get(end, 1) * near:g}" for end in ('minimum', 'maximum') for near in (0.999, 1, 1.001)])
-    return [*words, flag['name'], number + chance.choice(UNITS)]
+    near = [f"{flag.get(end, 1) * factor:g}" for end in ('minimum', 'maximum') for factor in (0.999, 1, 1, 1, 1.001)]
+    return [*words, flag['name'], chance.choice(chance.choice([EDGES, near])) + unit_for(chance, flag)]
 
 
 def random_line(chance):
