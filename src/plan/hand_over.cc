@@ -57,6 +57,29 @@ std::pair<std::string_view, std::string_view> spot_label(std::string_view provid
   return {};
 }
 
+// Pods in each hour of a day or a week: the fewest always, more in the hours that need them.
+void add_schedule(Facts& facts, const Plan& plan) {
+  constexpr std::size_t kDay = 24;
+  const std::vector<int>& machines = plan.machines_by_hour;
+  const int each = engines_per_machine(plan), fewest = *std::ranges::min_element(machines);
+  const auto at = [&](std::size_t hour) {
+    return machines.size() > kDay ? fmt::format("0 {} * * {}", hour % kDay, (hour / kDay + 1) % 7)
+                                  : fmt::format("0 {} * * *", hour % kDay);
+  };
+  std::vector<Facts> hours;
+  for (std::size_t begin = 0, end = 0; begin < machines.size(); begin = end) {
+    while (end < machines.size() && machines[end] == machines[begin]) ++end;
+    if (machines[begin] > fewest)
+      hours.push_back(
+          Facts().set("start", at(begin)).set("end", at(end)).set("replicas", machines[begin] * each));
+  }
+  facts.set("scheduled", true)
+      .set("follows_hours", false)
+      .set("min_replicas", fewest * each)
+      .set("max_replicas", *std::ranges::max_element(machines) * each)
+      .set("hours", hours);
+}
+
 // Training and offline work as an indexed Job, a service as a Deployment, or as a LeaderWorkerSet where an engine spans
 // machines: a group of pods that start, end and are replaced together, of which the first answers. Separate workers for
 // prefill and decode are a StatefulSet each, whose pods have names that the routers know.
@@ -81,6 +104,7 @@ Result<std::string> kubernetes(const Request& request, const Plan& plan) {
   }
   if (is_served(request)) {
     facts.set("pod_gpus", replica_gpus(plan.job)).set("answers", true);
+    if (!plan.machines_by_hour.empty()) add_schedule(facts, plan);
     add_work(facts, request, plan, {"0", "localhost", 1});
     return hand_over::fill_in("kubernetes/plan_deployment.yaml", facts);
   }

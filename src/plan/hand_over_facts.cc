@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/embedded.h"
 #include "base/format.h"
+#include "base/text.h"
 #include "perf/perf.h"
 #include "plan/candidates.h"
 #include "plan/hand_over_parts.h"
@@ -71,6 +72,8 @@ std::pair<std::string, std::string> torchtitan_names(const std::string& model) {
 void add_trainer_inputs(std::vector<Facts>& inputs, const Request& request, const Plan& plan) {
   if (plan.job.stack == Stack::kTorchTitan) {
     const auto [module, config] = torchtitan_names(request.model.name);
+    if (!has_checkpoint(request, plan))
+      inputs.push_back(input("TOKENIZER", "./tokenizer", "a folder with the tokenizer's files"));
     const bool narrow = plan.job.precision == Precision::kFp8 || plan.job.precision == Precision::kFp4;
     inputs.push_back(
         input("TRAIN_MODULE", module, "the torchtitan module whose config_registry has the configuration"));
@@ -81,29 +84,56 @@ void add_trainer_inputs(std::vector<Facts>& inputs, const Request& request, cons
     return;
   }
   if (plan.job.stack == Stack::kLlmFoundry) {
-    const bool mpt = request.model.family == "mpt";
+    const bool mpt = request.model.family == "mpt", random = !has_checkpoint(request, plan);
     inputs.push_back(input("TRAIN_SCRIPT", mpt ? "yamls/pretrain/mpt-7b.yaml" : "train.yaml",
-                           mpt ? "the configuration of llm-foundry, with the sizes of this model; weights start random"
-                               : "the configuration of llm-foundry for this model"));
+                           random ? "the configuration of llm-foundry, with the sizes of this model; weights start random"
+                                  : "the configuration of llm-foundry for this model"));
+    return;
+  }
+  if (plan.job.stack == Stack::kMegatron) {
+    const std::string id = hub_id_of(request);
+    const bool random = !has_checkpoint(request, plan);
+    inputs.push_back(input("LEARNING_RATE", "REPLACE-BY-A-LEARNING-RATE", "the peak; add its schedule (--lr-decay-style)"));
+    inputs.push_back(
+        input("TOKENIZER", id.empty() ? "REPLACE-BY-A-TOKENIZER" : id, "the tokenizer that the data was prepared with"));
+    inputs.push_back(input("TRAIN_SCRIPT", "pretrain_gpt.py",
+                           random ? "of Megatron-LM; compare the sizes below with your configuration (rotary base, norms)"
+                                  : "your training script, such as pretrain_gpt.py"));
     return;
   }
   inputs.push_back(input(
       "TRAIN_SCRIPT", plan.job.train.preference ? "dpo.py" : "train.py",
       plan.job.train.preference ? "your DPO script, such as trl/scripts/dpo.py; it passes --resume_from_checkpoint to "
                                   "DPOTrainer.train()"
-      : plan.job.stack == Stack::kHf ? "your training script; it passes --resume_from_checkpoint to Trainer.train()"
-                                     : "your training script, such as pretrain_gpt.py"));
+      : has_checkpoint(request, plan)
+          ? "your training script; it passes --resume_from_checkpoint to Trainer.train()"
+          : "your training script; it makes the model from its configuration with random weights, and passes "
+            "--resume_from_checkpoint to Trainer.train()"));
+}
+
+// The published draft of a model, where one is known.
+std::string draft_model(const std::string& hub_id, std::string_view method) {
+  static const Csv kDrafts = *Csv::parse("data/draft_models.csv", std::string(embedded_file("draft_models.csv")));
+  for (const CsvRow& row : kDrafts.rows()) {
+    const bool same = to_lower(kDrafts.cell(row, "model")) == to_lower(hub_id);
+    if (same && kDrafts.cell(row, "method") == method) return std::string(kDrafts.cell(row, "draft"));
+  }
+  return {};
 }
 
 // vLLM reads the settings of speculative decoding as JSON. MTP and DSpark draft with heads of the model itself.
-Facts speculation_input(const model::Speculation& speculation) {
+Facts speculation_input(const Request& request, const model::Speculation& speculation) {
   const bool own_heads = speculation.method == "mtp" || speculation.method == "dspark";
   const std::string method = speculation.method.empty() ? "REPLACE-BY-A-METHOD" : speculation.method;
-  const std::string draft = own_heads ? "" : "\"model\": \"REPLACE-BY-A-DRAFT-MODEL\", ";
+  const std::string known = draft_model(hub_id_of(request), method);
+  const std::string draft =
+      own_heads ? "" : fmt::format("\"model\": \"{}\", ", known.empty() ? "REPLACE-BY-A-DRAFT-MODEL" : known);
   return input(
       "SPECULATION",
       fmt::format("{{\"method\": \"{}\", {}\"num_speculative_tokens\": {}}}", method, draft, speculation.tokens),
-      own_heads ? "speculative decoding with the model's own heads" : "speculative decoding: its draft model");
+      own_heads        ? "speculative decoding with the model's own heads"
+      : known.empty() ? "speculative decoding: its draft model"
+                      : "speculative decoding with a published draft model: measure how many of its tokens are accepted");
 }
 
 void add_offline_inputs(std::vector<Facts>& inputs, const Request& request, const Plan& plan,
@@ -131,7 +161,7 @@ std::vector<Facts> inputs_of(const Request& request, const Plan& plan, std::stri
   std::vector<Facts> inputs;
   if (!request.model.name.empty() && has_checkpoint(request, plan)) inputs.push_back(checkpoint_input(request, plan));
   if (plan.job.kind == model::JobKind::kServe && plan.job.serve.speculation.tokens > 0 && is_vllm(plan))
-    inputs.push_back(speculation_input(plan.job.serve.speculation));
+    inputs.push_back(speculation_input(request, plan.job.serve.speculation));
   const std::string folder = fmt::format("{}/{}", storage, hand_over::object_name(request.name));
   if (is_training(request)) {
     add_trainer_inputs(inputs, request, plan);
@@ -143,7 +173,7 @@ std::vector<Facts> inputs_of(const Request& request, const Plan& plan, std::stri
     inputs.push_back(input("OUTPUT", folder, "where checkpoints go, and where a restarted run finds the newest"));
   } else if (request.work.kind == WorkKind::kOffline) {
     add_offline_inputs(inputs, request, plan, folder);
-  } else if (in_batches(request)) {
+  } else if (needs_code(request)) {
     inputs.push_back(input("SERVE_SCRIPT", "serve.py", "your server: gathers requests into batches, answers /health"));
   }
   return inputs;
@@ -153,6 +183,7 @@ std::vector<Facts> inputs_of(const Request& request, const Plan& plan, std::stri
 
 void add_header(Facts& facts, const Request& request, const Plan& plan) {
   const catalog::Price& price = *plan.offer.price;
+  const Software& used = software(is_pooled(request) ? Stack::kVllm : plan.job.stack);
   facts.set("workload", request.name)
       .set("gpus", plan.gpus)
       .set("gpu", plan.offer.gpu->name)
@@ -165,14 +196,16 @@ void add_header(Facts& facts, const Request& request, const Plan& plan) {
       .set("cost_low", format_usd(plan.cost_low))
       .set("cost_high", format_usd(plan.cost_high))
       .set("rate", format_usd_per_hour(plan.rate()))
+      .set("follows_hours", !plan.machines_by_hour.empty())
+      .set("all_hours_cost", format_usd(plan.rate() * kMonth))
       .set("duration", format_duration(plan.time.total()))
       .set("price_sources", fmt::format("{}", fmt::join(price.provenance.sources, ", ")))
       .set("price_date", price.provenance.date ? format_date(*price.provenance.date) : "")
       .set("settings", request.work.is_measured() ? "one worker per GPU" : settings_words(request, plan))
-      .set("software", needs_own_script(request) ? "" : software(plan.job.stack).name)
-      .set("software_commit", software(plan.job.stack).commit)
-      .set("software_date", software(plan.job.stack).date)
-      .set("data", describe_data(request))
+      .set("software", needs_own_script(request) ? "" : used.name)
+      .set("software_commit", used.commit)
+      .set("software_date", used.date)
+      .set("data", describe_data(request, plan))
       .set("committed", is_committed(plan));
 }
 
@@ -231,8 +264,19 @@ void add_machines(Facts& facts, const Request& request, const Plan& plan, std::s
   const catalog::Machine& machine = *plan.offer.machine;
   const int used = gpus_used_per_machine(plan), span = machines_per_replica(request, plan);
   const int cpus = machine.vcpus ? std::max(1, static_cast<int>(*machine.vcpus * used / std::max(1, machine.gpus))) : 0;
+  // A server is given twice the modelled start-up before it counts as broken.
+  constexpr Seconds kLeastPatience = hours(0.5);
+  constexpr std::int64_t kProbeSeconds = 10;
+  const Startup modelled = startup_on(request, perf::work_of(request.model), *plan.offer.gpu);
+  const std::int64_t patience = std::llround(in_seconds(std::max(kLeastPatience, modelled.total() * 2.0)));
+  // Weights that every pod would download for minutes are kept on a shared volume.
+  constexpr std::int64_t kCachedGb = 100;
+  const std::int64_t weights_gb = std::llround(std::ceil(1.1e-9 * in_bytes(modelled.weights_size)));
   facts.set("name", hand_over::object_name(request.name))
       .set("served", is_served(request))
+      .set("patience", patience)
+      .set("cached_weights_gb", is_served(request) && weights_gb > kCachedGb ? weights_gb : 0)
+      .set("startup_probes", (patience + kProbeSeconds - 1) / kProbeSeconds)
       .set("needs_code", needs_code(request))
       .set("keeps_results", !is_served(request))
       .set("offline", request.work.kind == WorkKind::kOffline)
@@ -288,8 +332,12 @@ bool is_served(const Request& request) { return request.work.kind == WorkKind::k
 bool is_training(const Request& request) { return request.work.kind == WorkKind::kTraining; }
 bool in_batches(const Request& request) { return perf::serves_batches(perf::work_of(request.model)); }
 
+bool is_pooled(const Request& request) {
+  return is_served(request) && request.model.kind == model::ModelKind::kEncoder && request.model.image_size == 0;
+}
+
 bool needs_code(const Request& request) {
-  return is_training(request) || request.work.is_measured() || in_batches(request);
+  return is_training(request) || request.work.is_measured() || (in_batches(request) && !is_pooled(request));
 }
 
 int gpus_used_per_machine(const Plan& plan) { return std::max(1, (plan.gpus + plan.machines - 1) / plan.machines); }
@@ -334,14 +382,15 @@ bool runs_remote_code(std::string_view hub_id) {
 }
 
 bool has_checkpoint(const Request& request, const Plan& plan) {
+  if (is_training(request) && request.from_scratch.value_or(false)) return false;
   return !(is_training(request) && plan.job.stack == Stack::kLlmFoundry && request.model.family == "mpt");
 }
 
 bool needs_own_script(const Request& request) {
-  return request.work.is_measured() || (in_batches(request) && !is_training(request));
+  return request.work.is_measured() || (needs_code(request) && !is_training(request));
 }
 
-const Software& software(Stack stack) {
+const Software& software(std::string_view project) {
   static const std::map<std::string, Software, std::less<>> kAll = [] {
     const Csv csv = *Csv::parse("data/software.csv", std::string(embedded_file("software.csv")));
     std::map<std::string, Software, std::less<>> all;
@@ -351,19 +400,16 @@ const Software& software(Stack stack) {
                            std::string(csv.cell(row, "read"))});
     return all;
   }();
-  return kAll.at(stack == Stack::kHf ? "trl" : std::string(model::name_of(stack)));
+  return kAll.find(project)->second;
 }
 
-// Every trainer keeps the newest two checkpoints (torchtitan cannot keep fewer), and deletes the third when the next is
-// complete.
+const Software& software(Stack stack) { return software(stack == Stack::kHf ? "trl" : model::name_of(stack)); }
+
 int storage_gb(const Request& request, const Plan& plan) {
   constexpr double kStep = 100;
-  if (!is_training(request)) {
-    const double data = 1.1e-9 * in_bytes(data_size(request).both());
-    return static_cast<int>(std::ceil(std::max(500.0, data) / kStep) * kStep);
-  }
-  const double saved = 1e-9 * in_bytes(checkpoint_bytes(perf::work_of(request.model), plan.job));
-  return static_cast<int>(std::ceil(std::max(1.0, (kKeptCheckpoints + 1) * 1.05 * saved) / kStep) * kStep);
+  const double stored = 1e-9 * in_bytes(stored_bytes(request, perf::work_of(request.model), plan.job));
+  const double claimed = is_training(request) ? std::max(1.0, 1.05 * stored) : std::max(500.0, 1.1 * stored);
+  return static_cast<int>(std::ceil(claimed / kStep) * kStep);
 }
 
 int disk_gb(const Request& request, const Plan& plan) {

@@ -33,6 +33,7 @@ void add_pools(hand_over::Facts& facts, const Request& request, const Plan& plan
 struct Software {
   std::string name, commit, date;
 };
+const Software& software(std::string_view project);
 const Software& software(model::Stack stack);  // Hugging Face: TRL
 
 // The Hub ID of the model as the user typed it, else the built-in model's. Empty: unknown.
@@ -47,6 +48,7 @@ bool is_amd(const Plan& plan);
 bool is_served(const Request& request);
 bool is_training(const Request& request);
 bool in_batches(const Request& request);                        // by a model that answers in one pass
+bool is_pooled(const Request& request);                         // served by vLLM as an embedding or score
 bool needs_code(const Request& request);                        // a script of the user runs
 bool needs_own_script(const Request& request);                  // and its flags are the user's
 bool has_checkpoint(const Request& request, const Plan& plan);  // the work starts from published weights
@@ -69,9 +71,7 @@ bool work_apart(const Request& request, const Plan& plan);
 // The most a machine may cost per hour: a fifth above the plan's price.
 std::string max_price(const Plan& plan);
 
-// Size of the storage for checkpoints: those that are kept and the one being written. Offline work: for its
-// items and results.
-inline constexpr int kKeptCheckpoints = 2;
+// Size of the storage for stored_bytes().
 int storage_gb(const Request& request, const Plan& plan);
 
 // Disk of one machine: system and image, the weights as downloaded, and for checkpoints space for two of them on their

@@ -359,7 +359,8 @@ TEST(HandOverFiles, FullBatchesMeetTheLatencyLimit) {
       ASSERT_TRUE(full);
       EXPECT_LE(full->batch, *request->limits.ttft) << asked[0] << ", " << plan.job.batch << " at once";
       const std::string file = *hand_over(Target::kSlurm, *request, plan);
-      EXPECT_THAT(file, HasSubstr(fmt::format("--batch-size {} ", plan.job.batch)));
+      const auto has = [&](const char* flag) { return HasSubstr(fmt::format("{} {} ", flag, plan.job.batch)); };
+      EXPECT_THAT(file, ::testing::AnyOf(has("--batch-size"), has("--max-num-seqs")));
       ++checked;
     }
   }

@@ -85,13 +85,13 @@ DataSize data_size(const Request& request) {
   return {each.in * request.work.amount, each.out * request.work.amount};
 }
 
-std::string describe_data(const Request& request) {
+std::string describe_data(const Request& request, const Plan& plan) {
   const DataSize size = data_size(request);
   if (!(size.both() > Bytes{})) return {};
-  return fmt::format("about {} in and {} out, {}", format_bytes(size.in), format_bytes(size.out),
-                     request.assumptions.storage > Bytes{}
-                         ? fmt::format("and the cost includes storage of {}", format_bytes(request.assumptions.storage))
-                         : "whose storage is not part of the cost (--storage)");
+  const Bytes stored = plan.side_cost > Usd{} ? request.assumptions.storage.value_or(size.both()) : Bytes{};
+  return fmt::format("about {} in and {} out, the cost includes {} (--storage)", format_bytes(size.in),
+                     format_bytes(size.out),
+                     stored > Bytes{} ? "storage of " + format_bytes(stored) : std::string("no storage"));
 }
 
 }  // namespace rightsize::plan

@@ -26,7 +26,7 @@ struct DataSize {
 };
 DataSize data_size(const Request& request);
 
-// "about 320 GB in and 4.38 TB out, whose storage is not part of the cost"; empty: unknown.
-std::string describe_data(const Request& request);
+// "about 320 GB in and 4.38 TB out, the cost includes storage of 4.7 TB (--storage)"; empty: unknown.
+std::string describe_data(const Request& request, const Plan& plan);
 
 }  // namespace rightsize::plan

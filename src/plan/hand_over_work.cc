@@ -72,11 +72,15 @@ std::string hf_precision_flags(const model::Job& job, bool bf16) {
   return fmt::format("--dtype float32 {}", enabled);
 }
 
-const char* hf_sharding_flag(const model::Job& job) {
+// The first version of FSDP flattens the parameters of a layer and refuses 32-bit adapters beside 16-bit weights; the
+// second leaves 4-bit weights whole on every GPU. Stored as bfloat16, the first shards them (accelerate issue 3874).
+std::string hf_sharding_flag(const model::Job& job) {
   if (needs_deepspeed(job)) return "--deepspeed deepspeed.json";
-  // The first version flattens the parameters of a layer and refuses 32-bit adapters beside 16-bit weights.
-  if (job.parallel.zero == 2) return "--fsdp 'shard_grad_op auto_wrap' --fsdp_config '{\"version\": 2}'";
-  return job.parallel.zero == 3 ? "--fsdp 'full_shard auto_wrap' --fsdp_config '{\"version\": 2}'" : "";
+  if (job.parallel.zero < 2) return "";
+  const bool narrow = job.train.method == model::Method::kQlora;
+  return fmt::format("--fsdp '{} auto_wrap' --fsdp_config '{{\"version\": {}}}'{}",
+                     job.parallel.zero == 2 ? "shard_grad_op" : "full_shard", narrow ? 1 : 2,
+                     narrow ? " --bnb_4bit_quant_storage bfloat16" : "");
 }
 
 const char* hf_attention(model::Attention attention) {
@@ -155,6 +159,30 @@ void add_saving(Facts& facts, const Plan& plan, std::int64_t steps) {
       .set("retain_steps", (steps + every - 1) / every * every);
 }
 
+// The sizes of a decoder as lines of flags, for a run from random weights. Gated MLPs come with RMSNorm and without
+// biases.
+std::vector<Facts> megatron_shape(const model::ModelShape& model, std::int64_t sequence) {
+  std::vector<Facts> lines;
+  const auto add = [&](std::string flags) { lines.push_back(Facts().set("flags", std::move(flags))); };
+  add(fmt::format("--num-layers {} --hidden-size {} --ffn-hidden-size {}", model.layers, model.hidden,
+                  model.intermediate));
+  const bool grouped = model.kv_heads > 0 && model.kv_heads < model.heads;
+  add(fmt::format("--num-attention-heads {} --kv-channels {}{}", model.heads, model.head_dim,
+                  grouped ? fmt::format(" --group-query-attention --num-query-groups {}", model.kv_heads) : ""));
+  add(fmt::format("--max-position-embeddings {} --position-embedding-type {}", std::max(model.context, sequence),
+                  model.positions == model::Positions::kRotary ? "rope" : "learned_absolute"));
+  add(fmt::format("{}{}{}{}",
+                  model.gated_mlp ? "--normalization RMSNorm --swiglu --disable-bias-linear"
+                                  : "--normalization LayerNorm",
+                  model.family.starts_with("qwen2") ? " --add-qkv-bias" : "",
+                  model.family.starts_with("qwen3") ? " --qk-layernorm" : "",
+                  model.tied_embeddings ? "" : " --untie-embeddings-and-output-weights"));
+  if (model.experts)
+    add(fmt::format("--num-experts {} --moe-router-topk {} --moe-ffn-hidden-size {} --moe-grouped-gemm",
+                    model.experts->count, model.experts->per_token, model.experts->intermediate));
+  return lines;
+}
+
 void add_training(Facts& facts, const Request& request, const Plan& plan) {
   static constexpr const char* kComposerSharding[] = {"NO_SHARD", "SHARD_GRAD_OP", "SHARD_GRAD_OP", "FULL_SHARD"};
   const model::Job& job = plan.job;
@@ -164,6 +192,7 @@ void add_training(Facts& facts, const Request& request, const Plan& plan) {
   add_precision(facts, plan);
   facts.set("script", job.stack == Stack::kTorchTitan ? "-m torchtitan.train" : "\"$TRAIN_SCRIPT\"")
       .set("has_checkpoint", has_checkpoint(request, plan))
+      .set("shape", megatron_shape(request.model, job.sequence))
       .set("global_batch", samples_per_step(job))
       .set("accumulation", job.train.accumulation)
       // A pipeline of torchtitan splits the batch of a step into micro-batches itself.
@@ -248,12 +277,19 @@ void add_engine(Facts& facts, const Request& request, const Plan& plan) {
   const bool bf16 = job.precision == Precision::kBf16 && has_bf16(plan);
   const bool fp8_on_load = job.precision == Precision::kFp8 && request.model.checkpoint != Precision::kFp8;
   // A server runs with the limits it was simulated with, an offline job with the plan's own concurrency.
-  const std::int64_t running = plan.sequences > 0 ? plan.sequences : job.serve.concurrency;
+  // vLLM gathers the texts of an embedding or score into batches of as many tokens as the plan's.
+  const bool pooled = is_pooled(request);
+  const std::int64_t longest =
+      pooled ? std::max(job.sequence, longest_planned(request, plan)) : longest_request(request, plan);
+  const std::int64_t running = pooled               ? job.batch
+                               : plan.sequences > 0 ? plan.sequences
+                                                    : job.serve.concurrency;
   const bool fp8_cache = has_fp8_cache(request, plan);
   facts.set("model", "\"$MODEL\"")
       .set("sequences", std::max<std::int64_t>(1, running))
-      .set("token_budget", plan.token_budget)
-      .set("longest", longest_request(request, plan))
+      .set("pooled", pooled)
+      .set("token_budget", pooled ? std::max(job.batch * job.sequence, longest) : plan.token_budget)
+      .set("longest", longest)
       .set("memory_share", job.serve.memory_share)
       .set("dtype", !half  ? ""
                     : bf16 ? "bfloat16"
@@ -390,7 +426,7 @@ std::string behind_router(Facts facts, const Plan& plan, int engines) {
 }
 
 std::string serve_command(const Facts& facts, const Request& request, const Plan& plan, int engines) {
-  if (in_batches(request)) return hand_over::command("work/server_script", facts);
+  if (needs_code(request)) return hand_over::command("work/server_script", facts);
   if (plan.job.serve.disaggregated) return disaggregated(facts, request, plan);
   if (has_router(request, plan, engines)) return behind_router(facts, plan, engines);
   const std::string engine = engine_name(plan.job.stack);

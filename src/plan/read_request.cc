@@ -235,6 +235,7 @@ constexpr Rule kRules[] = {
     {"max-price", stored<FIELD(request.filter.max_price)>},
     {"max-gpus", stored<FIELD(request.limits.max_gpus)>},
     {"global-batch", read_global_batch},
+    {"from-scratch", stored<FIELD(request.from_scratch)>},
     {"top", read_top},
     {"startup", stored<FIELD(request.startup)>},
     {"restart", stored<FIELD(request.restart)>},
@@ -336,6 +337,7 @@ Errors read_traffic(Draft& draft) {
     if (!trace) return std::move(trace).error();
     work.trace = *std::move(trace);
   }
+  if (Errors wrong = check_lengths(draft.request); !wrong.empty()) return wrong;
   if (work.sessions)
     work.trace = capacity::session_traffic(*work.sessions, {.rate = work.rate, .context = draft.request.model.context});
   if (!draft.routing.empty()) work.routing = capacity::parse_routing(draft.routing);
@@ -403,7 +405,11 @@ Result<> set_work(Draft& draft) {
     if (online || draft.items > 0)
       return fail(bad_input("a rate, mix or items belong to serving").with_hint("add --job serve"));
     RIGHTSIZE_TRY(work.amount, training_amount(draft));
-    return {};
+    const bool counted = draft.samples > 0 || draft.dataset_samples > 0;
+    if (counted && draft.request.model.image_size == 0)
+      draft.request.assumed.push_back(
+          fmt::format("each sample fills {} tokens (--tokens if they are shorter)", draft.request.job.sequence));
+    return choose_weights(draft.request);
   }
   if (draft.tokens + draft.samples + draft.epochs > 0)
     return fail(bad_input("tokens, samples and epochs belong to training")

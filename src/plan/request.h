@@ -108,6 +108,7 @@ struct Request {
   std::int64_t global_batch = 128;  // training: samples of one optimizer step
   bool global_batch_assumed =
       false;  // it was not given, and may be adjusted to a number of GPUs that does not divide it
+  std::optional<bool> from_scratch = {};  // training: random weights instead of a checkpoint
   market::OfferFilter filter;
   std::vector<market::OwnHardware> own;     // machines the user owns, in addition to what can be rented
   market::OwnPrices prices;                 // the user's prices where they differ from the list
@@ -143,7 +144,8 @@ Result<> check_experts(const Request& request);
 bool suits(const Request& request, model::Precision precision, const catalog::Gpu& gpu);
 
 // Whether the stack does it so: autocast over 32-bit weights belongs to plain data parallelism, 16-bit weights beside
-// their 32-bit masters to sharded optimizers. A precision the user named is taken as it is.
+// their 32-bit masters to sharded optimizers; adapters shard all weights or nothing, 4-bit ones nothing. A precision or
+// stage the user named is taken as it is.
 bool is_usual(const Request& request, const model::Job& job);
 
 }  // namespace rightsize::plan

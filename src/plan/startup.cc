@@ -34,7 +34,9 @@ const Images& images() {
 std::string image_for(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu) {
   const model::Job& job = request.job;
   const bool amd = gpu.vendor == "AMD";
-  const bool plain = job.kind == model::JobKind::kTrain || request.work.is_measured() || perf::serves_batches(work);
+  const bool pooled = request.work.kind == WorkKind::kServing && request.model.kind == model::ModelKind::kEncoder;
+  const bool own_code = perf::serves_batches(work) && (!pooled || request.model.image_size > 0);
+  const bool plain = job.kind == model::JobKind::kTrain || request.work.is_measured() || own_code;
   if (plain) return amd ? "rocm/pytorch:latest" : "pytorch/pytorch:latest";
   return serving_image(job.stack, amd);
 }
@@ -60,7 +62,8 @@ Startup startup_on(const Request& request, const perf::ModelWork& work, const ca
   if (startup.image_size) startup.image_pull = *startup.image_size / images().pulled_at;
   const model::ModelShape& model = request.model;
   const double each = model.checkpoint ? memory::bytes_per_element(*model.checkpoint) : 2.0;
-  startup.weights_size = bytes(each * static_cast<double>(model.parameters()));
+  if (!request.from_scratch.value_or(false))
+    startup.weights_size = bytes(each * static_cast<double>(model.parameters()));
   startup.weights = startup.weights_size / gb_per_s(kGbPerSecond);
   return startup;
 }

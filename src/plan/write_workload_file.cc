@@ -23,7 +23,7 @@ const std::vector<Section>& sections() {
   static const std::vector<Section> kAll = {
       {"The work",
        {"name", "model", "job", "method", "tokens", "samples", "epochs", "dataset-tokens", "dataset-samples", "seq",
-        "global-batch", "items", "per-item", "rate", "isl", "osl", "mix"}},
+        "global-batch", "from-scratch", "items", "per-item", "rate", "isl", "osl", "mix"}},
       {"Limits", {"deadline", "budget", "ttft-slo", "tpot-slo", "max-gpus", "gpus", "max-power", "power-cap"}},
       {"Where to look", {"objective", "providers", "regions", "purchase", "price", "gpu"}},
       {"Settings: the search chooses what is left out; a list [a, b] restricts it",

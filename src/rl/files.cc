@@ -10,6 +10,7 @@
 #include "base/embedded.h"
 #include "base/format.h"
 #include "hand_over/template.h"
+#include "plan/hand_over_facts.h"
 #include "presets/presets.h"
 #include "rl/rollout.h"
 
@@ -42,7 +43,19 @@ std::string file_of(Framework framework) {
   return std::string(name_of(framework)) + std::string(kEnds[static_cast<std::size_t>(framework)]);
 }
 
-std::string start_of(Framework framework) {
+bool offloads(const RlMemory& memory, Offload what) {
+  return std::find(memory.offloads.begin(), memory.offloads.end(), what) != memory.offloads.end();
+}
+
+// TRL leaves the trainer's memory to DeepSpeed; a reference is sharded with the weights.
+std::string accelerate_offloads(const RlPlan& plan) {
+  const bool weights = offloads(plan.memory, Offload::kWeights) || offloads(plan.memory, Offload::kReference);
+  return std::string(offloads(plan.memory, Offload::kOptimizer) ? " --offload_optimizer_device cpu" : "") +
+         (weights ? " --offload_param_device cpu" : "");
+}
+
+std::string start_of(const RlPlan& plan) {
+  const Framework framework = plan.job.framework;
   switch (framework) {
     case Framework::kVerl:
     case Framework::kOpenRlhf:
@@ -52,11 +65,20 @@ std::string start_of(Framework framework) {
     case Framework::kTrl:
       break;
   }
-  return "accelerate launch --config_file zero3.yaml -m trl.scripts.grpo --config " + file_of(framework);
+  return fmt::format("accelerate launch --config_file zero3.yaml{} -m trl.scripts.grpo --config {}",
+                     accelerate_offloads(plan), file_of(framework));
 }
 
-bool offloads(const RlMemory& memory, Offload what) {
-  return std::find(memory.offloads.begin(), memory.offloads.end(), what) != memory.offloads.end();
+// What a framework moves to the host by itself when trainer and engine share GPUs: NeMo-RL everything (the reference
+// always), OpenRLHF the weights with --deepspeed_enable_sleep.
+std::string own_offloads(const RlPlan& plan) {
+  std::vector<std::string_view> own;
+  for (const Offload what : plan.memory.offloads) {
+    const bool nemo = plan.job.framework == Framework::kNemoRl && what != Offload::kOptimizer;
+    const bool slept = plan.job.framework == Framework::kOpenRlhf && what == Offload::kWeights;
+    if (nemo || slept) own.push_back(name_of(what));
+  }
+  return fmt::format("{}", fmt::join(own, ", "));
 }
 
 // What the files do not do of DAPO: verl's trainer that drops groups of equal rewards runs colocated, and TRL has none.
@@ -99,6 +121,8 @@ void add_header(Facts& facts, const RlRequest& request, const RlPlan& plan) {
       .set("price_sources", price.sources.empty() ? price.file : fmt::format("{}", fmt::join(price.sources, ", ")))
       .set("price_date", price.date ? format_date(*price.date) : "")
       .set("unfiltered", unfiltered(job));
+  const plan::Software& used = plan::software(name_of(job.framework));
+  facts.set("software", used.name).set("software_commit", used.commit).set("software_date", used.date);
   facts.set("algorithm", name_of(job.algorithm))
       .set("framework", name_of(job.framework))
       .set("model", hub.empty() ? given : hub)
@@ -218,7 +242,12 @@ void add_machines(Facts& facts, const RlPlan& plan) {
       .set("offload_optimizer", yes(offloads(plan.memory, Offload::kOptimizer), Framework::kVerl))
       .set("offload_reference", yes(offloads(plan.memory, Offload::kReference), Framework::kVerl))
       .set("offloads_optimizer", offloads(plan.memory, Offload::kOptimizer))
-      .set("start", start_of(job.framework));
+      .set("offloads_optimizer_yaml", yes(offloads(plan.memory, Offload::kOptimizer), Framework::kNemoRl))
+      .set("offloads_reference", offloads(plan.memory, Offload::kReference))
+      .set("critic", job.has_critic())
+      .set("accelerate_offloads", accelerate_offloads(plan))
+      .set("own_offloads", own_offloads(plan))
+      .set("start", start_of(plan));
   const double minutes = std::ceil(std::max(15.0, in_hours(plan.priced.time.total()) * 60 * plan.step.interval.high));
   const auto whole = static_cast<long>(minutes);
   facts.set("time_limit", fmt::format("{}-{:02}:{:02}:00", whole / 1440, whole / 60 % 24, whole % 60));

@@ -1,11 +1,15 @@
 // Files of random plans: what the frameworks would refuse does not occur.
 #include "rl/files.h"
 
+#include <array>
 #include <regex>
+#include <set>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/csv.h"
+#include "base/embedded.h"
 #include "base/yaml.h"
 #include "rl/test_jobs.h"
 
@@ -111,6 +115,46 @@ RC_GTEST_PROP(RlFiles, DapoIsMoreThanItsEstimator, ()) {
       RC_ASSERT(number_after(text, "data.gen_batch_size") >=
                 number_after(text, "data.train_batch_size") / made->plan.job.kept_prompts);
   }
+}
+
+// Every offload that the plan counts on is a flag of the file, or the file says that the framework does it by itself.
+RC_GTEST_PROP(RlFiles, OffloadsAreFlags, ()) {
+  // Of engine, reference, optimizer and weights. verl's values are True, the others' files have the flag only then.
+  const std::array<std::array<const char*, kOffloads>, 4> kFlags = {{
+      {"free_cache_engine=True", "ref\\.[a-z_]+\\.param_offload=True", "actor\\.[a-z_]+\\.optimizer_offload=True",
+       "actor\\.[a-z_]+\\.param_offload=True"},
+      {"# Moved .*engine", "# Moved .*reference", "offload_optimizer_for_logprob: true", "# Moved .*weights"},
+      {"--vllm_enable_sleep", "--ref_reward_offload", "--adam_offload", "# Moved .*weights"},
+      {"vllm_enable_sleep_mode: true", "--offload_param_device cpu", "--offload_optimizer_device cpu",
+       "--offload_param_device cpu"},
+  }};
+  for (const Framework framework : {Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf, Framework::kTrl}) {
+    const auto made = draw_plan(framework);
+    made->plan.memory.offloads.clear();
+    for (int i = made->plan.job.layout.split ? 1 : 0; i < kOffloads; ++i) {
+      if (*rc::gen::arbitrary<bool>()) made->plan.memory.offloads.push_back(static_cast<Offload>(i));
+    }
+    const std::string text = written(*made, name_of(framework));
+    for (const Offload what : made->plan.memory.offloads) {
+      const char* flag = kFlags[static_cast<std::size_t>(framework)][static_cast<std::size_t>(what)];
+      RC_ASSERT(std::regex_search(text, std::regex(flag)));
+    }
+    RC_ASSERT(text.find("# Software: ") != std::string::npos);
+  }
+}
+
+// data/flags.csv lists what OpenRLHF's parser knows.
+RC_GTEST_PROP(RlFiles, FlagsOfOpenRlhfAreKnown, ()) {
+  static const std::set<std::string> kKnown = [] {
+    const Csv csv = *Csv::parse("flags.csv", std::string(embedded_file("flags.csv")));
+    std::set<std::string> flags;
+    for (const CsvRow& row : csv.rows())
+      if (csv.cell(row, "project") == "openrlhf") flags.insert(std::string(csv.cell(row, "flag")));
+    return flags;
+  }();
+  const std::string text = written(*draw_plan(Framework::kOpenRlhf), "openrlhf");
+  const std::regex flag("\n  (--[a-z_0-9]+)");
+  for (std::sregex_iterator at(text.begin(), text.end(), flag), end; at != end; ++at) RC_ASSERT(kKnown.contains((*at)[1]));
 }
 
 RC_GTEST_PROP(RlFiles, YamlIsReadable, ()) {

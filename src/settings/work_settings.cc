@@ -15,6 +15,8 @@ constexpr Setting kRows[] = {
     count("dataset-samples", "1.28M", 1, kMostWork, "sequences or images in the data set"),
     count("global-batch", "128", 1, 1e7, "samples per optimizer step")
         .or_words("128, more for runs over 2B tokens; images: 256"),
+    yes_no("from-scratch", "start from random weights instead of a checkpoint")
+        .or_words("yes above 20 tokens per parameter"),
     duration("checkpoint-every", "4h", kMinute, kTenYears, "longest time between two checkpoints").or_else("4h"),
 
     section("Serving", Jobs::kServe),
@@ -79,7 +81,8 @@ constexpr Setting kRows[] = {
         .or_else("0.05"),
     bandwidth("checkpoint-rate", "1GB/s", 1e5, 1e14, "speed at which all machines together write checkpoints")
         .or_words("1GB/s for each machine that writes"),
-    size("storage", "2TB", 0, 1e19, "storage kept for the length of the job"),
+    size("storage", "2TB", 0, 1e19, "storage kept for the length of the job")
+        .or_words("the checkpoints, or the items and results, of the job"),
     money("storage-price", "0.08", 0, 100, "storage price, USD per GB-month").or_else("0.08"),
     size("egress", "500GB", 0, 1e19, "data transferred out of the cloud, once"),
     money("egress-price", "0.09", 0, 100, "egress price, USD per GB").or_else("0.09"),

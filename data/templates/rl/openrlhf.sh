@@ -13,6 +13,10 @@ python3 -m openrlhf.cli.train_ppo_ray \
   --ref_num_nodes {{train_nodes}} \
   --ref_num_gpus_per_node {{train_node_gpus}} \
 {{/kl}}
+{{#critic}}
+  --critic_num_nodes {{train_nodes}} \
+  --critic_num_gpus_per_node {{train_node_gpus}} \
+{{/critic}}
   --vllm_num_engines {{engines}} \
   --vllm_tensor_parallel_size {{rollout_tp}} \
   --vllm_gpu_memory_utilization {{memory_share}} \
@@ -27,6 +31,9 @@ python3 -m openrlhf.cli.train_ppo_ray \
 {{#offloads_optimizer}}
   --adam_offload \
 {{/offloads_optimizer}}
+{{#offloads_reference}}
+  --ref_reward_offload \
+{{/offloads_reference}}
   --init_kl_coef {{kl_coefficient}} \
   --n_samples_per_prompt {{samples}} \
   --rollout_batch_size {{prompts}} \

@@ -45,7 +45,21 @@ python3 -m {{entry}}{{#config}} --config-name={{config}}{{/config}} \
   actor_rollout_ref.actor.fsdp_config.optimizer_offload={{offload_optimizer}} \
   actor_rollout_ref.ref.fsdp_config.param_offload={{offload_reference}} \
 {{/megatron}}
+{{#critic}}
+  critic.model.path={{'model'}} \
+{{#megatron}}
+  critic.megatron.param_offload={{offload_optimizer}} \
+  critic.megatron.optimizer_offload={{offload_optimizer}} \
+{{/megatron}}
+{{^megatron}}
+  critic.model.fsdp_config.param_offload={{offload_optimizer}} \
+  critic.model.fsdp_config.optimizer_offload={{offload_optimizer}} \
+{{/megatron}}
+{{/critic}}
   actor_rollout_ref.rollout.name=vllm \
+{{^split}}
+  actor_rollout_ref.rollout.free_cache_engine=True \
+{{/split}}
   actor_rollout_ref.rollout.n={{samples}} \
   actor_rollout_ref.rollout.tensor_model_parallel_size={{rollout_tp}} \
   actor_rollout_ref.rollout.gpu_memory_utilization={{memory_share}} \

@@ -1,0 +1,110 @@
+// Every assumption of a plan's cost is a line of its files, or what they ask the user to fill in.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/csv.h"
+#include "base/embedded.h"
+#include "plan/hand_over.h"
+#include "plan/test_requests.h"
+
+namespace rightsize::plan {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string written(const Given& given, Target target = Target::kKubernetes) {
+  Request request = request_of(given);
+  request.plans_only = true;
+  const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
+  EXPECT_FALSE(found.plans.empty());
+  if (found.plans.empty()) return {};
+  const Result<std::string> file = hand_over(target, request, found.plans.front());
+  EXPECT_TRUE(file);
+  return file.value_or("");
+}
+
+Given with(Given given, const Given& more) {
+  given.insert(given.end(), more.begin(), more.end());
+  return given;
+}
+
+// The second version of FSDP leaves 4-bit weights whole on every GPU.
+TEST(Assumptions, ShardedFourBitWeightsAreStoredSoThatTheyCanBe) {
+  const std::string file = written({{"model", "llama-3.1-8b"},
+                                    {"method", "qlora"},
+                                    {"tokens", "10M"},
+                                    {"gpu", "h100-sxm"},
+                                    {"gpus", "2"},
+                                    {"zero", "3"}});
+  EXPECT_THAT(file, HasSubstr("\"version\": 1"));
+  EXPECT_THAT(file, HasSubstr("--bnb_4bit_quant_storage bfloat16"));
+}
+
+// Pretraining starts from the model's sizes, fine-tuning from its weights; a scaled shape has no weights.
+TEST(Assumptions, RandomWeightsComeWithTheShape) {
+  const Given gpus = {{"gpu", "h100-sxm"}, {"gpus", "8"}};
+  const Given megatron = with({{"model", "llama-3.1-8b"}, {"stack", "megatron"}}, gpus);
+  const std::string long_run = written(with(megatron, {{"tokens", "1T"}}));
+  EXPECT_THAT(long_run, HasSubstr("--num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336"));
+  EXPECT_THAT(long_run, Not(HasSubstr("--pretrained-checkpoint")));
+  for (const std::string& file : {written(with(megatron, {{"tokens", "1B"}})),
+                                  written(with(megatron, {{"tokens", "1T"}, {"from-scratch", "no"}}))}) {
+    EXPECT_THAT(file, HasSubstr("--pretrained-checkpoint"));
+    EXPECT_THAT(file, Not(HasSubstr("--num-layers")));
+    EXPECT_THAT(file, HasSubstr("--lr "));
+    EXPECT_THAT(file, HasSubstr("--tokenizer-model"));
+  }
+  const std::string scaled =
+      written(with({{"model", "1.5B like llama"}, {"stack", "torchtitan"}, {"tokens", "1B"}}, gpus));
+  EXPECT_THAT(scaled, Not(HasSubstr("initial_load_path")));
+  EXPECT_THAT(scaled, Not(HasSubstr("hf download")));
+  EXPECT_FALSE(read_given({{"model", "gpt2"}, {"method", "lora"}, {"tokens", "1B"}, {"from-scratch", "yes"}}));
+}
+
+TEST(Assumptions, EncodersAreServedByVllm) {
+  const std::string file = written({{"model", "BAAI/bge-reranker-v2-m3"},
+                                    {"job", "serve"},
+                                    {"rate", "20/s"},
+                                    {"isl", "350"},
+                                    {"ttft-slo", "1s"},
+                                    {"gpu", "l40s"}});
+  EXPECT_THAT(file, HasSubstr("--runner pooling"));
+  EXPECT_THAT(file, HasSubstr("vllm/vllm-openai"));
+  EXPECT_THAT(file, Not(HasSubstr("SERVE_SCRIPT")));
+}
+
+TEST(Assumptions, PublishedDraftModelsAreNamed) {
+  const Given service = {{"job", "serve"},       {"rate", "1/s"},     {"gpu", "h100-sxm"},
+                         {"speculate", "eagle3"}, {"ttft-slo", "5s"}, {"tpot-slo", "100ms"}};
+  EXPECT_THAT(written(with({{"model", "meta-llama/Llama-3.1-8B-Instruct"}}, service)),
+              HasSubstr("yuhuili/EAGLE3-LLaMA3.1-Instruct-8B"));
+  EXPECT_THAT(written(with({{"model", "qwen2.5-7b"}}, service)), HasSubstr("REPLACE-BY-A-DRAFT-MODEL"));
+  const Csv csv = *Csv::parse("draft_models.csv", std::string(embedded_file("draft_models.csv")));
+  for (const CsvRow& row : csv.rows()) {
+    for (const char* column : {"model", "method", "draft", "source", "read"})
+      EXPECT_FALSE(csv.cell(row, column).empty()) << csv.cell(row, "model");
+  }
+}
+
+// Machines that run for some hours are started and stopped by the file, or its header has both costs.
+TEST(Assumptions, HoursOfTheDayAreASchedule) {
+  const Given service = {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "20/s"}, {"hours-per-day", "10"}};
+  const std::string kubernetes = written(service);
+  EXPECT_THAT(kubernetes, HasSubstr("kind: ScaledObject"));
+  EXPECT_THAT(kubernetes, HasSubstr("start: 0 0 * * *"));
+  EXPECT_THAT(kubernetes, HasSubstr("end: 0 10 * * *"));
+  EXPECT_THAT(kubernetes, HasSubstr("minReplicaCount: 0"));
+  EXPECT_THAT(kubernetes, Not(HasSubstr("on a schedule")));
+  EXPECT_THAT(written(service, Target::kSlurm), HasSubstr("on a schedule"));
+}
+
+// Pods that load a terabyte are given the time, and do it once.
+TEST(Assumptions, LargeWeightsAreKeptOnAVolume) {
+  const Given limits = {{"job", "serve"}, {"rate", "1/s"}, {"ttft-slo", "10s"}, {"tpot-slo", "100ms"}};
+  EXPECT_THAT(written(with({{"model", "llama-3.1-70b"}, {"gpu", "h200-sxm"}}, limits)), HasSubstr("-weights"));
+  EXPECT_THAT(written(with({{"model", "llama-3.1-8b"}}, limits)), Not(HasSubstr("-weights")));
+}
+
+}  // namespace
+}  // namespace rightsize::plan
