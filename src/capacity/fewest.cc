@@ -1,8 +1,10 @@
 // The fewest replicas that meet every SLO: bisection over counts, and over the settings of the engine at each count.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "capacity/planner.h"
+#include "capacity/screen.h"
 
 namespace rightsize::capacity {
 namespace {
@@ -17,6 +19,9 @@ constexpr double kDelays[] = {0, 0.05, 0.2};
 constexpr double kFirstLookError = 1.03, kGlanceError = 1.3;
 // A glance decides about a percentile only with this many requests beyond it.
 constexpr double kEnoughBeyond = 50;
+// With this many requests in flight per replica, and several replicas to choose from, a request hardly ever meets
+// another.
+constexpr double kIdle = 0.3, kSeveral = 8;
 
 // The smallest number in [least, last] for which `enough` holds, assuming that it holds for all larger ones; last + 1
 // if there is none. Moves from the guess in growing strides until the answer is bracketed, then bisects.
@@ -72,9 +77,17 @@ Planner::Range Planner::range_of(std::size_t replica, const ReplicaCounts& count
   };
   Range range{.step = counts.step};
   if (!(screened_[replica] > 0)) return range;
-  range.least = steps_for(capacity(one)), range.last = counts.most / counts.step;
+  range.least = steps_for(capacity(one)), range.last = std::min(counts.most, idle_from(replica)) / counts.step;
+  range.last = std::max(range.last, std::min(counts.most / counts.step, range.least));
   range.guess = std::min(std::max(range.least, steps_for(screened_[replica])), range.last);
   return range;
+}
+
+int Planner::idle_from(std::size_t replica) const {
+  if (sim::trace_of(service_.arrivals) != nullptr) return std::numeric_limits<int>::max();  // it may have bursts
+  const double peak = in_requests_per_s(sim::peak_rate(service_.arrivals).value_or(RequestsPerSecond{}));
+  const double present = peak * in_seconds(screened_latency(service_, replicas_[replica], 0));
+  return static_cast<int>(std::min(std::max(kSeveral, std::ceil(present / kIdle)), 1e9));
 }
 
 // Token engines: the limits above. Batches: every size with this delay, the fastest at a glance first; those that are
@@ -164,7 +177,13 @@ std::optional<Assessment> Planner::kept_with(std::size_t replica, int count) con
 }
 
 int Planner::first_candidate(std::size_t replica, const Range& range) const {
-  return smallest(range.least, range.last, range.guess, [&](int n) { return may_keep(replica, n * range.step); });
+  const auto enough = [&](int n) { return may_keep(replica, n * range.step); };
+  // Where a lone request is close to a limit, no number may be enough.
+  constexpr double kClose = 0.8;
+  Configuration most;
+  most.groups = {{replica, range.last * range.step}};
+  if (range.last > range.guess && bound(most) > kClose && !enough(range.last)) return range.last + 1;
+  return smallest(range.least, range.last, range.guess, enough);
 }
 
 int Planner::at_least(std::size_t replica, const ReplicaCounts& counts) const {

@@ -74,6 +74,9 @@ class Planner {
   // others do, with those. Empty if no allowed number does.
   std::optional<Assessment> fewest(std::size_t replica, const ReplicaCounts& counts) const;
 
+  // The replicas at which hardly any request meets another: if they miss an SLO, more of them miss it too.
+  int idle_from(std::size_t replica) const;
+
   // A lower estimate of fewest() from short runs, which take much less time. At most counts.most.
   int at_least(std::size_t replica, const ReplicaCounts& counts) const;
 

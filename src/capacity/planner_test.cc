@@ -49,6 +49,21 @@ Configuration of(int replicas) {
   return c;
 }
 
+// A limit that idle replicas miss is missed by any number of them, and that is found without simulating thousands.
+RC_GTEST_PROP(Fewest, NoNumberOfReplicasMeetsALimitThatIdleOnesMiss, ()) {
+  const double rate = *rc::gen::element(0.5, 3.0, 20.0), isl = *rc::gen::element(500.0, 8000.0);
+  Service service = language_service(rate, isl, 100, {{Quantity::kTtft, Statistic::kP95, seconds(1000)}});
+  service.lengths.size_variation = 1;
+  const Planner open(service, {language_replica()});
+  const int idle = open.idle_from(0);
+  const Seconds alone = open.assess(of(idle), {8'000, 1})->value(service.slos.front());
+  service.slos.front().limit = alone * *rc::gen::element(0.93, 0.97);
+  const Planner tight(service, {language_replica()});
+  RC_ASSERT(!tight.fewest(0, {.most = 1 << 20}));
+  service.slos.front().limit = alone * 1.1;
+  RC_ASSERT(Planner(service, {language_replica()}).fewest(0, {.most = 1 << 20}).has_value());
+}
+
 TEST(Slo, ReadsSlosAndRefusesOtherText) {
   const auto slos = parse_slos("p95=50ms");
   ASSERT_TRUE(slos);

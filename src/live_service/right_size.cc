@@ -9,6 +9,7 @@
 #include "capacity/planner.h"
 #include "plan/read_request.h"
 #include "plan/search_serving.h"
+#include "plan/widen.h"
 
 namespace rightsize::live_service {
 namespace {
@@ -33,7 +34,7 @@ class Sizing {
       result_.notes.emplace_back(
           "the engine publishes no histogram of lengths; they are assumed to vary as in public traces");
     if (d_.gpu != nullptr) size_here();
-    for (const plan::Plan& one : plan::recommend(request, book_, constants_).plans) add_move(one);
+    for (const plan::Plan& one : plan::recommend_widely(request, book_, constants_).plans) add_move(one);
     result_.request = std::move(request);
     result_.unexplained = unexplained();
     choose();
@@ -101,7 +102,8 @@ class Sizing {
     capacity::Service fewer_tokens = service_;
     fewer_tokens.arrivals = std::shared_ptr<const sim::Trace>(std::move(trace));
     if (const auto found = fewest(capacity::Planner(fewer_tokens, {here.replica}), replicas))
-      result_.larger_cache = {(1 + *d_.prefix_hit) / 2, (replicas - found->configuration.replicas()) * d_.gpus_per_replica};
+      result_.larger_cache = {(1 + *d_.prefix_hit) / 2,
+                              (replicas - found->configuration.replicas()) * d_.gpus_per_replica};
   }
 
   // A service with more than one replica should survive the loss of one, as in the plans of `recommend`.

@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 
+#include "memory/tape/plan.h"
+
 namespace rightsize::memory {
 namespace {
 
@@ -58,6 +60,7 @@ std::shared_ptr<const tape::TrainingSurface> surface_of(const ModelShape& model,
   static ReplayCache<std::shared_ptr<const tape::TrainingSurface>> kept;
   Job alike = job;  // a surface does not depend on the batch or on the number of data-parallel groups
   alike.batch = 1;
+  alike.train.accumulation = tape::micro_batches_held(job);
   const int group = job.parallel.tensor * job.parallel.pipeline * job.parallel.context;
   alike.parallel.gpus = group * (job.parallel.data() > 1 ? 2 : 1);
   return kept.get(key_of(model, alike), make);
@@ -67,7 +70,9 @@ tape::TrainingPeak peak_of(const ModelShape& model, const Job& job) {
   const auto make = [&] { return tape::replay_training(model, job); };
   if (!model.forward) return make();
   static ReplayCache<tape::TrainingPeak> kept;
-  return kept.get(key_of(model, job), make);
+  Job alike = job;
+  alike.train.accumulation = tape::micro_batches_held(job);
+  return kept.get(key_of(model, alike), make);
 }
 
 }  // namespace rightsize::memory

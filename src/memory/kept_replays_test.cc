@@ -19,6 +19,10 @@ model::Job any_job() {
   job.train.fused_kernels = *rc::gen::arbitrary<bool>();
   job.parallel.gpus = *rc::gen::element(1, 2, 8);
   job.parallel.zero = job.parallel.gpus > 1 ? *rc::gen::element(0, 3) : 0;
+  job.parallel.pipeline = *rc::gen::element(1, 1, 2, 4);
+  job.parallel.pipeline_interleave = job.parallel.pipeline > 1 ? *rc::gen::element(1, 3) : 1;
+  job.parallel.gpus *= job.parallel.pipeline;
+  job.train.accumulation = *rc::gen::inRange(1, 12);
   return job;
 }
 

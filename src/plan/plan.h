@@ -168,7 +168,7 @@ struct Shortfall {
     kGlobalBatch,    // `need_gpus` samples per step are not divisible by the `have_gpus` GPUs of a machine
     kReplicas,       // two replicas need `need_gpus` of `have_gpus`
     kSloAlone,       // the SLO takes `need_time` on `need_gpus` without load
-    kSloUnderLoad,   // no number of GPUs up to `have_gpus` meets `slos`
+    kSloUnderLoad,   // no number of GPUs up to `have_gpus` meets `slos`; 0: no number at all
     kInterruptions,  // too frequent to save work in between
     kDeadline,       // `need_time`, `have_time`
     kBudget,         // `need_cost`, `have_cost`

@@ -479,10 +479,12 @@ ServingSearch::Confirmed ServingSearch::confirm(Option& option, Obstacles& obsta
     set_replicas(interest.most + interest.step, option);
     return Confirmed::kTakesMore;
   }
-  obstacles[{machines.gpu->name, RejectionStage::kSlo}].add(machines.all_offers, 1,
-                                                            {.kind = Shortfall::Kind::kSloUnderLoad,
-                                                             .have_gpus = counts.most * replica_gpus(option.job),
-                                                             .slos = planner_.service().slos});
+  const bool idle = planner_.idle_from(option.replica) <= counts.most;
+  obstacles[{machines.gpu->name, RejectionStage::kSlo}].add(
+      machines.all_offers, 1,
+      {.kind = Shortfall::Kind::kSloUnderLoad,
+       .have_gpus = idle ? 0 : counts.most * replica_gpus(option.job),
+       .slos = planner_.service().slos});
   return Confirmed::kNever;
 }
 

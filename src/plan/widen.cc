@@ -22,8 +22,8 @@ double times_more(const Recommendation& found) {
     if (row.partly) continue;
     if (s.kind == Kind::kDeadline) least = std::min(least, s.need_time / s.have_time);
     if (s.kind == Kind::kGpus && s.have_gpus > 0) least = std::min(least, 1.0 * s.need_gpus / s.have_gpus);
-    if (s.kind == Kind::kMemory || s.kind == Kind::kReplicas || s.kind == Kind::kSloUnderLoad)
-      least = std::min(least, 1.0);
+    const bool too_few = s.kind == Kind::kSloUnderLoad && s.have_gpus > 0;
+    if (s.kind == Kind::kMemory || s.kind == Kind::kReplicas || too_few) least = std::min(least, 1.0);
   }
   return least < 1e300 ? std::max(1.0, least) : 0;
 }
@@ -32,13 +32,14 @@ int wider_limit(int limit, double times) {
   return std::bit_ceil(static_cast<unsigned>(std::min<double>(kMost, limit * times * kStep)));
 }
 
-// Whether the limit may have decided: it leaves little room, or a GPU misses the deadline with all that it allows.
+// Whether the limit may have decided: it leaves little room, or only prices to confirm, or a GPU misses the deadline
+// with all that it allows.
 bool may_decide(const Request& request, const Recommendation& found) {
   if (request.objective != Objective::kCost) return false;
   const bool used_up = 2 * found.best()->gpus > request.limits.max_gpus;
-  return used_up || std::any_of(found.rejected.begin(), found.rejected.end(), [](const Rejection& row) {
-           return !row.partly && row.stage == RejectionStage::kDeadline;
-         });
+  return used_up || !found.best()->price.may_lead() ||
+         std::any_of(found.rejected.begin(), found.rejected.end(),
+                     [](const Rejection& row) { return !row.partly && row.stage == RejectionStage::kDeadline; });
 }
 
 std::string machines_in(const std::vector<market::OwnHardware>& own) {
@@ -79,7 +80,7 @@ std::optional<UnusedOwn> unused_own(const Request& request, const Recommendation
 
 Recommendation within_own_limits(Request& request, const market::PriceBook& book, const perf::Constants& constants) {
   Recommendation found = recommend(request, book, constants);
-  if (!request.limits.max_gpus_assumed) return found;
+  if (!request.limits.max_gpus_assumed || request.limits.gpus) return found;
   while (found.plans.empty() && request.limits.max_gpus < kMost) {
     const double times = times_more(found);
     if (!(times > 0)) return found;
@@ -92,7 +93,9 @@ Recommendation within_own_limits(Request& request, const market::PriceBook& book
   more.limits.more_than_gpus = request.limits.max_gpus;
   more.limits.max_gpus = wider_limit(request.limits.max_gpus, 1);
   const Recommendation with_more = recommend(more, book, constants);
-  if (with_more.best() == nullptr || with_more.best()->cost > found.best()->cost * kCheaper) return found;
+  if (with_more.best() == nullptr) return found;
+  const bool confirms = with_more.best()->price.may_lead() && !found.best()->price.may_lead();
+  if (!confirms && with_more.best()->cost > found.best()->cost * kCheaper) return found;
   request.limits.max_gpus = more.limits.max_gpus;
   return recommend(request, book, constants);
 }

@@ -9,8 +9,8 @@
 
 #include "base/cancel.h"
 #include "base/parse_units.h"
-#include "plan/plan.h"
 #include "plan/read_request.h"
+#include "plan/widen.h"
 
 namespace rightsize::portfolio {
 namespace {
@@ -61,8 +61,8 @@ class OptionMaker {
   }
 
   // Recommended plans, rented for this workload alone.
-  void add_bought(const Request& request, Workload& w) {
-    for (const Plan& plan : plan::recommend(request, book_, constants_).plans) {
+  void add_bought(Request request, Workload& w) {
+    for (const Plan& plan : plan::recommend_widely(request, book_, constants_).plans) {
       const catalog::Price& price = *plan.offer.price;
       Option option;
       option.where = fmt::format("{} {} {}", plan.offer.machine->provider, plan.offer.machine->instance, price.region);
@@ -132,7 +132,7 @@ class OptionMaker {
         fmt::format("{} {} {}", request.name, in_requests_per_s(request.work.rate), request.limits.gpus.value_or(0)),
         gpu.name);
     if (const auto known = found_.find(key); known != found_.end()) return known->second;
-    const plan::Recommendation found = plan::recommend(request, book_, constants_);
+    const plan::Recommendation found = plan::recommend_widely(request, book_, constants_);
     Found& made = found_[key];
     if (const Plan* best = found.best()) made = {best->gpus, in_hours(best->time.total())};
     return made;

@@ -29,8 +29,8 @@ std::vector<Preset> presets();
 std::vector<std::string> preset_names();
 
 // The Hub ID ("owner/name") of the model that the user typed: a typed ID or address of the Hub as it is, since a chat
-// model has the shape of its base model but other weights; a built-in model's own ID for its names. Empty for paths,
-// and for names such as "llama-2-13b-chat", whose shape is built in but whose ID is not.
+// model has the shape of its base model but other weights; a built-in model's own ID for its names, also for short ones
+// that are taken for it. Empty for paths, and for names such as "llama-2-13b-chat": its shape is built in, its ID not.
 std::string hub_id(std::string_view typed);
 
 // How a name was understood where it is not that of a built-in model, as a sentence without a full stop: "X has the

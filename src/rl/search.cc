@@ -347,8 +347,10 @@ void add_rollout_costs(const RlRequest& request, const std::vector<plan::Machine
 
 }  // namespace
 
-RlRecommendation recommend_rl(const RlRequest& request, const market::PriceBook& book,
-                              const perf::Constants& constants) {
+namespace {
+
+RlRecommendation recommend_within(const RlRequest& request, const market::PriceBook& book,
+                                  const perf::Constants& constants) {
   RlRecommendation result;
   const plan::Request& wanted = request.request;
   const auto classes = std::make_shared<std::vector<plan::MachineClass>>(
@@ -371,8 +373,11 @@ RlRecommendation recommend_rl(const RlRequest& request, const market::PriceBook&
     for (const auto& [job, step] : search.details) jobs.push_back(job);
     add_rollout_costs(request, *result.rollout_classes, jobs, found->options.data(), candidates);
   }
-  std::sort(candidates.begin(), candidates.end(),
-            [&](const plan::PricedOption& a, const plan::PricedOption& b) { return plan::is_better(wanted, a, b); });
+  // A GPU without benchmarks is a test, not a plan, unless the user asks for it.
+  const auto is_guess = [&](const plan::PricedOption& c) { return c.is_extrapolated() && wanted.filter.gpus.empty(); };
+  std::sort(candidates.begin(), candidates.end(), [&](const plan::PricedOption& a, const plan::PricedOption& b) {
+    return is_guess(a) != is_guess(b) ? is_guess(b) : plan::is_better(wanted, a, b);
+  });
   result.classes = classes, result.found = found;
   std::set<RlKind> seen;
   for (const plan::PricedOption& candidate : candidates) {
@@ -396,6 +401,19 @@ RlRecommendation recommend_rl(const RlRequest& request, const market::PriceBook&
   }
   if (!result.plans.empty() && !wanted.plans_only) add_changes(request, search, result);
   return result;
+}
+
+}  // namespace
+
+RlRecommendation recommend_rl(RlRequest& request, const market::PriceBook& book, const perf::Constants& constants) {
+  constexpr int kMost = 1024, kMore = 4;
+  plan::PlanLimits& limits = request.request.limits;
+  RlRecommendation found = recommend_within(request, book, constants);
+  while (found.plans.empty() && limits.max_gpus_assumed && !limits.gpus && limits.max_gpus < kMost) {
+    limits.max_gpus *= kMore;
+    found = recommend_within(request, book, constants);
+  }
+  return found;
 }
 
 }  // namespace rightsize::rl

@@ -68,7 +68,7 @@ struct RlRecommendation {
   std::shared_ptr<const plan::FoundOptions> found;
 };
 
-RlRecommendation recommend_rl(const RlRequest& request, const market::PriceBook& book,
-                              const perf::Constants& constants);
+// Where --max-gpus was not given and our default leaves no plan, the limit is raised; `request` then has it.
+RlRecommendation recommend_rl(RlRequest& request, const market::PriceBook& book, const perf::Constants& constants);
 
 }  // namespace rightsize::rl

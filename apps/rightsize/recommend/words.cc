@@ -325,7 +325,8 @@ NeedAndHave describe_shortfall(const plan::Shortfall& s) {
       std::vector<std::string> slos;
       for (const capacity::Slo& slo : s.slos)
         slos.push_back(fmt::format("{} {}", capacity::describe(slo), format_duration(slo.limit)));
-      return {fmt::format("more than {}", plural(s.have_gpus, "GPU")),
+      return {s.have_gpus > 0 ? fmt::format("more than {}", plural(s.have_gpus, "GPU"))
+                              : std::string("a longer limit (more GPUs do not help)"),
               slos.empty() ? "the load" : fmt::format("{}", fmt::join(slos, ", "))};
     }
     case Kind::kInterruptions:
@@ -381,13 +382,11 @@ std::string price_doubt(const market::PriceOutlook& price) {
 }
 
 std::string describe_evidence(const market::PriceOutlook& price) {
-  const int own = price.sources - price.others;
   std::string text = price.age ? fmt::format("price {:.0f} days old, ", in_days(*price.age)) : "price undated, ";
-  text += price.unconfirmed ? std::string("unconfirmed")
-          : own == 1        ? std::string("one source")
-                            : fmt::format("{} sources", own);
-  if (price.others > 0)
-    text += fmt::format("; {} other provider{} close", price.others, price.others == 1 ? " is" : "s are");
+  text += price.unconfirmed    ? std::string("unconfirmed")
+          : price.sources == 1 ? std::string("one source")
+                               : fmt::format("{} sources agree", price.sources);
+  if (price.others > 0) text += fmt::format(" ({} at other providers)", price.others);
   return text;
 }
 

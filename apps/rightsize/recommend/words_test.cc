@@ -38,6 +38,16 @@ struct RecommendWords : testing::Test {
   plan::PlanOutline other;
 };
 
+// The text has the number that the JSON has.
+TEST_F(RecommendWords, EvidenceCountsTheSourcesThatTheDocumentCounts) {
+  for (const int others : {0, 1, 3}) {
+    market::PriceOutlook outlook;
+    outlook.others = others, outlook.sources = 1 + others;
+    EXPECT_THAT(describe_evidence(outlook),
+                HasSubstr(others == 0 ? "one source" : fmt::format("{} sources", outlook.sources)));
+  }
+}
+
 TEST_F(RecommendWords, AnOutlineNamesTheMachinesToOrder) {
   EXPECT_EQ(describe_outline(other), "2 x g2 (1 x a10g) from gcp, on-demand");
 }
