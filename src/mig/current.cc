@@ -233,6 +233,8 @@ Checked<std::vector<PartedLayout>> read_mig_parted(const std::string& file, cons
         read.layout.insert(read.layout.end(), static_cast<std::size_t>(*number), Instance{*index, -1});
       }
     });
+    if (read.layout.size() > static_cast<std::size_t>(kMostSlices))
+      read.layout.clear(), read.problem = "more slices than any GPU has";
   };
   const YamlValue* configs = document.root().find("mig-configs");
   if (configs == nullptr || configs->kind != YamlValue::Kind::kMapping)
@@ -241,6 +243,9 @@ Checked<std::vector<PartedLayout>> read_mig_parted(const std::string& file, cons
     if (entries.kind != YamlValue::Kind::kList) return mistake(entries, "a configuration must be a list");
     for (const YamlValue& entry : entries.list) read_entry(name, entry);
   });
+  // Without slices, MIG is off.
+  std::erase_if(layouts, [](const PartedLayout& read) { return read.layout.empty() && read.problem.empty(); });
+  if (errors.empty() && layouts.empty()) errors.push_back(bad_input(fmt::format("{} has no MIG slices", file)));
   if (!errors.empty()) return fail(std::move(errors));
   return layouts;
 }

@@ -1,4 +1,4 @@
-// Any bytes as a layout, as running instances, and as the driver's list of profiles.
+// Any bytes as a layout, as running instances, as a mig-parted file, and as the driver's list of profiles.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -30,5 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Checked<std::vector<mig::ListedProfile>> listed = mig::read_profile_list("fuzz.txt", text);
   if (!listed && describe(listed.error()).empty()) std::abort();
   if (listed) (void)mig::differences(*listed, kGeometry);
+  const auto parted = mig::read_mig_parted("fuzz.yaml", text, kGeometry);
+  if (!parted && describe(parted.error()).empty()) std::abort();
+  for (std::size_t i = 0; parted && i < parted->size(); ++i) (void)kGeometry.place((*parted)[i].layout);
   return 0;
 }
