@@ -250,8 +250,7 @@ void read_sizes(const ModelShape& shape, ModelWork& work) {
   work.active_parameters = static_cast<double>(shape.active_parameters());
   work.head_parameters = work.vocabulary * work.hidden;
   work.tied = shape.tied_embeddings;
-  work.narrow_cache = shape.narrow_cache;
-  work.checkpoint = model::checkpoint_precision(shape);
+  work.checkpoint = memory::checkpoint_of(shape);
   work.logit_softcap = shape.forward->logit_softcap > 0;
   work.head = head_of(shape);
   for (const Weight& weight : shape.weights) {
@@ -410,6 +409,7 @@ ModelWork work_of(const ModelShape& shape) {
   work.tower_images = shape.tower_images;
   constexpr double kFramesPerSecond = 50;  // of Whisper, behind its convolutions
   work.audio_seconds = static_cast<double>(shape.encoder_context) / kFramesPerSecond;
+  if (work.audio_seconds > 0) work.speech_layers = shape.layers;
   return work;
 }
 

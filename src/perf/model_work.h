@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "memory/kv_cache.h"
 #include "model/job.h"
 #include "model/model_shape.h"
 
@@ -127,13 +128,13 @@ struct ModelWork {
 
   // Mixture-of-experts layers; zero if there are none.
   double experts = 0, experts_per_token = 0, expert_layers = 0;
-  bool narrow_cache = true;                               // as in ModelShape
-  model::Precision checkpoint = model::Precision::kBf16;  // format the weights are published in
+  memory::Checkpoint checkpoint;  // the published weights
 
   std::shared_ptr<const ModelWork> tower;  // encodes the images of a prompt
   double tower_images = 0;
   std::optional<ImageWork> pipeline;
   double audio_seconds = 0;  // audio per request; 0: not a speech model
+  double speech_layers = 0;  // of its decoder
 
   std::vector<LayerWork> kinds;
   std::vector<WorkOp> ends;  // operations outside the layers
