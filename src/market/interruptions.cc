@@ -148,9 +148,9 @@ std::optional<SpotCost> spot_cost(InterruptibleJob job, const PriceOutlook& pric
 
 double interruptions_per_hour(double share_per_month) { return -std::log(1 - share_per_month) / in_hours(kMonth); }
 
-Usd side_costs(Seconds total, const JobAssumptions& a) {
+Usd side_costs(Seconds total, Bytes kept, const JobAssumptions& a) {
   constexpr double kGigabyte = 1e9;
-  return usd(in_bytes(a.storage) / kGigabyte * a.storage_usd_per_gb_month * (total / kMonth) +
+  return usd(in_bytes(a.storage.value_or(kept)) / kGigabyte * a.storage_usd_per_gb_month * (total / kMonth) +
              in_bytes(a.egress) / kGigabyte * a.egress_usd_per_gb);
 }
 

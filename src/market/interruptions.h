@@ -30,7 +30,7 @@ struct JobAssumptions {
   std::optional<BytesPerSecond> checkpoint_total = {};  // of all machines together, if the user gave it
   // However rarely machines fail: bugs and bad data also end a run, and must not cost a day of work.
   Seconds checkpoint_every = hours(4);
-  Bytes storage;  // held for the length of the job
+  std::optional<Bytes> storage;  // held for the length of the job; empty: the checkpoints that it keeps
   double storage_usd_per_gb_month = 0.08;
   Bytes egress;  // moved out once
   double egress_usd_per_gb = 0.09;
@@ -89,7 +89,7 @@ inline constexpr Seconds kJobOutlook = hours(24);
 // The rate at which this share of machines is interrupted within a month, as the AWS spot advisor states it.
 double interruptions_per_hour(double share_per_month);
 
-// Storage and egress of a job of this length.
-Usd side_costs(Seconds total, const JobAssumptions& assumptions);
+// Storage and egress of a job of this length that keeps checkpoints of this size.
+Usd side_costs(Seconds total, Bytes kept, const JobAssumptions& assumptions);
 
 }  // namespace rightsize::market

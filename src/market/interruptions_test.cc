@@ -151,7 +151,9 @@ TEST(SideCosts, AreStorageByTheMonthAndOneTransferOut) {
   JobAssumptions a;
   a.storage = gb(1000);
   a.egress = gb(10);
-  EXPECT_NEAR(in_usd(side_costs(kMonth, a)), 80 + 0.9, 1e-9);
+  EXPECT_NEAR(in_usd(side_costs(kMonth, gb(5), a)), 80 + 0.9, 1e-9);
+  a.storage.reset();
+  EXPECT_NEAR(in_usd(side_costs(kMonth, gb(500), a)), 40 + 0.9, 1e-9);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "perf/benchmark.h"
 #include "plan/hand_over.h"
+#include "plan/hand_over_parts.h"
 #include "plan/startup.h"
 
 namespace rightsize::plan {
@@ -91,14 +92,26 @@ void set_cost(const Request& request, PricedOption& c) {
 // Above every cost.
 constexpr double kNever = 1e300;
 
-// 1 to 1.05 for latencies from 90 to 100 % of their limits.
+// One more group of machines where the speed turns out too low for the limits, times the chance of that.
 double narrowness(const Request& request, const Option& option) {
-  constexpr double kNarrow = 0.9, kMost = 0.05;
-  if (request.work.kind != WorkKind::kServing || !option.confirmed) return 1;
-  double used = 0;
-  if (request.limits.ttft) used = std::max(used, option.ttft / *request.limits.ttft);
-  if (request.limits.tpot) used = std::max(used, option.tpot / *request.limits.tpot);
-  return 1 + kMost * std::clamp((used - kNarrow) / (1 - kNarrow), 0.0, 1.0);
+  constexpr double kEightyPercent = 1.2816;  // standard deviations of the 80 % interval
+  const double used = limit_used(request, option), deviation = std::log(option.speed.high) / kEightyPercent;
+  if (!(used > 0) || !(deviation > 0)) return 1;
+  const double chance = 0.5 * std::erfc(-std::log(used) / deviation / std::sqrt(2.0));
+  return 1 + chance * option.machines_each / option.machines;
+}
+
+// Workers that the search separated.
+bool is_separated(const Request& request, const PricedOption& c) {
+  return c.option->job.serve.disaggregated && !request.job.serve.disaggregated;
+}
+
+// Whether it breaks a limit at the slow end of its speed.
+bool may_miss(const Request& request, const PricedOption& c) {
+  const double slow = c.option->speed.high;
+  if (request.work.kind == WorkKind::kServing) return limit_used(request, *c.option) * slow > 1;
+  return request.limits.deadline &&
+         c.time.total() * machine_time_at(request, c, slow) / c.day_share > *request.limits.deadline;
 }
 
 // What the objective minimizes.
@@ -117,25 +130,61 @@ bool is_tie(const Request& request, const PricedOption& best, const PricedOption
   if (request.objective == Objective::kTime) return false;  // its score is rounded already
   // Storage and egress are paid whatever is rented, so they do not widen the tie.
   const double moving = best.cost > Usd{} ? 1 - best.side_cost / best.cost : 1;
+  if (is_separated(request, best) && !is_separated(request, other)) return false;  // it saves enough
   // Layouts of an extrapolated GPU share their high end, not their likely cost.
   const auto [less, more] = std::minmax(best.due(), other.due());
   if (best.is_extrapolated() && other.is_extrapolated() && more > less * kTie) return false;
   return score_of(request, other) <= (1 + (kTie - 1) * moving) * score_of(request, best);
 }
 
+int evidence_of(const PricedOption& c) {
+  const bool benchmarked = perf::has_benchmark(c.option->basis, c.machines->speed.relative);
+  return c.is_extrapolated() ? 3 : !benchmarked ? 2 : c.option->basis == perf::Basis::kTransferred ? 1 : 0;
+}
+
+bool is_stale(const PricedOption& c) { return c.price->age && *c.price->age > kFreshPrice; }
+
 // In the order in which they decide between options of nearly the same cost; smaller is better.
 auto merits_of(const Request& request, const PricedOption& c) {
-  using perf::Basis;
-  const bool benchmarked = perf::has_benchmark(c.option->basis, c.machines->speed.relative);
-  const int evidence = c.is_extrapolated() ? 3 : !benchmarked ? 2 : c.option->basis == Basis::kTransferred ? 1 : 0;
-  const bool stale = c.price->age && *c.price->age > kFreshPrice;
   // One failed machine stops a whole training run, but only its own replicas of a service.
   const bool service = request.work.kind == WorkKind::kServing && c.option->replicas > 1;
   const double machines = service ? 1.0 / c.option->machines : c.option->machines;
   const double cost = request.objective == Objective::kEnergy ? c.ranked_cost(request) : 0;
-  return std::tuple(evidence, cost, stale, machines, has_arm_host(*c.offer) || c.machines->gpu->vendor != "NVIDIA",
-                    c.ranked_wait(request));
+  return std::tuple(may_miss(request, c), evidence_of(c), cost, is_stale(c), machines,
+                    has_arm_host(*c.offer) || c.machines->gpu->vendor != "NVIDIA", c.ranked_wait(request));
 }
+
+// Chooses among options of nearly the same cost, which arrive best first. What costs more and takes longer than one
+// with the same evidence is never chosen, whatever its other merits.
+class TieBreak {
+ public:
+  explicit TieBreak(const Request& request) : request_(request) {}
+
+  // Whether `c` is to be preferred to all before it.
+  bool prefers(const PricedOption& c) {
+    const Seen now{evidence_of(c), is_stale(c), in_usd(c.due()), c.ranked_wait(request_)};
+    if (std::any_of(seen_.begin(), seen_.end(), [&](const Seen& other) { return other.beats(now); })) return false;
+    seen_.push_back(now);
+    if (preferred_ != nullptr && !(merits_of(request_, c) < merits_of(request_, *preferred_))) return false;
+    preferred_ = &c;
+    return true;
+  }
+
+ private:
+  struct Seen {
+    int evidence;
+    bool stale;
+    double cost, wait;
+
+    bool beats(const Seen& other) const {
+      constexpr double kLess = 0.995;
+      return evidence <= other.evidence && stale <= other.stale && cost < other.cost * kLess && wait <= other.wait;
+    }
+  };
+  const Request& request_;
+  const PricedOption* preferred_ = nullptr;
+  std::vector<Seen> seen_;
+};
 
 }  // namespace
 
@@ -180,10 +229,16 @@ Bytes checkpoint_bytes(const perf::ModelWork& work, const model::Job& job) {
   return bytes(each * work.parameters);
 }
 
+Bytes stored_bytes(const Request& request, const perf::ModelWork& work, const model::Job& job) {
+  if (request.work.kind == WorkKind::kOffline) return data_size(request).both();
+  return checkpoint_bytes(work, job) * (kKeptCheckpoints + 1.0);
+}
+
 std::vector<market::Draw> draws_of(const Request& request, const market::PriceBook& book, const PricedOption& c) {
   const bool serving = request.work.kind == WorkKind::kServing;
   const Seconds term = serving ? Seconds{} : term_of(c.offer->price->purchase);
-  return book.committed().draws(*c.offer, c.cost - c.side_cost, std::max(c.time.total(), term), serving);
+  // Storage and egress count towards the spend that was agreed on, too.
+  return book.committed().draws(*c.offer, c.cost, std::max(c.time.total(), term), serving);
 }
 
 namespace {
@@ -225,7 +280,7 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
   for (const Option& option : found.options) {
     const MachineClass& machines = classes[option.machines_class];
     const Seconds busy = serving ? kMonth : seconds(request.work.amount / option.units_per_second);
-    const Bytes checkpoint = checkpoint_bytes(work, option.job);
+    const Bytes checkpoint = checkpoint_bytes(work, option.job), stored = stored_bytes(request, work, option.job);
     for (std::size_t i = 0; i < machines.offers.size(); ++i) {
       const market::Offer& offer = machines.offers[i];
       PricedOption candidate{&option, &machines, &offer, &machines.outlooks[i], {busy, {}, {}, {}}, {}, {}};
@@ -248,7 +303,10 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
         candidate.time = *time;
       }
       candidate.power = power_of(option, machines);
-      candidate.side_cost = market::side_costs(serving ? kMonth : candidate.time.total(), request.assumptions);
+      // Unless the user says what it is, storage beside machines that are paid for is paid for, too.
+      const bool paid = offer.machine->provider == market::kOwn || !(candidate.price->likely > UsdPerMachineSecond{});
+      candidate.side_cost =
+          market::side_costs(serving ? kMonth : candidate.time.total(), paid ? Bytes{} : stored, request.assumptions);
       set_cost(request, candidate);
       if (!book.committed().empty()) candidate.drawn = market::sum_of(draws_of(request, book, candidate));
       if (const auto broken = broken_limit(request.limits, candidate)) {
@@ -269,9 +327,17 @@ bool PricedOption::is_extrapolated() const {
   return !own_runs && machines->speed.basis == perf::Basis::kSpecification;
 }
 
+double limit_used(const Request& request, const Deployment& d) {
+  double used = 0;
+  if (request.work.kind != WorkKind::kServing) return used;
+  if (request.limits.ttft) used = std::max(used, d.ttft / *request.limits.ttft);
+  if (request.limits.tpot) used = std::max(used, d.tpot / *request.limits.tpot);
+  return used;
+}
+
 double PricedOption::ranked_cost(const Request& request) const {
   constexpr double kLeastSavingOfSeparation = 0.15;
-  const bool chosen = option->job.serve.disaggregated && !request.job.serve.disaggregated;
+  const bool chosen = is_separated(request, *this);
   if (is_extrapolated() && misses_if_slow) return kNever;
   // Of layouts that would cost the same on slow GPUs, the likely cheapest.
   constexpr double kLikely = 1e-6;
@@ -317,12 +383,12 @@ std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<
   struct Chosen {
     const PricedOption* cheapest;
     const PricedOption* preferred;
+    TieBreak ties;
   };
   std::map<Kind, Chosen> kinds;
   for (const PricedOption& c : candidates) {
-    Chosen& chosen = kinds.try_emplace(kind_of(c), Chosen{&c, &c}).first->second;
-    if (is_tie(request, *chosen.cheapest, c) && merits_of(request, c) < merits_of(request, *chosen.preferred))
-      chosen.preferred = &c;
+    Chosen& chosen = kinds.try_emplace(kind_of(c), Chosen{&c, &c, TieBreak(request)}).first->second;
+    if (is_tie(request, *chosen.cheapest, c) && chosen.ties.prefers(c)) chosen.preferred = &c;
   }
   std::vector<PricedOption> best;
   for (const auto& [kind, chosen] : kinds) {
@@ -335,9 +401,10 @@ std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<
   std::sort(best.begin(), best.end(), better);
   const auto end_of_ties = std::find_if_not(best.begin(), best.end(),
                                             [&](const PricedOption& c) { return is_tie(request, best.front(), c); });
-  const auto first = std::min_element(best.begin(), end_of_ties, [&](const PricedOption& a, const PricedOption& b) {
-    return merits_of(request, a) < merits_of(request, b);
-  });
+  auto first = best.begin();
+  TieBreak ties(request);
+  for (auto tied = best.begin(); tied != end_of_ties; ++tied)
+    if (ties.prefers(*tied)) first = tied;
   if (first == best.end()) return best;
   std::rotate(best.begin(), first, first + 1);
   // What follows is a list to compare: by likely cost, whatever it is based on.

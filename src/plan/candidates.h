@@ -32,8 +32,8 @@ struct PricedOption {
   bool is_extrapolated() const;
   // The cost that decides the rank. Of an extrapolation it is the high end, so that it leads only if even that is
   // cheaper than what was measured. Workers that the search separated must save 15 %, because a router and transfers
-  // of the KV cache are more to operate. A latency above 90 % of its limit counts up to 5 %: the next release of the
-  // engine, or a few longer prompts, would break it.
+  // of the KV cache are more to operate. Of a service it includes the machines that it takes if it is too slow for its
+  // limits, times the chance of that.
   double ranked_cost(const Request& request) const;
   double ranked_wait(const Request& request) const;
 
@@ -57,13 +57,22 @@ Seconds term_of(catalog::Purchase purchase);
 // Size of a checkpoint: the trained weights with the optimizer states.
 Bytes checkpoint_bytes(const perf::ModelWork& work, const model::Job& job);
 
+// What a job keeps in storage while it runs: the newest checkpoints and the one being written, or the items and results
+// of offline work. Every trainer keeps two (torchtitan cannot keep fewer), and deletes the third when the next is
+// complete.
+inline constexpr int kKeptCheckpoints = 2;
+Bytes stored_bytes(const Request& request, const perf::ModelWork& work, const model::Job& job);
+
 // Every option on every offer of its class that meets the limits; the others become obstacles.
 std::vector<PricedOption> price_options(const Request& request, const market::PriceBook& book,
                                         const std::vector<MachineClass>& classes, const perf::ModelWork& work,
                                         const FoundOptions& found, Obstacles& obstacles);
 
-// The part of the machines' cost that spend commitments cover.
+// The part of the cost that spend commitments cover.
 std::vector<market::Draw> draws_of(const Request& request, const market::PriceBook& book, const PricedOption& option);
+
+// The largest share of a latency limit in use; 0 before it is simulated, and where there is no such limit.
+double limit_used(const Request& request, const Deployment& deployment);
 
 // Whether `a` is better. A total order: names decide between equals.
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b);
@@ -75,8 +84,9 @@ bool has_arm_host(const market::Offer& offer);
 using Kind = std::tuple<std::string_view, const catalog::Gpu*, catalog::Purchase, bool>;
 Kind kind_of(const PricedOption& option);
 
-// The best of each kind, best first. Within 2 % of the best, other merits decide what comes first: evidence, a fresh
-// price, less lost with one machine (training: fewer machines), an x86 host with CUDA, speed.
+// The best of each kind, best first. Within 2 % of the best, other merits decide what comes first: limits that are met
+// also at the slow end of the speed, evidence, a fresh price, less lost with one machine (training: fewer machines), an
+// x86 host with CUDA, speed. Never what costs more and takes longer than an option with the same evidence.
 std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<PricedOption> candidates);
 
 // The options that no other beats in both cost and waiting, cheapest first.

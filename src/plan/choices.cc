@@ -121,6 +121,9 @@ bool suits(const Request& request, model::Precision precision, const catalog::Gp
 }
 
 bool is_usual(const Request& request, const Job& job) {
+  // Adapters have hardly any gradients and states to shard: all weights are, or nothing.
+  const bool in_part = job.parallel.zero == 1 || job.parallel.zero == 2;
+  if (job.train.method != model::Method::kFull && request.choices.zero.size() > 1 && in_part) return false;
   const bool open = request.choices.precisions.empty() && job.train.method == model::Method::kFull &&
                     precisions_for(request, job.train.method).size() > 1;
   if (!open) return true;

@@ -18,6 +18,11 @@ std::vector<double> rates_by_size(const Request& request) {
   return rates;
 }
 
+// Machines of a kind that can be had: own ones are counted.
+double most_of(const PricedOption& kind) {
+  return kind.machines->most_machines > 0 ? kind.machines->most_machines : 4096;
+}
+
 double hourly(const PricedOption& kind) { return in_usd_per_machine_hour(kind.offer->rate()); }
 
 // Dollars per hour for the whole load with fractional machines.
@@ -36,7 +41,10 @@ std::vector<const PricedOption*> useful_kinds(const std::vector<PricedOption>& k
   for (const PricedOption& kind : kinds) best = std::min(best, fractional_cost(kind, rates));
   for (const PricedOption& kind : kinds) {
     const bool whole = kind.option->machines_each == 1;  // a replica that spans several machines needs all of them
-    if (!whole || fractional_cost(kind, rates) > 2 * best) continue;
+    // One service in two clouds or regions is too much to operate for a few percent.
+    const catalog::Price &here = *kind.offer->price, &first = *kinds.front().offer->price;
+    const bool same_place = here.provider == first.provider && here.region == first.region;
+    if (!whole || !same_place || fractional_cost(kind, rates) > 2 * best) continue;
     const auto same = std::find_if(useful.begin(), useful.end(),
                                    [&](const PricedOption* known) { return known->option == kind.option; });
     if (same == useful.end())
@@ -64,13 +72,12 @@ double least_cost(const std::vector<const PricedOption*>& useful, const std::vec
 void add_spare(const Request& request, const std::vector<const PricedOption*>& useful, const std::vector<int>& number,
                solve::Model& model) {
   if (request.limits.allow_single) return;
-  constexpr double kMostOfAKind = 4096;
   const double needed = in_requests_per_s(request.work.rate) / capacity::kLoadAfterLoss;
   for (std::size_t j = 0; j < useful.size(); ++j) {
     const int taken = model.add_column(0, 0, 1, true);
     const int any = model.add_row(-solve::kInfinity, 0);
     model.add_entry(any, number[j], 1);
-    model.add_entry(any, taken, -kMostOfAKind);
+    model.add_entry(any, taken, -most_of(*useful[j]));
     const int left = model.add_row(needed, solve::kInfinity);
     for (std::size_t k = 0; k < useful.size(); ++k) {
       const Option& option = *useful[k]->option;
@@ -93,7 +100,7 @@ std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<Pr
   // n machines of kind j; x requests per second of size i on kind j. x_ij / takes_ij machines' time each.
   solve::Model model;
   std::vector<int> number, load;
-  for (const PricedOption* kind : useful) number.push_back(model.add_column(hourly(*kind), 0, 4096, true));
+  for (const PricedOption* kind : useful) number.push_back(model.add_column(hourly(*kind), 0, most_of(*kind), true));
   for (double rate : rates) {
     const int served = model.add_row(rate, rate);
     for (std::size_t j = 0; j < useful.size(); ++j) {
@@ -112,8 +119,7 @@ std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<Pr
   }
   // Without a solver there is no mix; the plans with one kind of machine stand.
   const solve::Solution solution =
-      solve::solve(model, {.nodes = 5000, .seconds = 60, .relative_gap = 1e-4, .start = {}})
-          .value_or(solve::Solution{});
+      solve::solve(model, {.nodes = 5000, .seconds = 60, .relative_gap = 1e-4}).value_or(solve::Solution{});
   if (solution.values.empty() || solution.objective > alone * kWorthIt) return {};
 
   std::vector<MixChoice> choices;

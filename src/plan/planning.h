@@ -79,7 +79,7 @@ class Planning {
       const double most = kinds_.front().ranked_cost(request_) * kClearly;
       const PricedOption* best = nullptr;
       for (const PricedOption& c : candidates_) {
-        if (c.price->may_lead() || c.ranked_cost(request_) > most) continue;
+        if (c.price->may_lead() || c.ranked_cost(request_) > most || is_old_spot(c)) continue;
         if (best == nullptr || is_better(request_, c, *best)) best = &c;
       }
       if (best == nullptr) return nullptr;
@@ -92,6 +92,12 @@ class Planning {
       }
     }
     return nullptr;
+  }
+
+  // A spot price that old says nothing about today's.
+  static bool is_old_spot(const PricedOption& c) {
+    return c.offer->price->purchase == catalog::Purchase::kSpot && c.price->age &&
+           *c.price->age > days(market::kAgedDays);
   }
 
   // The best candidate on this GPU that fits, or none.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/candidates.h"
 #include "plan/test_draws.h"
 #include "plan/test_requests.h"
 #include "plan/test_services.h"
@@ -28,16 +29,18 @@ std::string few_gpus(Draw& draw) {
 }
 
 Given training(Draw& draw) {
-  return {{"model", draw.one_of({"llama-3.2-1b", "gpt2-xl", "llama-3.1-8b", "qwen2.5-1.5b"})},
-          {"tokens", draw.whole(1e7, 1e10)},
-          {"method", draw.one_of({"full", "lora", "full,lora"})},
-          {"global-batch", draw.one_of({"32", "96", "128", "100"})},
-          {"purchase", draw.one_of({"on-demand", "spot", "on-demand,spot"})},
-          {"storage", draw.one_of({"0GB", "500GB"})},
-          {"egress", draw.one_of({"0GB", "100GB"})},
-          {"deadline", draw.whole(20, 2000) + "h"},
-          {"gpu", few_gpus(draw)},
-          {"max-gpus", draw.one_of({"8", "32"})}};
+  Given given = {{"model", draw.one_of({"llama-3.2-1b", "gpt2-xl", "llama-3.1-8b", "qwen2.5-1.5b"})},
+                 {"tokens", draw.whole(1e7, 1e10)},
+                 {"method", draw.one_of({"full", "lora", "full,lora"})},
+                 {"global-batch", draw.one_of({"32", "96", "128", "100"})},
+                 {"purchase", draw.one_of({"on-demand", "spot", "on-demand,spot"})},
+                 {"egress", draw.one_of({"0GB", "100GB"})},
+                 {"deadline", draw.whole(20, 2000) + "h"},
+                 {"gpu", few_gpus(draw)},
+                 {"max-gpus", draw.one_of({"8", "32"})}};
+  if (const std::string storage = draw.one_of({"", "0GB", "500GB"}); !storage.empty())
+    given.emplace_back("storage", storage);
+  return given;
 }
 
 // Models that only pipelines hold: the micro-batches in flight decide whether a plan fits.
@@ -100,6 +103,20 @@ void expect_measured_first(const Recommendation& found) {
   }
 }
 
+// No other plan that may lead is cheaper and sooner, with as much evidence and as much room to its limits.
+void expect_not_dominated(const Request& request, const Recommendation& found) {
+  if (found.plans.empty()) return;
+  const Plan& first = found.plans.front();
+  const auto wait = [&](const Plan& p) { return request.work.kind == WorkKind::kServing ? p.latency : p.elapsed(); };
+  const auto fresh = [](const Plan& p) { return !p.price.age || *p.price.age <= days(market::kAgedDays); };
+  for (const Plan& p : found.plans) {
+    const bool as_good = p.benchmarked >= first.benchmarked && p.basis <= first.basis && fresh(p) >= fresh(first) &&
+                         !p.extrapolated && p.price.may_lead() && limit_used(request, p) <= limit_used(request, first);
+    EXPECT_FALSE(as_good && p.cost < first.cost * 0.99 && wait(p) < wait(first))
+        << p.offer.gpu->name << " costs less and takes less time";
+  }
+}
+
 // Hours times price of whole machines, and what is stored and moved, from the request's own figures.
 void expect_total(const Request& request, const Plan& p) {
   const double month_hours = 730, cent = 0.005 + 1e-9 * in_usd(p.cost);
@@ -111,7 +128,8 @@ void expect_total(const Request& request, const Plan& p) {
   const double work = request.work.amount / p.units_per_second / 3600;
   const double hours = work + in_hours(p.time.startup) + in_hours(p.time.saving) + in_hours(p.time.redoing);
   const market::JobAssumptions& a = request.assumptions;
-  const double storage = in_bytes(a.storage) / 1e9 * a.storage_usd_per_gb_month * hours / month_hours;
+  const Bytes stored = a.storage.value_or(stored_bytes(request, perf::work_of(request.model), p.job));
+  const double storage = in_bytes(stored) / 1e9 * a.storage_usd_per_gb_month * hours / month_hours;
   const double egress = in_bytes(a.egress) / 1e9 * a.egress_usd_per_gb;
   EXPECT_NEAR(in_usd(p.cost), machine * hours + storage + egress, cent);
   EXPECT_LE(in_usd(p.cost_low), in_usd(p.cost) + cent);
@@ -195,6 +213,7 @@ TEST(RandomRequests, KeepTheirLimitsCostWhatTheyAddUpToAndGrowWithWhatIsAsked) {
     }
     answered += found.plans.empty() ? 0 : 1;
     expect_measured_first(found);
+    expect_not_dominated(request, found);
     // Prices that may not lead are ranked last whatever they cost, so the order changes only among equals.
     const double best = best_rank(found), least = best / kTie, most = best * kTie;
     EXPECT_GE(best_rank(recommend(request, dearer_book(), built_in_constants())), least) << "at higher prices";

@@ -36,6 +36,18 @@ catalog::Catalog with_prices(const std::string& gpu, double factor) {
 
 const Given kTraining{{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"gpu", "mi300x,h100-sxm,h200-sxm"}, {"top", "9"}};
 
+// Adapters have hardly any gradients and states to shard.
+TEST(Adapters, ShardAllWeightsOrNothing) {
+  for (const char* method : {"lora", "qlora"}) {
+    const Given given = {
+        {"model", "llama-3.1-70b"}, {"method", method}, {"tokens", "30M"}, {"gpu", "l40s,a100-80gb-sxm"}};
+    for (const Plan& p : answer(given).plans) {
+      const int zero = p.job.parallel.zero;
+      EXPECT_TRUE(zero == 0 || zero == 3) << method << zero;
+    }
+  }
+}
+
 TEST(Ranking, AnExtrapolationLeadsOnlyIfItsHighEndIsCheaper) {
   for (const double factor : {0.2, 0.4, 0.6, 0.8, 1.0, 1.3}) {
     const catalog::Catalog catalog = with_prices("mi300x", factor);

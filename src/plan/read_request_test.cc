@@ -117,6 +117,15 @@ TEST(ReadRequest, OnlyMixturesSpreadExperts) {
             (std::vector<int>{1, 4}));
 }
 
+TEST(ReadRequest, RequestsFitTheContextOfTheModel) {
+  const auto asked = [](const char* isl) {
+    return Given{{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "1/s"}, {"isl", isl}, {"osl", "100"}};
+  };
+  EXPECT_TRUE(read_given(asked("130000")));
+  EXPECT_THAT(mistakes(asked("200000")), HasSubstr("context"));
+  EXPECT_TRUE(read_given({{"model", "bert-large"}, {"job", "serve"}, {"rate", "1/s"}, {"isl", "512"}}));
+}
+
 TEST(ReadRequest, SharesOfAMixSumToOne) {
   const Checked<Request> request =
       read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"mix", "100:10=3,500:50=1"}});

@@ -400,10 +400,11 @@ TEST(Recommend, NearestToADeadlineIsTheSoonest) {
 // A mix is only told when it is clearly cheaper than any one kind, and it carries everything.
 TEST(Recommend, AMixIsCheaperThanOneKind) {
   int told = 0;
-  for (const char* rate : {"45/s", "60/s", "80/s"}) {
+  for (const auto& [rate, provider] : {std::pair{"20/s", "gcp"}, {"45/s", "gcp"}, {"80/s", "runpod"}}) {
     const Recommendation found = recommend(request_of({{"model", "llama-3.1-8b"},
                                                        {"job", "serve"},
                                                        {"rate", rate},
+                                                       {"providers", provider},
                                                        {"ttft-slo", "1s"},
                                                        {"tpot-slo", "50ms"},
                                                        {"allow-single", "true"}}),
@@ -412,7 +413,11 @@ TEST(Recommend, AMixIsCheaperThanOneKind) {
     if (found.mix.empty()) continue;
     ++told;
     double share = 0, hourly = 0;
-    for (const MixPart& part : found.mix) share += part.share, hourly += in_usd_per_hour(part.plan.rate());
+    for (const MixPart& part : found.mix) {
+      share += part.share, hourly += in_usd_per_hour(part.plan.rate());
+      EXPECT_EQ(part.plan.offer.price->provider, found.plans.front().offer.price->provider);
+      EXPECT_EQ(part.plan.offer.price->region, found.plans.front().offer.price->region);
+    }
     EXPECT_NEAR(share, 1, 1e-6);
     EXPECT_LT(hourly, 0.95 * in_usd_per_hour(found.plans.front().rate()));
   }

@@ -1,5 +1,7 @@
 #include "rightsize/recommend/own.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "rightsize/recommend/words.h"
@@ -7,13 +9,29 @@
 namespace rightsize::app {
 
 std::string own_sentence(const plan::Request& request, const plan::Recommendation& found) {
-  if (!found.unused_own || found.plans.empty()) return {};
-  const plan::UnusedOwn& own = *found.unused_own;
+  if (found.plans.empty() || request.own.empty()) return {};
   const plan::Plan& first = found.plans.front();
   const char* each = request.work.kind == plan::WorkKind::kServing ? "/month" : "";
-  if (own.plan)
-    return fmt::format("Your own machines ({}) would cost {}{}, {}.", own.machines, short_usd(own.plan->cost), each,
-                       compare(own.plan->cost / first.cost));
+  const auto is_own = [](const plan::Plan& p) { return p.offer.machine->provider == market::kOwn; };
+  const auto shown = std::find_if(found.plans.begin(), found.plans.end(), is_own);
+  if (shown == found.plans.begin() || (shown == found.plans.end() && !found.unused_own)) return {};
+  const plan::Plan* mine = shown != found.plans.end() ? &*shown
+                           : found.unused_own->plan   ? &*found.unused_own->plan
+                                                      : nullptr;
+  if (mine != nullptr) {
+    std::string text = fmt::format("Your own {} would cost {}{}, {}", describe_machines(*mine), short_usd(mine->cost),
+                                   each, compare(mine->cost / first.cost));
+    // What was paid for them is spent in any case.
+    for (market::OwnHardware own : request.own) {
+      if (market::own_instance(own) != mine->offer.machine->instance || !(own.price > Usd{})) continue;
+      own.price = Usd{};
+      if (const auto power = market::hourly_cost(own, *mine->offer.gpu))
+        text += fmt::format("; {}{} of that is electricity, the rest is their purchase price",
+                            short_usd(mine->cost * (*power / mine->price.likely)), each);
+    }
+    return text + ".";
+  }
+  const plan::UnusedOwn& own = *found.unused_own;
   const NeedAndHave lack = describe_shortfall(own.lack);
   std::string text = fmt::format("Your own machines ({}) do not meet your limits: they need {}{}", own.machines,
                                  lack.need, lack.have.empty() ? "" : fmt::format(" ({})", lack.have));

@@ -244,9 +244,9 @@ std::string ownership_assumed(const plan::Request& request, const plan::Plan& pl
   for (const market::OwnHardware& own : request.own) {
     if (!plan.offer.is_own() || own.gpu != plan.offer.gpu->name) continue;
     std::vector<std::string> parts;
-    if (own.years == usual.years)
+    if (own.price > Usd{} && own.years == usual.years)
       parts.push_back(fmt::format("written off over {:g} years (--amortise-years)", own.years));
-    if (own.busy == usual.busy || own.busy == 1)
+    if (own.price > Usd{} && (own.busy == usual.busy || own.busy == 1))
       parts.push_back(fmt::format("in use {:.0f} % of the time (--busy-share)", 100 * own.busy));
     if (own.usd_per_kwh == usual.usd_per_kwh) parts.push_back(fmt::format("${:g}/kWh (--kwh-price)", own.usd_per_kwh));
     if (own.power_usage_effectiveness == usual.power_usage_effectiveness)
@@ -270,7 +270,7 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
   } else {
     parts.push_back(fmt::format("{} start-up (--startup)", format_duration(plan.time.startup)));
   }
-  if (const std::string data = plan::describe_data(request); !data.empty()) parts.push_back("data of " + data);
+  if (const std::string data = plan::describe_data(request, plan); !data.empty()) parts.push_back("data of " + data);
   if (request.work.kind == WorkKind::kTraining) {
     const std::int64_t samples = plan.job.batch * plan.job.parallel.data() * plan.job.train.accumulation;
     parts.push_back(samples == request.global_batch
@@ -283,7 +283,8 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
     std::string saved = fmt::format("{} checkpoint", format_bytes(checkpoint));
     if (plan.time.interval > Seconds{})
       saved += fmt::format(" every {} (--checkpoint-every)", format_duration(plan.time.interval));
-    if (!(request.assumptions.storage > Bytes{})) saved += ", storage not included (--storage)";
+    if (!request.assumptions.storage && plan.side_cost > Usd{})
+      saved += fmt::format(", the newest {} kept in storage (--storage)", plan::kKeptCheckpoints);
     parts.push_back(saved);
   }
   if (request.limits.max_gpus_assumed) {
@@ -340,8 +341,9 @@ std::vector<std::string> answer_paragraphs(const plan::Request& request, const p
   std::string text = answer_sentence(request, first);
   for (const std::string& sentence :
        {hours_sentence(first), doubt_sentence(found), decision_sentence(request, found), speed_sentence(found),
-        held_back_sentence(found), own_sentence(request, found), experiment_sentence(found),
-        levers_sentence(request, found), spend_sentence(request, first)})
+        held_back_sentence(found), own_sentence(request, found), scale_sentence(request, found),
+        experiment_sentence(found), sooner_sentence(request, found), levers_sentence(request, found),
+        spend_sentence(request, first)})
     if (!sentence.empty()) text += "\n" + sentence;
   std::string details;
   std::vector<std::string> notes = caveats(request, found);

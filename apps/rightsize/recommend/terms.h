@@ -30,6 +30,12 @@ std::vector<std::string> terms_sentences(const plan::Request& request, const pla
 // "Speed: transferred from l40s, no benchmark of rtx-6000-ada."; empty where there is one.
 std::string speed_sentence(const plan::Recommendation& found);
 
+// A plan that is done much sooner for at most 3 % more; empty where there is none, and for services.
+std::string sooner_sentence(const plan::Request& request, const plan::Recommendation& found);
+
+// What the size of the plan means: a quote to ask for, or GPUs that hardly work. Empty in between.
+std::string scale_sentence(const plan::Request& request, const plan::Recommendation& found);
+
 // A plan over 10 % cheaper whose price may not lead, why, and who can confirm it; empty where there is none.
 std::string held_back_sentence(const plan::Recommendation& found);
 

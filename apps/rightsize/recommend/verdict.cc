@@ -48,15 +48,7 @@ std::string list_of_names(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
-// The largest share of a latency limit in use.
-double limit_used(const plan::Request& request, const Plan& plan) {
-  double used = 0;
-  if (request.limits.ttft) used = std::max(used, plan.ttft / *request.limits.ttft);
-  if (request.limits.tpot) used = std::max(used, plan.tpot / *request.limits.tpot);
-  return used;
-}
-
-// " It costs 1.7 % more than h100-sxm and is done 2.3x sooner.": why the first plan is not the cheapest that may lead.
+// " l40s from seeweb costs 1.7 % less but has no benchmark.": why the first plan is not the cheapest that may lead.
 std::string why_first(const plan::Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
   const auto cheaper = std::find_if(found.plans.begin() + 1, found.plans.end(), [&](const Plan& p) {
@@ -65,39 +57,57 @@ std::string why_first(const plan::Request& request, const Recommendation& found)
   if (request.objective != plan::Objective::kCost || cheaper == found.plans.end()) return {};
   const bool service = request.work.kind == WorkKind::kServing;
   const double sooner = cheaper->time.total() / first.time.total();
-  const auto in_use = [](double share) { return fmt::format("{:.0f} % of its limit", 100 * share); };
+  const double used = plan::limit_used(request, *cheaper);
   const auto old = [](const Plan& p) {
     return p.price.age && *p.price.age > days(market::kAgedDays) ? in_days(*p.price.age) : 0;
   };
   std::string why;
-  if (service && limit_used(request, *cheaper) > 0.9 && limit_used(request, first) < limit_used(request, *cheaper))
-    why = fmt::format("whose latency is at {}", in_use(limit_used(request, *cheaper)));
+  if (cheaper->job.serve.disaggregated && !first.job.serve.disaggregated)
+    why = "needs separate prefill and decode workers";
+  else if (service && used > 0.9 && plan::limit_used(request, first) < used)
+    why = fmt::format("its latency is at {:.0f} % of its limit", 100 * used);
+  else if (!service && request.limits.deadline && cheaper->elapsed() * cheaper->speed.high > *request.limits.deadline)
+    why = "misses the deadline at the slow end of its speed";
   else if (first.benchmarked && !cheaper->benchmarked)
-    why = "which has no benchmark";
+    why = "has no benchmark";
   else if (first.basis < cheaper->basis)
-    why = "whose speed was not measured with this framework";
+    why = "its speed was not measured with this framework";
   else if (old(*cheaper) > old(first))
-    why = fmt::format("whose price is {:.0f} days old", old(*cheaper));
-  else if (service && first.machines > cheaper->machines)
-    why = fmt::format("which {} on fewer machines", cheaper->gpus == 1 ? "runs" : "run");
-  else if (!service && first.machines < cheaper->machines)
-    why = fmt::format("which takes {} machines instead of {}", cheaper->machines, first.machines);
+    why = fmt::format("its price is {:.0f} days old", old(*cheaper));
+  else if (first.machines != cheaper->machines && service == (first.machines > cheaper->machines))
+    why = fmt::format("{} {} machine{} instead of {}", service ? "runs on" : "takes", cheaper->machines,
+                      cheaper->machines == 1 ? "" : "s", first.machines);
   else if (!service && sooner > 1.05)
-    why = fmt::format("and is done {}x sooner", format_number(sooner, 2));
+    why = fmt::format("takes {}x as long", format_number(sooner, 2));
   else if (plan::has_arm_host(cheaper->offer))
-    why = "which has an Arm host";
+    why = "has an Arm host";
   else if (service && first.latency < cheaper->latency)
-    why = "which answers later";
+    why = "answers later";
   else
     return {};
-  return fmt::format(" It costs {} than {} from {}, {}.", compare(first.cost / cheaper->cost), cheaper->offer.gpu->name,
-                     cheaper->offer.machine->provider, why);
+  return fmt::format(" {} from {} costs {} but {}.", cheaper->offer.gpu->name, cheaper->offer.machine->provider,
+                     compare(cheaper->cost / first.cost), why);
 }
 
 // Without what the flags say.
 std::string lever_words(const plan::Request& request, RequestChangeKind kind) {
   const std::string words = change_words(request, kind);
   return words.substr(0, words.find(" ("));
+}
+
+// Whether a change is one that a user can rely on: spot machines cost less even at the high end, engines run the format
+// on the GPU, and there are checkpoints of it (4-bit ones are published of models that generate text).
+bool can_be_used(const plan::Request& request, const Plan& first, const plan::RequestChange& change) {
+  switch (change.kind) {
+    case RequestChangeKind::kSpot:
+      return change.plan.cost_high <= first.cost;
+    case RequestChangeKind::kFp4Weights:
+      return change.plan.offer.gpu->peak(catalog::NumberFormat::kFp4).supported && request.job.serve.osl > 1;
+    case RequestChangeKind::kInt4Weights:
+      return request.job.serve.osl > 1;
+    default:
+      return true;
+  }
 }
 
 std::string terms_words(Purchase purchase) {
@@ -113,7 +123,7 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
   if (request.objective == plan::Objective::kEnergy) return energy_verdict(found);
   switch (found.decision()) {
     case plan::Decision::kExtrapolation:
-      return fmt::format("Extrapolation: we have no benchmark of {} with {}{}.", first.offer.gpu->name,
+      return fmt::format("Extrapolation: no benchmark for {} with {}{}.", first.offer.gpu->name,
                          model::name_of(first.job.stack), measured_instead(found));
     case plan::Decision::kClose: {
       std::vector<std::string> names;
@@ -128,10 +138,16 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
       });
       if (next == found.plans.end()) return {};  // there was no choice
       constexpr double kClear = 0.8;             // below this, the ranges of speeds and prices overlap too much
-      const bool clear = found.confidence >= kClear;
-      return fmt::format("{}: the next GPU{}, {}, costs {}{}.", clear ? "Clear winner" : "Ahead",
-                         left_out_sooner(found, *next), next->offer.gpu->name, compare(next->cost / first.cost),
-                         clear ? "" : fmt::format("; {:.0f} % likely to stay the best", 100 * found.confidence));
+      // A service that is too slow for its limits needs more machines.
+      const bool grows = request.work.kind == WorkKind::kServing && first.cost_high > next->cost;
+      const bool clear = found.confidence >= kClear && !grows;
+      const char* verdict = clear ? "Clear winner" : found.confidence >= 0.5 ? "Ahead" : "Best estimate, but uncertain";
+      const std::string doubt = clear ? ""
+                                : found.confidence >= kClear
+                                    ? "; at the slow end of its speed the first costs more"
+                                    : fmt::format("; {:.0f} % likely to stay the cheapest", 100 * found.confidence);
+      return fmt::format("{}: the next GPU{}, {}, costs {}{}.", verdict, left_out_sooner(found, *next),
+                         next->offer.gpu->name, compare(next->cost / first.cost), doubt);
     }
   }
   return {};
@@ -140,7 +156,7 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
 std::string speed_sentence(const Recommendation& found) {
   const Plan& first = found.plans.front();
   if (first.benchmarked || found.decision() == plan::Decision::kExtrapolation || first.relative.empty()) return {};
-  return fmt::format("Speed: transferred from {}, no benchmark of {}.", first.relative, first.offer.gpu->name);
+  return fmt::format("Speed: transferred from {}, no benchmark for {}.", first.relative, first.offer.gpu->name);
 }
 
 std::string doubt_sentence(const Recommendation& found) {
@@ -152,9 +168,8 @@ std::string doubt_sentence(const Recommendation& found) {
       if (c.kind == limit && c.plan.price.may_lead() && confirmed.empty())
         confirmed = fmt::format(" ({}: {} for {})", c.flags, describe_machines(c.plan), short_usd(c.plan.cost));
   }
-  return fmt::format(
-      "Confirm the price with {} first: it is {}. No plan with a confirmed, recent price meets your limits{}.",
-      first.offer.machine->provider, price_doubt(first.price), confirmed);
+  return fmt::format("Confirm the price with {} first: it is {}. No plan with a confirmed price meets your limits{}.",
+                     first.offer.machine->provider, price_doubt(first.price), confirmed);
 }
 
 std::string held_back_sentence(const Recommendation& found) {
@@ -162,7 +177,7 @@ std::string held_back_sentence(const Recommendation& found) {
   const Plan& plan = *found.held_back;
   return fmt::format("Cheaper if {} confirms the price: {}, {}, {} ({}{}).", plan.offer.machine->provider,
                      describe_machines(plan), short_usd(plan.cost), compare(plan.cost / found.plans.front().cost),
-                     price_doubt(plan.price), plan.benchmarked ? "" : "; no benchmark of the GPU");
+                     price_doubt(plan.price), plan.benchmarked ? "" : "; no benchmark for the GPU");
 }
 
 std::string ranked_lower_sentence(const Recommendation& found) {
@@ -189,12 +204,51 @@ std::string evidence_sentence(const Recommendation& found) {
     same->second.push_back(fmt::format("{}{}", ages.size(), from ? fmt::format(" (from {})", plan.relative) : ""));
   }
   std::vector<std::string> parts;
-  for (const auto& [basis, plans] : bases) parts.push_back(fmt::format("{}: {}", basis, fmt::join(plans, ", ")));
-  if (bases.size() == 1 && bases.front().first != "no benchmark") parts = {bases.front().first};
+  for (const auto& [basis, plans] : bases)
+    parts.push_back(fmt::format("{} for plan{} {}", basis, plans.size() == 1 ? "" : "s", fmt::join(plans, ", ")));
+  if (bases.size() == 1 && bases.front().first != "no benchmark") parts = {bases.front().first + " for all plans"};
   const bool priced = std::any_of(ages.begin(), ages.end(), [](const std::string& age) { return age != "-"; });
   if (std::count(ages.begin(), ages.end(), ages.front()) == static_cast<std::ptrdiff_t>(ages.size())) ages.resize(1);
-  return fmt::format("Speed {}.{}", fmt::join(parts, "; "),
-                     priced ? fmt::format(" Prices {} days old.", fmt::join(ages, ", ")) : "");
+  return fmt::format("Speed: {}.{}", fmt::join(parts, "; "),
+                     !priced            ? std::string()
+                     : ages.size() == 1 ? fmt::format(" All prices are {} days old.", ages.front())
+                                        : fmt::format(" Age of prices by plan: {} days.", fmt::join(ages, ", ")));
+}
+
+std::string sooner_sentence(const plan::Request& request, const Recommendation& found) {
+  constexpr double kLittleMore = 1.03, kMuchSooner = 0.75;
+  const Plan& first = found.plans.front();
+  if (request.work.kind == WorkKind::kServing || request.objective != plan::Objective::kCost) return {};
+  const Plan* best = nullptr;
+  for (const Plan& p : found.pareto) {
+    if (p.cost > first.cost * kLittleMore || p.extrapolated || !p.price.may_lead()) continue;
+    if (p.elapsed() < (best == nullptr ? first.elapsed() * kMuchSooner : best->elapsed())) best = &p;
+  }
+  if (best == nullptr) return {};
+  const double more = best->cost / first.cost;
+  return fmt::format("Sooner: {}, done in {} for {}{}.", describe_machines(*best), format_duration(best->elapsed()),
+                     short_usd(best->cost), std::abs(more - 1) < 0.005 ? "" : ", " + compare(more));
+}
+
+std::string scale_sentence(const plan::Request& request, const Recommendation& found) {
+  constexpr int kManyGpus = 64;
+  constexpr double kLittleLoad = 0.05;
+  constexpr Usd kMuch = usd(100'000);
+  const Plan& first = found.plans.front();
+  const bool rented = first.offer.machine->provider != market::kOwn && !first.offer.price->available;
+  if (rented && (first.gpus > kManyGpus || first.cost > kMuch))
+    return fmt::format("Ask {} for a quote first: {}a reserved price is negotiable at this size.",
+                       first.offer.machine->provider,
+                       first.gpus > kManyGpus
+                           ? fmt::format("{} GPUs at once are rarely free on demand, and ", format_count(first.gpus))
+                           : "");
+  const bool serves = request.work.kind == WorkKind::kServing && request.work.rate > RequestsPerSecond{};
+  if (serves && first.load > 0 && first.load < kLittleLoad)
+    return fmt::format(
+        "The GPUs work at {} of their capacity: a shared GPU ('rightsize mig'), scaling to zero "
+        "('rightsize autoscale') or an API costs less.",
+        format_percent(Ratio::fraction(first.load)));
+  return {};
 }
 
 std::string unpriced_words(const plan::Request& request, const Recommendation& found) {
@@ -231,7 +285,7 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   for (const plan::RequestChange& c : found.changes) {
     // A commitment that costs more than no commitment is a mistake, however little it costs.
     const double worth = c.kind == RequestChangeKind::kOnDemand ? kAnySaving : kWorthALine;
-    if (c.plan.cost <= first.cost * worth) levers.push_back(&c);
+    if (c.plan.cost <= first.cost * worth && can_be_used(request, first, c)) levers.push_back(&c);
   }
   std::sort(levers.begin(), levers.end(), [](const auto* a, const auto* b) {
     const bool commits = a->kind == RequestChangeKind::kOnDemand, other = b->kind == RequestChangeKind::kOnDemand;
@@ -244,6 +298,13 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   };
   const auto best = std::find_if(levers.begin(), levers.end(), is_4_bit);
   if (best != levers.end()) levers.erase(std::remove_if(best + 1, levers.end(), is_4_bit), levers.end());
+  // 8 bits lose less, so 4 bits must cost less.
+  const auto fp8 = std::find_if(levers.begin(), levers.end(),
+                                [](const auto* c) { return c->kind == RequestChangeKind::kFp8Weights; });
+  if (fp8 != levers.end()) {
+    const Usd cost = (*fp8)->plan.cost;
+    std::erase_if(levers, [&](const auto* c) { return is_4_bit(c) && c->plan.cost > cost * kAnySaving; });
+  }
   if (levers.size() > kMost) levers.resize(kMost);
   std::vector<std::string> parts;
   for (const plan::RequestChange* c : levers)
