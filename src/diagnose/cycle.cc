@@ -60,14 +60,15 @@ std::vector<CycleRun> without_short(std::vector<CycleRun> runs, Seconds shortest
   return runs;
 }
 
-// Answers grow slowly over a training, so that neighbours are compared rather than all.
-bool regular(const std::vector<Seconds>& first, const std::vector<Seconds>& second) {
+// Answers grow slowly over a training, so that neighbours are compared rather than all. Equal phases can differ by the
+// `width` of a step.
+bool regular(const std::vector<Seconds>& first, const std::vector<Seconds>& second, Seconds width) {
   constexpr double kSimilar = 1.5, kMost = 0.8;
   int similar = 0, pairs = 0;
   for (const std::vector<Seconds>* lengths : {&first, &second}) {
     for (std::size_t i = 1; i < lengths->size(); ++i, ++pairs) {
-      const double ratio = (*lengths)[i] / (*lengths)[i - 1];
-      if (ratio < kSimilar && ratio > 1 / kSimilar) ++similar;
+      const auto [shorter, longer] = std::minmax((*lengths)[i], (*lengths)[i - 1]);
+      if (longer < shorter * kSimilar || longer - shorter < width * 1.01) ++similar;
     }
   }
   return pairs > 0 && similar >= kMost * pairs;
@@ -96,8 +97,8 @@ std::optional<Cycle> find_cycle(std::span<const CycleStep> all) {
   std::vector<Seconds> widths;
   for (const CycleStep& step : steps) widths.push_back(step.width);
   std::nth_element(widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2), widths.end());
-  const std::vector<CycleRun> runs =
-      without_short(runs_of(steps), std::max(kShortest, widths[widths.size() / 2] * 1.5));
+  const Seconds width = widths[widths.size() / 2];
+  const std::vector<CycleRun> runs = without_short(runs_of(steps), std::max(kShortest, width * 1.5));
   // The recording cuts off the first and the last run.
   if (runs.size() < 2 * kFewestCycles + 2) return std::nullopt;
   const std::span<const CycleRun> whole(runs.begin() + 1, runs.end() - 1);
@@ -124,7 +125,7 @@ std::optional<Cycle> find_cycle(std::span<const CycleStep> all) {
     waited += run.length;
   }
   cycle.cycles = static_cast<int>(std::min(rests.size(), works.size()));
-  if (cycle.cycles < kFewestCycles || !regular(rests, works)) return std::nullopt;
+  if (cycle.cycles < kFewestCycles || !regular(rests, works, width)) return std::nullopt;
   cycle.wait_share = waited / sum;
   if (waiting && cycle.wait_share < kLeastWait) return std::nullopt;
   cycle.period = sum / static_cast<double>(std::max(rests.size(), works.size()));

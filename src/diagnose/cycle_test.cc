@@ -132,6 +132,60 @@ TEST(Cycle, LongRecordingsOfIrregularWorkAreNotACycle) {
   }
 }
 
+// A metrics server keeps averages of 1 to 5 minutes, as `fleet` reads them; a step that is mostly idle counts as idle.
+std::vector<CycleStep> averaged(const std::vector<std::pair<bool, double>>& phases, double step) {
+  std::vector<CycleStep> steps;
+  double worked = 0, filled = 0;
+  for (const auto& [works, length] : phases) {
+    for (double left = length; left > 1e-9;) {
+      const double part = std::min(left, step - filled);
+      worked += works ? part : 0, filled += part, left -= part;
+      if (filled < step - 1e-9) continue;
+      const double share = worked / step;
+      steps.push_back({seconds(step), share > 0.5 ? 0.99 * share : 0, {}, {}, gib(60)});
+      worked = filled = 0;
+    }
+  }
+  return steps;
+}
+
+TEST(Cycle, AveragesOfMinutesShowWaitsOfATrainerThatAreLongerThanTwoSteps) {
+  RandomPhases random(9);
+  for (int i = 0; i < 300; ++i) {
+    const double step = random.between(60, 300), longest = 1500;
+    const double train = random.between(2.5 * step, longest), wait = random.between(2.5 * step, longest);
+    std::vector<std::pair<bool, double>> phases;
+    const int cycles = random.count(8, 40);
+    for (int c = 0; c < cycles; ++c) {
+      phases.emplace_back(true, train * random.between(0.92, 1.08));
+      phases.emplace_back(false, wait * random.between(0.92, 1.08));
+    }
+    const auto cycle = find_cycle(averaged(phases, step));
+    ASSERT_TRUE(cycle) << "step " << step << " train " << train << " wait " << wait;
+    EXPECT_NEAR(cycle->wait_share, wait / (train + wait), 0.1) << step << " " << train << " " << wait;
+    EXPECT_NEAR(in_seconds(cycle->period) / (train + wait), 1, 0.2) << step << " " << train << " " << wait;
+  }
+}
+
+// Training that pauses for evaluation or checkpoints on the host, and requests at random times.
+TEST(Cycle, AveragesOfMinutesOfOrdinaryTrainingAreNotACycle) {
+  RandomPhases random(10);
+  int taken = 0;
+  for (int i = 0; i < 300; ++i) {
+    const double step = random.between(60, 300), train = random.between(600, 7200);
+    std::vector<std::pair<bool, double>> pauses, requests;
+    for (double all = 0; all < 3600 * 24;) {
+      const double each = train * random.between(0.95, 1.05), pause = each * random.between(0.01, 0.09);
+      pauses.emplace_back(true, each), pauses.emplace_back(false, pause);
+      requests.emplace_back(true, random.exponential(600)), requests.emplace_back(false, random.exponential(600));
+      all += each + pause;
+    }
+    EXPECT_FALSE(find_cycle(averaged(pauses, step))) << step << " " << train;
+    if (find_cycle(averaged(requests, step))) ++taken;
+  }
+  EXPECT_LE(taken, 3);
+}
+
 TEST(Cycle, GenerationAndTrainingOnTheSameGpusAreRecognized) {
   RandomPhases random(2);
   for (int i = 0; i < 60; ++i) {
