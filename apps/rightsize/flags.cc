@@ -83,6 +83,11 @@ Flag* Flag::required(bool wanted) {
   return this;
 }
 
+Flag* Flag::alone() {
+  alone_ = true;
+  return this;
+}
+
 Flag* Flag::one_value() {
   info_.list = false;
   return this;
@@ -191,6 +196,7 @@ void FlagSet::give(Flag& flag, std::optional<std::string> value, const std::vect
   }
   if (value) return take(*value);
   if (!is_value(at + 1)) {
+    if (flag.alone_) return;
     const std::string kind = flag.info_.values == "TEXT" || flag.info_.values == "NAME" ? "" : ": " + flag.info_.values;
     return errors.push_back(bad_input(fmt::format("{} needs a value{}", name, kind)));
   }

@@ -60,6 +60,7 @@ class Flag {
   Flag* argument(std::string word = {});   // a bare word may stand for the flag
   Flag* required(bool wanted = true);      // refused when absent
   Flag* one_value();                       // refuses a list, although the row takes one
+  Flag* alone();                           // may stand without a value, and then changes nothing
   Flag* single_words();                    // one value after each flag; further words are arguments
   // The name in this command, where another command's row has it; the row's name remains a spelling.
   Flag* called(const std::string& name);
@@ -70,7 +71,7 @@ class Flag {
 
   FlagInfo info_;
   Take take_;
-  bool many_words_ = false;
+  bool many_words_ = false, alone_ = false;
   std::string given_;
   int count_ = 0;
 };

@@ -1,10 +1,12 @@
 #include "families/read_model.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/suggest.h"
+#include "base/text.h"
 #include "families/config.h"
 #include "families/families.h"
 #include "model/job.h"
@@ -104,15 +106,22 @@ std::optional<Precision> published_format(const JsonObject& quantization, const 
   return std::nullopt;
 }
 
-// MXFP4 checkpoints (gpt-oss) bring no scales for a narrow cache: "auto" is then 16 bits in vLLM and TensorRT-LLM.
+// Scales of an 8-bit KV cache are named by kv_cache_scheme (compressed-tensors) or kv_cache_quant_algo (ModelOpt).
 void read_checkpoint(const JsonObject& json, ModelShape& shape) {
   const JsonObject quantization = json.get_object_or_empty("quantization_config");
   const std::string method = quantization.get_string("quant_method").value_or("");
   shape.checkpoint = published_format(quantization, method);
-  shape.narrow_cache = method != "mxfp4";
+  const std::string algorithm = to_lower(quantization.get_string("kv_cache_quant_algo").value_or(""));
+  shape.cache_scales =
+      quantization.get_object_or_empty("kv_cache_scheme").has("num_bits") || algorithm.starts_with("fp8");
 }
 
-std::string base_name(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
+// A model is called like its file; config.json like its folder.
+std::string name_of_file(const std::string& file) {
+  const std::filesystem::path path = std::filesystem::path(file).lexically_normal();
+  const std::string folder = path.parent_path().filename().string();
+  return path.filename() == "config.json" && !folder.empty() && folder != ".." ? folder : path.filename().string();
+}
 
 }  // namespace
 
@@ -155,7 +164,7 @@ Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& con
 }
 
 Checked<ModelShape> read_model(std::string file, std::string json_text, const ReadOptions& options) {
-  std::string name = base_name(file);
+  std::string name = name_of_file(file);
   Checked<LocatedJson> document = LocatedJson::parse(std::move(file), std::move(json_text));
   if (!document) return fail(std::move(document).error());
   return read_model(*document, document->root(), std::move(name), options);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "memory/weight_bytes.h"
+#include "model/serve_settings.h"
 
 namespace rightsize::memory {
 namespace {
@@ -35,15 +36,22 @@ double in_pages(double tokens, std::int64_t page) {
 
 }  // namespace
 
-model::Precision kv_format(const model::Job& job, bool narrow) {
-  using model::Precision, model::Stack;
-  if (job.serve.kv_precision) return *job.serve.kv_precision;
-  narrow = narrow && (job.precision == Precision::kFp8 || job.precision == Precision::kFp4);
-  return narrow && (job.stack == Stack::kVllm || job.stack == Stack::kTrtLlm) ? Precision::kFp8 : Precision::kBf16;
+Checkpoint checkpoint_of(const model::ModelShape& model) {
+  return {model::checkpoint_precision(model), model.cache_scales};
 }
 
-bool keeps_narrow(const model::Job& job, bool narrow, bool four_bits) {
-  return narrow || (four_bits && job.stack == model::Stack::kTrtLlm);
+model::Precision kv_format(const model::Job& job, const Checkpoint& checkpoint, bool four_bits) {
+  using model::Precision, model::Stack;
+  if (job.serve.kv_precision) return *job.serve.kv_precision;
+  const auto narrow = [](Precision format) { return format == Precision::kFp8 || format == Precision::kFp4; };
+  if (!narrow(job.precision) || job.stack == Stack::kHf) return Precision::kBf16;
+  // Weights published in 4 bits are not converted to 8: model::served_formats.
+  const bool published =
+      narrow(checkpoint.format) && (job.precision == checkpoint.format || checkpoint.format == Precision::kFp4);
+  const bool scales = published && checkpoint.cache_scales;
+  const bool usual = job.stack == Stack::kTrtLlm ? checkpoint.format != Precision::kFp4 || four_bits
+                                                 : job.stack == Stack::kVllm && !published;
+  return scales || usual ? Precision::kFp8 : Precision::kBf16;
 }
 
 Bytes kv_sequence_bytes(const model::ModelShape& model, std::int64_t tokens, const KvLayout& layout) {

@@ -9,13 +9,20 @@
 
 namespace rightsize::memory {
 
-// The cache format: as requested, or the engine's default (vLLM and TensorRT-LLM use 8 bits with fp8 and fp4 weights).
-// `narrow` is ModelShape::narrow_cache.
-model::Precision kv_format(const model::Job& job, bool narrow);
+// The published weights: their format, and whether scales for an 8-bit cache come with them.
+struct Checkpoint {
+  model::Precision format = model::Precision::kBf16;
+  bool cache_scales = false;
+};
+Checkpoint checkpoint_of(const model::ModelShape& model);
 
-// `narrow` for kv_format, by whether the GPU has 4-bit arithmetic: TensorRT-LLM's published settings use 8 bits with
-// MXFP4 weights on Blackwell and 16 on Hopper (perf-overview.md @03e27c7, read 2026-11-15).
-bool keeps_narrow(const model::Job& job, bool narrow, bool four_bits);
+// The cache format: as requested, or the engine's default. vLLM's and SGLang's "auto" is 16 bits, also with 8-bit
+// weights, unless the checkpoint brings scales for the cache (resolve_kv_cache_dtype_string in
+// vllm/utils/torch_utils.py, configure_kv_cache_dtype in SGLang's model_runner.py; read 2026-11-17). In vLLM, weights
+// in another format than published are taken as NVIDIA's, which bring them (kv_cache_quant_algo). TensorRT-LLM's
+// published settings use 8 bits, but 16 with MXFP4 weights on a GPU without 4-bit arithmetic (`four_bits`;
+// perf-overview.md @03e27c7, read 2026-11-15).
+model::Precision kv_format(const model::Job& job, const Checkpoint& checkpoint, bool four_bits);
 
 // How an engine lays out its cache.
 struct KvLayout {

@@ -216,11 +216,29 @@ std::optional<OptionEffect> cheapest_fit(const ModelShape& model, const Job& job
   std::vector<MemoryOption> options = options_for(model, job, &gpu);
   if (same_result) std::erase_if(options, [](const MemoryOption& option) { return !option.accuracy.empty(); });
   const MemoryNeed before = estimate_memory(model, job, nullptr);
+  std::optional<OptionEffect> tight;
   for (const OptionSet& combination : combinations_of(model, job, options, time_of)) {
     OptionEffect effect = effect_of(model, job, combination, before);
-    if (effect.need.high <= gpu.capacity()) return effect;
+    const Verdict verdict = fits(effect.need, gpu).verdict;
+    if (verdict == Verdict::kFits) return effect;
+    if (verdict == Verdict::kTight && (!tight || effect.need.device < tight->need.device)) tight = std::move(effect);
   }
-  return std::nullopt;
+  return tight;
+}
+
+std::int64_t largest_batch(const ModelShape& model, Job job, const catalog::Gpu& gpu) {
+  const auto fits_with = [&](std::int64_t batch) {
+    job.batch = batch;
+    return check_job(model, job).empty() && fits(estimate_memory(model, job, &gpu), gpu).verdict == Verdict::kFits;
+  };
+  constexpr std::int64_t kMost = 1 << 20;
+  std::int64_t holds = 0, above = 1;
+  while (above <= kMost && fits_with(above)) holds = above, above *= 2;
+  while (above - holds > 1) {
+    const std::int64_t middle = holds + (above - holds) / 2;
+    (fits_with(middle) ? holds : above) = middle;
+  }
+  return holds;
 }
 
 }  // namespace rightsize::memory

@@ -44,10 +44,13 @@ struct OptionEffect {
 std::vector<OptionEffect> each_option(const model::ModelShape& model, const model::Job& job, const TimeOf& time_of,
                                       const catalog::Gpu* gpu = nullptr);
 
-// The combination with the least slowdown (then the fewest options) whose high bound fits `gpu`; empty if there is
-// none. Combinations with an unknown slowdown come last. `same_result` allows only options that do not change the
-// model.
+// The combination with the least slowdown (then the fewest options) that fits `gpu`; if there is none, the one that
+// needs least, if it is tight; empty if that does not fit either. Combinations with an unknown slowdown come last.
+// `same_result` allows only options that do not change the model.
 std::optional<OptionEffect> cheapest_fit(const model::ModelShape& model, const model::Job& job, const catalog::Gpu& gpu,
                                          const TimeOf& time_of, bool same_result);
+
+// The largest batch per GPU of this training job that fits; 0: not even one sample does.
+std::int64_t largest_batch(const model::ModelShape& model, model::Job job, const catalog::Gpu& gpu);
 
 }  // namespace rightsize::memory

@@ -96,8 +96,8 @@ Bytes kv_budget(const EngineDefaults& engine, const Job& job, const catalog::Gpu
 
 KvLayout layout_of(const EngineDefaults& engine, const ModelShape& model, const Job& job, const catalog::Gpu* gpu) {
   const bool four_bits = gpu != nullptr && gpu->peak(catalog::NumberFormat::kFp4).supported;
-  return {kv_format(job, keeps_narrow(job, model.narrow_cache, four_bits)), job.parallel.attention_tensor(),
-          job.parallel.pipeline, engine.page, engine.whole_windows};
+  return {kv_format(job, checkpoint_of(model), four_bits), job.parallel.attention_tensor(), job.parallel.pipeline,
+          engine.page, engine.whole_windows};
 }
 
 }  // namespace
@@ -111,6 +111,7 @@ MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catal
   const std::int64_t context = serve.isl + serve.osl;
   const Bytes per_sequence = kv_sequence_bytes(model, context, layout);
   need.kv_per_token = kv_token_bytes(model, layout);
+  need.kv_format = layout.format;
   need.parts[Part::kWeights] = served_weight_bytes(model, job);
   need.parts[Part::kActivations] = workspace_bytes(model, job, engine);
   need.parts[Part::kBuffers] = engine.graphs;

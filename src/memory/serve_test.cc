@@ -96,6 +96,33 @@ TEST(KvCache, PagesRoundUpAndWindowsCutOff) {
   EXPECT_EQ(kv_sequence_bytes(mistral, 30000, {}), kv_sequence_bytes(mistral, 4096, {}));
 }
 
+// 8-bit weights do not make an 8-bit cache: the checkpoint must bring its scales.
+RC_GTEST_PROP(KvCache, IsNarrowOnlyIfAskedForOrWithScales, ()) {
+  Job job = serving(*rc::gen::element(Precision::kBf16, Precision::kFp8, Precision::kFp4, Precision::kInt4));
+  job.stack = *rc::gen::element(Stack::kVllm, Stack::kSglang, Stack::kHf);
+  const Checkpoint checkpoint{job.precision, *rc::gen::arbitrary<bool>()};
+  const bool four_bits = *rc::gen::arbitrary<bool>();
+  const bool narrow = job.precision == Precision::kFp8 || job.precision == Precision::kFp4;
+  const bool scaled = narrow && checkpoint.cache_scales && job.stack != Stack::kHf;
+  RC_ASSERT(kv_format(job, checkpoint, four_bits) == (scaled ? Precision::kFp8 : Precision::kBf16));
+  job.serve.kv_precision = *rc::gen::element(Precision::kBf16, Precision::kFp8, Precision::kInt8);
+  RC_ASSERT(kv_format(job, checkpoint, four_bits) == *job.serve.kv_precision);
+}
+
+TEST(KvCache, FormatsOfKnownCheckpoints) {
+  const auto format = [](const char* name, Stack stack, Precision precision) {
+    Job job = serving(precision);
+    job.stack = stack;
+    return kv_format(job, checkpoint_of(model(name)), false);
+  };
+  EXPECT_EQ(format("deepseek-v3", Stack::kVllm, Precision::kFp8), Precision::kBf16);
+  EXPECT_EQ(format("Qwen/Qwen3-32B-FP8", Stack::kVllm, Precision::kFp8), Precision::kBf16);
+  EXPECT_EQ(format("nvidia/Llama-3.1-8B-Instruct-FP8", Stack::kVllm, Precision::kFp8), Precision::kFp8);
+  EXPECT_EQ(format("nvidia/Llama-3.1-8B-Instruct-FP8", Stack::kSglang, Precision::kFp8), Precision::kFp8);
+  EXPECT_EQ(format("llama-3.1-8b", Stack::kTrtLlm, Precision::kFp8), Precision::kFp8);
+  EXPECT_EQ(format("gpt-oss-20b", Stack::kTrtLlm, Precision::kFp4), Precision::kBf16);
+}
+
 TEST(Serving, ConcurrencyFollowsTheEnginesBudget) {
   Job job = serving();
   job.serve.isl = 1000;

@@ -319,6 +319,11 @@ bool belongs_only_to(JobKind kind, std::string_view setting) {
   return (row->jobs == settings::Jobs::kTrain) == (kind == JobKind::kTrain);
 }
 
+Precision default_training_precision(Stack stack, Method method) {
+  const bool keeps_masters = stack == Stack::kMegatron || stack == Stack::kTorchTitan;
+  return keeps_masters && method == Method::kFull ? Precision::kMixedBf16 : Precision::kBf16;
+}
+
 Checked<Job> parse_job(const std::vector<Setting>& settings) {
   Job job;
   Errors errors;
@@ -354,6 +359,8 @@ Checked<Job> parse_job(const std::vector<Setting>& settings) {
   }
   if ((of_serving || is_engine(job.stack)) && !of_training) job.kind = JobKind::kServe;
   if (!stack_given && job.kind == JobKind::kServe) job.stack = Stack::kVllm;
+  if (job.kind == JobKind::kTrain && std::find(seen.begin(), seen.end(), "precision") == seen.end())
+    job.precision = default_training_precision(job.stack, job.train.method);
   if (job.serve.disaggregated) {
     auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
     if (!given("tp")) job.parallel.tensor = job.serve.disaggregated->decode_tensor;

@@ -160,6 +160,10 @@ struct Setting {
   Place place;
 };
 
+// The precision of a training job without --precision. Megatron and torchtitan keep bf16 weights with fp32 master
+// copies and gradients; the others train in the format the model is loaded in.
+Precision default_training_precision(Stack stack, Method method);
+
 // The names of the settings of a job, in the order of help. settings/setting.h describes them.
 const std::vector<std::string>& job_settings();
 

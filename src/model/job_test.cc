@@ -25,6 +25,15 @@ TEST(Job, TrainingDefaultsAreAHuggingFaceFineTune) {
   EXPECT_EQ(job->train.optimizer, Optimizer::kAdamW);
 }
 
+TEST(Job, MegatronAndTorchtitanKeepMasterWeights) {
+  for (const char* stack : {"megatron", "torchtitan"}) {
+    EXPECT_EQ(parse({{"stack", stack}})->precision, Precision::kMixedBf16) << stack;
+    EXPECT_EQ(parse({{"stack", stack}, {"precision", "bf16"}})->precision, Precision::kBf16) << stack;
+    EXPECT_EQ(parse({{"stack", stack}, {"method", "lora"}})->precision, Precision::kBf16) << stack;
+  }
+  EXPECT_EQ(parse({{"stack", "llm-foundry"}})->precision, Precision::kBf16);
+}
+
 TEST(Job, ServingDefaultsToVllm) { EXPECT_EQ(parse({{"job", "serve"}})->stack, Stack::kVllm); }
 
 TEST(Job, SettingsOfServingImplyServing) {

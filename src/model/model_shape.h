@@ -165,7 +165,7 @@ struct ModelShape {
 
   std::optional<Experts> experts;
   std::optional<LatentAttention> latent;
-  bool narrow_cache = true;             // engines default to an 8-bit KV cache with 8- or 4-bit weights
+  bool cache_scales = false;            // the published weights bring scales for an 8-bit KV cache
   std::optional<Precision> checkpoint;  // format of the published weights if quantization_config names one
 
   std::shared_ptr<const VisionTower> vision;  // of a model that reads images and text

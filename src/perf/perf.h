@@ -153,8 +153,6 @@ struct ServeLoad {
   RequestsPerSecond rate;  // open loop; zero: closed loop at job.serve.concurrency
 };
 
-using memory::kv_format;
-
 // Tokens of KV cache that fit on one replica (disaggregated: one decode worker), from the memory model; 0 if the
 // weights do not fit, on a prefill worker either.
 double kv_token_capacity(const model::ModelShape& model, const model::Job& job, const catalog::Gpu& gpu);

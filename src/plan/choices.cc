@@ -107,8 +107,8 @@ std::vector<model::Precision> precisions_for(const Request& request, model::Meth
   }
   if (!request.choices.precisions.empty()) return request.choices.precisions;
   if (job.kind == JobKind::kServe) return {model::default_precision(request.model, job.stack)};
-  if (method != model::Method::kFull) return {Precision::kBf16};
-  if (job.stack == Stack::kMegatron || job.stack == Stack::kTorchTitan) return {Precision::kMixedBf16};
+  const Precision usual = model::default_training_precision(job.stack, method);
+  if (method != model::Method::kFull || usual != Precision::kBf16) return {usual};
   if (request.model.image_size > 0) return {Precision::kAmpBf16};
   return {Precision::kAmpBf16, Precision::kMixedBf16};
 }

@@ -106,8 +106,7 @@ bool has_fp8_cache(const Request& request, const Plan& plan) {
   const bool generates = request.model.kind == model::ModelKind::kDecoder && plan.job.stack != model::Stack::kHf;
   if (plan.job.kind != model::JobKind::kServe || !generates || plan.offer.gpu == nullptr) return false;
   const bool four_bits = plan.offer.gpu->peak(catalog::NumberFormat::kFp4).supported;
-  return memory::kv_format(plan.job, memory::keeps_narrow(plan.job, request.model.narrow_cache, four_bits)) ==
-         model::Precision::kFp8;
+  return memory::kv_format(plan.job, memory::checkpoint_of(request.model), four_bits) == model::Precision::kFp8;
 }
 
 int replica_gpus(const model::Job& job) {

@@ -20,7 +20,7 @@ constexpr Setting kRows[] = {
            "number format; train: bf16 (pure), amp-bf16, amp-fp16, mixed-bf16, fp32, fp8 or fp4 (NVFP4, megatron "
            "only); serve: bf16, fp16, fp8, int8, int4, nf4 or fp4")
         .listed()
-        .or_words("bf16"),
+        .or_words("bf16; mixed-bf16 with megatron and torchtitan"),
     choice(
         "stack", "hf|torchtitan|megatron|llm-foundry|vllm|trtllm|sglang|verl|nemo-rl|openrlhf|trl",
         "framework or engine; train: hf, torchtitan, megatron or llm-foundry; serve: vllm, trtllm, sglang or hf; rl: "

@@ -10,7 +10,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace rightsize;
   static const catalog::Catalog kCatalog = *catalog::load_catalog("");
   static const perf::Constants kConstants = *perf::load_constants("");
-  auto rows = perf::read_measurements("fuzz.csv", std::string(reinterpret_cast<const char*>(data), size), kCatalog);
+  std::string text(reinterpret_cast<const char*>(data), size);
+  const std::map<std::string, std::string> given{{"gpu", "h100-sxm"}};
+  auto rows = perf::read_measurements("fuzz.csv", text, kCatalog,
+                                      perf::is_benchmark(text) ? given : std::map<std::string, std::string>{});
   if (!rows) {
     if (rows.error().empty() || describe(rows.error()).empty()) std::abort();
     return 0;

@@ -26,7 +26,7 @@ Checked<Bytes> bytes_per_token(const Flags& flags, const model::ModelShape& mode
   if (!flags.kv_precision.empty()) {
     RIGHTSIZE_TRY(const model::Job job,
                   model::parse_job({{"job", "serve", {}}, {"kv-precision", flags.kv_precision, {}}}));
-    layout.format = memory::kv_format(job, false);
+    layout.format = memory::kv_format(job, {}, false);
   }
   const Bytes size = memory::kv_token_bytes(model, layout);
   if (size > bytes(0)) return size;

@@ -1,11 +1,13 @@
 // rightsize calibrate: turns a few of the user's measurements into factors that every later estimate uses.
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "base/file.h"
 #include "rightsize/calibrate/calibration_file.h"
 #include "rightsize/calibrate/report.h"
 #include "rightsize/command.h"
+#include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
 namespace {
@@ -14,8 +16,23 @@ using perf::CalibrationFit;
 
 struct Flags {
   std::string file, catalog;
+  std::map<std::string, std::string> given;  // about a benchmark whose file does not say it
   bool dry_run = false;
 };
+
+// A result in JSON says what was measured, but not on which GPUs.
+Checked<std::vector<perf::Measurement>> read_rows(const Flags& flags, const catalog::Catalog& catalog) {
+  RIGHTSIZE_TRY(std::string text, read_file(flags.file, 16u << 20));
+  std::map<std::string, std::string> given = flags.given;
+  if (perf::is_benchmark(text)) {
+    if (!given.contains("gpu"))
+      return fail(Errors{bad_input(flags.file + " does not say which GPU it was measured on")
+                             .with_hint("add --gpu NAME, and --tp N if the model ran on several")});
+    RIGHTSIZE_TRY(const catalog::Gpu* gpu, named_gpu(catalog, given.at("gpu")));
+    given["gpu"] = gpu->name;
+  }
+  return perf::read_measurements(flags.file, std::move(text), catalog, given);
+}
 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(std::string folder, catalog::overlay_target(flags.catalog));
@@ -23,9 +40,7 @@ Checked<Outcome> run(const Flags& flags) {
   const std::string overlay = std::filesystem::is_directory(folder, ignored) ? folder : std::string{};
   RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(overlay));
   RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(overlay));
-  RIGHTSIZE_TRY(std::string text, read_file(flags.file, 16u << 20));
-  RIGHTSIZE_TRY(std::vector<perf::Measurement> measurements,
-                perf::read_measurements(flags.file, std::move(text), catalog));
+  RIGHTSIZE_TRY(const std::vector<perf::Measurement> measurements, read_rows(flags, catalog));
   RIGHTSIZE_TRY(std::vector<CalibrationFit> fits, perf::fit_calibrations(constants, measurements));
 
   if (flags.dry_run) return Outcome{calibration_report(fits)};
@@ -38,6 +53,15 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_calibrate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add("FILE", flags->file)->required();
+  for (const char* name : {"model", "gpu", "gpus", "tp", "stack", "precision", "kv-precision", "max-batch"}) {
+    command
+        .add(name,
+             [flags, name](const settings::Value& value) -> Result<> {
+               flags->given[name] = value.text;
+               return {};
+             })
+        ->one_value();
+  }
   command.add("dry-run", flags->dry_run);
   command.add("catalog", flags->catalog)
       ->meaning(

@@ -65,9 +65,10 @@ std::string sentence_about(const CalibrationFit& fit) {
   const perf::Calibration& f = fit.row.factors;
   std::string factors = fmt::format("GPU time x {:.2f}, host time x {:.2f}", f.device, f.host);
   if (fit.row.job == model::JobKind::kServe) factors += fmt::format(", prefill x {:.2f}", f.prefill);
-  return fmt::format("{} {} on {}: the mean error over {} values falls from {} to {} ({}).",
-                     model::name_of(fit.row.stack), job_name(fit.row), fit.row.gpu, fit.points.size(),
-                     format_percent(Ratio::fraction(fit.error_before)),
+  const std::string what =
+      fit.points.size() == 1 ? "error of the one value" : fmt::format("mean error over {} values", fit.points.size());
+  return fmt::format("{} {} on {}: the {} falls from {} to {} ({}).", model::name_of(fit.row.stack), job_name(fit.row),
+                     fit.row.gpu, what, format_percent(Ratio::fraction(fit.error_before)),
                      format_percent(Ratio::fraction(fit.error_after)), factors);
 }
 

@@ -1,5 +1,7 @@
 // 'estimate' and 'memory' answer the same question about memory alike, and 'estimate' says it first.
+#include <map>
 #include <random>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,6 +45,100 @@ TEST(EstimateAndMemory, JobsThatDoNotFitSaySoFirst) {
   }
   EXPECT_GT(fitting, 3);
   EXPECT_GT(too_large, 3);
+}
+
+std::string verdict_of(const Outcome& memory) {
+  return *memory.report.document.find("fits")->items()->front().find("verdict")->text();
+}
+
+// Every GPU of a comparison is checked, on as many as hold the job.
+TEST(EstimateAndMemory, AComparisonChecksEveryGpu) {
+  for (const char* model : {"llama-3.1-8b", "llama-3.1-70b", "gpt2-xl"}) {
+    const Checked<Outcome> compared =
+        call("estimate", {model, "--gpu", "h100-sxm", "--job", "train", "--sweep", "gpu=h100-sxm,l40s,l4"});
+    ASSERT_TRUE(compared) << describe(compared.error());
+    for (const Json& row : *compared->report.document.find("sweep")->items()) {
+      const std::string gpu = *row.find("gpu")->text(), gpus = row.find("gpus")->dump();
+      const Checked<Outcome> need = call("memory", {model, "--job", "train", "--gpu", gpu, "--gpus", gpus});
+      ASSERT_TRUE(need) << describe(need.error());
+      EXPECT_EQ(*row.find("memory")->text(), verdict_of(*need)) << model << " on " << gpus << " x " << gpu;
+      EXPECT_NE(row.find("usd_per_million_units"), nullptr);
+    }
+  }
+}
+
+// What --quiet shows is the first paragraph.
+TEST(Estimate, TheFirstParagraphHasTheSpeedAlsoWithoutEnoughMemory) {
+  const Checked<Outcome> outcome = call("estimate", {"llama-3.1-70b", "--gpu", "l4", "--job", "train"});
+  ASSERT_TRUE(outcome) << describe(outcome.error());
+  const std::string text = std::get<report::Paragraph>(outcome->report.blocks.front()).text;
+  EXPECT_THAT(text, testing::HasSubstr("run out of memory"));
+  EXPECT_THAT(text, testing::HasSubstr("tok/s per GPU"));
+}
+
+TEST(Estimate, TheLargestBatchOfAnEngineIsItsLoad) {
+  const auto document = [](std::vector<std::string> load) {
+    load.insert(load.begin(), {"llama-3.1-8b", "--gpu", "h100-sxm", "--job", "serve"});
+    return call("estimate", load)->report.document.dump();
+  };
+  EXPECT_EQ(document({"--max-batch", "64"}), document({"--max-batch", "64", "--concurrency", "64"}));
+  EXPECT_NE(document({"--max-batch", "64"}), document({"--max-batch", "64", "--concurrency", "1"}));
+}
+
+TEST(Estimate, TokensGiveTimeAndGpuHours) {
+  const Checked<Outcome> outcome =
+      call("estimate", {"llama-3.1-8b", "--gpu", "h100-sxm", "--gpus", "64", "--tokens", "1T"});
+  ASSERT_TRUE(outcome) << describe(outcome.error());
+  const Json& document = outcome->report.document;
+  const auto number = [](const Json* json) { return std::stod(json->dump()); };
+  const double hours = 1e12 / (number(document.find("tokens_per_second_per_gpu")) * 64) / 3600;
+  EXPECT_NEAR(number(document.find("run")->find("seconds")), hours * 3600, hours);
+  EXPECT_NEAR(number(document.find("run")->find("gpu_hours")), hours * 64, hours * 0.1);
+  EXPECT_GT(number(document.find("run")->find("usd")), 0);
+  EXPECT_TRUE(document.find("warnings")->items()->empty() ||
+              document.find("warnings")->dump().find("run out of memory") == std::string::npos);
+}
+
+// A combination is judged as when its flags are given.
+TEST(Memory, ACombinationIsJudgedAsWhenItIsRun) {
+  int judged = 0;
+  for (const char* gpu : {"rtx-a6000", "rtx-4090", "l4"}) {
+    for (const std::vector<std::string>& job :
+         {std::vector<std::string>{"llama-3.3-70b", "--method", "qlora", "--seq", "1024"},
+          {"llama-3.1-8b", "--batch", "4"},
+          {"gpt2-xl", "--batch", "16"}}) {
+      std::vector<std::string> words = job;
+      words.insert(words.end(), {"--job", "train", "--gpu", gpu});
+      const Checked<Outcome> need = call("memory", words);
+      ASSERT_TRUE(need) << describe(need.error());
+      const Json* options = need->report.document.find("options");
+      if (options == nullptr) continue;
+      for (const Json& one : *options->find("combinations")->items()) {
+        std::map<std::string, std::string> flags;
+        for (std::size_t i = 1; i + 1 < words.size(); i += 2) flags[words[i]] = words[i + 1];
+        std::istringstream changed(*one.find("flags")->text());
+        for (std::string name, value; changed >> name >> value;) flags[name] = value;
+        std::vector<std::string> again{words.front()};
+        for (const auto& [name, value] : flags) again.insert(again.end(), {name, value});
+        EXPECT_EQ(verdict_of(*call("memory", again)), *one.find("verdict")->text())
+            << job[0] << " on " << gpu << ": " << *one.find("flags")->text();
+        ++judged;
+      }
+    }
+  }
+  EXPECT_GT(judged, 3);
+}
+
+TEST(Memory, TheLargestBatchFitsAndTheNextDoesNot) {
+  for (const char* model : {"gpt2-xl", "resnet-50", "llama-3.2-1b"}) {
+    const auto need = [&](const std::string& batch) {
+      return call("memory", {model, "--job", "train", "--gpu", "rtx-4090", "--batch", batch, "--max-batch"});
+    };
+    const int largest = std::stoi(need("1")->report.document.find("largest_batch")->dump());
+    ASSERT_GT(largest, 0);
+    EXPECT_EQ(verdict_of(*need(std::to_string(largest))), "fits") << model;
+    EXPECT_NE(verdict_of(*need(std::to_string(largest + 1))), "fits") << model;
+  }
 }
 
 // A language model that embeds texts answers with texts per second, as encoders answer with samples per second.

@@ -75,6 +75,10 @@ const Fields<SweepRow> kSweepFields = {
     {"reason?", "why the job cannot run",
      [](const SweepRow& row) { return row.estimate ? std::string() : row.estimate.error().message; }},
     {kPoint, &SweepRow::estimate},
+    {"gpus?", "GPUs", "number of GPUs", &SweepRow::gpus},
+    {"memory?", "memory", "whether the GPUs hold the job", &SweepRow::memory, one_of({"fits", "tight", "no"})},
+    {"usd_per_million_units?", "$ per 1M", "cost of a million tokens (output tokens when serving), samples or images",
+     &SweepRow::usd_per_million, [](double dollars) { return format_usd(usd(dollars)); }},
     {"bound_by", "bound by", "what limits the speed, or why the job cannot run",
      [](const SweepRow& row) {
        return std::string(row.estimate ? bound_of(*row.estimate) : row.estimate.error().message);
@@ -102,8 +106,22 @@ const Fields<Op> kOpFields = {
      [](FlopsPerSecond rate) { return format_number(in_tflop_per_s(rate)); }, kTableOnly},
     {"total_seconds", "time", "of all runs", [](const Op& op) { return op.each.time * op.count; }, kTableOnly},
     {"bound", "bound by", "what limits it",
-     [](const Op& op) { return op.each.compute > op.each.memory ? "compute" : "memory"; },
+     [](const Op& op) { return op.each.is_arithmetic() ? "compute" : "memory"; },
      one_of({"compute", "memory"})},
+};
+
+const Fields<TokenRun> kRunFields = {
+    {"tokens", "tokens of the run", &TokenRun::tokens},
+    {"seconds", "its time", &TokenRun::time},
+    {"low_seconds", "lower end of the 80 % interval", &TokenRun::low},
+    {"high_seconds", "upper end of the interval", &TokenRun::high},
+    {"gpu_hours", "GPU-hours of the run", [](const TokenRun& r) { return in_gpu_hours(r.gpu_time); }},
+    {"usd?", "its cost at the price of the GPU",
+     [](const TokenRun& r) { return r.price ? std::optional(r.price->rate * r.gpu_time) : std::nullopt; }},
+    {"usd_per_gpu_hour?", "the price",
+     [](const TokenRun& r) { return r.price ? std::optional(in_usd_per_gpu_hour(r.price->rate)) : std::nullopt; }},
+    {"price_source?", "the offer of this price",
+     [](const TokenRun& r) { return r.price ? r.price->source() : std::string(); }},
 };
 
 const Fields<JobRoofline> kRooflineFields = {
@@ -342,6 +360,7 @@ const Fields<SpeedAnswer> kAnswerFields = {
      [](const SpeedAnswer& a) {
        return a.estimate ? a.estimate->measured.named() : decltype(a.estimate->measured.named()){};
      }},
+    {"run?", "time and cost of --tokens", kRunFields, [](const SpeedAnswer& a) { return a.run ? &*a.run : nullptr; }},
     {"sweep?", "an estimate per value of the swept setting", kSweepFields, &SpeedAnswer::sweep},
     {"roofline?", "operations under the GPU's roofline", kRooflineFields,
      [](const SpeedAnswer& a) { return a.roofline && !a.roofline->ops.empty() ? &*a.roofline : nullptr; }},
@@ -382,6 +401,11 @@ report::Table sweep_table(const std::vector<SweepRow>& rows) {
     if (last.train && last.train->mfu > 0) columns.push_back("tokens_per_second_per_gpu");
     columns.push_back("samples_per_second_per_gpu");
   }
+  const auto any = [&](auto has) { return std::any_of(rows.begin(), rows.end(), has); };
+  if (any([](const SweepRow& row) { return row.gpus.value_or(1) > 1; })) columns.insert(columns.begin() + 1, "gpus");
+  if (any([](const SweepRow& row) { return row.memory.has_value(); })) columns.push_back("memory");
+  if (any([](const SweepRow& row) { return row.usd_per_million.has_value(); }))
+    columns.push_back("usd_per_million_units");
   columns.push_back(renamed("bound_by", "bound"));
   report::Table table = table_of(kSweepFields, rows, columns);
   table.columns.front().align = report::Align::kRight;

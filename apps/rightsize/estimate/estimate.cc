@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/format.h"
+#include "base/usage_units.h"
 #include "capacity/sessions.h"
 #include "market/energy.h"
 #include "memory/memory.h"
@@ -134,13 +135,26 @@ Result<> read_power_cap(const Flags& flags, SpeedInput& input) {
   return {};
 }
 
-Result<> read_load(const Flags& flags, SpeedInput& input) {
+namespace {
+
+// Without a load of its own, an engine is asked about the most requests it may run together.
+bool has_implied_load(const Flags& flags, const JobFlags& job_flags, const model::Job& job) {
+  if (job.kind != model::JobKind::kServe || !job.serve.max_batch) return false;
+  const auto& given = job_flags.settings;
+  return given.contains("max-batch") && !given.contains("concurrency") && !given.contains("batch") &&
+         flags.rate.empty() && flags.sessions.empty() && flags.trace.empty();
+}
+
+}  // namespace
+
+Result<> read_load(const Flags& flags, const JobFlags& job, SpeedInput& input) {
   const bool training = input.job.kind == model::JobKind::kTrain;
   if (training && !flags.rate.empty())
     return fail(bad_input("--rate applies to serving, not to training").with_hint("add --job serve"));
   if (!flags.rate.empty()) {
     RIGHTSIZE_TRY(input.rate, settings::read_as<RequestsPerSecond>("rate", flags.rate));
   }
+  if (has_implied_load(flags, job, input.job)) input.job.serve.concurrency = *input.job.serve.max_batch;
   RIGHTSIZE_TRY(const bool slot_wait, settings::read_as<bool>("slot-wait", flags.slot_wait));
   if (slot_wait) {
     model::ServeSettings& serve = input.job.serve;
@@ -163,23 +177,80 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
   input.speed = perf::gpu_speed(constants, *gpu);
   if (Result<> cluster = read_cluster(catalog, flags, input); !cluster) return fail(cluster.error());
   if (Result<> cap = read_power_cap(flags, input); !cap) return fail(cap.error());
-  if (Result<> load = read_load(flags, input); !load) return fail(load.error());
+  if (Result<> load = read_load(flags, job, input); !load) return fail(load.error());
   if (Result<> sessions = read_sessions(constants, flags, job, input); !sessions) return fail(sessions.error());
   return input;
 }
 
+double units_per_second(const SpeedInput& input, const SpeedEstimate& estimate) {
+  if (estimate.serve) return in_tokens_per_s(estimate.serve->output_per_gpu);
+  if (estimate.batch) return estimate.batch->samples_per_second;
+  return input.work.image ? estimate.train->samples_per_second_per_gpu
+                          : in_tokens_per_s(estimate.train->tokens_per_gpu);
+}
+
 namespace {
 
+// Training that does not fit is sharded, and said so.
+void shard(const JobFlags& flags, SpeedInput& input, bool may_add_gpus) {
+  if (!shard_if_too_large(flags, input.model, *input.gpu, input.job, may_add_gpus)) return;
+  note(sharded_words(input.model, *input.gpu, input.job));
+}
+
+memory::Verdict memory_verdict(const SpeedInput& input) {
+  const memory::MemoryNeed need = memory::estimate_memory(input.model, input.job, input.gpu);
+  return need.max_concurrency == 0 ? memory::Verdict::kNo : memory::fits(need, *input.gpu).verdict;
+}
+
+std::optional<market::GpuQuote> on_demand_price(const market::PriceBook& book, const catalog::Gpu& gpu) {
+  return book.gpu(gpu, catalog::Purchase::kOnDemand);
+}
+
+// GPUs are compared on as many of each as hold the job.
+SweepRow compared_row(const perf::Constants& constants, const market::PriceBook& book, const std::string& value,
+                      const SpeedInput& input) {
+  SweepRow row{"gpu", value, estimate_speed(constants, input), input.job.parallel.gpus, memory_verdict(input)};
+  const auto price = on_demand_price(book, *input.gpu);
+  const double units = row.estimate ? units_per_second(input, *row.estimate) : 0;
+  if (price && units > 0) row.usd_per_million = in_usd_per_gpu_hour(price->rate) / 3600 / units * 1e6;
+  return row;
+}
+
+// `book`: with prices, for a comparison of GPUs.
 Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const perf::Constants& constants,
-                                         const Flags& flags, const Sweep& sweep) {
+                                         const Flags& flags, const Sweep& sweep, const SpeedInput& first,
+                                         const market::PriceBook* book) {
   std::vector<SweepRow> rows;
   for (const std::string& value : sweep.values) {
     JobFlags job = flags.job;
     (sweep.setting == "gpu" ? job.gpu : job.settings[sweep.setting]) = value;
+    if (book != nullptr && value == flags.job.gpu) {
+      rows.push_back(compared_row(constants, *book, value, first));
+      continue;
+    }
     RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, job));
-    rows.push_back({sweep.setting, value, estimate_speed(constants, input)});
+    if (book != nullptr) shard(job, input, true);
+    rows.push_back(book != nullptr ? compared_row(constants, *book, value, input)
+                                   : SweepRow{sweep.setting, value, estimate_speed(constants, input)});
   }
   return rows;
+}
+
+Result<TokenRun> run_over_tokens(const Flags& flags, const SpeedInput& input, const SpeedEstimate& estimate,
+                                 const market::PriceBook& book) {
+  if (input.work.image || estimate.batch)
+    return fail(bad_input(fmt::format("--tokens does not apply to {}", input.model.name)).with_hint("leave it out"));
+  TokenRun run;
+  RIGHTSIZE_TRY(run.tokens, settings::read_as<double>("tokens", flags.tokens));
+  const int used = input.job.parallel.gpus;
+  run.time = seconds(run.tokens / (units_per_second(input, estimate) * used));
+  const perf::Interval interval = estimate.train ? estimate.train->interval : estimate.serve->tpot_interval;
+  // The interval of training is that of the rate.
+  run.low = estimate.train ? run.time / interval.high : run.time * interval.low;
+  run.high = estimate.train ? run.time / interval.low : run.time * interval.high;
+  run.gpu_time = gpus(used) * run.time;
+  run.price = on_demand_price(book, *input.gpu);
+  return run;
 }
 
 // Why a job would run out of memory; empty where it fits. A warning only: published runs are now and then predicted to
@@ -195,9 +266,28 @@ std::string memory_warning(const SpeedInput& input) {
       format_bytes(need.device), input.gpu->name, format_bytes(input.gpu->capacity()));
 }
 
+// The speed in the precision that 'recommend' plans with, where pure bf16 was assumed.
+void note_precision(const perf::Constants& constants, const Flags& flags, const SpeedInput& input) {
+  const model::Job& job = input.job;
+  if (job.kind != model::JobKind::kTrain || flags.job.settings.contains("precision") ||
+      job.precision != model::Precision::kBf16 || job.train.method != model::Method::kFull)
+    return;
+  SpeedInput other = input;
+  other.job.precision = job.parallel.zero > 0 ? model::Precision::kMixedBf16 : model::Precision::kAmpBf16;
+  const Result<SpeedEstimate> estimate = estimate_speed(constants, other);
+  if (!estimate) return;
+  note(fmt::format("pure bf16 is assumed; --precision {}, which 'recommend' plans with, runs at {} {}/s per GPU",
+                   model::name_of(other.job.precision), format_number(units_per_second(other, *estimate)),
+                   input.work.image ? "samples" : "tok"));
+}
+
 Checked<Outcome> run(const Flags& flags) {
-  // Prices are not needed, so they are not read.
-  RIGHTSIZE_TRY(catalog::Catalog hardware, open_hardware(flags.catalog));
+  std::optional<Sweep> sweep;
+  if (!flags.sweep.empty()) {
+    RIGHTSIZE_TRY(sweep, parse_sweep(flags.sweep));
+  }
+  const bool compares = sweep && sweep->setting == "gpu", priced = compares || !flags.tokens.empty();
+  RIGHTSIZE_TRY(catalog::Catalog hardware, priced ? open_catalog(flags.catalog) : open_hardware(flags.catalog));
   RIGHTSIZE_TRY(perf::Constants known, open_constants(flags.catalog));
   const Facts facts{std::move(hardware), std::move(known)};
   const auto& [catalog, constants] = facts;
@@ -206,13 +296,26 @@ Checked<Outcome> run(const Flags& flags) {
   if (input.job.parallel.tensor > 1 && !flags.job.settings.contains("tp") && !input.job.serve.disaggregated)
     note(fmt::format("{} does not fit one {}: split over {} GPUs (--tp {})", input.model.name, input.gpu->name,
                      input.job.parallel.tensor, input.job.parallel.tensor));
+  shard(flags.job, input, compares);
+  if (compares && input.job.kind == model::JobKind::kTrain && input.job.parallel.gpus == 1)
+    note("training on one GPU is assumed; --gpus N is for more, --job serve for serving");
+  note_lengths(flags.job);
+  if (has_implied_load(flags, flags.job, input.job))
+    note(
+        fmt::format("{} requests in flight are assumed, as many as --max-batch allows; --concurrency sets another load",
+                    format_count(static_cast<double>(*input.job.serve.max_batch))));
+  note_precision(constants, flags, input);
   const Result<SpeedEstimate> estimate = estimate_speed(constants, input);
   SpeedAnswer answer{input, estimate};
+  std::optional<market::PriceBook> book;
+  if (priced) book.emplace(catalog);
   if (!estimate) return Outcome{report_of(answer), kNoFeasibleAnswer};
   answer.memory_warning = memory_warning(input);
-  if (!flags.sweep.empty()) {
-    RIGHTSIZE_TRY(const Sweep sweep, parse_sweep(flags.sweep));
-    RIGHTSIZE_TRY(answer.sweep, run_sweep(catalog, constants, flags, sweep));
+  if (sweep) {
+    RIGHTSIZE_TRY(answer.sweep, run_sweep(catalog, constants, flags, *sweep, input, compares ? &*book : nullptr));
+  }
+  if (!flags.tokens.empty()) {
+    RIGHTSIZE_TRY(answer.run, run_over_tokens(flags, input, *estimate, *book));
   }
   if (flags.roofline) answer.roofline = roofline_of(input);
   return Outcome{report_of(answer)};
@@ -224,13 +327,15 @@ Run add_estimate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_job_flags(command, flags->job);
   add_rl_flags(command, flags->rl);
-  for (const char* name : {"machine", "network", "power-cap", "rate", "sessions", "trace", "routing", "slot-wait"}) {
+  for (const char* name :
+       {"machine", "network", "power-cap", "rate", "sessions", "trace", "routing", "slot-wait", "tokens"}) {
     command.add(name, [flags, name](const settings::Value& value) -> Result<> {
       set(*flags, name, value.text);
       return {};
     });
   }
   command.find("--rate")->meaning("arrival rate of requests, e.g. 20/s, instead of --concurrency requests in flight");
+  command.find("--tokens")->meaning("tokens to train on, or to generate: adds time, GPU-hours and cost");
   command.add("sweep", flags->sweep);
   command.add("roofline", flags->roofline);
   add_catalog_flag(command, flags->catalog);

@@ -11,7 +11,7 @@ namespace rightsize::app {
 struct EstimateFlags {
   JobFlags job;
   RlFlags rl;
-  std::string catalog, machine, network, rate, power_cap, sweep, slot_wait = "no", sessions, trace, routing;
+  std::string catalog, machine, network, rate, power_cap, sweep, slot_wait = "no", sessions, trace, routing, tokens;
   bool roofline = false;
 };
 
@@ -25,8 +25,8 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
 // Applies --power-cap.
 Result<> read_power_cap(const EstimateFlags& flags, SpeedInput& input);
 
-// Applies --rate and --slot-wait to an input whose job is read.
-Result<> read_load(const EstimateFlags& flags, SpeedInput& input);
+// Applies --rate and --slot-wait to an input whose job is read; without a load, --max-batch is the load.
+Result<> read_load(const EstimateFlags& flags, const JobFlags& job, SpeedInput& input);
 
 // Applies --sessions and --trace: they give the arrival rate, the lengths of requests and, by simulation, what the
 // prefix cache finds.

@@ -7,6 +7,8 @@ void set(EstimateFlags& flags, const std::string& name, std::string value) {
     flags.machine = std::move(value);
   else if (name == "power-cap")
     flags.power_cap = std::move(value);
+  else if (name == "tokens")
+    flags.tokens = std::move(value);
   else if (name == "network")
     flags.network = std::move(value);
   else if (name == "rate")
@@ -54,7 +56,7 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
   input.job = perf::fitted_to(input.work, job);
   input.rate = {};
   if (Result<> cap = read_power_cap(flags, input); !cap) return fail(cap.error());
-  if (Result<> load = read_load(flags, input); !load) return fail(load.error());
+  if (Result<> load = read_load(flags, flags.job, input); !load) return fail(load.error());
   if (Result<> sessions = read_sessions(facts_->constants, flags, flags.job, input); !sessions)
     return fail(sessions.error());
   return &input;

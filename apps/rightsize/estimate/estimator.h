@@ -24,8 +24,8 @@ class Estimator {
   explicit Estimator(std::shared_ptr<const Facts> facts) : facts_(std::move(facts)) {}
   static Checked<Estimator> open(const std::string& catalog_flag);
 
-  // The document of `rightsize estimate --format json` without the warning that a training job would run out of memory,
-  // which takes longer than the estimate. Ignores --sweep and --roofline.
+  // The document of `rightsize estimate --format json` for the job as given: training that would run out of memory is
+  // neither sharded nor warned about, which would take longer than the estimate. Ignores --sweep, --roofline, --tokens.
   Checked<Json> document(const EstimateFlags& flags);
 
   // The estimate itself. The input belongs to the estimator and is valid until the next call.

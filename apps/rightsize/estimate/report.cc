@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "memory/kv_cache.h"
 #include "perf/benchmark.h"
 
 namespace rightsize::app {
@@ -129,8 +130,10 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
                         rate(e.requests_per_second / job.parallel.gpus * input.work.audio_seconds));
   }
   const std::string room = format_count(std::floor(e.max_concurrency));
-  text += input.work.encoder_decoder ? fmt::format(" There is room for {} such requests.", room)
-                                     : fmt::format(" The KV cache holds {} such requests at their full length.", room);
+  text += input.work.encoder_decoder
+              ? fmt::format(" There is room for {} such requests.", room)
+              : fmt::format(" The KV cache ({}) holds {} such requests at their full length.",
+                            model::name_of(memory::kv_format(job, input.work.checkpoint, input.speed.has_fp4)), room);
   report.say(std::move(text));
   if (!one_pass) report.show("One output token", parts_table(e.parts));
   report.show("Prefill of one prompt", parts_table(e.prefill_parts));
@@ -193,6 +196,28 @@ void report_energy(report::Report& report, const SpeedInput& input, const SpeedE
   report.say(std::move(text));
 }
 
+// "15T", "1.5B", "20,000".
+std::string short_count(double count) {
+  constexpr std::pair<double, char> kUnits[] = {{1e12, 'T'}, {1e9, 'B'}, {1e6, 'M'}};
+  for (const auto& [size, letter] : kUnits) {
+    if (count >= size) return format_number(count / size) + letter;
+  }
+  return format_count(count);
+}
+
+// "1T tokens take 23 d 4 h (80 % interval 18 d to 30 d) on 1,024 GPUs: 570,000 GPU-hours, $1.3M at $2.29 per GPU-hour."
+void report_run(report::Report& report, const SpeedInput& input, const TokenRun& run) {
+  const int gpus = input.job.parallel.gpus;
+  std::string text = fmt::format("{} {}tokens take {} (80 % interval {} to {}) on {} GPU{}: {} GPU-hours",
+                                 short_count(run.tokens), input.job.kind == model::JobKind::kServe ? "output " : "",
+                                 format_duration(run.time), format_duration(run.low), format_duration(run.high),
+                                 format_count(gpus), gpus == 1 ? "" : "s", rate(in_gpu_hours(run.gpu_time)));
+  if (run.price)
+    text += fmt::format(", {} at {} per GPU-hour ({})", format_usd(run.price->rate * run.gpu_time),
+                        format_usd_per_hour(run.price->rate), run.price->source());
+  report.say(text + (run.price ? "." : "; no price for this GPU is known."));
+}
+
 void report_infeasible(report::Report& report, const SpeedInput& input, const Error& reason) {
   std::string text = fmt::format("{} cannot run: {}.", subject(input, input.job), reason.message);
   for (const std::string& hint : reason.hints) text += "\nhint: " + hint;
@@ -208,17 +233,25 @@ std::vector<std::string> texts_of(const perf::Notes& notes) {
 }
 
 report::Report report_of(const SpeedAnswer& answer) {
-  const auto& [input, estimate, memory_warning, sweep, roofline] = answer;
+  const auto& [input, estimate, memory_warning, sweep, roofline, run] = answer;
   report::Report report;
   report.title = "Speed";
   report.document = document_of(answer);
-  if (!memory_warning.empty()) report.say("warning: " + memory_warning + ". Its speed if it had enough memory:");
   if (!estimate) report_infeasible(report, input, estimate.error());
   if (estimate && estimate->train) report_train(report, input, *estimate->train);
   if (estimate && estimate->serve) report_serve(report, input, *estimate->serve);
   if (estimate && estimate->batch) report_batch(report, input, *estimate->batch);
+  // In the first paragraph, which is all that --quiet shows.
+  if (!memory_warning.empty()) {
+    std::string& first = std::get<report::Paragraph>(report.blocks.front()).text;
+    first = "warning: " + memory_warning + ". With enough memory, it would run like this: " + first;
+  }
+  if (run) report_run(report, input, *run);
   if (estimate) report_energy(report, input, *estimate);
-  if (!sweep.empty()) report.show(fmt::format("Over {}", sweep.front().setting), sweep_table(sweep));
+  if (!sweep.empty()) {
+    const std::string& setting = sweep.front().setting;
+    report.show(setting == "gpu" ? "By GPU" : fmt::format("By {}", setting), sweep_table(sweep));
+  }
   if (roofline) add_roofline(report, input, *roofline);
   return report;
 }

@@ -4,16 +4,33 @@
 #include <string>
 #include <vector>
 
+#include "base/usage_units.h"
+#include "market/price_book.h"
+#include "memory/memory.h"
 #include "report/fields.h"
 #include "rightsize/input/speed_input.h"
 
 namespace rightsize::app {
 
-// An estimate for each value of one setting.
+// An estimate for each value of one setting; for several GPUs also how many, whether they hold the job, and the cost.
 struct SweepRow {
   std::string setting, value;
   Result<SpeedEstimate> estimate;
+  std::optional<int> gpus = {};
+  std::optional<memory::Verdict> memory = {};
+  std::optional<double> usd_per_million = {};  // tokens, samples or images
 };
+
+// A run over a number of tokens: trained, or generated when serving.
+struct TokenRun {
+  double tokens = 0;
+  Seconds time, low, high;  // with the 80 % interval
+  GpuTime gpu_time;
+  std::optional<market::GpuQuote> price = {};  // the cheapest confirmed offer
+};
+
+// Units of work (tokens; samples or images of other models) that one GPU does in a second.
+double units_per_second(const SpeedInput& input, const SpeedEstimate& estimate);
 
 // The operations of a pass under the GPU's roofline; none where it is not drawn for the model.
 struct JobRoofline {
@@ -30,6 +47,7 @@ struct SpeedAnswer {
   std::string memory_warning = {};        // empty: it fits, or memory was not estimated
   std::vector<SweepRow> sweep = {};
   std::optional<JobRoofline> roofline = {};
+  std::optional<TokenRun> run = {};
 };
 
 report::Report report_of(const SpeedAnswer& answer);

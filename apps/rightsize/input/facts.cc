@@ -73,12 +73,14 @@ Checked<void> add_agreements(catalog::Catalog& catalog, const std::string& overl
   return {};
 }
 
-// A folder without any of our files is probably a mistake: the user expects their own facts to be used.
-void warn_about_empty_folder(const std::string& overlay) {
+bool is_named(const std::string& flag) { return !flag.empty() || std::getenv("RIGHTSIZE_CATALOG") != nullptr; }
+
+// A folder that the user names and that has none of our files is probably a mistake: their own facts are expected.
+void warn_about_empty_folder(const std::string& overlay, bool named) {
   std::error_code ignored;
-  if (overlay.empty()) return;
+  if (overlay.empty() || !named) return;
   for (const char* name : {"gpus.csv", "machines.csv", "mig.csv", "sources.csv", "prices", "agreements.csv",
-                           "efficiency.csv", "stacks.csv"}) {
+                           "efficiency.csv", "stacks.csv", perf::kCalibrationFile}) {
     if (std::filesystem::exists(std::filesystem::path(overlay) / name, ignored)) return;
   }
   note(overlay + " holds none of gpus.csv, machines.csv, prices/*.csv, agreements.csv: the built-in facts are used");
@@ -90,13 +92,13 @@ void keep_facts() { keeping = true; }
 
 Checked<catalog::Catalog> open_hardware(const std::string& flag) {
   RIGHTSIZE_TRY(const std::string overlay, catalog::overlay_directory(flag));
-  warn_about_empty_folder(overlay);
+  warn_about_empty_folder(overlay, is_named(flag));
   return catalog::load_hardware(overlay);
 }
 
 Checked<catalog::Catalog> open_catalog(const std::string& flag, const std::string& store) {
   RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(flag));
-  warn_about_empty_folder(overlay);
+  warn_about_empty_folder(overlay, is_named(flag));
   RIGHTSIZE_TRY(catalog::Catalog catalog, read_catalog(overlay));
   if (Checked<void> added = add_stored(catalog, feeds::PriceStore::url(store)); !added) return fail(added.error());
   if (Checked<void> added = add_agreements(catalog, overlay); !added) return fail(added.error());

@@ -1,15 +1,19 @@
 #include "rightsize/input/job_flags.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/parse_units.h"
+#include "base/text.h"
 #include "catalog/words.h"
 #include "memory/memory.h"
 #include "memory/weight_bytes.h"
 #include "model/serve_settings.h"
 #include "presets/model_job.h"
+#include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
 
@@ -96,6 +100,52 @@ bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, c
   return false;
 }
 
+bool shard_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu, model::Job& job,
+                        bool may_add_gpus) {
+  const bool add = may_add_gpus && !flags.settings.contains("gpus");
+  if (job.kind != model::JobKind::kTrain || (job.parallel.gpus == 1 && !add)) return false;
+  for (const char* layout : {"zero", "tp", "pp", "cp", "ep"}) {
+    if (flags.settings.contains(layout)) return false;
+  }
+  const auto verdict = [&](const model::Job& sharded) {
+    return memory::fits(memory::estimate_memory(model, sharded, &gpu), gpu).verdict;
+  };
+  if (verdict(job) != memory::Verdict::kNo) return false;
+  constexpr int kMostGpus = 1024;
+  const int most_zero = job.stack == model::Stack::kMegatron ? 1 : 3;  // Megatron shards the optimizer only
+  const bool may_recompute = !flags.settings.contains("recompute") && model.layers > 0;
+  for (int gpus = add ? 2 : job.parallel.gpus; gpus <= (add ? kMostGpus : job.parallel.gpus); gpus *= 2) {
+    for (int try_number = 0; try_number < (may_recompute ? 2 : 1) * most_zero; ++try_number) {
+      model::Job sharded = job;
+      sharded.parallel.gpus = gpus, sharded.parallel.zero = 1 + try_number % most_zero;
+      if (try_number >= most_zero) sharded.train.recompute = model::Recompute::kFull;
+      if (!memory::check_job(model, sharded).empty() || verdict(sharded) != memory::Verdict::kFits) continue;
+      job = sharded;
+      return true;
+    }
+  }
+  return false;
+}
+
+void note_lengths(const JobFlags& flags) {
+  for (const char* name : {"seq", "isl", "osl", "max-model-len"}) {
+    const auto given = flags.settings.find(name);
+    if (given == flags.settings.end() || !to_lower(given->second).ends_with('k')) continue;
+    const Result<double> tokens = parse_count(given->second);
+    const auto thousands = tokens ? static_cast<std::uint64_t>(*tokens / 1000) : 0;
+    if (std::has_single_bit(thousands) && *tokens == static_cast<double>(thousands) * 1000)
+      note(fmt::format("--{} {} is {} tokens; for {} x 1,024 write {}", name, given->second, format_count(*tokens),
+                       thousands, thousands * 1024));
+  }
+}
+
+std::string sharded_words(const model::ModelShape& model, const catalog::Gpu& gpu, const model::Job& job) {
+  const bool again = job.train.recompute == model::Recompute::kFull;
+  return fmt::format("a copy of {} does not fit one {}: sharded over {} GPUs (--gpus {} --zero {}{})", model.name,
+                     gpu.name, job.parallel.gpus, job.parallel.gpus, job.parallel.zero,
+                     again ? " --recompute full" : "");
+}
+
 Checked<ModelAndJob> read_job(const JobFlags& flags) {
   const std::vector<model::Setting> settings = settings_of(flags);
   RIGHTSIZE_TRY(const model::Job parsed, model::parse_job(settings));
@@ -162,11 +212,14 @@ std::string describe_job(const model::ModelShape& model, const model::Job& job) 
     text = fmt::format("Serving {} in {}{}", model.name, format_words(model, job), describe_requests(model, job));
   } else {
     const bool adapters = job.train.method != model::Method::kFull;
-    text = fmt::format("{} {} in {} with {}, batch {}{}{}",
-                       adapters ? fmt::format("Training {} adapters of", model::name_of(job.train.method)) : "Training",
-                       model.name, model::name_of(job.precision), model::name_of(job.train.optimizer), job.batch,
-                       job.train.preference ? " pairs" : "",
-                       model.image_size > 0 ? "" : fmt::format(" x {} tokens", count(job.sequence)));
+    text = fmt::format(
+        "{} {} in {} with {}, batch {}{}{}",
+        adapters ? fmt::format("Training {} adapters of rank {} of",
+                               job.train.method == model::Method::kLora ? "LoRA" : "QLoRA", job.train.lora_rank)
+                 : "Training",
+        model.name, model::name_of(job.precision), model::name_of(job.train.optimizer), job.batch,
+        job.train.preference ? " pairs" : "",
+        model.image_size > 0 ? "" : fmt::format(" x {} tokens", count(job.sequence)));
     if (job.train.preference)
       text += adapters ? ", DPO against the base without adapters" : ", DPO against a frozen copy of the model";
     if (job.train.recompute != model::Recompute::kNone) {

@@ -38,6 +38,17 @@ Checked<model::Job> read_job(const JobFlags& flags, const model::ModelShape& mod
 bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu, model::Job& job,
                         bool may_add_gpus = false);
 
+// The same for training: copies that do not fit are sharded by the lowest ZeRO stage that does, with recomputation
+// where that is needed, over the GPUs given or, with `may_add_gpus` and without --gpus, over the fewest that hold it.
+bool shard_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu, model::Job& job,
+                        bool may_add_gpus = false);
+
+// The note about it.
+std::string sharded_words(const model::ModelShape& model, const catalog::Gpu& gpu, const model::Job& job);
+
+// Lengths such as 4k are thousands of tokens, as in vLLM: says so where 1,024 may be meant.
+void note_lengths(const JobFlags& flags);
+
 // The beginning of a sentence about the job: "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens".
 std::string describe_job(const model::ModelShape& model, const model::Job& job);
 

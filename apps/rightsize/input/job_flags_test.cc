@@ -31,7 +31,7 @@ TEST(JobFlags, TrainingIsDescribedWithItsSettings) {
 TEST(JobFlags, AdaptersRecomputeAndShardsAreNamed) {
   const std::string said = said_of(
       flags_of("llama-2-7b", {{"method", "lora"}, {"recompute", "full"}, {"gpus", "8"}, {"tp", "2"}, {"zero", "1"}}));
-  EXPECT_THAT(said, HasSubstr("Training lora adapters of llama-2-7b"));
+  EXPECT_THAT(said, HasSubstr("Training LoRA adapters of rank 16 of llama-2-7b"));
   EXPECT_THAT(said, HasSubstr(", full recompute, on 8 GPUs, tp 2, ZeRO 1"));
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/format.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/memory/report.h"
@@ -38,6 +39,27 @@ Result<std::vector<const Gpu*>> candidates(const catalog::Catalog& catalog, cons
   return gpus;
 }
 
+// The figures in the other format that the job may well have, where a format was assumed.
+void note_formats(const JobFlags& flags, const ModelAndJob& input, const memory::MemoryNeed& need, const Gpu* gpu) {
+  model::Job other = input.job;
+  const bool trains = input.job.kind == model::JobKind::kTrain, given = flags.settings.contains("precision");
+  if (trains && !given && input.job.precision == model::Precision::kBf16 &&
+      input.job.train.method == model::Method::kFull) {
+    other.precision = input.job.parallel.zero > 0 ? model::Precision::kMixedBf16 : model::Precision::kAmpBf16;
+    note(fmt::format("pure bf16 is assumed; --precision {}, which 'recommend' plans with, needs {}",
+                     model::name_of(other.precision),
+                     format_bytes(memory::estimate_memory(input.model, other, gpu).device)));
+  }
+  if (trains || gpu == nullptr || other.serve.kv_precision || need.kv_format != model::Precision::kFp8 ||
+      input.model.cache_scales)
+    return;
+  other.serve.kv_precision = model::Precision::kBf16;
+  note(fmt::format(
+      "the KV cache is taken as fp8, as in NVIDIA's settings; without scales in the checkpoint it is bf16 "
+      "and has room for {} (--kv-precision bf16)",
+      format_count(static_cast<double>(memory::estimate_memory(input.model, other, gpu).max_concurrency.value_or(0)))));
+}
+
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_hardware(flags.catalog));
   if (asks_for_rl(flags.job, flags.rl)) return memory_rl(flags.job, flags.rl, catalog);
@@ -47,7 +69,11 @@ Checked<Outcome> run(const Flags& flags) {
   if (only != nullptr && split_if_too_large(flags.job, input.model, *only, input.job))
     note(fmt::format("{} does not fit one {}: split over all {} GPUs (--tp {})", input.model.name, only->name,
                      input.job.parallel.tensor, input.job.parallel.tensor));
+  if (only != nullptr && shard_if_too_large(flags.job, input.model, *only, input.job))
+    note(sharded_words(input.model, *only, input.job));
+  note_lengths(flags.job);
   const memory::MemoryNeed need = memory::estimate_memory(input.model, input.job, only);
+  note_formats(flags.job, input, need, only);
   RIGHTSIZE_TRY(const perf::Constants constants, open_constants(flags.catalog));
   return Outcome{memory_report(input, need, gpus, constants, flags.options)};
 }
@@ -58,6 +84,7 @@ Run add_memory(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_job_flags(command, flags->job);
   add_rl_flags(command, flags->rl);
+  command.find("--max-batch")->alone();  // the largest batch is part of every answer
   command.add("options", flags->options);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };

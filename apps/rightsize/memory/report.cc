@@ -130,11 +130,14 @@ struct FittingOptions {
   OptionEffect effect;
   const Gpu* gpu;
   bool same_result;
+  Fit fit;
 };
 const Fields<FittingOptions> kCombinationFields = {
     {kEffectFields, &FittingOptions::effect},
     {"gpu", "the GPU it makes the job fit", [](const FittingOptions& c) { return c.gpu->name; }},
     {"same_result", "only options that do not change the result", &FittingOptions::same_result},
+    {"verdict", "whether the job then fits", [](const FittingOptions& c) { return c.fit.verdict; },
+     report::one_of({"fits", "tight", "no"})},
 };
 
 struct OptionsView {
@@ -168,10 +171,17 @@ std::string option_notes(const std::vector<OptionEffect>& effects) {
   return text;
 }
 
-std::string combination_sentence(const OptionEffect& effect, const Gpu& gpu, std::string_view what) {
-  return fmt::format("{} fits {}: {} ({}). It needs {}; speed: {}.", what, gpu.name, fmt::join(names_of(effect), " + "),
-                     effect.flags, format_bytes(effect.need.device),
-                     effect.slowdown ? speed_change(*effect.slowdown) : "not known");
+// "The cheapest combination that fits l4: ...", "Nothing fits l4 with room to spare; tight: ...".
+std::string combination_sentence(const FittingOptions& c) {
+  const OptionEffect& effect = c.effect;
+  const std::string how = fmt::format("{} ({})", fmt::join(names_of(effect), " + "), effect.flags);
+  const std::string speed = effect.slowdown ? speed_change(*effect.slowdown) : "not known";
+  const std::string_view same = c.same_result ? " with the same result" : "";
+  if (c.fit.verdict == Verdict::kTight)
+    return fmt::format("The combination{} that needs least is tight on {}: {}. It needs {}, OOM risk {}; speed: {}.",
+                       same, c.gpu->name, how, format_bytes(effect.need.device), risk(c.fit.oom_probability), speed);
+  return fmt::format("The cheapest combination{} that fits {}: {}. It needs {}; speed: {}.", same, c.gpu->name, how,
+                     format_bytes(effect.need.device), speed);
 }
 
 // The GPU to fit: the named one, or the largest below the smallest that fits.
@@ -206,8 +216,12 @@ OptionsView options_of(const ModelAndJob& input, const MemoryNeed& need, const s
   const Gpu* target = target_of(need, gpus);
   if (target == nullptr || memory::fits(need, *target).verdict == Verdict::kFits) return options;
   for (const bool same_result : {true, false}) {
-    if (auto effect = memory::cheapest_fit(input.model, input.job, *target, time_of, same_result))
-      options.combinations.push_back({*std::move(effect), target, same_result});
+    auto effect = memory::cheapest_fit(input.model, input.job, *target, time_of, same_result);
+    const bool known =
+        effect && !options.combinations.empty() && options.combinations.back().effect.flags == effect->flags;
+    if (!effect || known) continue;
+    const Fit fit = memory::fits(effect->need, *target);
+    options.combinations.push_back({*std::move(effect), target, same_result, fit});
   }
   return options;
 }
@@ -226,19 +240,12 @@ void add_options(Report& report, const OptionsView& options, const MemoryNeed& n
   const Gpu* target = target_of(need, gpus);
   if (target == nullptr || memory::fits(need, *target).verdict == Verdict::kFits) return;
 
-  std::string text;
-  for (const bool same_result : {true, false}) {
-    const auto found = std::find_if(options.combinations.begin(), options.combinations.end(),
-                                    [&](const FittingOptions& c) { return c.same_result == same_result; });
-    if (!text.empty()) text += '\n';
-    if (found == options.combinations.end())
-      text += fmt::format("No combination {}fits {}.", same_result ? "with the same result " : "", target->name);
-    else
-      text += combination_sentence(
-          found->effect, *target,
-          same_result ? "The cheapest combination with the same result that" : "The cheapest combination that");
-  }
-  report.say(std::move(text));
+  std::vector<std::string> lines;
+  for (const FittingOptions& combination : options.combinations) lines.push_back(combination_sentence(combination));
+  if (lines.empty()) lines.push_back(fmt::format("No combination fits {}.", target->name));
+  if (!options.combinations.empty() && !options.combinations.front().same_result)
+    lines.insert(lines.begin(), fmt::format("No combination with the same result fits {}.", target->name));
+  report.say(fmt::format("{}", fmt::join(lines, "\n")));
 }
 
 // The tool that shows the memory in use.
@@ -266,6 +273,7 @@ const Fields<MemoryNeed> kNeedFields = {
 };
 const Fields<MemoryNeed> kServingFields = {
     {"kv_bytes_per_token", "KV cache of one token on one GPU", &MemoryNeed::kv_per_token},
+    {"kv_precision?", "number format of the KV cache", &MemoryNeed::kv_format},
     {"max_concurrency", "requests the KV cache has room for; null without a GPU", &MemoryNeed::max_concurrency},
 };
 
@@ -286,8 +294,9 @@ struct MemoryView {
   const ModelAndJob& input;
   const MemoryNeed& need;
   const std::vector<const Gpu*>& gpus;
-  const OptionsView* options;          // null: not wanted
-  const memory::EngineLaunch* launch;  // null: no engine, or no single GPU
+  const OptionsView* options;                 // null: not wanted
+  const memory::EngineLaunch* launch;         // null: no engine, or no single GPU
+  std::optional<std::int64_t> largest_batch;  // of training, on a single GPU
 };
 
 const MemoryNeed* serving_need(const MemoryView& v) {
@@ -304,6 +313,8 @@ const Fields<MemoryView> kDocumentFields = {
     {"parts", "what takes the memory at the peak", kPartFields, [](const MemoryView& v) { return parts_of(v.need); }},
     {"fits", "the GPUs and whether the job fits them", kGpuFitFields,
      [](const MemoryView& v) { return fits_on(v.need, v.gpus); }},
+    {"largest_batch?", "training: the largest batch per GPU that fits; 0: not even one sample does",
+     &MemoryView::largest_batch},
     {"warnings", "settings that cannot be as asked for, and their effect",
      [](const MemoryView& v) { return std::cref(v.need.warnings); }},
     {kServingFields, serving_need},
@@ -350,6 +361,22 @@ std::string memory_sentence(const MemoryNeed& need, const model::Job& job, const
   return text + " No single GPU for rent is large enough.";
 }
 
+namespace {
+
+// " The KV cache (bf16) has room for 43 such requests at once, not for the 128 of --max-batch."
+std::string room_sentence(const Job& job, const MemoryNeed& need) {
+  const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
+  const std::int64_t room = *need.max_concurrency;
+  std::string text =
+      (need.kv_format ? fmt::format(" The KV cache ({}) has", model::name_of(*need.kv_format)) : " There is") +
+      fmt::format(" room for {} such requests at once", count(room));
+  if (const auto most = job.serve.max_batch)
+    text += (room < *most ? ", not for the " : ", enough for the ") + count(*most) + " of --max-batch";
+  return text + ".";
+}
+
+}  // namespace
+
 Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus,
                      const perf::Constants& constants, bool wants_options) {
   Report report;
@@ -360,12 +387,18 @@ Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std
   const std::optional<memory::EngineLaunch> launch = gpus.size() == 1 && input.job.kind == model::JobKind::kServe
                                                          ? memory::engine_launch(input.model, input.job, *gpus[0])
                                                          : std::nullopt;
-  report.document = kMemoryDocument.of({input, need, gpus, options ? &*options : nullptr, launch ? &*launch : nullptr});
+  const std::optional<std::int64_t> largest =
+      gpus.size() == 1 && input.job.kind == model::JobKind::kTrain
+          ? std::optional(memory::largest_batch(input.model, input.job, *gpus[0]))
+          : std::nullopt;
+  report.document =
+      kMemoryDocument.of({input, need, gpus, options ? &*options : nullptr, launch ? &*launch : nullptr, largest});
   std::string text = describe_job(input.model, input.job) + ", " + memory_sentence(need, input.job, gpus);
-  if (need.max_concurrency && *need.max_concurrency >= 1)
-    text += fmt::format(" {} room for {} such requests at once.",
-                        input.model.kind == model::ModelKind::kDecoder ? "The KV cache has" : "There is",
-                        format_count(static_cast<double>(*need.max_concurrency)));
+  if (largest)
+    text += *largest > 0
+                ? fmt::format(" The largest batch that fits is {}.", format_count(static_cast<double>(*largest)))
+                : " Not even a batch of 1 fits with room to spare.";
+  if (need.max_concurrency && *need.max_concurrency >= 1) text += room_sentence(input.job, need);
   if (launch && launch->sequences >= 1)
     text += fmt::format(" The engine takes {} of each GPU when it starts and could accept requests of {} tokens.",
                         format_bytes(launch->device), format_count(static_cast<double>(launch->max_context)));

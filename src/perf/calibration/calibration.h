@@ -6,6 +6,7 @@
 // batch_ms, ttft_ms, tpot_ms, prefill_ms, decode_ms. A row needs at least one measured value.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,9 +47,16 @@ Result<Predictions> predict(const Constants& constants, const Measurement& measu
 
 inline constexpr std::size_t kMostMeasurements = 1000;
 
-// Reads the rows and reports every mistake with its location. `catalog` must outlive the result.
+// Results of a load generator in JSON; as rows, with the settings `given` by name, of which "gpu" is not in the file.
+bool is_benchmark(std::string_view text);
+Checked<std::string> benchmark_rows(const std::string& file, const std::string& text,
+                                    const std::map<std::string, std::string>& given);
+
+// Reads the rows, or the results of a load generator with what was `given` about it, and reports every mistake with its
+// location. `catalog` must outlive the result.
 Checked<std::vector<Measurement>> read_measurements(const std::string& file, std::string text,
-                                                    const catalog::Catalog& catalog);
+                                                    const catalog::Catalog& catalog,
+                                                    const std::map<std::string, std::string>& given = {});
 
 // A measured value against its prediction.
 struct CalibrationPoint {

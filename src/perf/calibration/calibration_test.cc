@@ -60,6 +60,37 @@ TEST(Measurements, UnknownColumnsAndEmptyFilesAreRefused) {
   EXPECT_FALSE(read(""));
 }
 
+// The same run as vLLM, SGLang and GenAI-Perf report it.
+TEST(Measurements, ResultsOfLoadGeneratorsAreRows) {
+  const char* results[] = {
+      R"({"backend": "vllm", "model_id": "meta-llama/Llama-3.1-8B-Instruct", "request_rate": "inf",
+          "max_concurrency": 8, "completed": 100, "total_input_tokens": 102400, "total_output_tokens": 12800,
+          "mean_ttft_ms": 61.5, "mean_tpot_ms": 12.25, "ttfts": [0.06, 0.07]})",
+      R"({"backend": "vllm", "model_id": "llama-3.1-8b", "max_concurrency": 8, "completed": 100,)"
+      R"( "total_input_tokens": 102400, "total_output_tokens": 12800, "mean_ttft_ms": 61.5, "mean_tpot_ms": 12.25})",
+      R"({"input_config": {"model": ["llama-3.1-8b"]}, "request_throughput": {"avg": 4.946},
+          "input_sequence_length": {"avg": 1024}, "output_sequence_length": {"avg": 128},
+          "time_to_first_token": {"unit": "ms", "avg": 61.5}, "inter_token_latency": {"unit": "ms", "avg": 12.25}})",
+  };
+  for (const char* result : results) {
+    const auto rows = read_measurements("bench.json", result, built_in_catalog(), {{"gpu", "h100-sxm"}, {"tp", "2"}});
+    ASSERT_TRUE(rows) << describe(rows.error());
+    const Measurement& m = rows->front();
+    EXPECT_EQ(m.model, "llama-3.1-8b");
+    EXPECT_EQ(m.job.stack, model::Stack::kVllm);
+    EXPECT_EQ(m.job.parallel.tensor, 2);
+    EXPECT_EQ(m.job.serve.isl, 1024);
+    EXPECT_EQ(m.job.serve.osl, 128);
+    EXPECT_EQ(m.job.serve.concurrency, 8);
+    EXPECT_DOUBLE_EQ(in_milliseconds(*m.ttft), 61.5);
+    EXPECT_DOUBLE_EQ(in_milliseconds(*m.tpot), 12.25);
+  }
+  const std::string two = std::string(results[1]) + "\n" + results[1] + "\n";
+  EXPECT_EQ(read_measurements("b.jsonl", two, built_in_catalog(), {{"gpu", "l4"}, {"stack", "sglang"}})->size(), 2u);
+  EXPECT_FALSE(read_measurements("b.json", R"({"loss": 2})", built_in_catalog(), {{"gpu", "l4"}}));
+  EXPECT_FALSE(read_measurements("mine.csv", "model,gpu\n", built_in_catalog(), {{"gpu", "l4"}}));
+}
+
 // Rows whose times are the model's own, `factor` times as long.
 std::string rows_scaled(double factor, std::initializer_list<int> batches) {
   std::string text = "model,gpu,batch,seq,step_ms\n";

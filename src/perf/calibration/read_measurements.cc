@@ -166,9 +166,17 @@ Checked<Measurement> read_measurement(const Csv& csv, const CsvRow& row, const m
 }
 
 Checked<std::vector<Measurement>> read_measurements(const std::string& file, std::string text,
-                                                    const catalog::Catalog& catalog) {
-  RIGHTSIZE_TRY(Csv csv, Csv::parse(file, std::move(text)));
+                                                    const catalog::Catalog& catalog,
+                                                    const std::map<std::string, std::string>& given) {
   Errors errors;
+  if (is_benchmark(text)) {
+    RIGHTSIZE_TRY(text, benchmark_rows(file, text, given));
+  } else if (!given.empty()) {
+    errors.push_back(
+        bad_input(fmt::format("--{} applies to results in JSON; a CSV has a column for it", given.begin()->first)));
+    return fail(std::move(errors));
+  }
+  RIGHTSIZE_TRY(Csv csv, Csv::parse(file, std::move(text)));
   check_columns(csv, errors);
   if (!errors.empty()) return fail(std::move(errors));
   if (csv.rows().empty() || csv.rows().size() > kMostMeasurements) {

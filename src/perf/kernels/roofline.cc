@@ -12,7 +12,8 @@ double width_of(Basis basis) {
 }
 
 void finish_op(OpTime& op, const GpuSpeed& gpu, FlopsPerSecond peak, Seconds latency) {
-  op.ideal = std::max(op.flops / (peak * kMostArithmetic), op.traffic / (gpu.bandwidth * kMostBandwidth));
+  op.arithmetic = op.flops / peak, op.movement = op.traffic / gpu.bandwidth;
+  op.ideal = std::max(op.arithmetic / kMostArithmetic, op.movement / kMostBandwidth);
   op.latency = latency;
   op.time = std::max(op.time, op.ideal) + latency;
 }

@@ -28,20 +28,24 @@ struct OpTime {
   Bytes traffic;
   Seconds compute, memory;  // each as if the other took no time
   Seconds time;
-  Seconds latency;  // included: fixed cost of starting and ending the kernel
-  Seconds ideal;    // included: the work at the highest rates that any kernel reaches
+  Seconds latency;               // included: fixed cost of starting and ending the kernel
+  Seconds ideal;                 // included: the work at the highest rates that any kernel reaches
+  Seconds arithmetic, movement;  // the work at the data sheet's rates
 
   // With everything above the ideal time multiplied by `factor`: better or worse software, on the same hardware.
   Seconds with_losses(double factor) const { return ideal + (time - ideal) * factor; }
 
   OpTime& operator+=(const OpTime& o) {
     flops += o.flops, traffic += o.traffic, compute += o.compute, memory += o.memory, time += o.time,
-        latency += o.latency, ideal += o.ideal;
+        latency += o.latency, ideal += o.ideal, arithmetic += o.arithmetic, movement += o.movement;
     return *this;
   }
   OpTime operator*(double n) const {
-    return {flops * n, traffic * n, compute * n, memory * n, time * n, latency * n, ideal * n};
+    return {flops * n,   traffic * n, compute * n,    memory * n,  time * n,
+            latency * n, ideal * n,   arithmetic * n, movement * n};
   }
+  // By the data sheet: a kernel that computes below its peak while it waits for memory is bound by memory.
+  bool is_arithmetic() const { return arithmetic > movement; }
 };
 
 // Completes an operation on a unit of `peak` FLOP/s whose `time` is that of its work alone.

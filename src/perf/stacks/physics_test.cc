@@ -167,5 +167,26 @@ TEST(Physics, UnmeasuredGpusNameTheirRelative) {
   EXPECT_EQ(relative("h100-pcie"), "h100-sxm");
 }
 
+// One token at a time reads every weight it uses and computes two operations for each.
+TEST(Physics, DecodingOneRequestIsBoundByMemory) {
+  for (const char* name : {"gpt-oss-120b", "gpt-oss-20b", "llama-3.1-8b", "mixtral-8x7b", "qwen3-30b-a3b"}) {
+    const model::ModelShape shape = *model::find_model(name);
+    const ModelWork work = work_of(shape);
+    for (const char* gpu_name : {"h100-sxm", "h200-sxm", "b200-sxm", "a100-80gb-sxm"}) {
+      const Gpu& gpu = **built_in_catalog().find_gpu(gpu_name);
+      for (const Precision precision : {Precision::kBf16, Precision::kFp8, Precision::kFp4}) {
+        Job job;
+        job.kind = JobKind::kServe, job.stack = Stack::kVllm, job.precision = precision;
+        const ServeLoad load{.kv_tokens = kv_token_capacity(shape, job, gpu), .rate = {}};
+        const auto estimate = estimate_serving(built_in_constants(), work, job, gpu_speed(built_in_constants(), gpu),
+                                               default_cluster(gpu), load);
+        if (estimate) {
+          EXPECT_NE(estimate->bound, Bound::kCompute) << name << " on " << gpu_name;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::perf

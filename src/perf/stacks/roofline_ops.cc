@@ -74,14 +74,13 @@ std::vector<RooflineOp> roofline_ops(const ModelWork& work, const Job& job, cons
   layout.tensor = job.parallel.tensor;
   layout.attention = job.parallel.attention_data;
   if (job.kind == model::JobKind::kServe) {
-    const model::ServedFormats formats = model::served_formats(work.experts > 0, work.checkpoint, job.precision);
+    const model::ServedFormats formats = model::served_formats(work.experts > 0, work.checkpoint.format, job.precision);
     layout.expert = job.parallel.expert;
     layout.format = weight_format(formats.dense, gpu), layout.experts = weight_format(formats.experts, gpu);
   } else if (job.precision == model::Precision::kFp8) {
     layout.format = layout.experts = weight_format(job.precision, gpu);
   }
-  layout.kv_bytes =
-      memory::bytes_per_element(kv_format(job, memory::keeps_narrow(job, work.narrow_cache, gpu.has_fp4)));
+  layout.kv_bytes = memory::bytes_per_element(memory::kv_format(job, work.checkpoint, gpu.has_fp4));
   const double rows = batch * new_tokens, t = layout.attention_tensor();
   OpCollector ops;
   for (const LayerWork& layer : work.kinds) {

@@ -30,7 +30,7 @@ Bound bound_of(const Latency& l, const EngineCopy& r) {
     at(Bound::kHost) = step.time;
   } else {
     for (const OpTime* op : {&step.work.matmul, &step.work.experts, &step.work.attention})
-      at(op->compute > op->memory ? Bound::kCompute : Bound::kMemory) += op->time;
+      at(op->is_arithmetic() ? Bound::kCompute : Bound::kMemory) += op->time;
     at(Bound::kMemory) += step.work.elementwise;
     at(Bound::kCommunication) = step.work.all_reduce * r.c.decode_all_reduce;
   }

@@ -33,15 +33,14 @@ Seconds stage_hops(const EngineCopy& r, double rows) {
 }
 
 EngineLayout layout_of(const EngineConstants& c, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu) {
-  const model::ServedFormats formats = model::served_formats(work.experts > 0, work.checkpoint, job.precision);
+  const model::ServedFormats formats = model::served_formats(work.experts > 0, work.checkpoint.format, job.precision);
   EngineLayout layout;
   layout.tensor = job.parallel.tensor;
   layout.attention = job.parallel.attention_data;
   layout.expert = job.parallel.expert;
   layout.format = weight_format(formats.dense, gpu);
   layout.experts = weight_format(formats.experts, gpu);
-  layout.kv_bytes =
-      memory::bytes_per_element(memory::kv_format(job, memory::keeps_narrow(job, work.narrow_cache, gpu.has_fp4)));
+  layout.kv_bytes = memory::bytes_per_element(memory::kv_format(job, work.checkpoint, gpu.has_fp4));
   layout.fp8_factor = c.fp8_kv;
   layout.evenness = c.routing_evenness;
   return layout;
