@@ -208,10 +208,10 @@ class Planning {
   }
 
   void rank() {
-    // Services: the load of a replica decides its power, so it changes with every size that is tried.
+    // Services: the load of a replica decides its power, so look_closer() forgets it with every size that is tried.
     const bool all = request_.limits.power || request_.objective == Objective::kEnergy;
     for (Option& option : found_.options) {
-      if (serving_ && (all || option.confirmed))
+      if (serving_ && !(option.gpu_power > Watts{}) && (all || option.confirmed))
         option.gpu_power = power_at_load(option, classes_[option.machines_class]);
     }
     obstacles_ = found_.obstacles;
@@ -310,6 +310,7 @@ class Planning {
   void look_closer(const PricedOption& unsure, std::size_t plans) {
     const auto index = unsure.option - found_.options.data();
     Option& option = found_.options[static_cast<std::size_t>(index)];
+    option.gpu_power = {};
     if (!option.sized)
       serving_->size(option);
     else if (serving_->confirm(option, found_.obstacles, of_interest(unsure, plans)) ==
