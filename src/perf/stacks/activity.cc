@@ -30,7 +30,9 @@ Activity activity_of(const EngineCopy& r, const Step& step, double exchange_fact
   const Seconds works = (w.matmul.ideal + w.experts.ideal + w.attention.ideal) / kAchieved + w.elementwise;
   a.busy = std::min(std::max(Seconds{}, step.device - a.exchange), works);
   a.exchange = std::max(Seconds{}, step.device - a.busy);
-  a.host = std::max(Seconds{}, step.time - step.device);
+  // Engines keep kernels queued: with many requests, GPUs draw as much in what the step model takes for waits as in
+  // kernels (energy-served.csv).
+  a.busy += std::max(Seconds{}, step.time - step.device);
   // Experts with few tokens compute the other rows of their tiles too.
   const double expert_rate = r.gpu.experts[static_cast<std::size_t>(MatmulFormat::kHalf)].rate;
   a.tensor = w.matmul.flops / peak_of(r.gpu, r.layout.format) +
@@ -50,7 +52,6 @@ Activity serving_activity(const EngineCopy& r, const Prefill& prefill, const Ste
   a.time = time;
   a.busy = std::min(a.busy, time);
   a.exchange = std::min(a.exchange, time - a.busy);
-  a.host = std::max(Seconds{}, step.time - step.device);
   return a;
 }
 
