@@ -59,7 +59,9 @@ TEST(Assumptions, RandomWeightsComeWithTheShape) {
       written(with({{"model", "1.5B like llama"}, {"stack", "torchtitan"}, {"tokens", "1B"}}, gpus));
   EXPECT_THAT(scaled, Not(HasSubstr("initial_load_path")));
   EXPECT_THAT(scaled, Not(HasSubstr("hf download")));
-  EXPECT_FALSE(read_given({{"model", "gpt2"}, {"method", "lora"}, {"tokens", "1B"}, {"from-scratch", "yes"}}));
+  const Given adapters = {{"model", "gpt2"}, {"method", "lora"}, {"tokens", "100B"}};
+  EXPECT_FALSE(request_of(adapters).from_scratch.value_or(false));
+  EXPECT_FALSE(read_given(with(adapters, {{"from-scratch", "yes"}})));
 }
 
 TEST(Assumptions, EncodersAreServedByVllm) {
@@ -76,7 +78,7 @@ TEST(Assumptions, EncodersAreServedByVllm) {
 
 TEST(Assumptions, PublishedDraftModelsAreNamed) {
   const Given service = {{"job", "serve"},       {"rate", "1/s"},     {"gpu", "h100-sxm"},
-                         {"speculate", "eagle3"}, {"ttft-slo", "5s"}, {"tpot-slo", "100ms"}};
+                         {"speculate", "3,method=eagle3"}, {"ttft-slo", "5s"}, {"tpot-slo", "100ms"}};
   EXPECT_THAT(written(with({{"model", "meta-llama/Llama-3.1-8B-Instruct"}}, service)),
               HasSubstr("yuhuili/EAGLE3-LLaMA3.1-Instruct-8B"));
   EXPECT_THAT(written(with({{"model", "qwen2.5-7b"}}, service)), HasSubstr("REPLACE-BY-A-DRAFT-MODEL"));

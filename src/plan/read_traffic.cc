@@ -90,9 +90,10 @@ Errors check_lengths(const Request& request) {
 
 Result<> choose_weights(Request& request) {
   constexpr double kPerParameter = 20;  // fine-tuning takes far fewer, and compute-optimal pretraining as many
-  const model::TrainSettings& train = request.job.train;
-  const bool whole = train.method == model::Method::kFull && !train.preference && request.model.image_size == 0;
-  if (request.from_scratch.value_or(false) && train.method != model::Method::kFull)
+  const std::vector<model::Method>& methods = request.choices.methods;  // empty: full training
+  const bool full = std::ranges::all_of(methods, [](model::Method method) { return method == model::Method::kFull; });
+  const bool whole = full && !request.job.train.preference && request.model.image_size == 0;
+  if (request.from_scratch.value_or(false) && !full)
     return fail(bad_input("from-scratch: adapters need a trained model").with_hint("use --method full"));
   if (request.from_scratch) return {};
   const bool scaled = model::parse_scaled_name(request.model_given).has_value();
