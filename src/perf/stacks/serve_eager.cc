@@ -185,11 +185,13 @@ Result<ServeEstimate> serve_eager(const Constants& constants, const ModelWork& w
   estimate.parts.push_back({"matrix products", middle.matmul * own.device});
   estimate.parts.push_back({"attention over the cache", middle.attention * own.device});
   estimate.parts.push_back({"kernel launches", middle.launches * own.device});
+  if (work.audio_seconds > 0)
+    estimate.parts.push_back({"waiting for the host", estimate.tpot - middle.total() * own.device});
   estimate.prefill_parts.push_back({"matrix products", pass.matmul * own.prefill});
   estimate.prefill_parts.push_back({"attention", pass.attention * own.prefill});
   estimate.prefill_parts.push_back({"elementwise", pass.elementwise * own.prefill});
   estimate.prefill_parts.push_back({"kernel launches", pass.launches * own.prefill});
-  estimate.prefill_parts.push_back({"waiting for the host", estimate.prefill - device});
+  estimate.prefill_parts.push_back({"waiting for the host", soft_max(device, host, kOverlap) - device});
   estimate.bound = host > device                         ? Bound::kHost
                    : pass.arithmetic > pass.device * 0.5 ? Bound::kCompute
                                                          : Bound::kMemory;
