@@ -137,7 +137,7 @@ Result<> read_power_cap(const Flags& flags, SpeedInput& input) {
 
 namespace {
 
-// Without a load of its own, an engine is asked about the most requests it may run together.
+// Where no load is given, an engine is asked about the most requests it may run together.
 bool has_implied_load(const Flags& flags, const JobFlags& job_flags, const model::Job& job) {
   if (job.kind != model::JobKind::kServe || !job.serve.max_batch) return false;
   const auto& given = job_flags.settings;
