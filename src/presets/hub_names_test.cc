@@ -49,10 +49,14 @@ TEST(HubNames, NamesWithoutAnOrganizationHaveAnId) {
     else
       ids[to_lower(id.substr(id.find('/') + 1))].insert(id);
   }
-  for (const auto& [name, model] : shorts)
-    if (!ids.contains(name)) EXPECT_EQ(hub_id(name), hub_id(model)) << name;
-  for (const auto& [name, all] : ids)
-    if (!shorts.contains(name)) EXPECT_EQ(listed_id(name), all.size() == 1 ? *all.begin() : "") << name;
+  for (const auto& [name, model] : shorts) {
+    if (ids.contains(name)) continue;
+    EXPECT_EQ(hub_id(name), hub_id(model)) << name;
+  }
+  for (const auto& [name, all] : ids) {
+    if (shorts.contains(name)) continue;
+    EXPECT_EQ(listed_id(name), all.size() == 1 ? *all.begin() : "") << name;
+  }
   EXPECT_EQ(hub_id("bge-large"), "BAAI/bge-large-en-v1.5");
   EXPECT_EQ(hub_id("bge-reranker-v2-m3"), "BAAI/bge-reranker-v2-m3");
 }
