@@ -189,7 +189,9 @@ void FlagSet::give(Flag& flag, std::optional<std::string> value, const std::vect
       return errors.push_back(bad_input(fmt::format("{} takes no value, not '{}'", name, *value)));
     return take(yes ? "yes" : "no");
   }
-  const auto is_value = [&](std::size_t i) { return i < words.size() && find(words[i]) == nullptr; };
+  const auto is_value = [&](std::size_t i) {
+    return i < words.size() && find(words[i].substr(0, words[i].find('='))) == nullptr;
+  };
   if (flag.count_ > 0 && !flag.info_.repeatable) {
     if (!value && is_value(at + 1)) ++at;
     return errors.push_back(bad_input(fmt::format("{} is given more than once", name)));

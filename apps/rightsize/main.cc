@@ -436,6 +436,8 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
   }
   if (!nearest) nearest = repaired(words, errors, declared, runs);
   if (!nearest) nearest = corrected(words);
+  if (const std::vector<std::string> list = models_like(errors); !nearest && !list.empty() && runs(list))
+    nearest = list;
   if (nearest && nearest->front() == words.front()) {
     if (const std::vector<std::string> without = left_out(words, *nearest); !without.empty())
       std::cerr << fmt::format("note: the command below leaves out {}\n", fmt::join(without, ", "));
@@ -447,6 +449,7 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
   const bool names_something = std::any_of(words.begin() + 1, words.end(), [](const std::string& word) {
     std::error_code ignored;
     const std::string value = word.substr(word.starts_with("--") ? std::min(word.find('='), word.size() - 1) + 1 : 0);
+    if (word == "--model" || word.starts_with("--model=")) return true;
     return !value.empty() && (kind_of_word(value) != WordKind::kOther || std::filesystem::exists(value, ignored));
   });
   if (const Command* command = find_command(words.front()); command != nullptr && !nearest && !names_something) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "fleet/fleet.h"
-#include "fleet/promql.h"
+#include "gpu_use/promql.h"
 
 namespace rightsize::fleet {
 

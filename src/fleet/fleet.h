@@ -20,10 +20,12 @@
 #include "diagnose/cycle.h"
 #include "diagnose/diagnose.h"
 #include "fleet/price.h"
-#include "fleet/use.h"
+#include "gpu_use/use.h"
 #include "perf/calibration/sustained_rates.h"
 
 namespace rightsize::fleet {
+
+using namespace gpu_use;  // a fleet is GPUs and their use, priced and judged
 
 // Where a GPU's time went.
 enum class Category { kUseful, kIdle, kIdleHeld, kInefficient, kOversized, kOverprovisioned, kUnknown };

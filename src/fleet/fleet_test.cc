@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "fleet/accumulate.h"
+#include "gpu_use/accumulate.h"
 #include "fleet/test_fleet.h"
 
 namespace rightsize::fleet {

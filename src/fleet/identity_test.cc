@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-#include "fleet/accumulate.h"
+#include "gpu_use/accumulate.h"
 #include "fleet/test_fleet.h"
 
 namespace rightsize::fleet {

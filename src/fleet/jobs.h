@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/coverage.h"
+#include "gpu_use/coverage.h"
 #include "fleet/fleet.h"
 #include "telemetry/feeds/slurm.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "catalog/place.h"
-#include "fleet/use.h"
+#include "gpu_use/use.h"
 
 namespace rightsize::fleet {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/coverage.h"
+#include "gpu_use/coverage.h"
 #include "fleet/fleet.h"
 
 namespace rightsize::fleet {

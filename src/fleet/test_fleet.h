@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fleet/accumulate.h"
+#include "gpu_use/accumulate.h"
 #include "fleet/fleet.h"
 #include "perf/calibration/sustained_rates.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "fleet/promql.h"
+#include "gpu_use/promql.h"
 
 namespace rightsize::live_service {
 namespace {
@@ -36,7 +36,7 @@ std::string last_over_time(const Selection& s, const std::vector<PublishedMetric
                            double range) {
   return either(names, s.id_label, [&](const PublishedMetric& one) {
     return fmt::format("last_over_time({}[{}])", series_of(s, one.name + std::string(part), one.metric->matcher),
-                       fleet::duration_text(seconds(range)));
+                       gpu_use::duration_text(seconds(range)));
   });
 }
 
@@ -47,24 +47,24 @@ std::string any_of(const std::vector<std::string>& ids) {
   std::map<std::string, std::vector<std::string>> ends;
   std::string plain;
   for (const std::string& id : ids) {
-    plain += (plain.empty() ? "" : "|") + fleet::escape_regex(id);
+    plain += (plain.empty() ? "" : "|") + gpu_use::escape_regex(id);
     const std::size_t dash = id.rfind('-');
     const std::size_t cut = dash == std::string::npos ? 0 : dash + 1;
-    ends[id.substr(0, cut)].push_back(fleet::escape_regex(id.substr(cut)));
+    ends[id.substr(0, cut)].push_back(gpu_use::escape_regex(id.substr(cut)));
   }
   if (plain.size() <= kShort) return plain;
   std::string text;
   for (const auto& [begin, rest] : ends)
-    text += fmt::format("{}{}({})", text.empty() ? "" : "|", fleet::escape_regex(begin), fmt::join(rest, "|"));
+    text += fmt::format("{}{}({})", text.empty() ? "" : "|", gpu_use::escape_regex(begin), fmt::join(rest, "|"));
   return text;
 }
 
 std::string series_of(const Selection& s, const std::string& name, std::string_view matcher) {
   std::string all = s.matchers;
   auto add = [&](const std::string& text) { all += (all.empty() ? "" : ",") + text; };
-  if (!s.space_label.empty()) add(fmt::format("{}=\"{}\"", s.space_label, fleet::escape_quoted(s.space)));
-  if (!s.model_label.empty()) add(fmt::format("{}=\"{}\"", s.model_label, fleet::escape_quoted(s.model)));
-  if (!s.id_label.empty()) add(fmt::format("{}=~\"{}\"", s.id_label, fleet::escape_quoted(any_of(s.ids))));
+  if (!s.space_label.empty()) add(fmt::format("{}=\"{}\"", s.space_label, gpu_use::escape_quoted(s.space)));
+  if (!s.model_label.empty()) add(fmt::format("{}=\"{}\"", s.model_label, gpu_use::escape_quoted(s.model)));
+  if (!s.id_label.empty()) add(fmt::format("{}=~\"{}\"", s.id_label, gpu_use::escape_quoted(any_of(s.ids))));
   if (!matcher.empty()) add(std::string(matcher));
   return fmt::format("{}{{{}}}", name, all);
 }
@@ -74,7 +74,7 @@ std::string growth(const Selection& s, const std::vector<PublishedMetric>& names
   const std::string on = bucket ? s.id_label + ", le" : s.id_label;
   const std::string inner = either(names, on, [&](const PublishedMetric& one) {
     return fmt::format("increase({}[{}])", series_of(s, one.name + std::string(part), one.metric->matcher),
-                       fleet::duration_text(seconds(range)));
+                       gpu_use::duration_text(seconds(range)));
   });
   return scaled(names, part, summed(s, names, bucket ? "le" : "", inner));
 }

@@ -9,20 +9,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "fleet/prometheus_client.h"
-#include "fleet/promql.h"
-#include "fleet/scan.h"
-#include "fleet/use.h"
+#include "gpu_use/prometheus_client.h"
+#include "gpu_use/promql.h"
+#include "gpu_use/scan.h"
+#include "gpu_use/use.h"
 #include "live_service/queries.h"
 #include "live_service/reading.h"
 
 namespace rightsize::live_service {
 namespace {
 
-using fleet::Answered;
-using fleet::PrometheusClient;
-using fleet::RangeRow;
-using fleet::VectorRow;
+using gpu_use::Answered;
+using gpu_use::PrometheusClient;
+using gpu_use::RangeRow;
+using gpu_use::VectorRow;
 
 std::string bucket_of(const telemetry::Labels& labels) {
   const auto at = labels.find("le");
@@ -38,21 +38,21 @@ std::string pod_label(const std::vector<std::string>& labels) {
 }
 
 // Adds those of the GPUs that ran the service's pods, by namespace and pod.
-void take_gpus(const std::vector<fleet::GpuUse>& gpus, ServiceReading& service) {
+void take_gpus(const std::vector<gpu_use::GpuUse>& gpus, ServiceReading& service) {
   const std::set<std::string> pods(service.replicas.begin(), service.replicas.end());
   struct Tally {
     double seconds = 0, powered = 0, joules = 0;
     std::map<std::string, std::set<std::string>> by_pod;
   };
   std::map<std::string, Tally> kinds;
-  for (const fleet::GpuUse& gpu : gpus) {
-    for (const fleet::Tenancy& tenancy : gpu.tenancies) {
+  for (const gpu_use::GpuUse& gpu : gpus) {
+    for (const gpu_use::Tenancy& tenancy : gpu.tenancies) {
       if (!pods.contains(tenancy.owner.instance)) continue;
       if (!service.space.empty() && !tenancy.owner.team.empty() && tenancy.owner.team != service.space) continue;
       Tally& kind = kinds[gpu.device.name];
       kind.seconds += in_seconds(tenancy.time);
       // The power of a partitioned GPU cannot be divided among its instances.
-      if (const auto& power = gpu.metric(fleet::Metric::kPower); power && gpu.device.mig_id.empty()) {
+      if (const auto& power = gpu.metric(gpu_use::Metric::kPower); power && gpu.device.mig_id.empty()) {
         kind.powered += in_seconds(tenancy.time);
         kind.joules += power->mean * in_seconds(tenancy.time);
       }
@@ -71,7 +71,7 @@ void take_gpus(const std::vector<fleet::GpuUse>& gpus, ServiceReading& service) 
 
 // Reads the GPUs that run the services' pods and their GPU-hours, as fleet counts them. If no GPU metrics name pods,
 // adds a note and no GPUs.
-void add_gpus(const ServerSource& source, double from, double until, fleet::PrometheusClient& client,
+void add_gpus(const ServerSource& source, double from, double until, gpu_use::PrometheusClient& client,
               ServicesRead& all) {
   std::vector<std::string> pods;
   for (const ServiceReading& service : all.services)
@@ -88,12 +88,12 @@ void add_gpus(const ServerSource& source, double from, double until, fleet::Prom
         "this server has no GPU metrics that name pods; pass --gpu and --gpus-per-replica to get GPU-hours and cost");
     return;
   }
-  fleet::ServerOptions options;
+  gpu_use::ServerOptions options;
   options.url = source.url, options.auth = source.auth, options.policy = source.policy;
   options.window = seconds(until - from), options.end = unix_seconds(until);
   options.matchers = fmt::format("{}{}{}=~\"{}\"", source.matchers, source.matchers.empty() ? "" : ",", label,
-                                 fleet::escape_quoted(any_of(pods)));
-  Result<fleet::Scan> scan = fleet::scan_server(options);
+                                 gpu_use::escape_quoted(any_of(pods)));
+  Result<gpu_use::Scan> scan = gpu_use::scan_server(options);
   if (!scan) {
     all.notes.push_back("GPUs: " + scan.error().message);
     return;
@@ -116,7 +116,7 @@ class ServerReader {
 
   Result<ServicesRead> run() {
     http::Client http(source_.auth, source_.policy, &traffic_);
-    RIGHTSIZE_TRY(const std::string base, fleet::find_api(http, source_.url));
+    RIGHTSIZE_TRY(const std::string base, gpu_use::find_api(http, source_.url));
     client_.emplace(std::move(http), base);
     RIGHTSIZE_TRY(const TimePoint now, client_->clock());
     until_ = source_.end ? in_unix_seconds(*source_.end) : std::floor(in_unix_seconds(now) / 60) * 60;
@@ -153,7 +153,7 @@ class ServerReader {
     }
     if (!found_.empty()) return {};
     return fail(unreadable(fmt::format("{} has no metrics of a serving engine in the last {}",
-                                       http::shown_url(source_.url), fleet::duration_text(seconds(until_ - from_))))
+                                       http::shown_url(source_.url), gpu_use::duration_text(seconds(until_ - from_))))
                     .with_hint("looked for vllm:*, sglang:*, trtllm_*, nv_inference_*, tgi_*, inference_objective_*, "
                                "llm_d_epp_*")
                     .with_hint("extend --window, or select other series with --match"));
@@ -174,7 +174,7 @@ class ServerReader {
     for (const PublishedMetric& one : anchor) {
       question += fmt::format("{}max by ({}) (count_over_time({}[{}]))", question.empty() ? "" : " or ", labels,
                               one.name + part + with_matchers(std::string(one.metric->matcher)),
-                              fleet::duration_text(seconds(until_ - from_)));
+                              gpu_use::duration_text(seconds(until_ - from_)));
     }
     Answered<std::vector<VectorRow>> rows = client_->instant(question, unix_seconds(until_));
     if (!rows) return fail(std::move(rows).error().error);

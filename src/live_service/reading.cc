@@ -5,7 +5,7 @@
 #include <numeric>
 #include <span>
 
-#include "fleet/use.h"
+#include "gpu_use/use.h"
 
 namespace rightsize::live_service {
 namespace {
@@ -114,7 +114,7 @@ SeriesOwner owner_of(const telemetry::Labels& labels, Engine engine) {
   // A model of Triton is a step of an ensemble, not the served model.
   if (engine != Engine::kTriton) owner.model_label = first_label(labels, kModels);
   owner.model = value_of(labels, owner.model_label);
-  owner.workload = pod ? fleet::workload_of_pod(owner.id) : value_of(labels, "service");
+  owner.workload = pod ? gpu_use::workload_of_pod(owner.id) : value_of(labels, "service");
   if (owner.workload.empty()) owner.workload = value_of(labels, "job");
   if (owner.workload.empty()) owner.workload = std::string(name_of(engine));
   return owner;

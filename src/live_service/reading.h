@@ -40,7 +40,7 @@ struct HourReading {
 // GPUs of one type that a service used.
 struct GpuReading {
   std::string name;            // as the driver reports it: "NVIDIA H200"
-  double gpu_seconds = 0;      // see fleet/use.h
+  double gpu_seconds = 0;      // see gpu_use/use.h
   double per_replica = 1;      // median number of GPUs per replica
   double powered_seconds = 0;  // of GPUs that reported power,
   double joules = 0;           // and their energy

@@ -50,11 +50,11 @@ struct RightSize {
   std::optional<double> headroom;             // unused share of the current replicas' capacity in the busiest hour
   std::optional<capacity::Assessment> as_is;  // simulation of the current replicas
   std::optional<LargerCache> larger_cache = {};
-  std::string unexplained;                    // why the plans cannot be trusted; empty: they can
-  std::vector<SizedPlan> plans;               // cheapest first; all meet every SLO
-  std::optional<std::size_t> first_change;    // the cheapest on the current GPUs, if it saves money
-  std::optional<std::size_t> best;            // the cheapest of all, if it saves money
-  std::optional<plan::Request> request;       // the request to `recommend`, for the files of --emit
+  std::string unexplained;                  // why the plans cannot be trusted; empty: they can
+  std::vector<SizedPlan> plans;             // cheapest first; all meet every SLO
+  std::optional<std::size_t> first_change;  // the cheapest on the current GPUs, if it saves money
+  std::optional<std::size_t> best;          // the cheapest of all, if it saves money
+  std::optional<plan::Request> request;     // the request to `recommend`, for the files of --emit
   std::vector<std::string> notes;
 };
 

@@ -44,7 +44,6 @@ struct Cbc : LazyLibrary {
   RIGHTSIZE_SYMBOL(Cbc_, setCutoff);
   RIGHTSIZE_SYMBOL(Cbc_, setInteger);
   RIGHTSIZE_SYMBOL(Cbc_, setLogLevel);
-  RIGHTSIZE_SYMBOL(Cbc_, setMIPStartI);
   RIGHTSIZE_SYMBOL(Cbc_, setMaximumNodes);
   RIGHTSIZE_SYMBOL(Cbc_, setMaximumSeconds);
   RIGHTSIZE_SYMBOL(Cbc_, setParameter);
@@ -188,11 +187,6 @@ Result<Solution> solve(const Model& model, const SolverLimits& limits) {
   cbc().setMaximumNodes(solver.get(), limits.nodes);
   cbc().setMaximumSeconds(solver.get(), limits.seconds);
   cbc().setAllowableFractionGap(solver.get(), limits.relative_gap);
-  if (limits.start.size() == model.columns().size()) {
-    std::vector<int> index(limits.start.size());
-    std::iota(index.begin(), index.end(), 0);
-    cbc().setMIPStartI(solver.get(), static_cast<int>(index.size()), index.data(), limits.start.data());
-  }
   if (limits.cutoff < kInfinity) cbc().setCutoff(solver.get(), limits.cutoff);
   const auto began = std::chrono::steady_clock::now();
   cbc().solve(solver.get());

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fleet/price.h"
-#include "fleet/promql.h"
+#include "gpu_use/promql.h"
 #include "http/http.h"
 #include "telemetry/feeds/interpret.h"
 
@@ -16,11 +16,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (auto names = telemetry::parse_name_map({text}); !names && describe(names.error()).empty()) std::abort();
   if (auto prices = market::parse_own_prices({text}, kCatalog); !prices && describe(prices.error()).empty())
     std::abort();
-  (void)fleet::workload_of_pod(text);
+  (void)gpu_use::workload_of_pod(text);
   (void)http::shown_url(text);
   (void)http::retry_after_seconds(text);
   // Quotes inside a selector are escaped: only the two around the value are not.
-  const std::string chosen = fleet::selector("M", {}, {"host", {text}});
+  const std::string chosen = gpu_use::selector("M", {}, {"host", {text}});
   std::size_t bare = 0;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (chosen[i] == '\\') {

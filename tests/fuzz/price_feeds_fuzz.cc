@@ -36,9 +36,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Importer importer(facts(), {20'000}, "fuzz");
   const auto read = read_feed(kind, rightsize::bytes_of(text), "fuzz", options, importer);
   if (!read) (void)describe(read.error());
-  for (const rightsize::catalog::Price& price : importer.finish().prices) {
+  for (const ImportedPrice& price : importer.finish().prices) {
     // Garbage without a price must not produce rows that a recommendation could use.
-    if (!(price.machine_price > rightsize::UsdPerMachineSecond{})) __builtin_trap();
+    if (!(price.usd_per_hour > 0)) __builtin_trap();
   }
   return 0;
 }

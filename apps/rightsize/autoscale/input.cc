@@ -92,6 +92,14 @@ Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleI
   }
   const auto* day = std::get_if<sim::Diurnal>(&process);
   const Seconds all = flags.duration.value_or(day != nullptr ? day->period : days(1));
+  constexpr double kMostRequests = 20e6;  // every request is simulated under every policy
+  const RequestsPerSecond rate = sim::mean_rate(process).value_or(RequestsPerSecond{});
+  if (const double requests = in_requests(rate * all); requests > kMostRequests) {
+    return fail(
+        Errors{bad_input(fmt::format("{} requests are too many to simulate; the most is {}", format_count(requests),
+                                     format_count(kMostRequests)))
+                   .with_hint(fmt::format("use --duration {}", format_duration(all * (kMostRequests / requests))))});
+  }
   input.traffic_words = fmt::format("{} over {}", text, format_duration(all));
   return autoscale::replay(process, lengths, seed, sim::to_sim_time(all));
 }
@@ -216,6 +224,8 @@ Checked<AutoscaleInput> read_input(const AutoscaleFlags& given) {
     return fail(
         bad_input("the traffic is given twice; use one of --trace, --arrivals, --sessions, --rate-profile, "
                   "--prometheus and --from"));
+  if (Result<> fine = check_server_flags(flags.server, {"--window", "--end"}); !fine)
+    return fail(std::move(fine).error());
   PlannedPrice planned;
   if (!flags.plan.empty()) {
     RIGHTSIZE_TRY(planned, read_replica_plan(flags));

@@ -11,7 +11,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "fleet/prometheus_client.h"
+#include "gpu_use/prometheus_client.h"
 #include "live_service/read_server.h"
 #include "rightsize/decisions/fields.h"
 #include "rightsize/decisions/scaling.h"
@@ -116,7 +116,7 @@ std::string default_query(std::string_view metric, double percentile, const std:
 }
 
 // The bounds of the histograms that a query of ours takes a quantile of; empty for other queries.
-std::vector<double> bucket_bounds(fleet::PrometheusClient& client, const std::string& query, TimePoint end) {
+std::vector<double> bucket_bounds(gpu_use::PrometheusClient& client, const std::string& query, TimePoint end) {
   constexpr std::string_view kQuantile = "histogram_quantile(";
   const std::size_t comma = query.find(", ");
   if (!query.starts_with(kQuantile) || comma == std::string::npos) return {};
@@ -124,7 +124,7 @@ std::vector<double> bucket_bounds(fleet::PrometheusClient& client, const std::st
   const auto rows = client.instant(inside, end);
   std::vector<double> bounds;
   if (!rows) return bounds;
-  for (const fleet::VectorRow& row : *rows) {
+  for (const gpu_use::VectorRow& row : *rows) {
     const auto le = row.labels.find("le");
     if (le != row.labels.end() && le->second.find("Inf") == std::string::npos)
       bounds.push_back(std::strtod(le->second.c_str(), nullptr));
@@ -176,8 +176,8 @@ Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& d
     }
   }
   http::Client finder(request.auth, request.policy, nullptr);
-  RIGHTSIZE_TRY(const std::string base, fleet::find_api(finder, flags.server.prometheus));
-  fleet::PrometheusClient client(http::Client(request.auth, request.policy, nullptr), base);
+  RIGHTSIZE_TRY(const std::string base, gpu_use::find_api(finder, flags.server.prometheus));
+  gpu_use::PrometheusClient client(http::Client(request.auth, request.policy, nullptr), base);
   RIGHTSIZE_TRY(const TimePoint end, request.end ? Result<TimePoint>(*request.end) : client.clock());
   into.how = fmt::format("prometheus {}", http::shown_url(flags.server.prometheus));
   if (flags.queries.empty() && is_scaling(decision)) {
@@ -188,7 +188,7 @@ Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& d
     const auto rows = client.range(query, end - request.window, end, step);
     if (!rows) return fail(rows.error().error);
     std::size_t points = 0;
-    for (const fleet::RangeRow& row : *rows) {
+    for (const gpu_use::RangeRow& row : *rows) {
       for (const telemetry::Point& point : row.points) {
         if (!point.is_number()) continue;
         const std::optional<decisions::Bucket> bucket = bucket_around(bounds, point.value);

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "fleet/coverage.h"
+#include "gpu_use/coverage.h"
 #include "fleet/filter.h"
 #include "fleet/fleet.h"
-#include "fleet/scan.h"
+#include "gpu_use/scan.h"
 #include "rightsize/command.h"
 #include "rightsize/input/price_flag.h"
 #include "rightsize/input/server_flags.h"

@@ -15,7 +15,7 @@
 
 #include "base/format.h"
 #include "base/long_work.h"
-#include "fleet/accumulate.h"
+#include "gpu_use/accumulate.h"
 #include "fleet/jobs.h"
 #include "rightsize/input/size_of.h"
 #include "telemetry/feeds/read_feed.h"

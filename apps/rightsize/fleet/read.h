@@ -7,7 +7,7 @@
 
 #include "fleet/cluster.h"
 #include "fleet/fleet.h"
-#include "fleet/promql.h"
+#include "gpu_use/promql.h"
 #include "market/energy.h"
 #include "rightsize/fleet/billing.h"
 #include "rightsize/fleet/input.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "diagnose/observer.h"
-#include "fleet/accumulate.h"
+#include "gpu_use/accumulate.h"
 #include "rightsize/profile/input.h"
 
 namespace rightsize::app {
@@ -31,7 +31,7 @@ struct ProfileRun {
 // What samples are collected for: the diagnosis, and the alternatives, which 'fleet' finds in the same way.
 struct ProfileSinks {
   diagnose::Observer observer;
-  fleet::UseAccumulator use{{}};
+  gpu_use::UseAccumulator use{{}};
 };
 
 // Fill the sinks, and the file of --record.

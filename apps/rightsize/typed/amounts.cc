@@ -64,7 +64,7 @@ constexpr JobWords kJobWords[] = {
     {"batch",
      "batch offline batchinference offlineinference bulk batchprocessing processing summarize summarization "
      "classify classification labeling labelling annotate annotation synthetic syntheticdata textclassification "
-     "datagen extraction translate "
+     "datagen extraction translate ocr "
      "translation"},
     {"embed",
      "embed embedding embeddings vectorize vectorization indexing encode encoding featureextraction sentencesimilarity "
@@ -129,7 +129,7 @@ std::optional<WorkFlag> read_work_flag(std::string_view flag) {
   }
   if (rate && !work.per) work.per = seconds(1);
   if (lower == "throughput") work.thing = Thing::kToken;
-  // --file and --task are not amounts, and concurrent requests are no rate.
+  // --file and --task are not amounts, and concurrent requests are not a rate.
   if (!audio && !plural && !work.per) return std::nullopt;
   if (together && work.thing != Thing::kUser) return std::nullopt;
   if (audio) {

@@ -47,6 +47,7 @@ class Combiner {
     if (has("--provider")) put_place();
     if (has("--zero")) put_training_config(typed_, declared_);
     if (has("--audio-hours")) put_audio();
+    if (has("--images")) put_pages();
     if (has("--team-tag") && !has("--by")) put_group();
     if (has("--since") && has("--until")) put_month();
     if (has("--volume") && has("--window")) put_clock();
@@ -137,6 +138,7 @@ class Combiner {
       const std::string& word = typed_.words[i];
       if (word.starts_with("--job=") && job_of(word.substr(6)) == "rl") return true;
       if (typed_.words[i - 1] == "--job" && job_of(word) == "rl") return true;
+      if (word.starts_with("--algorithm") || word.starts_with("--rollout-")) return true;
     }
     return false;
   }
@@ -229,6 +231,15 @@ class Combiner {
     }
   }
 
+  // Pages to be read are images.
+  void put_pages() {
+    const auto says = [&](auto&& test) { return std::any_of(typed_.words.begin(), typed_.words.end(), test); };
+    const bool reads = says([](const std::string& word) { return to_lower(word.substr(word.find('=') + 1)) == "ocr"; });
+    if (!reads || says([](const std::string& word) { return word.starts_with("--image"); })) return;
+    put("--images", "1");
+    typed_.notes.emplace_back("assumed: a page is one image (--images 1, --image-size)");
+  }
+
   // A bill is grouped by team unless another tag is named.
   void put_group() {
     const auto by = take("--by --group-by --groupby");
@@ -253,6 +264,8 @@ class Combiner {
 
   // Work of a day that runs at night: --volume 200k/night --window 22:00-06:00.
   void put_clock() {
+    std::erase_if(typed_.words,
+                  [&](const std::string& word) { return word == "--spot" && !has(word); });  // always shown
     for (std::size_t i = 1; i < typed_.words.size(); ++i) {
       std::string& word = typed_.words[i];
       if (const std::size_t night = word.find("/night"); night != std::string::npos)

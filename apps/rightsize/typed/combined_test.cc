@@ -146,6 +146,17 @@ TEST_F(TrainingConfigs, Torchtitan) {
   EXPECT_EQ(combined_value(typed, "--recompute"), "selective");
 }
 
+// A flag is found by the meaning of its words, but not one that means something else.
+TEST(FlagWords, SynonymsMeanTheSameFlag) {
+  EXPECT_EQ(combined_value(combined("estimate llama-3.1-8b a100 --power-limit 300W"), "--power-cap"), "300W");
+  EXPECT_EQ(combined_value(combined("fleet --prometheus http://x --history-duration 336h"), "--window"), "336h");
+  EXPECT_EQ(combined_value(combined("recommend llama-3.1-8b --rate 1/s --power-cost 0.20"), "--kwh-price"), "0.20");
+  EXPECT_EQ(combined_value(combined("batch llama-3.1-8b a100 --seq 4096"), "--max-batch"), "");
+  EXPECT_EQ(combined_value(combined("rl qwen2.5-3b --algorithm ppo --train-batch-size 1024"), "--prompts"), "1024");
+  EXPECT_EQ(combined_value(combined("ocr qwen2.5-vl-7b --pages 2M --deadline 12h"), "--images"), "1");
+  EXPECT_EQ(combined_value(combined("recommend llama-3.1-8b --rate 1/s --spot ok"), "--purchase"), "on-demand,spot");
+}
+
 // The batch of a step is the same however it is written.
 TEST(CombinedFlags, GlobalBatchesInTokensAndInPasses) {
   Random random(9);

@@ -43,7 +43,7 @@ constexpr std::string_view kSayNothing =
 
 using Words = std::set<std::string>;
 
-// The meanings of a flag's words. `limits`: whether "max" counts; --max-rate may be --rate.
+// The meanings of a flag's words. `limits`: whether "max" counts.
 Words meanings(std::string_view flag, bool limits) {
   Words found;
   for (const std::string_view part : split_list(flag, '-')) {
@@ -63,16 +63,17 @@ Words meanings(std::string_view flag, bool limits) {
 
 std::string flag_by_words(const std::string& typed, const std::string& value, const std::deque<FlagInfo>& declared,
                           bool serving) {
+  // --max-rate may be --rate, but --seq is not --max-seqs.
   for (const bool limits : {true, false}) {
     const Words wanted = meanings(typed, limits);
     if (wanted.empty()) return {};
     std::set<std::string> found;
     for (const FlagInfo& flag : declared) {
-      if (flag.name.starts_with("--") && meanings(flag.name, limits) == wanted) found.insert(flag.name);
+      if (flag.name.starts_with("--") && meanings(flag.name, true) == wanted) found.insert(flag.name);
     }
     for (const FlagAlias& alias : flag_aliases()) {
       for (const std::string_view name : split_list(alias.typed, ' ')) {
-        if (!name.starts_with("--") || meanings(name, limits) != wanted) continue;
+        if (!name.starts_with("--") || meanings(name, true) != wanted) continue;
         const std::string meant = meant_flag(name, declared, serving);
         if (meant.starts_with("--")) found.insert(meant);
       }

@@ -364,6 +364,17 @@ std::optional<std::vector<std::string>> repaired(const std::vector<std::string>&
   return Repair(words, errors, declared, runs).run();
 }
 
+std::vector<std::string> models_like(const Errors& errors) {
+  constexpr std::string_view kUnknown = "unknown model '";
+  const std::string text = errors.empty() ? std::string() : errors.front().message;
+  const std::size_t at = text.find(kUnknown);
+  if (at == std::string::npos) return {};
+  std::string name = text.substr(at + kUnknown.size());
+  name = name.substr(0, name.find('\''));
+  name = name.substr(name.rfind('/') + 1);
+  return {"models", name.substr(0, name.find_first_of("-_0123456789"))};
+}
+
 std::vector<std::string> with_known_flags(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
   return Repair(words, {}, declared, {}).with_known_flags();
 }

@@ -20,6 +20,9 @@ using Runs = std::function<bool(const std::vector<std::string>& words)>;
 std::optional<std::vector<std::string>> repaired(const std::vector<std::string>& words, const Errors& errors,
                                                  const std::deque<FlagInfo>& declared, const Runs& runs);
 
+// The command that lists the models of a family, if the error is a model that we do not know; otherwise empty.
+std::vector<std::string> models_like(const Errors& errors);
+
 // The words with flags and values that the command has, as near as possible to those that were typed.
 std::vector<std::string> with_known_flags(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared);
 

@@ -275,7 +275,7 @@ class SaidReader : WordReader {
   // --images 1 is part of a prompt where the model reads images; otherwise images are the work.
   bool is_image_work(const Amount& amount) {
     const auto shape = shape_among(in_);
-    return !shape || !shape->vision || amount.per || amount.count > 64;
+    return amount.per || amount.count > 64 || (shape ? !shape->vision : amount.count > 1);
   }
 };
 

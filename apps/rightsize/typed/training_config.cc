@@ -137,8 +137,10 @@ void put_training_config(Typed& typed, const std::deque<FlagInfo>& declared) {
       if (!is_flag_word(word) && kind_of_word(word) == WordKind::kModel) given.emplace_back("--model");
     }
     std::vector<std::string> taken, unused;
+    const bool searches = typed.words.front() == "recommend";  // it chooses these itself
     for (const auto& [key, value] : *entries) {
-      const std::string flag = flag_for(key, value, declared);
+      std::string flag = flag_for(key, value, declared);
+      if (searches && (flag.starts_with("--batch=") || flag.starts_with("--accumulate="))) flag.clear();
       const std::string name = flag.substr(0, flag.find('='));
       const bool off = lists_word("false no none 0 off", to_lower(value));
       if (flag.empty() && !off && !(key.starts_with("model.") && !value.empty())) unused.push_back(key);

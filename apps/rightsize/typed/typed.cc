@@ -83,6 +83,9 @@ bool is_plan(const std::vector<std::string>& words, std::span<const std::string>
   });
 }
 
+// OCR is a batch job whose input is images (put_pages() in combined.cc).
+std::string named_job(const std::string& word) { return to_lower(word) == "ocr" ? "ocr" : job_of(word); }
+
 bool is_verb(std::string_view word) {
   return holds(std::array{"get", "list", "ls", "show", "describe"}, to_lower(word));
 }
@@ -99,6 +102,13 @@ void assume_question(Typed& typed) {
     add("--list-layouts", "its layouts are asked for (--list-layouts)");
   }
   if (words.front() == "batch" && words.size() > 1 && words[1].ends_with(".csv")) words[1] = "--service=" + words[1];
+  if (words.front() == "profile" && words.size() > 1 && words[1] == "-") words.insert(words.begin() + 1, "--replay");
+  std::error_code ignored;
+  if (words.front() == "diff" && words.size() > 1 && std::filesystem::is_regular_file(words[1], ignored) &&
+      (words.size() == 2 || words[2].starts_with("--"))) {
+    words.insert(words.begin() + 1, "/dev/null");
+    typed.notes.push_back(fmt::format("assumed: what {} costs is asked for; for a change, name both files", words[2]));
+  }
   if (words.front() == "batch" && words.size() == 3 && is_model_name(words[1]))
     add("--arrivals=1/s", "1 request/s arrives (--arrivals)");
 }
@@ -204,7 +214,12 @@ class Rewriter {
     const std::size_t fixed = meant.find('=');
     const FlagInfo& flag = *find_flag(declared_, meant.substr(0, fixed));
     const std::string rest = fixed == std::string::npos ? "" : meant.substr(fixed + 1);
-    if (!rest.empty() && rest.find('*') == std::string::npos) return put_switch(flag, name, rest, value);
+    if (!rest.empty() && rest.find('*') == std::string::npos) {
+      const std::string file = file_flag(said);  // --kubernetes pods.json
+      if (file.empty()) return put_switch(flag, name, rest, value);
+      out_.renamed.push_back(fmt::format("{} is {}", name, file));
+      return put(*find_flag(declared_, file), tidy, value, "");
+    }
     if (flag.name != "--format") out_.renamed.push_back(fmt::format("{} is {}", name, flag.name));
     put(flag, tidy, value, rest);
   }
@@ -252,9 +267,11 @@ class Rewriter {
     const std::string spelled = meant_value(flag.name, said.substr(0, said.find(' ')));
     const bool given = is_yes(said) || is_no(said) || spelled != said;
     const bool count = flag.values.empty() && is_number(said);  // -n 1
-    if ((given || count) && !value) ++at_;
+    const bool allowed = flag.name == "--purchase" && lists_word("ok allowed fine optional too", to_lower(said));
+    if ((given || count || allowed) && !value) ++at_;
     if (is_no(said)) return;
     if (given && !is_yes(said)) meant = spelled;
+    if (allowed && meant != "on-demand") meant = "on-demand," + meant;
     const bool is_switch = flag.values.empty();
     out_.renamed.push_back(fmt::format("{} is {}{}", name, flag.name, is_switch ? "" : " " + meant));
     is_switch ? out_.words.push_back(flag.name) : push(flag, meant);
@@ -433,7 +450,7 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   }
   const std::string written = all.front();
   const std::string meant =
-      is_plan(all, commands) ? "recommend --job=" + job_of(written) : our_command(written, commands);
+      is_plan(all, commands) ? "recommend --job=" + named_job(written) : our_command(written, commands);
   if (meant.empty()) return typed;
   const std::size_t space = std::min(meant.find(' '), meant.size());
   all.front() = meant.substr(0, space);
@@ -458,7 +475,7 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     while (all.size() > 1 && !all[1].starts_with('-') && !job_of(all[1]).empty()) {
       if (const std::string algorithm = algorithm_of(all[1]); !algorithm.empty())
         all.push_back("--algorithm=" + algorithm);
-      all.push_back("--job=" + job_of(all[1]));
+      all.push_back("--job=" + named_job(all[1]));
       all.erase(all.begin() + 1);
     }
     if (const std::string algorithm = algorithm_of(written); !algorithm.empty())

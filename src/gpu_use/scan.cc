@@ -1,4 +1,4 @@
-#include "fleet/scan.h"
+#include "gpu_use/scan.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,10 +15,10 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "base/threads.h"
-#include "fleet/prometheus_client.h"
-#include "fleet/scan_shard.h"
+#include "gpu_use/prometheus_client.h"
+#include "gpu_use/scan_shard.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 namespace {
 
 // Metric names to look for: the prefixes of known exporters, and the user's own names.
@@ -415,4 +415,4 @@ LabelNames label_names(const std::vector<std::string>& present, const telemetry:
 
 Result<Scan> scan_server(const ServerOptions& options) { return Scanner(options).run(); }
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

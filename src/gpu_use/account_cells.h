@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "fleet/promql.h"
-#include "fleet/use.h"
+#include "gpu_use/promql.h"
+#include "gpu_use/use.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 // One number per step; 0 if the server has no answer.
 using Cells = std::vector<float>;
@@ -75,4 +75,4 @@ bool has_breaks(const GpuCells& gpu, const StepAxis& axis, const Grain& grain);
 // Whether several owners were on the GPU at the same time, so that `share` must be asked for.
 bool has_overlaps(const GpuCells& gpu, const StepAxis& axis, const Grain& grain);
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

@@ -1,12 +1,12 @@
-#include "fleet/coverage.h"
+#include "gpu_use/coverage.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "fleet/use.h"
+#include "gpu_use/use.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 Seconds median(std::vector<Seconds> values) {
   if (values.empty()) return {};
@@ -152,4 +152,4 @@ std::vector<Seconds> share_time(std::vector<OwnedSpan> spans, const std::vector<
   return shares;
 }
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

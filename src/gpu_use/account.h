@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/coverage.h"
-#include "fleet/use.h"
+#include "gpu_use/coverage.h"
+#include "gpu_use/use.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 // Time per step of a profile.
 struct StepTimes {
@@ -60,4 +60,4 @@ void set_idle(GpuUse& use, const StepTimes& time, const IdleRule& rule);
 void add_free_part(std::vector<GpuUse>& rows, Seconds partitioned, const TimeSpan& span,
                    std::vector<MigPeriod> layouts);
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

@@ -1,9 +1,9 @@
-#include "fleet/part_tally.h"
+#include "gpu_use/part_tally.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 namespace {
 
 constexpr int row_of(Metric metric) {
@@ -160,4 +160,4 @@ std::size_t CurveRows::step_of(TimePoint time) const {
   return static_cast<std::size_t>(std::clamp<std::int64_t>(index_of(time) - origin_, 0, last));
 }
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

@@ -1,4 +1,4 @@
-#include "fleet/account.h"
+#include "gpu_use/account.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 #include "base/format.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 Seconds total(const std::vector<Seconds>& times) { return std::accumulate(times.begin(), times.end(), Seconds{}); }
 
@@ -153,4 +153,4 @@ std::vector<std::string> accounting_notes(const std::vector<GpuUse>& gpus) {
   return notes;
 }
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

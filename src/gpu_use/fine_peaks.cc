@@ -1,12 +1,12 @@
-#include "fleet/fine_peaks.h"
+#include "gpu_use/fine_peaks.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "fleet/use.h"
+#include "gpu_use/use.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 std::int64_t FinePeaks::index_of(TimePoint time) const {
   return static_cast<std::int64_t>(std::floor(time.since_epoch() / width_));
@@ -82,4 +82,4 @@ std::vector<double> FinePeaks::sum(std::span<const FinePeaks* const> gpus, TimeP
   return sums;
 }
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

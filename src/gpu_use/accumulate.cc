@@ -1,4 +1,4 @@
-#include "fleet/accumulate.h"
+#include "gpu_use/accumulate.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,9 +6,9 @@
 #include <unordered_map>
 
 #include "base/units.h"
-#include "fleet/part_tally.h"
+#include "gpu_use/part_tally.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 namespace {
 
 constexpr Seconds kClockOff = kYear;               // a larger difference means a wrong clock
@@ -273,4 +273,4 @@ std::vector<GpuUse> UseAccumulator::finish() {
   return gpus;
 }
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

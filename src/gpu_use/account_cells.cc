@@ -1,12 +1,12 @@
-#include "fleet/account_cells.h"
+#include "gpu_use/account_cells.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "fleet/account.h"
+#include "gpu_use/account.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 namespace {
 
 double at(const Cells& cells, std::size_t i) { return i < cells.size() ? static_cast<double>(cells[i]) : 0; }
@@ -275,4 +275,4 @@ std::vector<GpuUse> account(const GpuCells& gpu, const StepAxis& axis, const Gra
   return uses;
 }
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

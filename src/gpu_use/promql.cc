@@ -1,11 +1,11 @@
-#include "fleet/promql.h"
+#include "gpu_use/promql.h"
 
 #include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 std::string escape_quoted(std::string_view text) {
   std::string out;
@@ -119,4 +119,4 @@ std::string over_time(std::string_view function, const std::string& selector, Se
   return fmt::format("{}{}{}[{}])", function, closing, selector, duration_text(range));
 }
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

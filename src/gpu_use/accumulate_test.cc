@@ -1,5 +1,5 @@
 // Random fleets with known hours in various file orders, compared with a count second by second.
-#include "fleet/accumulate.h"
+#include "gpu_use/accumulate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "fleet/coverage.h"
+#include "gpu_use/coverage.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 namespace {
 
 constexpr TimePoint kStart = unix_seconds(1767225600);  // 2026-01-01
@@ -315,4 +315,4 @@ RC_GTEST_PROP(Coverage, UnionsAndDifferencesAddUp, ()) {
 }
 
 }  // namespace
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "fleet/coverage.h"
-#include "fleet/use.h"
+#include "gpu_use/coverage.h"
+#include "gpu_use/use.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 inline constexpr std::size_t kBuckets = 64;       // of a histogram of shares
 inline constexpr std::size_t kOwnerBuckets = 32;  // the same for one owner
@@ -166,4 +166,4 @@ std::optional<telemetry::IdentityConflict> conflict_in(const PartTally& part, Se
 // layouts. `parts` are those of one GPU; `fallback` is the duration of a single reading.
 std::vector<GpuUse> account(const std::vector<PartTally*>& parts, const IdleRule& rule, Seconds fallback);
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

@@ -1,4 +1,4 @@
-#include "fleet/use.h"
+#include "gpu_use/use.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 #include "base/format.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 namespace {
 
 bool is_random(std::string_view part, std::size_t least, std::size_t most) {
@@ -199,4 +199,4 @@ Owner owner_of(const Device& device) {
   return owner;
 }
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

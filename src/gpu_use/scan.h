@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "fleet/promql.h"
-#include "fleet/use.h"
+#include "gpu_use/promql.h"
+#include "gpu_use/use.h"
 #include "http/http.h"
 #include "telemetry/feeds/interpret.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 struct Progress {
   std::size_t done = 0, shards = 0, gpus = 0;
@@ -60,4 +60,4 @@ LabelNames label_names(const std::vector<std::string>& present, const telemetry:
 // Fails if the server cannot be reached or has no GPU metrics; the error lists the names that are known.
 Result<Scan> scan_server(const ServerOptions& options);
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

@@ -10,7 +10,7 @@
 
 #include "base/usage_units.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 class FinePeaks {
  public:
@@ -47,4 +47,4 @@ class FinePeaks {
   int rank_ = 100;
 };
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

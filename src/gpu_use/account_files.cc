@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
-#include "fleet/account.h"
-#include "fleet/part_tally.h"
+#include "gpu_use/account.h"
+#include "gpu_use/part_tally.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 namespace {
 
 std::vector<TimeSpan> intersect(const std::vector<TimeSpan>& a, const std::vector<TimeSpan>& b) {
@@ -295,4 +295,4 @@ std::vector<GpuUse> account(const std::vector<PartTally*>& parts, const IdleRule
   return uses;
 }
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "fleet/use.h"
+#include "gpu_use/use.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 // The name of a metric on this server.
 struct MetricSource {
@@ -92,4 +92,4 @@ std::string duration_text(Seconds time);
 std::string escape_regex(std::string_view text);
 std::string escape_quoted(std::string_view text);
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

@@ -1,4 +1,4 @@
-#include "fleet/prometheus_client.h"
+#include "gpu_use/prometheus_client.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 namespace {
 
 using telemetry::FeedReport;
@@ -191,4 +191,4 @@ Result<std::string> find_api(http::Client& client, const std::string& url) {
   return fail(std::move(*first));
 }
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

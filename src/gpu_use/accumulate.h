@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "fleet/coverage.h"
-#include "fleet/use.h"
+#include "gpu_use/coverage.h"
+#include "gpu_use/use.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 struct PartTally;
 
@@ -78,4 +78,4 @@ class UseAccumulator : public telemetry::SampleSink {
   std::size_t readings_ = 0, refused_ = 0, left_out_ = 0;
 };
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

@@ -9,7 +9,7 @@
 #include "http/http.h"
 #include "telemetry/feeds/feeds.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 struct QueryError {
   Error error;
@@ -80,4 +80,4 @@ Result<std::string> find_api(http::Client& client, const std::string& url);
 // Whether a status means that the question was too large, not wrong.
 bool means_too_much(int status);
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

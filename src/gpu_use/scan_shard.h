@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "fleet/account_cells.h"
-#include "fleet/prometheus_client.h"
-#include "fleet/promql.h"
-#include "fleet/scan.h"
-#include "fleet/use.h"
+#include "gpu_use/account_cells.h"
+#include "gpu_use/prometheus_client.h"
+#include "gpu_use/promql.h"
+#include "gpu_use/scan.h"
+#include "gpu_use/use.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 struct ShardFrame {
   const ServerOptions& options;  // its matchers, names, interval and idle rule
@@ -27,4 +27,4 @@ struct ShardAnswer {
 // too much time is split into shorter ones, which does not change the result.
 Answered<ShardAnswer> scan_shard(PrometheusClient& client, const Shard& shard, const ShardFrame& frame);
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

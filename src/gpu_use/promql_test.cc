@@ -1,10 +1,10 @@
-#include "fleet/promql.h"
+#include "gpu_use/promql.h"
 
 #include <gtest/gtest.h>
 
-#include "fleet/prometheus_client.h"
+#include "gpu_use/prometheus_client.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 namespace {
 
 TEST(PromQl, SelectorsAreEscapedTwice) {
@@ -37,4 +37,4 @@ TEST(PrometheusClient, StatusesForTooLargeQueriesAreRecognised) {
 }
 
 }  // namespace
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

@@ -1,4 +1,4 @@
-#include "fleet/scan_shard.h"
+#include "gpu_use/scan_shard.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "fleet/part_tally.h"
+#include "gpu_use/part_tally.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 namespace {
 
 std::string part_name(const Device& device) { return device.mig_id.empty() ? "" : instance_name(device); }
@@ -593,4 +593,4 @@ Answered<ShardAnswer> scan_shard(PrometheusClient& client, const Shard& shard, c
   return ShardScan(client, shard, frame).run();
 }
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

@@ -8,7 +8,7 @@
 
 #include "base/usage_units.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 // From `from` to before `until`.
 struct TimeSpan {
@@ -89,4 +89,4 @@ void for_each_period(const std::vector<OwnedSpan>& spans, const VisitPeriod& vis
 std::vector<Seconds> share_time(std::vector<OwnedSpan> spans, const std::vector<TimeSpan>& within, std::size_t owners,
                                 std::size_t unowned);
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use

@@ -20,11 +20,11 @@
 
 #include "base/usage_units.h"
 #include "diagnose/summary.h"
-#include "fleet/fine_peaks.h"
+#include "gpu_use/fine_peaks.h"
 #include "telemetry/labels.h"
 #include "telemetry/sample.h"
 
-namespace rightsize::fleet {
+namespace rightsize::gpu_use {
 
 using telemetry::Device;
 using telemetry::Metric;
@@ -187,4 +187,4 @@ Owner owner_of(const Device& device);
 // A pod's name without the suffixes of controllers: "chat-7d4b9c6f5-x2x1z" -> "chat", "train-0" -> "train".
 std::string workload_of_pod(const std::string& pod);
 
-}  // namespace rightsize::fleet
+}  // namespace rightsize::gpu_use
