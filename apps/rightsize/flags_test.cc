@@ -141,8 +141,7 @@ void for_every_flag(Check check) {
 
 TEST(AllCommands, EveryFlagHasARowInTheSettingsTable) {
   for_every_flag([](const std::string& command, const FlagInfo& flag) {
-    const std::string name = flag.name.starts_with("--") ? flag.name.substr(2) : flag.name;
-    EXPECT_NE(settings::find(name), nullptr) << command << " " << flag.name;
+    EXPECT_NE(settings::find(flag.setting->name), nullptr) << command << " " << flag.name;
     EXPECT_FALSE(flag.meaning.empty()) << command << " " << flag.name;
   });
 }

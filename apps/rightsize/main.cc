@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <iostream>
 #include <new>
 #include <optional>
@@ -444,19 +443,19 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
     if (const std::vector<std::string> added = put_in(words, *nearest); !added.empty())
       std::cerr << fmt::format("note: replace the example: {}\n", fmt::join(added, ", "));
   }
-  // Otherwise an example of the command, if it needs no file that is missing here. Not where a model, a GPU or a file
-  // was named: an example would answer another question.
-  const bool names_something = std::any_of(words.begin() + 1, words.end(), [](const std::string& word) {
-    std::error_code ignored;
-    const std::string value = word.substr(word.starts_with("--") ? std::min(word.find('='), word.size() - 1) + 1 : 0);
-    if (word == "--model" || word.starts_with("--model=")) return true;
-    return !value.empty() && (kind_of_word(value) != WordKind::kOther || std::filesystem::exists(value, ignored));
-  });
-  if (const Command* command = find_command(words.front()); command != nullptr && !nearest && !names_something) {
+  // Otherwise an example of the command, if it needs no file that is missing here. If a model, a GPU or a file was
+  // named, only one with the same: another would answer another question.
+  const std::vector<std::string> named = named_things(words);
+  if (const Command* command = find_command(words.front()); command != nullptr && !nearest) {
     for (const char* example : command->examples) {
       std::vector<std::string> shown;
       for (const std::string_view word : split_list(example, ' ')) shown.emplace_back(word);
-      if (nearest || std::string_view(example).find('\'') != std::string_view::npos || !runs(shown)) continue;
+      const bool other = std::none_of(named.begin(), named.end(), [&](const std::string& name) {
+        return std::find(shown.begin(), shown.end(), name) != shown.end();
+      });
+      if (nearest || (other && !named.empty()) || std::string_view(example).find('\'') != std::string_view::npos ||
+          !runs(shown))
+        continue;
       nearest = shown;
     }
   }

@@ -1,7 +1,7 @@
 // Which work of a job log or of Kubernetes' pods counts.
 //
 //   WorkFilter only{.users = {"ann"}};
-//   RIGHTSIZE_TRY(keep(only, table, state));  // fails if no job of ann is in the log
+//   Result<> kept = keep(only, table, state);  // fails if no job of ann is in the log
 #pragma once
 
 #include <string>

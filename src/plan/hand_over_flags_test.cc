@@ -201,7 +201,7 @@ double flag_value(const std::string& command, const std::string& flag, double ot
   return otherwise;
 }
 
-// Megatron gives the stages without a flag of their own the same number of the other layers.
+// Megatron gives the stages that have no flag the same number of the other layers.
 void expect_every_layer_once(const Request& request, const model::Job& job, const std::string& command) {
   const double first = flag_value(command, "--decoder-first-pipeline-num-layers", 0);
   const double last = flag_value(command, "--decoder-last-pipeline-num-layers", 0);

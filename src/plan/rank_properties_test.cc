@@ -50,11 +50,14 @@ Request in_slow_motion(Request request, double factor) {
   return request;
 }
 
+// The first plan is not always the cheapest: it may have more room to its limits.
 const Plan* cheapest_of(const Recommendation& found, const Plan& like) {
   const Plan* best = nullptr;
-  for (const Plan& p : found.plans) {
-    const bool same = p.offer.gpu == like.offer.gpu && p.offer.machine->provider == like.offer.machine->provider;
-    if (same && (best == nullptr || p.cost < best->cost)) best = &p;
+  for (const std::vector<Plan>* list : {&found.plans, &found.pareto}) {
+    for (const Plan& p : *list) {
+      const bool same = p.offer.gpu == like.offer.gpu && p.offer.machine->provider == like.offer.machine->provider;
+      if (same && (best == nullptr || p.cost < best->cost)) best = &p;
+    }
   }
   return best;
 }
@@ -77,8 +80,9 @@ TEST(RankProperties, TheHighEndOfAServiceMeetsItsLimitsOnSlowGpus) {
     slow.choices.separate = false, slow.plans_only = true, slow.top = 20;
     const Recommendation planned = answer(slow);
     const Plan* then = cheapest_of(planned, first);
-    // Short simulations estimate the high end: they may miss one machine in ten.
-    const double one_more = 1 + 1.0 / first.machines;
+    // Short simulations estimate the high end: they may miss one machine in ten. A plan from scratch also keeps room to
+    // its limits, which may take one more group of machines.
+    const double one_more = 1 + 2.0 / first.machines;
     if (then == nullptr) {
       EXPECT_TRUE(first.misses_if_slow || first.cost_high >= first.cost * 1.5) << in_usd(first.cost_high);
     } else if (!first.misses_if_slow) {

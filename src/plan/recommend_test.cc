@@ -147,6 +147,7 @@ TEST(Recommend, AgreesWithBruteForce) {
                                           {"deadline", deadline},
                                           {"global-batch", "32"},
                                           {"max-gpus", "16"},
+                                          {"storage", "0GB"},
                                           {"batch", "1,4,16"}},
                                          catalog);
       const Recommendation found = recommend(request, market::PriceBook(catalog), built_in_constants());
@@ -187,7 +188,7 @@ TEST(Recommend, EveryPlanIsBuyableAndFits) {
       EXPECT_FALSE(p.offer.price->provenance.sources.empty()) << name_of(p);
       EXPECT_TRUE(p.offer.price->provenance.date) << name_of(p);
       EXPECT_LE(p.time.total(), days(14)) << name_of(p);
-      EXPECT_NEAR(in_usd(p.cost), in_usd(p.rate() * p.time.total()), 1e-6 * in_usd(p.cost)) << name_of(p);
+      EXPECT_NEAR(in_usd(p.cost), in_usd(p.rate() * p.time.total() + p.side_cost), 1e-6 * in_usd(p.cost)) << name_of(p);
       EXPECT_LE(p.job.batch * p.job.parallel.data(), request.global_batch);
     }
   }
@@ -379,7 +380,7 @@ TEST(Recommend, CommitmentsOfShortJobsCostTheirWholeTerm) {
   const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
   ASSERT_FALSE(found.plans.empty());
   for (const Plan& p : found.plans)
-    EXPECT_NEAR(in_usd(p.cost), in_usd_per_hour(p.rate()) * 3 * 8760, 0.01) << name_of(p);
+    EXPECT_NEAR(in_usd(p.cost - p.side_cost), in_usd_per_hour(p.rate()) * 3 * 8760, 0.01) << name_of(p);
 }
 
 // If nothing meets a deadline, the soonest plan is the closest.

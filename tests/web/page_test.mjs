@@ -136,7 +136,7 @@ await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
   check((await page.getByLabel('config.json').inputValue()).includes('wrong'), 'typed text stays');
   await page.getByLabel('config.json').blur();
   await page.getByRole('alert').first().waitFor();
-  await page.getByLabel('config.json').fill('{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008, "vocab_size": 32000}');
+  await page.getByLabel('config.json').fill('{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008, "vocab_size": 32000, "max_position_embeddings": 131072}');
   await page.getByLabel('config.json').blur();
   await page.getByText(/Serve config.json/).waitFor();
   page.problems.length = 0; // the browser reports the refused request

@@ -16,7 +16,7 @@ namespace {
 using perf::WeightFormat;
 
 // Columns of job files that are neither settings nor measured values.
-constexpr std::string_view kAbout[] = {"model", "gpu", "group", "version", "date"};
+constexpr std::string_view kAbout[] = {"model", "gpu", "group", "version", "date", "also"};
 
 double number(const Csv& csv, const CsvRow& row, std::string_view column) {
   return parse_number(csv.cell(row, column)).value_or(0);

@@ -19,7 +19,7 @@ constexpr FlagAlias kFlags[] = {
     {"--on-demand --ondemand", "--purchase=on-demand"},
     {"--reserved --reservation", "--purchase=1y"},
     {"--commitment --term --terms --pricing --billing --purchase-type --capacity-type", "--purchase"},
-    {"--accelerator --accelerators --gpu-type --gpu-name --device --system -g", "--gpu"},
+    {"--accelerator --accelerators --gpu-type --gpu-name --device --system --hardware -g", "--gpu"},
     {"--num-gpus --num-gpu --gpu-count --gpu-num --ngpus --n-gpus --ngpu --number-of-gpus --count --num-processes "
      "--nproc-per-node --world-size --total-gpus --gres --gpus-per-task",
      "--gpus"},
@@ -99,8 +99,10 @@ constexpr FlagAlias kFlags[] = {
      "--gen-tokens --generated-tokens --completion-tokens --response-tokens --answer-tokens --avg-output-tokens "
      "--mean-output-tokens --max-output-tokens --response-length",
      "--osl"},
-    {"--context --context-length --seq-len --seq-length --sequence-length", "--isl", When::kServing},
-    {"--context --context-length --seq-len --seq-length --sequence-length --sequence-len --max-seq-len "
+    {"--context --context-length --context-window --ctx --num-ctx --seq-len --seq-length --sequence-length", "--isl",
+     When::kServing},
+    {"--context --context-length --context-window --ctx --num-ctx --seq-len --seq-length --sequence-length "
+     "--sequence-len --max-seq-len "
      "--max-seq-length --max-length --cutoff-len -s",
      "--seq"},
     // Parallelism and engine limits.
@@ -171,7 +173,7 @@ constexpr FlagAlias kFlags[] = {
     {"--algo --rl-algorithm", "--algorithm"},
     {"--prefix-cache --cache-hit --cache-hit-rate --prefix-cache-hit-rate --hit-rate", "--prefix-hit"},
     {"--speculative --speculative-decoding --spec --draft", "--speculate"},
-    {"--demand --steady", "--base"},
+    {"--demand --steady --baseline", "--base"},
 };
 
 constexpr CommandAlias kCommands[] = {

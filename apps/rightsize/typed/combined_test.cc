@@ -152,6 +152,12 @@ TEST(FlagWords, SynonymsMeanTheSameFlag) {
   EXPECT_EQ(combined_value(combined("fleet --prometheus http://x --history-duration 336h"), "--window"), "336h");
   EXPECT_EQ(combined_value(combined("recommend llama-3.1-8b --rate 1/s --power-cost 0.20"), "--kwh-price"), "0.20");
   EXPECT_EQ(combined_value(combined("batch llama-3.1-8b a100 --seq 4096"), "--max-batch"), "");
+  EXPECT_EQ(combined_value(combined("recommend llama-3.1-8b --job qlora --tokens 20M"), "--method"), "qlora");
+  EXPECT_EQ(combined_value(combined("lora llama-3.1-8b --tokens 20M"), "--method"), "lora");
+  EXPECT_EQ(combined_value(combined("memory llama-3.1-8b --tp 2 --sequence-parallel --recompute-granularity full"),
+                           "--recompute"),
+            "full");
+  EXPECT_EQ(combined_value(combined("memory gpt-oss-120b h100 --job serve --ctx 131072"), "--isl"), "131072");
   EXPECT_EQ(combined_value(combined("rl qwen2.5-3b --algorithm ppo --train-batch-size 1024"), "--prompts"), "1024");
   EXPECT_EQ(combined_value(combined("ocr qwen2.5-vl-7b --pages 2M --deadline 12h"), "--images"), "1");
   EXPECT_EQ(combined_value(combined("recommend llama-3.1-8b --rate 1/s --spot ok"), "--purchase"), "on-demand,spot");

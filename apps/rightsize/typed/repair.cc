@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
@@ -172,11 +173,11 @@ class Repair {
   std::vector<std::string> misspelt(const WordPart& part, const std::vector<std::string>& known) const {
     std::vector<std::string> near = suggest(part.flag, known);
     std::erase_if(near, [&](const std::string& name) {
-      constexpr int kErrors = 2;
+      const int errors = std::min<int>(2, static_cast<int>(fold_name(part.flag).size()) / 4);  // --dp is not --tp
       const FlagInfo& flag = *called(declared_, name);
       const bool accepts = flag.values.empty() ? !part.value : part.value && is_accepted(flag, *part.value);
       return !accepts ||
-             (!name.starts_with(part.flag) && edit_distance(fold_name(name), fold_name(part.flag)) > kErrors);
+             (!name.starts_with(part.flag) && edit_distance(fold_name(name), fold_name(part.flag)) > errors);
     });
     return near;
   }
@@ -268,7 +269,10 @@ class Repair {
     const auto add = [&](const std::vector<WordEdit>& more) { edits.insert(edits.end(), more.begin(), more.end()); };
     std::vector<WordEdit> drops, other_drops, stand_ins;
     for (const WordPart& part : base) {
-      if (part.flag == "--model" || part.flag == "--format") continue;
+      const bool second = part.flag == "--model" && std::ranges::any_of(base, [](const WordPart& other) {
+                            return other.flag.empty() && kind_of_word(*other.value) == WordKind::kModel;
+                          });
+      if ((part.flag == "--model" && !second) || part.flag == "--format") continue;
       (mentions(messages_, part) ? drops : other_drops).push_back({WordEdit::Kind::kDrop, part});
     }
     // A stand-in must not replace what was typed: another model is another question.
@@ -373,6 +377,19 @@ std::vector<std::string> models_like(const Errors& errors) {
   name = name.substr(0, name.find('\''));
   name = name.substr(name.rfind('/') + 1);
   return {"models", name.substr(0, name.find_first_of("-_0123456789"))};
+}
+
+std::vector<std::string> named_things(const std::vector<std::string>& words) {
+  std::vector<std::string> named;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    std::error_code ignored;
+    const std::string value = words[i].substr(words[i].starts_with("--") ? words[i].find('=') + 1 : 0);
+    const bool model = words[i - 1] == "--model" || words[i].starts_with("--model=");
+    if (!value.starts_with('-') &&
+        (model || kind_of_word(value) != WordKind::kOther || std::filesystem::exists(value, ignored)))
+      named.push_back(value);
+  }
+  return named;
 }
 
 std::vector<std::string> with_known_flags(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {

@@ -23,6 +23,9 @@ std::optional<std::vector<std::string>> repaired(const std::vector<std::string>&
 // The command that lists the models of a family, if the error is a model that we do not know; otherwise empty.
 std::vector<std::string> models_like(const Errors& errors);
 
+// The models, GPUs and files that a command line names.
+std::vector<std::string> named_things(const std::vector<std::string>& words);
+
 // The words with flags and values that the command has, as near as possible to those that were typed.
 std::vector<std::string> with_known_flags(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared);
 

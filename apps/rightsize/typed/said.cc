@@ -111,6 +111,7 @@ class SaidReader : WordReader {
       set_job(job_of(*value));
       if (const std::string algorithm = algorithm_of(*value); !algorithm.empty() && has("--algorithm"))
         keep("--algorithm=" + algorithm);
+      if (lists_word("lora qlora", to_lower(*value)) && has("--method")) keep("--method=" + to_lower(*value));
       if (in_[at_].find('=') == std::string::npos) ++at_;
       return true;
     }

@@ -83,8 +83,10 @@ bool is_plan(const std::vector<std::string>& words, std::span<const std::string>
   });
 }
 
-// OCR is a batch job whose input is images (put_pages() in combined.cc).
-std::string named_job(const std::string& word) { return to_lower(word) == "ocr" ? "ocr" : job_of(word); }
+// Some names of jobs say more than the job: OCR reads images, LoRA is a method. They stay for those who read that.
+std::string named_job(const std::string& word) {
+  return lists_word("ocr lora qlora", to_lower(word)) ? to_lower(word) : job_of(word);
+}
 
 bool is_verb(std::string_view word) {
   return holds(std::array{"get", "list", "ls", "show", "describe"}, to_lower(word));
@@ -280,7 +282,7 @@ class Rewriter {
   // The flag and its value. `pattern` has the unit of a bare number: "*h", "ttft=*ms".
   void put(const FlagInfo& flag, const std::string& typed, const std::optional<std::string>& value,
            std::string_view pattern) {
-    const bool follows = !next().empty() && find_alike(declared_, next().substr(0, next().find('='))) == nullptr;
+    const bool follows = !next().empty() && !next().starts_with("--");
     if (flag.values.empty()) {
       if (value && !is_yes(*value)) return out_.words.push_back(flag.name + "=" + *value);
       if (!value && is_no(next())) return void(++at_);
