@@ -24,9 +24,9 @@ Result<Seconds> parse_duration(std::string_view text);                // ns us m
 Result<RequestsPerSecond> parse_request_rate(std::string_view text);  // 20, 20/s, 90k/h, 1M/2h; bare: per second
 // The same in events per hour; bare: per hour. 10%/d: the chance of an event within a day, bare 10%: within a month.
 Result<double> parse_per_hour(std::string_view text);
-Result<Ratio> parse_share(std::string_view text);                     // 0.7 or 70%
-Result<double> parse_count(std::string_view text);                    // 2048, 1.5k, 20M, 1B, 3T: a whole number
-Result<double> parse_number(std::string_view text);                   // a finite decimal number and nothing else
-Result<std::int64_t> parse_integer(std::string_view text);            // digits, with commas or underscores between
+Result<Ratio> parse_share(std::string_view text);           // 0.7 or 70%
+Result<double> parse_count(std::string_view text);          // 2048, 1.5k, 20M, 1B, 3T: a whole number
+Result<double> parse_number(std::string_view text);         // a finite decimal number and nothing else
+Result<std::int64_t> parse_integer(std::string_view text);  // digits, with commas or underscores between
 
 }  // namespace rightsize

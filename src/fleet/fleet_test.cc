@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "gpu_use/accumulate.h"
 #include "fleet/test_fleet.h"
+#include "gpu_use/accumulate.h"
 
 namespace rightsize::fleet {
 namespace {

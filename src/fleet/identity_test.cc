@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-#include "gpu_use/accumulate.h"
 #include "fleet/test_fleet.h"
+#include "gpu_use/accumulate.h"
 
 namespace rightsize::fleet {
 namespace {

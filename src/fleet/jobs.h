@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu_use/coverage.h"
 #include "fleet/fleet.h"
+#include "gpu_use/coverage.h"
 #include "telemetry/feeds/slurm.h"
 
 namespace rightsize::fleet {

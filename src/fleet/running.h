@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu_use/coverage.h"
 #include "fleet/fleet.h"
+#include "gpu_use/coverage.h"
 
 namespace rightsize::fleet {
 

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "gpu_use/accumulate.h"
 #include "fleet/fleet.h"
+#include "gpu_use/accumulate.h"
 #include "perf/calibration/sustained_rates.h"
 
 namespace rightsize::fleet {

@@ -93,8 +93,8 @@ struct CounterPoint {
 // unknown and not counted.
 void spread_increase(const std::vector<CounterPoint>& points, double from, double step, std::vector<double>& into);
 
-// Fills the numbers of replicas and the requests of each hour. `up` has the replicas that published metrics in each step
-// of `finished`, and at the end: after a rollout, those ever seen are more than those at once.
+// Fills the numbers of replicas and the requests of each hour. `up` has the replicas that published metrics in each
+// step of `finished`, and at the end: after a rollout, those ever seen are more than those at once.
 void count_replicas(ServiceReading& reading, const std::vector<double>& up);
 
 // Which replica, service and model a series belongs to, from the labels that scrapers add.

@@ -154,18 +154,17 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
   }
   const bool serves = job.kind == model::JobKind::kServe;
   const std::int64_t context = context_of(model);
-  // A checkpoint's table of positions ends. Rotary positions can be trained beyond it, trainers that build the model from
-  // its sizes make the table as long as the sequence, and TensorRT-LLM builds engines of any length.
+  // A checkpoint's table of positions ends. Rotary positions can be trained beyond it, trainers that build the model
+  // from its sizes make the table as long as the sequence, and TensorRT-LLM builds engines of any length.
   const bool table = model.positions == model::Positions::kLearned;
   const bool ends = serves ? table || job.stack != model::Stack::kTrtLlm : table && job.stack == model::Stack::kHf;
   if (ends && serves && model.kind != model::ModelKind::kEncoder) {
     if (auto wrong_length = check_length(model, job.serve.isl, job.serve.osl, job.image.tokens))
       errors.push_back(*std::move(wrong_length));
   } else if (ends && context > 0 && job.sequence > context) {
-    errors.push_back(too_long(model,
-                              fmt::format("a sequence of {} tokens", format_count(static_cast<double>(job.sequence))),
-                              fmt::format("use at most --seq {0}{1}", context,
-                                          serves ? fmt::format(" or --isl {}", context) : "")));
+    errors.push_back(
+        too_long(model, fmt::format("a sequence of {} tokens", format_count(static_cast<double>(job.sequence))),
+                 fmt::format("use at most --seq {0}{1}", context, serves ? fmt::format(" or --isl {}", context) : "")));
   }
   if (p.tensor > 1 && model.heads > 0 && model.heads % p.attention_tensor() != 0) {
     wrong(fmt::format("tensor parallelism of {} does not divide the {} attention heads of {}", p.attention_tensor(),

@@ -70,8 +70,7 @@ void add_schedule(Facts& facts, const Plan& plan) {
   for (std::size_t begin = 0, end = 0; begin < machines.size(); begin = end) {
     while (end < machines.size() && machines[end] == machines[begin]) ++end;
     if (machines[begin] > fewest)
-      hours.push_back(
-          Facts().set("start", at(begin)).set("end", at(end)).set("replicas", machines[begin] * each));
+      hours.push_back(Facts().set("start", at(begin)).set("end", at(end)).set("replicas", machines[begin] * each));
   }
   facts.set("scheduled", true)
       .set("follows_hours", false)

@@ -77,8 +77,9 @@ TEST(Assumptions, EncodersAreServedByVllm) {
 }
 
 TEST(Assumptions, PublishedDraftModelsAreNamed) {
-  const Given service = {{"job", "serve"},       {"rate", "1/s"},     {"gpu", "h100-sxm"},
-                         {"speculate", "3,method=eagle3"}, {"ttft-slo", "5s"}, {"tpot-slo", "100ms"}};
+  const Given service = {{"job", "serve"},    {"rate", "1/s"},
+                         {"gpu", "h100-sxm"}, {"speculate", "3,method=eagle3"},
+                         {"ttft-slo", "5s"},  {"tpot-slo", "100ms"}};
   EXPECT_THAT(written(with({{"model", "meta-llama/Llama-3.1-8B-Instruct"}}, service)),
               HasSubstr("yuhuili/EAGLE3-LLaMA3.1-Instruct-8B"));
   EXPECT_THAT(written(with({{"model", "qwen2.5-7b"}}, service)), HasSubstr("REPLACE-BY-A-DRAFT-MODEL"));

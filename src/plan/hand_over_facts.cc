@@ -86,19 +86,22 @@ void add_trainer_inputs(std::vector<Facts>& inputs, const Request& request, cons
   if (plan.job.stack == Stack::kLlmFoundry) {
     const bool mpt = request.model.family == "mpt", random = !has_checkpoint(request, plan);
     inputs.push_back(input("TRAIN_SCRIPT", mpt ? "yamls/pretrain/mpt-7b.yaml" : "train.yaml",
-                           random ? "the configuration of llm-foundry, with the sizes of this model; weights start random"
-                                  : "the configuration of llm-foundry for this model"));
+                           random
+                               ? "the configuration of llm-foundry, with the sizes of this model; weights start random"
+                               : "the configuration of llm-foundry for this model"));
     return;
   }
   if (plan.job.stack == Stack::kMegatron) {
     const std::string id = hub_id_of(request);
     const bool random = !has_checkpoint(request, plan);
-    inputs.push_back(input("LEARNING_RATE", "REPLACE-BY-A-LEARNING-RATE", "the peak; add its schedule (--lr-decay-style)"));
     inputs.push_back(
-        input("TOKENIZER", id.empty() ? "REPLACE-BY-A-TOKENIZER" : id, "the tokenizer that the data was prepared with"));
+        input("LEARNING_RATE", "REPLACE-BY-A-LEARNING-RATE", "the peak; add its schedule (--lr-decay-style)"));
+    inputs.push_back(input("TOKENIZER", id.empty() ? "REPLACE-BY-A-TOKENIZER" : id,
+                           "the tokenizer that the data was prepared with"));
     inputs.push_back(input("TRAIN_SCRIPT", "pretrain_gpt.py",
-                           random ? "of Megatron-LM; compare the sizes below with your configuration (rotary base, norms)"
-                                  : "your training script, such as pretrain_gpt.py"));
+                           random
+                               ? "of Megatron-LM; compare the sizes below with your configuration (rotary base, norms)"
+                               : "your training script, such as pretrain_gpt.py"));
     return;
   }
   inputs.push_back(input(
@@ -131,9 +134,10 @@ Facts speculation_input(const Request& request, const model::Speculation& specul
   return input(
       "SPECULATION",
       fmt::format("{{\"method\": \"{}\", {}\"num_speculative_tokens\": {}}}", method, draft, speculation.tokens),
-      own_heads        ? "speculative decoding with the model's own heads"
-      : known.empty() ? "speculative decoding: its draft model"
-                      : "speculative decoding with a published draft model: measure how many of its tokens are accepted");
+      own_heads ? "speculative decoding with the model's own heads"
+      : known.empty()
+          ? "speculative decoding: its draft model"
+          : "speculative decoding with a published draft model: measure how many of its tokens are accepted");
 }
 
 void add_offline_inputs(std::vector<Facts>& inputs, const Request& request, const Plan& plan,

@@ -171,12 +171,12 @@ std::vector<Facts> megatron_shape(const model::ModelShape& model, std::int64_t s
                   grouped ? fmt::format(" --group-query-attention --num-query-groups {}", model.kv_heads) : ""));
   add(fmt::format("--max-position-embeddings {} --position-embedding-type {}", std::max(model.context, sequence),
                   model.positions == model::Positions::kRotary ? "rope" : "learned_absolute"));
-  add(fmt::format("{}{}{}{}",
-                  model.gated_mlp ? "--normalization RMSNorm --swiglu --disable-bias-linear"
-                                  : "--normalization LayerNorm",
-                  model.family.starts_with("qwen2") ? " --add-qkv-bias" : "",
-                  model.family.starts_with("qwen3") ? " --qk-layernorm" : "",
-                  model.tied_embeddings ? "" : " --untie-embeddings-and-output-weights"));
+  add(fmt::format(
+      "{}{}{}{}",
+      model.gated_mlp ? "--normalization RMSNorm --swiglu --disable-bias-linear" : "--normalization LayerNorm",
+      model.family.starts_with("qwen2") ? " --add-qkv-bias" : "",
+      model.family.starts_with("qwen3") ? " --qk-layernorm" : "",
+      model.tied_embeddings ? "" : " --untie-embeddings-and-output-weights"));
   if (model.experts)
     add(fmt::format("--num-experts {} --moe-router-topk {} --moe-ffn-hidden-size {} --moe-grouped-gemm",
                     model.experts->count, model.experts->per_token, model.experts->intermediate));
@@ -281,9 +281,7 @@ void add_engine(Facts& facts, const Request& request, const Plan& plan) {
   const bool pooled = is_pooled(request);
   const std::int64_t longest =
       pooled ? std::max(job.sequence, longest_planned(request, plan)) : longest_request(request, plan);
-  const std::int64_t running = pooled               ? job.batch
-                               : plan.sequences > 0 ? plan.sequences
-                                                    : job.serve.concurrency;
+  const std::int64_t running = pooled ? job.batch : plan.sequences > 0 ? plan.sequences : job.serve.concurrency;
   const bool fp8_cache = has_fp8_cache(request, plan);
   facts.set("model", "\"$MODEL\"")
       .set("sequences", std::max<std::int64_t>(1, running))

@@ -38,6 +38,9 @@ bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu);
 // through the host moves several times slower; public multi-machine runs beyond this size all use RDMA.
 inline constexpr int kMostWithoutRdma = 4;
 
+// Whether an engine starts: its KV cache must hold the longest request it accepts (--max-model-len).
+bool engine_starts(const Request& request, const model::Job& job, const catalog::Gpu& gpu);
+
 // The numbers of machines of this class to try within the limits. For one job on all of them, every number, or
 // `sparsely` eight per octave above 16; machines without a documented network work alone, those without RDMA in small
 // numbers. For work in parts, where the

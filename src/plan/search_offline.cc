@@ -90,7 +90,7 @@ class OfflineSearch {
 
   // Whether the weights leave memory for a KV cache.
   bool fits_weights(const MachineClass& machines, const Job& job) {
-    if (perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0) return true;
+    if (engine_starts(request_, job, *machines.gpu)) return true;
     const Shortfall missing = missing_memory(request_, job, *machines.gpu);
     none(machines, job, RejectionStage::kMemory, missing.need_bytes / missing.have_bytes, missing);
     return false;
@@ -222,6 +222,7 @@ FoundOptions search_offline(const Request& request, const std::vector<MachineCla
 Shortfall missing_memory(const Request& request, const Job& job, const catalog::Gpu& gpu) {
   Job one = job;
   one.serve.concurrency = 1;
+  if (request.max_model_len) one.serve.isl = std::max(one.serve.isl, *request.max_model_len - one.serve.osl);
   return {.kind = Shortfall::Kind::kMemory,
           .precision = job.precision,
           .serving = true,

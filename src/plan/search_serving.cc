@@ -122,12 +122,12 @@ void ServingSearch::screen_machines(std::size_t index, model::Precision precisio
   Job job = request_.job;
   job.precision = precision;
   job.parallel.tensor = machines.gpus;
-  if (perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0) return;  // memory is sufficient
+  if (engine_starts(request_, job, *machines.gpu)) return;  // memory is sufficient
   for (int stages = 2; stages <= kMostMachines; ++stages) {
     job.parallel.pipeline = stages;
     job.parallel.gpus = machines.gpus * stages;
     if (job.parallel.gpus > request_.limits.max_gpus || stages > request_.model.layers) return;
-    if (!(perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0)) continue;
+    if (!engine_starts(request_, job, *machines.gpu)) continue;
     if (request_.limits.gpus && *request_.limits.gpus % job.parallel.gpus != 0) return;
     result_.effort.configurations += machines.all_offers;
     if (std::optional<Option> option = screened_option(index, job)) {
@@ -264,11 +264,11 @@ void ServingSearch::note_slo(const MachineClass& machines, const Job& job, std::
 
 std::optional<Option> ServingSearch::screened_option(std::size_t index, const Job& job) {
   const MachineClass& machines = classes_[index];
+  const bool starts = batches_ || engine_starts(request_, job, *machines.gpu);
   const Result<std::size_t> replica = replica_on(machines, job);
-  if (!replica) {
-    const bool fits = batches_ || perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0;
+  if (!replica || !starts) {
     const Shortfall missing = missing_memory(request_, job, *machines.gpu);
-    if (fits)
+    if (starts)
       result_.reject(machines, RejectionStage::kFormat, 1,
                      {.kind = Shortfall::Kind::kFormat, .reason = replica.error().message});
     else

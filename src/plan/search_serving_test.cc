@@ -206,5 +206,22 @@ TEST(ServingLayouts, SpreadExpertsAreSearched) {
   EXPECT_LE(open.plans.front().cost, spread.plans.front().cost);
 }
 
+// Engines refuse to start if their cache is smaller than --max-model-len.
+TEST(ServingSearch, TheCacheHoldsTheLongestRequest) {
+  for (const char* longest : {"4096", "32768", "65536", "131072"}) {
+    const Request request = request_of({{"model", "llama-3.1-8b"},
+                                        {"job", "serve"},
+                                        {"rate", "1/s"},
+                                        {"gpu", "rtx-4090,l40s,h100-sxm"},
+                                        {"max-model-len", longest}});
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
+    ASSERT_FALSE(found.plans.empty()) << longest;
+    for (const Plan& plan : found.plans) {
+      EXPECT_GE(perf::kv_token_capacity(request.model, plan.job, *plan.offer.gpu), std::stod(longest))
+          << plan.offer.gpu->name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::plan

@@ -120,8 +120,10 @@ const std::unordered_map<std::string, HubRow>& hub_table() {
     const Checked<Csv> csv = Csv::parse("hub_models.csv", std::string(embedded_file("hub_models.csv")));
     if (!csv) return table;
     for (const CsvRow& row : csv->rows()) {
-      const HubRow made{std::string(csv->cell(row, "model")), std::string(csv->cell(row, "precision")),
-                        std::string(csv->cell(row, "checked")), std::string(csv->cell(row, "difference")),
+      const HubRow made{std::string(csv->cell(row, "model")),
+                        std::string(csv->cell(row, "precision")),
+                        std::string(csv->cell(row, "checked")),
+                        std::string(csv->cell(row, "difference")),
                         std::string(csv->cell(row, "hub_id")),
                         static_cast<std::int64_t>(parse_number(csv->cell(row, "context")).value_or(0))};
       const std::string id = to_lower(made.id);

@@ -154,7 +154,8 @@ RC_GTEST_PROP(RlFiles, FlagsOfOpenRlhfAreKnown, ()) {
   }();
   const std::string text = written(*draw_plan(Framework::kOpenRlhf), "openrlhf");
   const std::regex flag("\n  (--[a-z_0-9]+)");
-  for (std::sregex_iterator at(text.begin(), text.end(), flag), end; at != end; ++at) RC_ASSERT(kKnown.contains((*at)[1]));
+  for (std::sregex_iterator at(text.begin(), text.end(), flag), end; at != end; ++at)
+    RC_ASSERT(kKnown.contains((*at)[1]));
 }
 
 RC_GTEST_PROP(RlFiles, YamlIsReadable, ()) {

@@ -335,11 +335,12 @@ Checked<Trace> read_table(const std::string& file, ByteSource& source, std::size
     if (!reader) {
       const std::optional<Columns> columns = columns_of(csv);
       if (!columns) {
-        return fail(Errors{bad_input(fmt::format("{}: no column 't', 'time' or 'timestamp'", file))
-                               .with_hint("a trace has the columns 'time,input_tokens,output_tokens' (seconds or dates; "
-                                          "names such as ContextTokens and completion_tokens are known), or 't,size' "
-                                          "for items; JSON of Mooncake, aiperf and GuideLLM is read, too")
-                               .with_hint("a rate over time has two columns: 'timestamp,rps'")});
+        return fail(
+            Errors{bad_input(fmt::format("{}: no column 't', 'time' or 'timestamp'", file))
+                       .with_hint("a trace has the columns 'time,input_tokens,output_tokens' (seconds or dates; "
+                                  "names such as ContextTokens and completion_tokens are known), or 't,size' "
+                                  "for items; JSON of Mooncake, aiperf and GuideLLM is read, too")
+                       .with_hint("a rate over time has two columns: 'timestamp,rps'")});
       }
       reader.emplace(csv, *columns);
       // Growing the list of requests would take twice its memory.

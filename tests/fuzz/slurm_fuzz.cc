@@ -1,4 +1,5 @@
-// Any bytes as the output of sacct, a host list, a jobstats comment and reports of seff: jobs with GPUs and a duration, or an error.
+// Any bytes as the output of sacct, a host list, a jobstats comment and reports of seff: jobs with GPUs and a duration,
+// or an error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -105,8 +105,7 @@ const Fields<Op> kOpFields = {
     {"flop_per_second", "TFLOP/s", "rate", reached,
      [](FlopsPerSecond rate) { return format_number(in_tflop_per_s(rate)); }, kTableOnly},
     {"total_seconds", "time", "of all runs", [](const Op& op) { return op.each.time * op.count; }, kTableOnly},
-    {"bound", "bound by", "what limits it",
-     [](const Op& op) { return op.each.is_arithmetic() ? "compute" : "memory"; },
+    {"bound", "bound by", "what limits it", [](const Op& op) { return op.each.is_arithmetic() ? "compute" : "memory"; },
      one_of({"compute", "memory"})},
 };
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "gpu_use/coverage.h"
 #include "fleet/filter.h"
 #include "fleet/fleet.h"
+#include "gpu_use/coverage.h"
 #include "gpu_use/scan.h"
 #include "rightsize/command.h"
 #include "rightsize/input/price_flag.h"

@@ -15,8 +15,8 @@
 
 #include "base/format.h"
 #include "base/long_work.h"
-#include "gpu_use/accumulate.h"
 #include "fleet/jobs.h"
+#include "gpu_use/accumulate.h"
 #include "rightsize/input/size_of.h"
 #include "telemetry/feeds/read_feed.h"
 

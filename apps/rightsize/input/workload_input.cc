@@ -49,7 +49,7 @@ bool is_setting(const std::string& name) {
 // The settings of a file by our names, understood as the same words on a command line would be: `num_gpus: 8`,
 // `gpus: H100:8`, `slo: p95-ttft=1s`, `users: 2000`. Keys that are not understood stay, to be refused at their place.
 std::vector<model::Setting> by_our_names(const std::vector<model::Setting>& settings) {
-  // Reinforcement learning has settings of its own (rl/rl.h), where prompts are not work.
+  // Reinforcement learning has other settings (rl/rl.h), where prompts are not work.
   const bool is_rl = std::ranges::any_of(
       settings, [](const model::Setting& setting) { return setting.name == "job" && job_of(setting.value) == "rl"; });
   if (is_rl) return settings;
