@@ -120,7 +120,9 @@ void read_checkpoint(const JsonObject& json, ModelShape& shape) {
 std::string name_of_file(const std::string& file) {
   const std::filesystem::path path = std::filesystem::path(file).lexically_normal();
   const std::string folder = path.parent_path().filename().string();
-  return path.filename() == "config.json" && !folder.empty() && folder != ".." ? folder : path.filename().string();
+  // A text that was sent to the page has no folder of the user's: it lies in a temporary one.
+  const bool named = !folder.empty() && folder != ".." && !folder.starts_with("rightsize-");
+  return path.filename() == "config.json" && named ? folder : path.filename().string();
 }
 
 }  // namespace

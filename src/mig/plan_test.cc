@@ -448,7 +448,7 @@ TEST(MigParted, ReadsTheFilesThatPlansWrite) {
       read_mig_parted("m.yaml", "mig-configs:\n  x:\n  - {devices: all, mig-devices: {9g.1gb: 1}}\n", geometry);
   ASSERT_TRUE(other);
   EXPECT_NE(other->front().problem, "");
-  EXPECT_TRUE(read_mig_parted("m.yaml", "mig-configs:\n  x:\n  - {devices: all, mig-enabled: false}\n", geometry));
+  EXPECT_FALSE(read_mig_parted("m.yaml", "mig-configs:\n  x:\n  - {devices: all, mig-enabled: false}\n", geometry));
   EXPECT_FALSE(read_mig_parted("m.yaml", "mig-configs:\n  x:\n  - {mig-devices: {1g.10gb: 1}}\n", geometry));
 }
 
