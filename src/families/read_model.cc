@@ -121,7 +121,9 @@ std::string name_of_file(const std::string& file) {
   const std::filesystem::path path = std::filesystem::path(file).lexically_normal();
   const std::string folder = path.parent_path().filename().string();
   // A text that was sent to the page has no folder of the user's: it lies in a temporary one.
-  const bool named = !folder.empty() && folder != ".." && !folder.starts_with("rightsize-");
+  std::error_code ignored;
+  const bool sent = path.string().starts_with((std::filesystem::temp_directory_path(ignored) / "rightsize-").string());
+  const bool named = !folder.empty() && folder != ".." && !sent;
   return path.filename() == "config.json" && named ? folder : path.filename().string();
 }
 
