@@ -24,6 +24,13 @@ Error takes_one_value(std::string_view name, const std::string& text) {
 
 }  // namespace
 
+const FlagInfo* find_flag(const std::deque<FlagInfo>& declared, std::string_view spelling) {
+  for (const FlagInfo& flag : declared) {
+    if (flag.is_called(spelling)) return &flag;
+  }
+  return nullptr;
+}
+
 bool FlagInfo::is_called(std::string_view spelling) const {
   return name == spelling || std::find(others.begin(), others.end(), spelling) != others.end();
 }

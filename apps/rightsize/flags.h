@@ -47,6 +47,9 @@ struct FlagInfo {
   std::vector<std::string_view> choices() const;  // the values it takes; empty: not a choice
 };
 
+// A declared flag by any of its spellings; nullptr where there is none.
+const FlagInfo* find_flag(const std::deque<FlagInfo>& declared, std::string_view spelling);
+
 // One declared flag.
 class Flag {
  public:

@@ -220,9 +220,7 @@ std::vector<CommandInfo> describe_all() {
 std::vector<std::string> commands_with(const std::string& flag) {
   std::vector<std::string> names;
   for (const CommandInfo& command : describe_all()) {
-    if (std::any_of(command.flags.begin(), command.flags.end(),
-                    [&](const FlagInfo& info) { return info.is_called(flag); }))
-      names.push_back(fmt::format("'{}'", command.name));
+    if (find_flag(command.flags, flag) != nullptr) names.push_back(fmt::format("'{}'", command.name));
   }
   return names;
 }
@@ -444,7 +442,7 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
       std::cerr << fmt::format("note: replace the example: {}\n", fmt::join(added, ", "));
   }
   // Otherwise an example of the command, if it needs no file that is missing here. If a model, a GPU or a file was
-  // named, only one with the same: another would answer another question.
+  // named, only an example with the same name: any other answers a different question.
   const std::vector<std::string> named = named_things(words);
   if (const Command* command = find_command(words.front()); command != nullptr && !nearest) {
     for (const char* example : command->examples) {

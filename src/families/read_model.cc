@@ -120,7 +120,7 @@ void read_checkpoint(const JsonObject& json, ModelShape& shape) {
 std::string name_of_file(const std::string& file) {
   const std::filesystem::path path = std::filesystem::path(file).lexically_normal();
   const std::string folder = path.parent_path().filename().string();
-  // A text that was sent to the page has no folder of the user's: it lies in a temporary one.
+  // Text pasted into the page is kept in a temporary folder, whose name tells the user nothing.
   std::error_code ignored;
   const bool sent = path.string().starts_with((std::filesystem::temp_directory_path(ignored) / "rightsize-").string());
   const bool named = !folder.empty() && folder != ".." && !sent;

@@ -22,7 +22,7 @@ namespace rightsize::feeds {
 // No provider lists more prices of GPU machines, or more types of them; a feed that does is damaged or not a price
 // list. Readers and the importer refuse what is beyond, so that memory is bounded whatever the feed.
 inline constexpr std::size_t kMostPrices = 100'000, kMostMachines = 20'000;
-inline constexpr const char* kTooMany = "more prices than any provider has";
+inline constexpr const char* kTooMany = "more prices than any provider lists";
 
 // One price as a feed states it.
 struct FeedRow {

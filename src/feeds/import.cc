@@ -194,7 +194,7 @@ const Machine* Importer::new_machine(const FeedRow& row) {
     return nullptr;
   }
   if (new_machines_.size() >= kMostMachines) {
-    refuse("more types of machines than any provider has", where(row), row.line);
+    refuse("more machine types than any provider lists", where(row), row.line);
     return nullptr;
   }
   const Result<ResolvedGpu> resolved = resolve_gpu(catalog_, row, matching_gpus(row.gpu));

@@ -431,7 +431,7 @@ TEST(Importer, WhatNoProviderHasIsRefused) {
   const Import found = importer.finish();
   EXPECT_EQ(found.machines.size(), kMostMachines);
   EXPECT_EQ(found.audit.taken, static_cast<long>(kMostPrices));
-  EXPECT_EQ(found.audit.refused.at("more types of machines than any provider has").count, 7);
+  EXPECT_EQ(found.audit.refused.at("more machine types than any provider lists").count, 7);
   EXPECT_EQ(found.audit.refused.at(kTooMany).count, static_cast<long>(kMostMachines));
   EXPECT_TRUE(found.audit.refused.contains("a name is longer than 200 characters"));
 }

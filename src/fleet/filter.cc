@@ -72,7 +72,7 @@ Result<> keep(const WorkFilter& only, telemetry::JobTable& jobs, telemetry::Clus
     if (!kept) return kept;
   }
   if (!cluster.empty()) return keep_pods(only.namespaces, cluster);
-  jobs.without_gpu = jobs.never_started = 0;  // whose they were is not kept
+  jobs.without_gpu = jobs.never_started = 0;  // their owners are unknown
   return {};
 }
 

@@ -342,8 +342,8 @@ const Line* kustomized(const std::string& file, const std::vector<Line>& lines, 
   return nullptr;
 }
 
-// Sections about GPUs that no reader knows to the end. Objects of Kubernetes itself are read completely; tools of their
-// own count GPUs in their own ways.
+// Sections about GPUs that we understand only in part. Kubernetes' built-in objects are read completely; custom
+// resources count GPUs in many ways.
 class OpenSections {
  public:
   explicit OpenSections(const std::vector<Line>& lines) {

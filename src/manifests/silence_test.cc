@@ -560,7 +560,7 @@ TEST(UnreadChanges, ASwitchIsNamed) {
               testing::ElementsAre(HasSubstr("gpu: true")));
 }
 
-// What is read to the end, or is not about GPUs, changes without a note.
+// Changes that are understood completely, or are not about GPUs, need no note.
 TEST(UnreadChanges, OtherChangesAreSilent) {
   const std::pair<const char*, const char*> kChanges[] = {
       {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: gpu-exporter}\nspec:\n  template:\n    spec:\n      "

@@ -400,7 +400,7 @@ TEST(Workloads, MemoryIsComputedFromANamedModel) {
   EXPECT_NEAR(file.workloads[0].load.fraction(), 0.1, 1e-9);
 }
 
-// More requests need no less of a GPU, and the estimate is that of the GPU it is made for.
+// More requests never need a smaller part of a GPU, and the estimate names its GPU.
 TEST(Workloads, LoadIsEstimatedFromAModelAndItsRate) {
   const perf::Constants constants = *perf::load_constants("");
   const ModelSpeed speed{&constants, *built_in_catalog().find_gpu("a100-80gb-sxm")};

@@ -102,7 +102,7 @@ TEST(Assumptions, HoursOfTheDayAreASchedule) {
   EXPECT_THAT(written(service, Target::kSlurm), HasSubstr("on a schedule"));
 }
 
-// Pods that load a terabyte are given the time, and do it once.
+// Pods that load a terabyte get enough time, and download it once.
 TEST(Assumptions, LargeWeightsAreKeptOnAVolume) {
   const Given limits = {{"job", "serve"}, {"rate", "1/s"}, {"ttft-slo", "10s"}, {"tpot-slo", "100ms"}};
   EXPECT_THAT(written(with({{"model", "llama-3.1-70b"}, {"gpu", "h200-sxm"}}, limits)), HasSubstr("-weights"));

@@ -89,7 +89,7 @@ std::string describe_data(const Request& request, const Plan& plan) {
   const DataSize size = data_size(request);
   if (!(size.both() > Bytes{})) return {};
   const Bytes stored = plan.side_cost > Usd{} ? request.assumptions.storage.value_or(size.both()) : Bytes{};
-  return fmt::format("about {} in and {} out, the cost includes {} (--storage)", format_bytes(size.in),
+  return fmt::format("about {} in and {} out, with {} in the cost (--storage)", format_bytes(size.in),
                      format_bytes(size.out),
                      stored > Bytes{} ? "storage of " + format_bytes(stored) : std::string("no storage"));
 }

@@ -26,7 +26,7 @@ struct DataSize {
 };
 DataSize data_size(const Request& request);
 
-// "about 320 GB in and 4.38 TB out, the cost includes storage of 4.7 TB (--storage)"; empty: unknown.
+// "about 320 GB in and 4.38 TB out, with storage of 4.7 TB in the cost (--storage)"; empty: unknown.
 std::string describe_data(const Request& request, const Plan& plan);
 
 }  // namespace rightsize::plan

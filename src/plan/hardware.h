@@ -43,9 +43,8 @@ bool engine_starts(const Request& request, const model::Job& job, const catalog:
 
 // The numbers of machines of this class to try within the limits. For one job on all of them, every number, or
 // `sparsely` eight per octave above 16; machines without a documented network work alone, those without RDMA in small
-// numbers. For work in parts, where the
-// number hardly changes the cost, powers of two and three times powers of two. With exactly `gpus`: the fewest that
-// hold them.
+// numbers. For work in parts, where the number hardly changes the cost, powers of two and three times powers of two.
+// With exactly `gpus`: the fewest that hold them.
 std::vector<int> machine_counts(const MachineClass& machines, const PlanLimits& limits, bool work_together,
                                 bool sparsely = false);
 

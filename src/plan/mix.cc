@@ -18,7 +18,7 @@ std::vector<double> rates_by_size(const Request& request) {
   return rates;
 }
 
-// Machines of a kind that can be had: own ones are counted.
+// How many machines of a kind are available: owned ones are limited.
 double most_of(const PricedOption& kind) {
   return kind.machines->most_machines > 0 ? kind.machines->most_machines : 4096;
 }

@@ -124,7 +124,7 @@ class TrainingSearch {
     job.parallel.zero = *std::max_element(request_.choices.zero.begin(), request_.choices.zero.end());
     job.batch = request_.choices.batches.front();
     if (memory_.floor(job) <= machines.gpu->capacity()) return true;
-    is_within(machines, job);  // says by how much
+    is_within(machines, job);  // notes by how much
     too_large(machines, static_cast<double>(request_.choices.batches.size()));
     return false;
   }

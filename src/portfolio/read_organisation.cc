@@ -30,7 +30,7 @@ Result<double> parse_dollars(std::string_view text) {
   return in_usd(*amount);
 }
 
-// The unit may be there: 60k/month.
+// It may carry its unit: 60k/month.
 Result<double> parse_monthly(std::string_view text) {
   for (const std::string_view unit : {"/month", "/mo"}) {
     if (text.ends_with(unit)) text.remove_suffix(unit.size());

@@ -269,7 +269,7 @@ bool is_number(Kind kind) { return find_number(kind) != nullptr; }
 Result<Value> read(const Setting& setting, std::string_view text, std::string_view name) {
   const std::string flag = name.empty() ? flag_name(setting) : std::string(name);
   text = trim(text);
-  // A limit may have its sign: --min-memory ">=80GB".
+  // A limit may carry a comparison sign: --min-memory ">=80GB".
   const char* sign = setting.name.starts_with("min-") ? ">" : setting.name.starts_with("max-") ? "<" : "";
   if (*sign != '\0' && text.starts_with(sign))
     text = trim(text.substr(text.starts_with(fmt::format("{}=", sign)) ? 2 : 1));

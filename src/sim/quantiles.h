@@ -29,9 +29,8 @@ struct Intervals {
 // Mean and quantiles of a stream of nanoseconds, each with its 95 % confidence interval.
 //
 // Successive latencies are correlated, so their spread does not give the error of their mean. The stream is cut into
-// runs
-// ("batch means", Law and Kelton): statistics of long runs are nearly independent, and Student's t over them gives the
-// interval. When 40 runs are full, neighbours are merged and runs become twice as long.
+// runs ("batch means", Law and Kelton): statistics of long runs are nearly independent, and Student's t over them gives
+// the interval. When 40 runs are full, neighbours are merged and runs become twice as long.
 //
 // The interval of a quantile is one of ranks: the variation between runs of the share of requests beyond it gives the
 // ranks it may have, and the values there are its ends. If few requests are far slower than the others and about as

@@ -47,7 +47,7 @@ struct CommitPlan {
   bool may_lead = true;                                // its on-demand price is recent and confirmed
   market::CommitmentMix mix;
   market::MixCost cost;                         // with the mix
-  int years = market::kPlanYears;               // that costs are about
+  int years = market::kPlanYears;               // that the costs cover
   double uncommitted = 0;                       // dollars without any commitment, now or later
   std::optional<market::Offer> on_demand = {};  // whose price it is
   std::vector<market::Draw> draws = {};         // of the mix's cost, from what is committed already

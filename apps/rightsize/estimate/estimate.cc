@@ -191,7 +191,7 @@ double units_per_second(const SpeedInput& input, const SpeedEstimate& estimate) 
 
 namespace {
 
-// Training that does not fit is sharded, and said so.
+// Training that does not fit is sharded, with a note.
 void shard(const JobFlags& flags, SpeedInput& input, bool may_add_gpus) {
   if (!shard_if_too_large(flags, input.model, *input.gpu, input.job, may_add_gpus)) return;
   note(sharded_words(input.model, *input.gpu, input.job));

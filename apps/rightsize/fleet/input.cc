@@ -39,7 +39,7 @@ Result<> check_source(const FleetFlags& flags) {
     return check_server_flags(flags);
   }
   if (flags.users.size() > 1 || (!flags.users.empty() && !flags.http_user.empty()))
-    return fail(bad_input("a metrics server has one user name").with_hint("use --http-user NAME"));
+    return fail(bad_input("a metrics server takes only one user name").with_hint("use --http-user NAME"));
   if (!flags.accounts.empty() || !flags.partitions.empty() || !flags.namespaces.empty())
     return fail(bad_input("--account, --partition and --namespace filter job logs and kubectl lists")
                     .with_hint("filter a metrics server with --match 'namespace=\"prod\"'"));

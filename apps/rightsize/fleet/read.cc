@@ -111,7 +111,7 @@ Result<> keep_asked(const FleetRequest& request, Telemetry& telemetry) {
   const std::optional<fleet::TimeSpan> cut = request.cut();
   if (!cut) return {};
   if (!telemetry.cluster.empty() && !request.from.empty())
-    return fail(bad_input("a kubectl list is one moment: --since, --until, --window and --end do not apply to it"));
+    return fail(bad_input("a kubectl list is a snapshot: --since, --until, --window and --end do not apply to it"));
   const bool only_jobs = telemetry.gpus.empty() && !telemetry.jobs.jobs.empty();
   fleet::clip_jobs(telemetry.jobs, *cut);
   if (only_jobs && telemetry.jobs.jobs.empty()) return fail(bad_input("no GPU job ran in the time that was asked for"));

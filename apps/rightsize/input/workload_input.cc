@@ -85,8 +85,8 @@ std::vector<model::Setting> by_our_names(const std::vector<model::Setting>& sett
     const auto unknown = flags.parse(follows ? std::vector{word, value} : std::vector{word});
     if (!unknown || !unknown->empty() || !one.prices.empty()) {
       const std::deque<FlagInfo> declared = flags.declared();
-      const auto own = std::ranges::find_if(declared, [&](const FlagInfo& info) { return info.is_called(flag); });
-      one.settings = {{own == declared.end() ? flag.substr(2) : std::string(own->setting->name), value}};
+      const FlagInfo* own = find_flag(declared, flag);
+      one.settings = {{own == nullptr ? flag.substr(2) : std::string(own->setting->name), value}};
     }
     for (const auto& [setting, text] : one.settings) ours.push_back({setting, text, place});
   }

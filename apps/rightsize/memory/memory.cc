@@ -55,7 +55,7 @@ void note_formats(const JobFlags& flags, const ModelAndJob& input, const memory:
     return;
   other.serve.kv_precision = model::Precision::kBf16;
   note(fmt::format(
-      "the KV cache is taken as fp8, as in NVIDIA's settings; without scales in the checkpoint it is bf16 "
+      "fp8 is assumed for the KV cache, as in NVIDIA's settings; without scales in the checkpoint it is bf16 "
       "and has room for {} (--kv-precision bf16)",
       format_count(static_cast<double>(memory::estimate_memory(input.model, other, gpu).max_concurrency.value_or(0)))));
 }

@@ -111,7 +111,7 @@ Result<std::vector<GpuType>> allowed_types(const MigFlags& flags, const mig::Wor
   }
   for (const std::string& name : names) {
     RIGHTSIZE_TRY(const std::vector<const Gpu*> matched, catalog.match_gpus(name));
-    // Of a family, those that can be used.
+    // Of a GPU family, the members that can be used.
     std::optional<Error> first;
     bool any = false;
     for (const Gpu* gpu : matched) {

@@ -367,8 +367,8 @@ std::string beside(double usd, const PricedOffer& row) {
   return row.shown_in ? fmt::format(" ({})", in_currency(usd, row)) : "";
 }
 
-// The cheapest offer that is at most so old on other terms, else elsewhere: " On other terms: $3.20/GPU-h, ...". Empty
-// if there is none.
+// The cheapest recent offer on other terms, otherwise at other providers: " On other terms: $3.20/GPU-h, ...". Empty if
+// there is none.
 std::string alternative(const PricesFlags& flags, const market::PriceBook& book, double most_days) {
   PricesFlags terms = flags, places = flags;
   terms.purchase.clear();

@@ -54,7 +54,7 @@ TEST(Assumed, SpeechCountsTheTokensThatAreGenerated) {
 TEST(Assumed, OfflineWorkSaysWhatItsDataIs) {
   const Told vectors =
       told({{"job", "serve"}, {"model", "qwen3-embedding-8b"}, {"items", "200M"}, {"isl", "400"}, {"osl", "1"}});
-  EXPECT_THAT(vectors.text, HasSubstr("TiB out, the cost includes storage of "));
+  EXPECT_THAT(vectors.text, HasSubstr("TiB out, with storage of "));
 }
 
 // A service is up all the time: owned machines cost what a month of them costs.

@@ -38,7 +38,7 @@ struct RecommendWords : testing::Test {
   plan::PlanOutline other;
 };
 
-// The text has the number that the JSON has.
+// The text shows the same number as the JSON.
 TEST_F(RecommendWords, EvidenceCountsTheSourcesThatTheDocumentCounts) {
   for (const int others : {0, 1, 3}) {
     market::PriceOutlook outlook;

@@ -54,9 +54,7 @@ class Combiner {
   }
 
  private:
-  bool has(std::string_view name) const {
-    return std::any_of(declared_.begin(), declared_.end(), [&](const FlagInfo& flag) { return flag.is_called(name); });
-  }
+  bool has(std::string_view name) const { return find_flag(declared_, name) != nullptr; }
 
   // Removes a flag that the command does not have, in any of its spellings, and returns its value.
   std::optional<std::string> take(std::string_view names) {

@@ -20,6 +20,7 @@ namespace rightsize::app {
 namespace {
 
 using ::testing::Contains;
+using ::testing::IsSupersetOf;
 
 // All steps from what was typed to the flags of the command.
 Typed combined(const std::string& line) {
@@ -110,10 +111,8 @@ TEST_F(TrainingConfigs, DeepSpeed) {
         "gradient_accumulation_steps": 8, "wall_clock_breakdown": true}})",
                                                                 stage, stage + 1));
     const Typed typed = combined("memory llama-3.1-8b --gpu a100 --deepspeed " + path);
-    EXPECT_EQ(combined_value(typed, "--zero"), std::to_string(stage));
-    EXPECT_EQ(combined_value(typed, "--offload"), "optimizer");
-    EXPECT_EQ(combined_value(typed, "--batch"), std::to_string(stage + 1));
-    EXPECT_EQ(combined_value(typed, "--accumulate"), "8");
+    EXPECT_THAT(typed.words, IsSupersetOf({fmt::format("--zero={}", stage), std::string("--offload=optimizer"),
+                                           fmt::format("--batch={}", stage + 1), std::string("--accumulate=8")}));
     EXPECT_THAT(typed.notes, Contains(testing::HasSubstr("not used: wall_clock_breakdown")));
   }
 }
@@ -125,11 +124,9 @@ TEST_F(TrainingConfigs, Axolotl) {
            "micro_batch_size: 2\ngradient_checkpointing: true\nflash_attention: true\n"
            "datasets:\n  - path: tatsu-lab/alpaca\n");
   const Typed typed = combined("recommend " + path + " --micro-batch-size 4 --tokens 10M");
-  EXPECT_EQ(combined_value(typed, "--model"), "Qwen/Qwen2.5-14B-Instruct");
-  EXPECT_EQ(combined_value(typed, "--method"), "qlora");
-  EXPECT_EQ(combined_value(typed, "--seq"), "4096");
-  EXPECT_EQ(combined_value(typed, "--recompute"), "full");
-  EXPECT_EQ(combined_value(typed, "--batch"), "4") << "what was typed wins over the file";
+  EXPECT_THAT(typed.words, IsSupersetOf({"--model=Qwen/Qwen2.5-14B-Instruct", "--method=qlora", "--seq=4096",
+                                         "--recompute=full", "--batch=4"}))
+      << "what was typed wins over the file";
 }
 
 TEST_F(TrainingConfigs, Torchtitan) {
@@ -139,11 +136,8 @@ TEST_F(TrainingConfigs, Torchtitan) {
            "seq_len = 8192\n[parallelism]\ntensor_parallel_degree = 4\n"
            "[activation_checkpoint]\nmode = \"selective\"\n");
   const Typed typed = combined("estimate " + path + " --gpu 8xH100");
-  EXPECT_EQ(combined_value(typed, "--model"), "llama3-8B");
-  EXPECT_EQ(combined_value(typed, "--batch"), "2");
-  EXPECT_EQ(combined_value(typed, "--seq"), "8192");
-  EXPECT_EQ(combined_value(typed, "--tp"), "4");
-  EXPECT_EQ(combined_value(typed, "--recompute"), "selective");
+  EXPECT_THAT(typed.words,
+              IsSupersetOf({"--model=llama3-8B", "--batch=2", "--seq=8192", "--tp=4", "--recompute=selective"}));
 }
 
 // A flag is found by the meaning of its words, but not one that means something else.

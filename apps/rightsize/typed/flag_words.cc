@@ -80,7 +80,7 @@ std::string flag_by_words(const std::string& typed, const std::string& value, co
     }
     std::erase_if(found, [&](const std::string& meant) {
       const std::string name = meant.substr(0, meant.find('='));
-      const auto flag = std::ranges::find_if(declared, [&](const FlagInfo& one) { return one.is_called(name); });
+      const FlagInfo* flag = find_flag(declared, name);
       const bool takes_value = !flag->values.empty() && name.size() == meant.size();
       return takes_value && !settings::read_list(*flag->setting, meant_value(flag->name, value));
     });

@@ -58,10 +58,6 @@ bool is_vendor_or_provider(std::string_view word) {
   return hardware() && catalog::match_names(word, *hardware()).has_value();
 }
 
-bool has_flag(const std::deque<FlagInfo>& declared, std::string_view name) {
-  return std::any_of(declared.begin(), declared.end(), [&](const FlagInfo& flag) { return flag.is_called(name); });
-}
-
 // The words of a question about prices: GPUs and their number, hours, and whose offers. "16 H100s for 3 months on AWS"
 // is h100 --gpus 16 --hours 2190 aws.
 std::vector<std::string> price_words(const std::vector<std::string>& words) {
@@ -177,7 +173,7 @@ std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& decl
                       word);
   };
   for (const std::string_view no : {"no-", "not-", "without-", "exclude-", "skip-", "avoid-", "except-"}) {
-    if (!flag.starts_with(no) || !has_flag(declared, "--exclude")) continue;
+    if (!flag.starts_with(no) || find_flag(declared, "--exclude") == nullptr) continue;
     const std::string_view what = flag.substr(no.size());
     if (is_kind(what)) return "--exclude";
     if (is_vendor_or_provider(what)) return "--exclude=" + std::string(what);
@@ -190,18 +186,18 @@ std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& decl
   else
     return {};
   if (const std::string place = offer_named(only, declared); !place.empty()) return place;
-  if (has_flag(declared, "--" + std::string(only))) return "--" + std::string(only);
-  const bool gpu = has_flag(declared, "--gpu") && hardware() && catalog::gpus_meant(only, *hardware());
+  if (find_flag(declared, "--" + std::string(only)) != nullptr) return "--" + std::string(only);
+  const bool gpu = find_flag(declared, "--gpu") != nullptr && hardware() && catalog::gpus_meant(only, *hardware());
   return gpu ? "--gpu=" + std::string(only) : std::string();
 }
 
 std::string offer_named(std::string_view word, const std::deque<FlagInfo>& declared) {
   const std::string lower = to_lower(word);
-  if (has_flag(declared, "--purchase") && catalog::read_purchase(lower)) return "--purchase=" + lower;
+  if (find_flag(declared, "--purchase") != nullptr && catalog::read_purchase(lower)) return "--purchase=" + lower;
   const std::set<std::string> parts{"us-x", "eu-x", "ap-x"};  // a region of each part of the world that is asked for
-  if (has_flag(declared, "--region") && lower.size() <= 6 && catalog::match_regions(lower, parts))
+  if (find_flag(declared, "--region") != nullptr && lower.size() <= 6 && catalog::match_regions(lower, parts))
     return "--region=" + lower;
-  if (!has_flag(declared, "--provider") || !hardware()) return {};
+  if (find_flag(declared, "--provider") == nullptr || !hardware()) return {};
   static const std::set<std::string> kProviders = [] {
     std::set<std::string> names;
     for (const catalog::Machine& machine : hardware()->machines) names.insert(machine.provider);

@@ -26,13 +26,6 @@ struct WordPart {
 };
 using WordParts = std::vector<WordPart>;
 
-const FlagInfo* called(const std::deque<FlagInfo>& declared, std::string_view name) {
-  for (const FlagInfo& flag : declared) {
-    if (flag.is_called(name)) return &flag;
-  }
-  return nullptr;
-}
-
 WordParts parts_of(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
   WordParts parts;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -42,7 +35,7 @@ WordParts parts_of(const std::vector<std::string>& words, const std::deque<FlagI
       continue;
     }
     const std::size_t equals = word.find('=');
-    const FlagInfo* flag = called(declared, word.substr(0, equals));
+    const FlagInfo* flag = find_flag(declared, word.substr(0, equals));
     const bool follows = i + 1 < words.size() && !is_flag_word(words[i + 1]);
     const bool takes_next = equals == std::string::npos && follows && (flag == nullptr || !flag->values.empty());
     if (equals != std::string::npos)
@@ -149,11 +142,11 @@ class Repair {
         parts.push_back(part);
         continue;
       }
-      const FlagInfo* flag = called(declared_, part.flag);
+      const FlagInfo* flag = find_flag(declared_, part.flag);
       if (flag == nullptr) {
         const std::vector<std::string> near = misspelt(part, known);
         if (choice >= near.size()) continue;
-        flag = called(declared_, near[choice]);
+        flag = find_flag(declared_, near[choice]);
       }
       part.flag = flag->name;
       if (flag->values.empty()) part.value.reset();
@@ -174,7 +167,7 @@ class Repair {
     std::vector<std::string> near = suggest(part.flag, known);
     std::erase_if(near, [&](const std::string& name) {
       const int errors = std::min<int>(2, static_cast<int>(fold_name(part.flag).size()) / 4);  // --dp is not --tp
-      const FlagInfo& flag = *called(declared_, name);
+      const FlagInfo& flag = *find_flag(declared_, name);
       const bool accepts = flag.values.empty() ? !part.value : part.value && is_accepted(flag, *part.value);
       return !accepts ||
              (!name.starts_with(part.flag) && edit_distance(fold_name(name), fold_name(part.flag)) > errors);
@@ -196,7 +189,7 @@ class Repair {
     std::vector<WordEdit> edits;
     for (std::size_t at = hints_.find("--"); at != std::string::npos; at = hints_.find("--", at + 2)) {
       const std::size_t end = std::min(hints_.find_first_of(" ,;:'\n)=", at), hints_.size());
-      const FlagInfo* flag = called(declared_, hints_.substr(at, end - at));
+      const FlagInfo* flag = find_flag(declared_, hints_.substr(at, end - at));
       if (flag == nullptr) continue;
       std::string value;
       if (end < hints_.size() && (hints_[end] == ' ' || hints_[end] == '=')) {
@@ -283,7 +276,7 @@ class Repair {
         return part.flag == flag && !mentions(messages_, part);
       });
       if (given || (flag == "--model" && names_model)) continue;
-      if (called(declared_, flag) != nullptr)
+      if (find_flag(declared_, flag) != nullptr)
         stand_ins.push_back({WordEdit::Kind::kSet, {std::string(flag), std::string(value)}});
     }
     add(shortened(base));

@@ -72,11 +72,6 @@ std::string value_of(const Entries& entries, std::string_view key) {
   return {};
 }
 
-const FlagInfo* find_flag(const std::deque<FlagInfo>& declared, std::string_view name) {
-  const auto found = std::ranges::find_if(declared, [&](const FlagInfo& flag) { return flag.is_called(name); });
-  return found == declared.end() ? nullptr : &*found;
-}
-
 // "--batch=2" for a key and its value; empty where the command has no such flag or the flag does not accept the value.
 std::string flag_for(const std::string& key, const std::string& value, const std::deque<FlagInfo>& declared) {
   const auto nested = std::ranges::find_if(kNested, [&](const auto& row) { return row.first == key; });

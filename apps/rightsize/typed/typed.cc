@@ -83,7 +83,8 @@ bool is_plan(const std::vector<std::string>& words, std::span<const std::string>
   });
 }
 
-// Some names of jobs say more than the job: OCR reads images, LoRA is a method. They stay for those who read that.
+// Some names of jobs say more than the job: OCR reads images, LoRA is a method. Such names are kept for the code that
+// reads them.
 std::string named_job(const std::string& word) {
   return lists_word("ocr lora qlora", to_lower(word)) ? to_lower(word) : job_of(word);
 }
@@ -109,20 +110,13 @@ void assume_question(Typed& typed) {
   if (words.front() == "diff" && words.size() > 1 && std::filesystem::is_regular_file(words[1], ignored) &&
       (words.size() == 2 || words[2].starts_with("--"))) {
     words.insert(words.begin() + 1, "/dev/null");
-    typed.notes.push_back(fmt::format("assumed: what {} costs is asked for; for a change, name both files", words[2]));
+    typed.notes.push_back(fmt::format("showing what {} costs; name two files to compare them", words[2]));
   }
   if (words.front() == "batch" && words.size() == 3 && is_model_name(words[1]))
     add("--arrivals=1/s", "1 request/s arrives (--arrivals)");
 }
 
 // ---- flags
-
-const FlagInfo* find_flag(const std::deque<FlagInfo>& declared, std::string_view name) {
-  for (const FlagInfo& flag : declared) {
-    if (flag.is_called(name)) return &flag;
-  }
-  return nullptr;
-}
 
 // Finds a flag in other spellings too: upper case, underscores, singular or plural (--Model, --batch_size, --regions).
 const FlagInfo* find_alike(const std::deque<FlagInfo>& declared, const std::string& name) {

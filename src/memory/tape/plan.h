@@ -74,7 +74,7 @@ int micro_batches_held(const model::Job& job);
 enum class Stage { kFirst, kSecond, kLast };
 GpuPlan make_plan(const model::ModelShape& model, const model::Job& job, Stage stage);
 
-// The stages one of which needs the most memory. The second matters where layers differ: the first layers of a mixture
+// The stages that can need the most memory. The second matters where layers differ: the first layers of a mixture
 // may have no experts.
 std::vector<Stage> fullest_stages(const model::ModelShape& model, const model::Job& job);
 

@@ -98,7 +98,7 @@ Result<TrainEstimate> train_at(const Constants& constants, const ModelWork& work
     estimate.basis = Basis::kTransferred;
     estimate.interval = interval_of(constants.eager.scan_width);
   }
-  // Runs of this GPU in other formats say less.
+  // Runs on this GPU in other formats are weaker evidence.
   const int slot = work.image ? kVisionSlot : slot_of(job.stack);
   const auto& measured = gpu.training_measured[static_cast<std::size_t>(slot)];
   if (estimate.basis == Basis::kMeasured && !measured[arithmetic_of(job.precision)]) {

@@ -115,8 +115,8 @@ class Reading {
       note(fmt::format("{} of {} job reports match no GPU job of sacct's table and are not used",
                        reports_.size() - used, reports_.size()));
     if (outcome_.jobs.empty() && !first_error_)
-      first_error_ = bad_input("job reports need sacct's table beside them")
-                         .with_hint("rightsize fleet --from sacct.txt seff.txt");
+      first_error_ =
+          bad_input("job reports need sacct's table as well").with_hint("rightsize fleet --from sacct.txt seff.txt");
   }
 
   Result<> read_kubernetes(const std::string& path, ByteSource& source) {
