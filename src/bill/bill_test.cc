@@ -296,6 +296,140 @@ TEST(Bill, AMachineInPartsHasTheHoursOfOneGpu) {
   EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(*bill.machines[0].rate()), 10);
 }
 
+// The line items of a month as AWS documents them, hour by hour, in the columns of a version of the report. What is
+// expected is AWS's rule for amortised cost, written out for each type.
+struct ReportLine {
+  std::string type, cost, amount = "1", instance = {}, usage = {}, unit = "Hrs", id = {}, team = {};
+  std::string reservation = {}, reservation_cost = {}, unused_fee = {}, unused_upfront = {};
+  std::string plan = {}, plan_cost = {}, plan_total = {}, plan_used = {}, net = {};
+};
+
+std::string report_of(const std::vector<ReportLine>& lines, bool second, bool with_net = false) {
+  const auto column = [&](const char* legacy, const char* newer) { return std::string(second ? newer : legacy) + ","; };
+  std::string csv =
+      column("identity/LineItemId", "identity_line_item_id") +
+      column("lineItem/UsageStartDate", "line_item_usage_start_date") +
+      column("lineItem/UsageEndDate", "line_item_usage_end_date") +
+      column("lineItem/LineItemType", "line_item_line_item_type") +
+      column("lineItem/UnblendedCost", "line_item_unblended_cost") +
+      column("lineItem/UsageAmount", "line_item_usage_amount") +
+      column("lineItem/CurrencyCode", "line_item_currency_code") +
+      column("lineItem/UsageType", "line_item_usage_type") +
+      column("lineItem/ResourceId", "line_item_resource_id") +
+      column("product/instanceType", "product_instance_type") + column("pricing/unit", "pricing_unit") +
+      column("reservation/ReservationARN", "reservation_reservation_a_r_n") +
+      column("reservation/EffectiveCost", "reservation_effective_cost") +
+      column("reservation/UnusedRecurringFee", "reservation_unused_recurring_fee") +
+      column("reservation/UnusedAmortizedUpfrontFeeForBillingPeriod",
+             "reservation_unused_amortized_upfront_fee_for_billing_period") +
+      column("savingsPlan/SavingsPlanARN", "savings_plan_savings_plan_a_r_n") +
+      column("savingsPlan/SavingsPlanEffectiveCost", "savings_plan_savings_plan_effective_cost") +
+      column("savingsPlan/TotalCommitmentToDate", "savings_plan_total_commitment_to_date") +
+      column("savingsPlan/UsedCommitment", "savings_plan_used_commitment") +
+      (with_net ? column("lineItem/NetUnblendedCost", "line_item_net_unblended_cost") : "") +
+      (second ? "resource_tags\n" : "resourceTags/user:Team\n");
+  for (const ReportLine& l : lines) {
+    csv += fmt::format("x,2026-05-03T04:00:00Z,2026-05-03T05:00:00Z,{},{},{},USD,{},{},{},{},{},{},{},{},{},{},{},{},",
+                       l.type, l.cost, l.amount, l.usage, l.id, l.instance, l.unit, l.reservation, l.reservation_cost,
+                       l.unused_fee, l.unused_upfront, l.plan, l.plan_cost, l.plan_total, l.plan_used);
+    if (with_net) csv += l.net + ",";
+    csv += second ? csv_cell(fmt::format("{{\"user_team\":\"{}\"}}", l.team)) + "\n" : l.team + "\n";
+  }
+  return csv;
+}
+
+TEST(Bill, CostAndUsageReportsOfAwsGiveAmortisedCosts) {
+  const std::vector<ReportLine> lines = {
+      {"Usage", "55.04", "1", "p5.48xlarge", "BoxUsage:p5.48xlarge", "Hrs", "i-1", "ml"},
+      // Without pricing columns, as spot rows are.
+      {"Usage", "21.5", "1", "p5.48xlarge", "USW2-SpotUsage:p5.48xlarge", "", "i-2", "research"},
+      {.type = "DiscountedUsage", .cost = "0", .instance = "p4d.24xlarge", .usage = "BoxUsage:p4d.24xlarge",
+       .id = "i-3", .team = "ml", .reservation = "arn:ri", .reservation_cost = "13.123456789"},
+      {.type = "RIFee", .cost = "9000", .amount = "720", .instance = "p4d.24xlarge", .reservation = "arn:ri",
+       .unused_fee = "100.25", .unused_upfront = "0.5"},
+      {.type = "SavingsPlanCoveredUsage", .cost = "55.04", .instance = "p5.48xlarge", .usage = "BoxUsage:p5.48xlarge",
+       .id = "i-4", .team = "ml", .plan = "arn:sp", .plan_cost = "30.1"},
+      {.type = "SavingsPlanNegation", .cost = "-55.04", .instance = "p5.48xlarge", .usage = "BoxUsage:p5.48xlarge",
+       .plan = "arn:sp"},
+      {.type = "SavingsPlanRecurringFee", .cost = "40", .plan = "arn:sp", .plan_total = "40", .plan_used = "30.1"},
+      {.type = "SavingsPlanUpfrontFee", .cost = "5000", .plan = "arn:sp"},
+      {.type = "Fee", .cost = "12", .amount = "1", .unit = ""},
+      {.type = "Usage", .cost = "0.7", .amount = "7", .usage = "EBS:VolumeUsage.gp3", .unit = "GB-Mo"},
+      {.type = "Tax", .cost = "3.33"},
+      {.type = "Credit", .cost = "-20"},
+      {.type = "Refund", .cost = "-1.5"},
+  };
+  for (const bool second : {false, true}) {
+    SCOPED_TRACE(second);
+    const Bill bill = bill_of(report_of(lines, second));
+    EXPECT_EQ(bill.rows, lines.size());
+    EXPECT_TRUE(bill.notes.empty());
+    EXPECT_EQ(bill.total.billed.text(), "14111.07");          // the sum of the unblended costs
+    EXPECT_EQ(bill.total.effective.text(), "224.943456789");
+    EXPECT_EQ(bill.gpu.text(), "119.763456789");
+    ASSERT_EQ(bill.commitments.size(), 2U);
+    EXPECT_EQ(bill.commitments[0].id, "arn:ri");
+    EXPECT_EQ(bill.commitments[0].purchased.text(), "9000");
+    EXPECT_EQ(bill.commitments[0].unused.text(), "100.75");
+    EXPECT_EQ(bill.commitments[1].purchased.text(), "5040");
+    EXPECT_EQ(bill.commitments[1].used.text(), "30.1");
+    EXPECT_EQ(bill.commitments[1].unused.text(), "9.9");
+    std::map<Pricing, double> hours;
+    for (const MachineCost& machine : bill.machines) hours[machine.pricing] += machine.hours;
+    EXPECT_EQ(hours, (std::map<Pricing, double>{
+                         {Pricing::kStandard, 1}, {Pricing::kCommitted, 2}, {Pricing::kSpot, 1}}));
+    const auto team = std::ranges::find(bill.teams, "ml", &TeamCost::name);
+    ASSERT_NE(team, bill.teams.end());
+    EXPECT_EQ(team->gpu.text(), "98.263456789");
+    EXPECT_EQ(bill.uses.size(), 4U);
+  }
+}
+
+// An account with a private discount: net costs contain it, so that its own rows must not count again.
+TEST(Bill, NetCostsOfAReportContainItsDiscounts) {
+  std::vector<ReportLine> lines = {{"Usage", "100", "2", "p5.48xlarge", "BoxUsage:p5.48xlarge"},
+                                   {.type = "EdpDiscount", .cost = "-9"}};
+  EXPECT_EQ(bill_of(report_of(lines, true)).total.effective.text(), "91");
+  lines[0].net = "91";
+  const Bill bill = bill_of(report_of(lines, true, true));
+  EXPECT_EQ(bill.total.effective.text(), "91");
+  ASSERT_EQ(bill.machines.size(), 1U);
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(*bill.machines[0].rate()), 45.5);
+}
+
+// Random line items: both versions of the report agree, and billed costs add up to the cent.
+RC_GTEST_PROP(Bill, BothVersionsOfAReportAreTheSameBill, ()) {
+  std::vector<ReportLine> lines(*rc::gen::inRange<std::size_t>(1, 40));
+  std::int64_t all = 0;
+  for (ReportLine& line : lines) {
+    const auto some = [] { return money_text(*rc::gen::inRange<std::int64_t>(0, 100'000'000'000)); };
+    const std::int64_t cost = *rc::gen::inRange<std::int64_t>(-1'000'000'000, 100'000'000'000);
+    all += cost;
+    line = {.type = *rc::gen::element<std::string>("Usage", "DiscountedUsage", "SavingsPlanCoveredUsage", "RIFee",
+                                                   "SavingsPlanNegation", "SavingsPlanRecurringFee", "Fee", "Tax",
+                                                   "Credit", "Refund", "EdpDiscount"),
+            .cost = money_text(cost),
+            .instance = some_machine().instance,
+            .usage = "BoxUsage:" + line.instance,
+            .team = *rc::gen::element<std::string>("", "ml", "search"),
+            .reservation_cost = some(),
+            .unused_fee = some(),
+            .unused_upfront = some(),
+            .plan_cost = some(),
+            .plan_total = some(),
+            .plan_used = some()};
+    if (line.type.starts_with("SavingsPlan")) line.plan = "arn:sp";
+    if (line.type == "DiscountedUsage" || line.type == "RIFee") line.reservation = "arn:ri";
+  }
+  const Bill a = bill_of(report_of(lines, false)), b = bill_of(report_of(lines, true));
+  RC_ASSERT(a.total.billed.cents() == cents_of(all));
+  RC_ASSERT(a.total.billed == b.total.billed);
+  RC_ASSERT(a.total.effective == b.total.effective);
+  RC_ASSERT(a.gpu == b.gpu);
+  RC_ASSERT(a.teams.size() == b.teams.size());
+  for (std::size_t i = 0; i < a.teams.size(); ++i) RC_ASSERT(a.teams[i].gpu == b.teams[i].gpu);
+}
+
 TEST(Bill, MistakesAreSaid) {
   BillReader reader(built_in_catalog());
   const auto other = bytes_of("a,b\n1,2\n");

@@ -9,6 +9,7 @@
 #include "base/date.h"
 #include "base/decimal.h"
 #include "base/text.h"
+#include "bill/cur.h"
 
 namespace rightsize::bill {
 namespace {
@@ -131,19 +132,40 @@ class Reading {
       if (csv.failed()) return fail(csv.error());
       return fail(bad_input(fmt::format("'{}' is empty", name_)));
     }
+    if (CostAndUsageReport::has_header(record)) {
+      read_report(csv, CostAndUsageReport(record));
+      return finish(csv);
+    }
     const CsvColumns header(record);
     const Columns columns(header);
     if (columns.billed == kMissing || columns.effective == kMissing) {
       return fail(bad_input(fmt::format("'{}' is not a FOCUS export: it has no column {}", name_,
                                         columns.billed == kMissing ? "BilledCost" : "EffectiveCost"))
                       .with_hint("export the bill in FOCUS 1.0 to 1.3 as CSV: AWS Data Exports, Azure Cost Management "
-                                 "exports, Google Cloud's FOCUS view in BigQuery"));
+                                 "exports, Google Cloud's FOCUS view in BigQuery; an AWS Cost and Usage Report has "
+                                 "line_item_unblended_cost and line_item_line_item_type"));
     }
     std::vector<std::string_view> cells;
     while (csv.next(record)) {
       split_csv(record, cells, std::max(columns.most, header.count()));
+      ++outcome_.rows;
       take_row(columns, cells, csv.line());
     }
+    return finish(csv);
+  }
+
+ private:
+  void read_report(CsvReader& csv, CostAndUsageReport report) {
+    const Columns columns{CsvColumns(CostAndUsageReport::focus_header())};
+    std::vector<std::string_view> cells;
+    for (std::string_view record; csv.next(record);) {
+      split_csv(record, cells, report.columns());
+      ++outcome_.rows;
+      report.translate(cells, [&](const std::vector<std::string_view>& row) { take_row(columns, row, csv.line()); });
+    }
+  }
+
+  Result<FocusOutcome> finish(const CsvReader& csv) {
     if (csv.failed()) return fail(csv.error());
     if (outcome_.refused > 0) {
       outcome_.notes.push_back(fmt::format("{}: {} rows without a readable cost were left out, the first in line {}",
@@ -152,7 +174,6 @@ class Reading {
     return outcome_;
   }
 
- private:
   void take_row(const Columns& c, const std::vector<std::string_view>& cells, long line) {
     // FOCUS writes a missing value as an empty cell; some exports write the word.
     const auto cell = [&](std::size_t column) {
@@ -167,7 +188,6 @@ class Reading {
     };
     Charge charge;
     charge.line = line;
-    ++outcome_.rows;
     if (!Money::parse(cell(c.billed), charge.billed) || !Money::parse(cell(c.effective), charge.effective)) {
       if (outcome_.refused++ == 0) first_refused_ = line;
       return;
