@@ -159,6 +159,8 @@ def check(path, folder):
         if opening not in ("```sh", "```console"):
             if opening.startswith("```"):  # skip other blocks
                 while lines[at].strip() != "```":
+                    if lines[at].startswith("$ rightsize"):
+                        failures.append(f"{name}:{at + 1}: begin the block with ```console, or nothing compares its output")
                     out.append(lines[at])
                     at += 1
                 out.append(lines[at])
