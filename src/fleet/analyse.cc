@@ -1,10 +1,12 @@
 // The stages in order: judge, ledger, owners, actions.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <span>
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/format.h"
 #include "fleet/fleet.h"
@@ -38,18 +40,26 @@ FleetTotals make_totals(const std::vector<GpuRow>& gpus) {
 
 std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
   std::vector<std::string> notes;
-  // `example` is the detail of one of the GPUs the note is about.
-  const auto note = [&](const char* text, auto applies, auto example) {
-    const auto first = std::ranges::find_if(gpus, applies);
-    if (first == gpus.end()) return;
-    const auto count = static_cast<std::size_t>(std::ranges::count_if(gpus, applies));
-    notes.push_back(fmt::format(fmt::runtime(text), count_of(count, "GPU"), example(*first)));
+  // `detail` is what the note lists of the GPUs it is about, each text once.
+  const auto note = [&](const char* text, auto applies, auto detail) {
+    std::set<std::string> details;
+    std::size_t count = 0;
+    for (const GpuRow& gpu : gpus) {
+      if (!applies(gpu)) continue;
+      ++count;
+      details.insert(detail(gpu));
+    }
+    if (count > 0)
+      notes.push_back(fmt::format(fmt::runtime(text), count_of(count, "GPU"), fmt::join(details, "; ")));
   };
   const auto no_example = [](const GpuRow&) { return ""; };
   note(
-      "{} without a price, counted in hours only ({}): set one with --price NAME=USD",
+      "{} without a price, counted in hours only; give dollars per GPU-hour: {}",
       [](const GpuRow& gpu) { return !gpu.spend; },
-      [](const GpuRow& gpu) { return gpu.use.device.name.empty() ? "(no model name)" : gpu.use.device.name; });
+      [](const GpuRow& gpu) {
+        const std::string& name = gpu.use.device.name;
+        return name.empty() ? "--price USD (these have no model name)" : fmt::format("--price '{}=USD'", name);
+      });
   note(
       "the price of {} is assumed from the cheapest on-demand offer ({}): set yours with --price",
       [](const GpuRow& gpu) { return gpu.price.basis == PriceBasis::kAssumed; },
@@ -191,6 +201,7 @@ std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerK
       if (job_log != nullptr) job_log->add(name, t.slack, t.time - resting);
       line.gpu_time += gpu.gpu_time * (t.time / all);
       line.idle = line.idle.value_or(GpuTime{}) + gpu.gpu_time * (resting / all);
+      line.priced = line.priced || gpu.spend;
       line.spend += gpu.spend.value_or(Usd{}) * (t.time / all);
       line.waste += gpu.spend.value_or(Usd{}) * waste;
       if (const std::optional<Joules> energy = gpu.energy())

@@ -114,16 +114,16 @@ void add_to(WordLines& lines, const telemetry::Word& name, const Costed& costed)
   GroupLine& line = lines[name];
   ++line.jobs;
   line.gpu_time += costed.gpu_time;
+  line.priced = line.priced || costed.spend;
   line.spend += costed.spend.value_or(Usd{});
   if (costed.idle) line.idle = line.idle.value_or(GpuTime{}) + *costed.idle;
   if (costed.failure) line.unsuccessful += costed.gpu_time;
 }
 
-std::vector<GroupLine> sorted(WordLines lines, bool priced) {
+std::vector<GroupLine> sorted(WordLines lines) {
   std::vector<GroupLine> list;
   for (auto& [name, line] : lines) {
     line.name = name.empty() ? kNone : name.str();
-    line.priced = priced;
     list.push_back(std::move(line));
   }
   std::ranges::sort(list, [](const GroupLine& a, const GroupLine& b) {
@@ -230,7 +230,7 @@ JobLedger make_job_ledger(const JobTable& table, const DevicePrices& prices, con
     ledger.measured += job.measured() ? 1 : 0;
   }
   for (std::size_t g = 0; g < std::size(kGroups); ++g)
-    ledger.*kGroups[g].second = sorted(std::move(groups[g]), ledger.priced > 0);
+    ledger.*kGroups[g].second = sorted(std::move(groups[g]));
   for (auto& [issue, line] : issues) ledger.issues.push_back(std::move(line));
   std::ranges::stable_sort(ledger.issues, std::ranges::greater(), &JobIssueLine::lost);
   ledger.waits = waits_of(std::move(waits));

@@ -53,6 +53,18 @@ TEST(Jobs, JobsCostTheirGpuTimeInAnyState) {
   EXPECT_FALSE(ledger.users[0].idle);  // nothing was measured
 }
 
+// A user of GPUs without a price has no cost, which is not a cost of 0.
+TEST(Jobs, NoPriceIsNotAPriceOfZero) {
+  JobTable table;
+  table.jobs = {job("1", "COMPLETED", 0, 2, 4), job("2", "COMPLETED", 0, 1, 2)};
+  table.jobs[1].user = "bob";
+  table.jobs[1].gpu_model = "voodoo2";
+  const JobLedger ledger = make_job_ledger(table, DevicePrices(facts(), {}), {}, {});
+  EXPECT_TRUE(line(ledger.users, "ann").priced);
+  EXPECT_FALSE(line(ledger.users, "bob").priced);
+  EXPECT_EQ(ledger.priced, 1u);
+}
+
 TEST(Jobs, UnusedGpusAndLongTimeLimitsAreIssues) {
   JobTable table;
   table.jobs = {job("1", "COMPLETED", 0, 2, 2), job("2", "COMPLETED", 0, 1, 4), job("3", "COMPLETED", 3, 1, 1)};

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "catalog/place.h"
+#include "catalog/words.h"
 #include "gpu_use/use.h"
 
 namespace rightsize::fleet {
@@ -31,6 +34,17 @@ Purchase purchase_label(const telemetry::Device& device) {
                                                           "eks_amazonaws_com_capacityType", "purchase"}));
   if (terms == "spot" || terms == "preemptible") return Purchase::kSpot;
   return catalog::parse_purchase(terms).value_or(Purchase::kOnDemand);
+}
+
+// Schedulers often name the family only ("gres/gpu:h100"): its usual member. Null for a vendor or an architecture,
+// which say too little about the price.
+const catalog::Gpu* usual_of_family(const catalog::Catalog& catalog, const std::string& name) {
+  const Result<catalog::UsualGpu> found = catalog::usual_gpu(catalog, name);
+  if (!found) return nullptr;
+  const auto family = [](std::string_view gpu) { return gpu.substr(0, gpu.find('-')); };
+  const bool alike = std::ranges::all_of(
+      found->others, [&](const std::string& other) { return family(other) == family(found->gpu->name); });
+  return alike ? found->gpu : nullptr;
 }
 
 void take(GpuPrice& price, const market::GpuQuote& quote, PriceBasis basis) {
@@ -76,7 +90,9 @@ GpuPrice DevicePrices::price(const telemetry::Device& device) const {
     if (Result<const catalog::Gpu*> gpu = catalog().find_gpu(price.machine->gpu)) price.gpu = *gpu;
   }
   price.purchase = purchase_label(device);
-  price.share = mig_share(device, price.gpu, catalog());
+  // Only its price is assumed: no advice depends on a GPU that may be another one.
+  const catalog::Gpu* usual = price.gpu == nullptr ? usual_of_family(catalog(), device.name) : price.gpu;
+  price.share = mig_share(device, usual, catalog());
   if (price.machine != nullptr) {
     const std::string region = region_label(device);
     // In its own region; spot prices of another say little, list prices of another are an assumption.
@@ -94,9 +110,15 @@ GpuPrice DevicePrices::price(const telemetry::Device& device) const {
   market::OfferFilter on_demand = filter_;
   on_demand.purchases = {Purchase::kOnDemand};
   auto quote = price.gpu != nullptr ? book_.gpu(*price.gpu, on_demand) : book_.own_gpu(device.name);
-  if (!quote && price.gpu != nullptr) quote = book_.gpu(*price.gpu, Purchase::kOnDemand);
+  const bool as_usual = price.gpu == nullptr && usual != nullptr && !quote;
+  if (as_usual) quote = book_.gpu(*usual, on_demand);
+  if (!quote && usual != nullptr) quote = book_.gpu(*usual, Purchase::kOnDemand);
   if (!quote) return price;
   take(price, *quote, PriceBasis::kAssumed);
+  if (as_usual) {
+    price.basis = PriceBasis::kAssumed;
+    price.source = fmt::format("'{}' as {}: {}", device.name, usual->name, price.source);
+  }
   if (!quote->is_own()) price.purchase = Purchase::kOnDemand;
   return price;
 }

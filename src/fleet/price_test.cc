@@ -58,6 +58,28 @@ TEST(Prices, SlurmGpuTypesArePricedByFamily) {
   EXPECT_NE(mixed.price({.name = "a100"}).basis, PriceBasis::kGiven);
 }
 
+// The first part of every catalogue name, as schedulers have it: the price of one member, never advice about it. A
+// vendor or an architecture has no price.
+TEST(Prices, EveryFamilyHasThePriceOfOneMember) {
+  const DevicePrices book(facts(), {});
+  std::size_t families = 0;
+  for (const catalog::Gpu& gpu : facts().gpus) {
+    const std::string family = gpu.name.substr(0, gpu.name.find('-'));
+    if (facts().find_gpu(family) || family == "rtx") continue;
+    const GpuPrice price = book.price({.name = family});
+    EXPECT_EQ(price.gpu, nullptr) << family;
+    if (!price.rate) continue;
+    ++families;
+    EXPECT_EQ(price.basis, PriceBasis::kAssumed) << family;
+    EXPECT_EQ(price.source.find("'" + family + "' as " + family + "-"), 0u) << price.source;
+    EXPECT_TRUE(book.offers_instead_of(price, 8).empty());
+  }
+  EXPECT_GT(families, 2u);
+  EXPECT_TRUE(book.price({.name = "h100"}).rate);
+  EXPECT_LT(book.price({.name = "h100", .mig_profile = "1g.10gb", .mig_id = "1"}).share, 0.2);
+  for (const char* vague : {"nvidia", "amd", "hopper", "gpu", ""}) EXPECT_FALSE(book.price({.name = vague}).rate) << vague;
+}
+
 TEST(Prices, AlternativesAreRealOffersOfTheSameProvider) {
   const DevicePrices book(facts(), *market::parse_own_prices({"h100-sxm=2.5"}, facts()));
   const GpuPrice own = book.price({.name = "NVIDIA H100 80GB HBM3"});

@@ -80,6 +80,7 @@ class BlockReader {
       base.sources = each.sources;
       base.kind = each.kind;
       base.name = each.name;
+      base.region = each.region;
       base.whole_machines = true;
       Way way = {&each.block};
       visit(way, base);
@@ -262,6 +263,7 @@ class BlockReader {
     read_counts(way, request);
     request.spot = is_spot(way);
     request.region = region_of(way);
+    if (request.region.empty()) request.region = base.region;
     found_.requests.push_back(std::move(request));
   }
 

@@ -16,6 +16,7 @@ struct ConfigBlock {
   std::string file;
   std::string kind, name;                 // "aws_instance", "train"
   std::vector<std::string> sources = {};  // other files its values come from
+  std::string region = {};                // of its provider, where the block itself names none
 };
 
 // One request for each block or object inside that names a machine type with GPUs or an accelerator.

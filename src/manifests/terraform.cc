@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "catalog/place.h"
 #include "manifests/blocks.h"
 #include "manifests/hcl_functions.h"
 #include "manifests/hcl_scope.h"
@@ -102,6 +103,19 @@ void close_off(HclValue& value) {
   for (auto& [name, member] : value.members) close_off(member);
 }
 
+// Regions of providers by their names in files: "aws", "aws.west" with an alias.
+using Regions = std::map<std::string, std::string>;
+
+// The region in which a resource is created that names none itself.
+std::string default_region(const Regions& regions, const std::string& kind, const HclValue& block) {
+  const HclValue* named = block.find("provider");
+  std::string provider = named != nullptr ? named->text : kind.substr(0, kind.find('_'));
+  // A module from elsewhere has the provider of its caller, if there is only one.
+  if (named == nullptr && (kind == "module" || kind == "inputs") && regions.size() == 1) provider = regions.begin()->first;
+  const auto found = regions.find(provider);
+  return found == regions.end() ? std::string() : found->second;
+}
+
 class Terraform {
  public:
   explicit Terraform(const std::vector<TerraformFile>& files) {
@@ -151,7 +165,7 @@ class Terraform {
       HclScope scope;
       for (const ParsedFile& file : folder.always) scope.add_file(file.root, true);
       if (!folder.sometimes.empty()) scope.add_file(folder.sometimes[i].root, true);
-      Found found = read_folder(path, folder, scope, {}, 0);
+      Found found = read_folder(path, folder, scope, {}, {}, 0);
       if (folder.sometimes.size() > 1) {
         const std::string& file = folder.sometimes[i].file;
         for (GpuRequest& request : found.requests)
@@ -161,10 +175,23 @@ class Terraform {
     }
   }
 
-  // `caller`: the file of the module block that uses this folder.
+  static void add_regions(const Folder& folder, HclScope& scope, Regions& regions) {
+    for (const ParsedFile& file : folder.sources) {
+      for (const auto& [type, block] : file.root.members) {
+        if (type != "provider" || block.labels.empty()) continue;
+        const HclValue settled = settled_block(block, scope);
+        const HclValue *region = settled.find("region"), *alias = settled.find("alias");
+        if (region == nullptr || region->kind != Kind::kString) continue;
+        regions[block.labels[0] + (alias != nullptr ? "." + alias->text : "")] = catalog::region_of_place(region->text);
+      }
+    }
+  }
+
+  // `caller`: the file of the module block that uses this folder; `regions`: of the providers it hands down.
   Found read_folder(const std::string& path, const Folder& folder, HclScope& scope, const std::string& caller,
-                    int depth) const {
+                    Regions regions, int depth) const {
     for (const ParsedFile& file : folder.sources) scope.add_file(file.root, false);
+    add_regions(folder, scope, regions);
     std::vector<std::string> sources;
     for (const auto* files : {&folder.sources, &folder.always, &folder.sometimes}) {
       for (const ParsedFile& file : *files) sources.push_back(file.file);
@@ -181,13 +208,15 @@ class Terraform {
         const Folder* module = depth < kDeepestModule ? module_of(path, type, block) : nullptr;
         each_instance(block, scope, [&](HclValue settled, const std::string& key) {
           if (module != nullptr) {
-            Found below = read_module(beside(path, block.find("source")->text), *module, settled, file.file, depth);
+            Found below =
+                read_module(beside(path, block.find("source")->text), *module, settled, file.file, regions, depth);
             const bool any = !below.requests.empty();
             for (GpuRequest& request : below.requests) request.name = fmt::format("{}{}.{}", name, key, request.name);
             append(std::move(below), inner);
             if (any) return;
           }
-          blocks.push_back({std::move(settled), file.file, kind, name + key, sources});
+          std::string region = default_region(regions, kind, settled);
+          blocks.push_back({std::move(settled), file.file, kind, name + key, sources, std::move(region)});
         });
       }
     }
@@ -212,14 +241,21 @@ class Terraform {
   }
 
   Found read_module(const std::string& path, const Folder& folder, const HclValue& arguments, const std::string& caller,
-                    int depth) const {
+                    const Regions& callers, int depth) const {
     HclScope scope;
+    // providers = { aws = aws.west }
+    Regions regions = callers;
+    if (const HclValue* given = arguments.find("providers")) {
+      for (const auto& [name, value] : given->members) {
+        if (const auto known = callers.find(value.text); known != callers.end()) regions[name] = known->second;
+      }
+    }
     for (const auto& [name, value] : arguments.members) {
       HclValue given = value;
       close_off(given);
       scope.give(name, std::move(given));
     }
-    Found found = read_folder(path, folder, scope, caller, depth + 1);
+    Found found = read_folder(path, folder, scope, caller, std::move(regions), depth + 1);
     const HclValue* count = arguments.find("count");
     if (count == nullptr) count = arguments.find("for_each");
     if (count == nullptr) return found;

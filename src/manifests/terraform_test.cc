@@ -41,6 +41,28 @@ TEST(Terraform, AwsMachinesAndGroups) {
   EXPECT_TRUE(read("resource \"aws_instance\" \"a\" { instance_type = \"m5.large\" }").empty());
 }
 
+TEST(Terraform, TheRegionIsTheProvidersWhereAResourceNamesNone) {
+  const std::string providers =
+      "variable \"where\" { default = \"eu-central-1\" }\nprovider \"aws\" {\n  region = var.where\n}\n"
+      "provider \"aws\" {\n  alias = \"west\"\n  region = \"us-west-2\"\n}\n";
+  const auto machine = [](const std::string& more) {
+    return "resource \"aws_instance\" \"a\" {\n  instance_type = \"p4d.24xlarge\"\n" + more + "}\n";
+  };
+  EXPECT_EQ(only(providers + machine("")).region, "eu-central-1");
+  EXPECT_EQ(only(providers + machine("  provider = aws.west\n")).region, "us-west-2");
+  EXPECT_EQ(only(providers + machine("  availability_zone = \"us-east-1a\"\n")).region, "us-east-1");
+  EXPECT_EQ(only(machine("")).region, "");
+  EXPECT_EQ(only("provider \"google\" {\n  region = \"us-central1\"\n}\n" + machine("")).region, "");
+  const std::string call = providers + "module \"m\" {\n  source = \"./gpu\"\n";
+  const auto inside = [&](const std::string& more) {
+    const std::vector<GpuRequest> all =
+        read_terraform({{"main.tf", call + more + "}\n"}, {"gpu/main.tf", machine("")}}).requests;
+    return all.size() == 1 ? all[0].region : "not one request";
+  };
+  EXPECT_EQ(inside(""), "eu-central-1");
+  EXPECT_EQ(inside("  providers = {\n    aws = aws.west\n  }\n"), "us-west-2");
+}
+
 TEST(Terraform, ALaunchTemplateIsCountedByWhoUsesIt) {
   const std::string plain =
       "resource \"aws_launch_template\" \"gpu\" {\n  instance_type = \"p5.48xlarge\"\n"
