@@ -4,6 +4,7 @@
 
 #include "base/parse_units.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "catalog/words.h"
 
 namespace rightsize::app {
