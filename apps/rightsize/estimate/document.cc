@@ -334,6 +334,13 @@ std::optional<JobEnergy> energy_view(const SpeedAnswer& a) {
   return a.estimate ? energy_of(a.input, *a.estimate) : std::nullopt;
 }
 
+template <auto kMember>
+auto of_million(const SpeedAnswer& a) {
+  const std::optional<JobEnergy> energy = a.electricity.asked() ? energy_view(a) : std::nullopt;
+  return energy ? (a.electricity.*kMember)(watts(energy->joules_per_unit * 1e6) * seconds(1))
+                : decltype((a.electricity.*kMember)(Joules{})){};
+}
+
 const Fields<SpeedAnswer> kAnswerFields = {
     {"model", "the model", [](const SpeedAnswer& a) { return std::cref(a.input.model.name); }},
     {"job", "training or serving",
@@ -348,6 +355,9 @@ const Fields<SpeedAnswer> kAnswerFields = {
     {kServeFields, view_of<ServeView, &SpeedEstimate::serve>},
     {kBatchFields, view_of<BatchView, &SpeedEstimate::batch>},
     {kEnergyFields, energy_view},
+    {"usd_per_million_units?", "price of the energy of a million units, with --kwh-price",
+     of_million<&Electricity::cost>},
+    {"co2_kg_per_million_units?", "its carbon dioxide, with --carbon", of_million<&Electricity::co2_kg>},
     {"power_cap_watts?", "power cap of each GPU",
      [](const SpeedAnswer& a) { return a.estimate ? a.estimate->power_cap : std::nullopt; }},
     {"capped_time_factor?", "time of the work under the cap over that without it",

@@ -307,6 +307,7 @@ Checked<Outcome> run(const Flags& flags) {
   note_precision(constants, flags, input);
   const Result<SpeedEstimate> estimate = estimate_speed(constants, input);
   SpeedAnswer answer{input, estimate};
+  RIGHTSIZE_TRY(answer.electricity, read_electricity(flags.electricity));
   std::optional<market::PriceBook> book;
   if (priced) book.emplace(catalog);
   if (!estimate) return Outcome{report_of(answer), kNoFeasibleAnswer};
@@ -336,6 +337,7 @@ Run add_estimate(FlagSet& command) {
   }
   command.find("--rate")->meaning("arrival rate of requests, e.g. 20/s, instead of --concurrency requests in flight");
   command.find("--tokens")->meaning("tokens to train on, or to generate: adds time, GPU-hours and cost");
+  add_electricity_flags(command, flags->electricity, "estimated");
   command.add("sweep", flags->sweep);
   command.add("roofline", flags->roofline);
   add_catalog_flag(command, flags->catalog);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "rightsize/input/electricity.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/rl/rl_input.h"
 
@@ -13,6 +14,7 @@ struct EstimateFlags {
   RlFlags rl;
   std::string catalog, machine, network, rate, power_cap, sweep, slot_wait = "no", sessions, trace, routing, tokens;
   bool roofline = false;
+  ElectricityFlags electricity;
 };
 
 // Sets a flag by its name without dashes: "rate", "batch". Unknown names are refused when the input is read.

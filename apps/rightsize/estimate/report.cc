@@ -171,7 +171,8 @@ void report_batch(report::Report& report, const SpeedInput& input, const BatchEs
 }
 
 // "Each GPU draws 512 W (454 to 578 W), 0.076 J per token."
-void report_energy(report::Report& report, const SpeedInput& input, const SpeedEstimate& estimate) {
+void report_energy(report::Report& report, const SpeedAnswer& answer, const SpeedEstimate& estimate) {
+  const SpeedInput& input = answer.input;
   const std::optional<JobEnergy> energy = energy_of(input, estimate);
   if (!energy) return;
   const perf::PowerEstimate& p = energy->power;
@@ -190,8 +191,16 @@ void report_energy(report::Report& report, const SpeedInput& input, const SpeedE
     text +=
         fmt::format(" Under a cap of {} the work takes {} longer than without one.", format_power(*estimate.power_cap),
                     format_percent(Ratio::fraction(std::max(0.0, estimate.capped_time - 1))));
+    // Where voltage stops falling differs by chip: docs/energy.md.
+    constexpr double kDeep = 0.8;
+    if (p.slower < kDeep) text += " With a cap this low it may take up to half as long again: GPUs differ.";
   } else if (input.find_power_cap) {
     text += " No lower cap saves energy.";
+  }
+  if (answer.electricity.asked()) {
+    const Joules million = watts(energy->joules_per_unit * 1e6) * seconds(1);
+    text += fmt::format(" A million of them take {} kWh{}.", format_number(answer.electricity.kwh(million)),
+                        answer.electricity.words(million));
   }
   report.say(std::move(text));
 }
@@ -233,7 +242,7 @@ std::vector<std::string> texts_of(const perf::Notes& notes) {
 }
 
 report::Report report_of(const SpeedAnswer& answer) {
-  const auto& [input, estimate, memory_warning, sweep, roofline, run] = answer;
+  const auto& [input, estimate, memory_warning, sweep, roofline, run, electricity] = answer;
   report::Report report;
   report.title = "Speed";
   report.document = document_of(answer);
@@ -247,7 +256,7 @@ report::Report report_of(const SpeedAnswer& answer) {
     first = "warning: " + memory_warning + ". With enough memory, it would run like this: " + first;
   }
   if (run) report_run(report, input, *run);
-  if (estimate) report_energy(report, input, *estimate);
+  if (estimate) report_energy(report, answer, *estimate);
   if (!sweep.empty()) {
     const std::string& setting = sweep.front().setting;
     report.show(setting == "gpu" ? "By GPU" : fmt::format("By {}", setting), sweep_table(sweep));

@@ -8,6 +8,7 @@
 #include "market/price_book.h"
 #include "memory/memory.h"
 #include "report/fields.h"
+#include "rightsize/input/electricity.h"
 #include "rightsize/input/speed_input.h"
 
 namespace rightsize::app {
@@ -48,6 +49,7 @@ struct SpeedAnswer {
   std::vector<SweepRow> sweep = {};
   std::optional<JobRoofline> roofline = {};
   std::optional<TokenRun> run = {};
+  Electricity electricity = {};
 };
 
 report::Report report_of(const SpeedAnswer& answer);

@@ -104,8 +104,8 @@ const Fields<GroupLine> kAmountFields = {
      [](const GroupLine& line) { return when(line.jobs > 0, line.unsuccessful); }, hours},
     {"spend_usd", "spent", "cost; null: no price known",
      [](const GroupLine& line) { return when(line.priced, line.spend); }, dollars},
-    {"waste_usd?", "wasted", "of it wasted", [](const GroupLine& line) { return when(line.jobs == 0, line.waste); },
-     dollars},
+    {"waste_usd?", "wasted", "of it wasted",
+     [](const GroupLine& line) { return when(line.jobs == 0 && line.priced, line.waste); }, dollars},
     {"energy_kwh?", "kWh", "energy of its GPUs, measured", &GroupLine::energy, kwh},
     {"waste_share", "share", "wasted share of the cost",
      [](const GroupLine& line) { return line.spend > Usd{} ? line.waste / line.spend : 0; }, percent, kTableOnly},
@@ -240,9 +240,11 @@ std::vector<TimelineView> timelines(const FleetResult& result) {
   return views;
 }
 
-std::optional<double> kwh_of(const FleetResult& r) {
+// Of the measured energy; nothing if no power was reported.
+template <auto kMember>
+auto of_energy(const FleetResult& r) {
   const std::optional<Joules>& energy = r.analysis.totals.energy;
-  return energy ? std::optional(in_joules(*energy) / 3.6e6) : std::nullopt;
+  return energy ? (r.electricity.*kMember)(*energy) : decltype((r.electricity.*kMember)(Joules{})){};
 }
 
 const Fields<FleetResult> kFleetFields = {
@@ -267,13 +269,9 @@ const Fields<FleetResult> kFleetFields = {
     {"power_caps?", "what power caps would save; null: no GPU reported power", kCapFields,
      [](const FleetResult& r) { return std::span(r.analysis.caps); }},
     {"energy_usd?", "price of the measured energy, with --kwh-price",
-     [](const FleetResult& r) {
-       return r.kwh_price && kwh_of(r) ? std::optional(*r.kwh_price * *kwh_of(r)) : std::nullopt;
-     }},
+     of_energy<&Electricity::cost>},
     {"co2_kg?", "carbon dioxide of the measured energy, with --carbon",
-     [](const FleetResult& r) {
-       return r.carbon && kwh_of(r) ? std::optional(r.carbon->grams_per_kwh * *kwh_of(r) / 1e3) : std::nullopt;
-     }},
+     of_energy<&Electricity::co2_kg>},
     {"without_action", "waste that no action removes", kUnplannedFields,
      [](const FleetResult& r) { return std::span(r.analysis.unplanned); }},
     {"gpus", "every GPU and MIG instance", kGpuRowFields,
@@ -298,7 +296,8 @@ const report::Document<FleetResult> kFleetDocument("fleet", "Cost, waste and sav
 const Fields<LedgerLine> kLedgerFields = {
     {"category", "part", "where the time went", &LedgerLine::category},
     {"gpu_hours", "GPU-hours", "GPU-hours", &LedgerLine::gpu_time, hours},
-    {"usd", "dollars", "cost", &LedgerLine::spend, dollars},
+    {"usd", "dollars", "cost; null: no price known",
+     [](const LedgerLine& line) { return when(line.share.has_value(), line.spend); }, dollars},
     {"share", "share", "of the cost; null: no price known", &LedgerLine::share, percent},
     {"gpus", "GPUs", "GPUs with any time here", &LedgerLine::gpus},
     {"rule", "when time falls here", [](const LedgerLine& line) { return fleet::rule_of(line.category); }},

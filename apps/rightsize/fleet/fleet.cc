@@ -13,8 +13,8 @@ namespace {
 
 struct Flags {
   FleetFlags fleet;
-  std::string emit, power_cap, carbon;
-  std::optional<Usd> kwh_price;
+  std::string emit, power_cap;
+  ElectricityFlags electricity;
   std::vector<std::string> fail_on, budgets;
   std::size_t top = 10;
   bool timeline = false;
@@ -45,14 +45,6 @@ Checked<std::vector<Limit>> parse_limits(const std::vector<std::string>& texts) 
   return limits;
 }
 
-// One figure for the whole fleet.
-Result<std::optional<market::Carbon>> read_place_carbon(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  RIGHTSIZE_TRY(const market::CarbonChoice choice, market::read_carbon(text));
-  if (choice.everywhere) return choice.everywhere;
-  return fail(bad_input("--carbon region needs a plan's region").with_hint("write grams per kWh, or a place"));
-}
-
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const std::vector<Limit> limits, parse_limits(flags.fail_on));
   constexpr std::string_view kFiles[] = {"", "rules", "grafana", "focus", "portfolio"};
@@ -63,9 +55,9 @@ Checked<Outcome> run(const Flags& flags) {
   if (!flags.power_cap.empty()) {
     RIGHTSIZE_TRY(request.power_cap, market::read_power("power-cap", flags.power_cap));
   }
-  RIGHTSIZE_TRY(const std::optional<market::Carbon> carbon, read_place_carbon(flags.carbon));
+  RIGHTSIZE_TRY(const Electricity electricity, read_electricity(flags.electricity));
   RIGHTSIZE_TRY(FleetResult result, run_fleet(request, facts));
-  result.carbon = carbon, result.kwh_price = flags.kwh_price;
+  result.electricity = electricity;
   result.with_timelines = flags.timeline;
   RIGHTSIZE_TRY(result.billing,
                 bill_fleet(result.analysis, result.namespaces, facts.catalog, flags.fleet.prices, flags.budgets));
@@ -119,8 +111,7 @@ Run add_fleet(FlagSet& command) {
   command.add("power-cap", flags->power_cap)
       ->meaning("what this power cap would save and slow down, e.g. 500W")
       ->or_words("the best for each kind of GPU and verdict, at most 5 % slower");
-  command.add("kwh-price", flags->kwh_price)->meaning("price of the measured energy, USD per kWh");
-  command.add("carbon", flags->carbon)->meaning("carbon dioxide of the measured energy: grams per kWh, or a place");
+  add_electricity_flags(command, flags->electricity, "measured");
   command.add("fail-on", flags->fail_on);
   return [flags] { return run(*flags); };
 }

@@ -8,9 +8,9 @@
 #include "fleet/cluster.h"
 #include "fleet/fleet.h"
 #include "gpu_use/promql.h"
-#include "market/energy.h"
 #include "rightsize/fleet/billing.h"
 #include "rightsize/fleet/input.h"
+#include "rightsize/input/electricity.h"
 #include "rightsize/input/speed_input.h"
 
 namespace rightsize::app {
@@ -29,8 +29,7 @@ struct FleetResult {
   bool with_timelines = false;  // --timeline
   std::string emitted;          // the file of --emit
   FleetBilling billing;         // with --bill or --team-budget
-  std::optional<Usd> kwh_price;
-  std::optional<market::Carbon> carbon;
+  Electricity electricity;
 };
 
 // Fails if nothing could be read.

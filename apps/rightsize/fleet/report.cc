@@ -197,9 +197,11 @@ std::string headline(const FleetAnalysis& a) {
   const fleet::FleetTotals& t = a.totals;
   const std::string waste = t.measured ? fmt::format("{} of it wasted ({})", dollars(t.waste), percent(t.waste_share()))
                                        : std::string("waste unknown: the source has no GPU utilization");
-  std::string text = fmt::format("{}, {} GPU-hours in {}: {} spent, {}. At this rate {}",
-                                 fleet::count_of(t.gpus, "GPU"), format_number(in_gpu_hours(t.gpu_time)),
-                                 format_duration(t.window), dollars(t.spend), waste, monthly(t.spend_rate));
+  std::string text =
+      fmt::format("{}, {} GPU-hours in {}: ", fleet::count_of(t.gpus, "GPU"), format_number(in_gpu_hours(t.gpu_time)),
+                  format_duration(t.window));
+  if (t.priced == 0 && t.gpus > 0) return text + "no price is known for these GPUs, so only hours are counted.";
+  text += fmt::format("{} spent, {}. At this rate {}", dollars(t.spend), waste, monthly(t.spend_rate));
   double least = 1, most = 0;
   for (const FleetAction& action : a.actions) {
     if (!action.counted) continue;
@@ -227,10 +229,7 @@ void add_energy(report::Report& report, const FleetResult& result) {
   const double kwh = in_joules(*t.energy) / 3.6e6;
   std::string text = fmt::format("The GPUs used {} kWh, {} each on average", format_number(kwh),
                                  format_power(*t.energy / (t.powered / gpus(1))));
-  if (result.kwh_price)
-    text += fmt::format("; {} at {} per kWh", dollars(*result.kwh_price * kwh), format_usd(*result.kwh_price));
-  if (result.carbon) text += fmt::format("; {} kg of CO2", format_number(kwh * result.carbon->grams_per_kwh / 1e3));
-  report.say(text + ".");
+  report.say(text + result.electricity.words(*t.energy) + ".");
   if (result.analysis.caps.empty()) return;
   report.blocks.emplace_back(
       titled("Power caps",
