@@ -101,6 +101,14 @@ RC_GTEST_PROP(RlFiles, SayCostAndKeepWithinTheContext, ()) {
   }
 }
 
+// SkyPilot waits for the commands of all machines: one that blocks would keep the cluster and its bill running.
+RC_GTEST_PROP(RlFiles, ASkyPilotJobEndsWithTheTraining, ()) {
+  const auto made = draw_plan(Framework::kVerl);
+  const std::string text = written(*made, "skypilot"), trainer = text.substr(0, text.find("\n---"));
+  RC_ASSERT(trainer.find("--block") == std::string::npos);
+  RC_ASSERT(number_after(trainer, "-ge") == number_after(trainer, "num_nodes"));
+}
+
 // DAPO clips higher and drops groups of equal rewards, or the file says that it does not.
 RC_GTEST_PROP(RlFiles, DapoIsMoreThanItsEstimator, ()) {
   for (const Framework framework : {Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf, Framework::kTrl}) {

@@ -122,10 +122,11 @@ Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJ
   server.replicas = {step};
   server.batching.max_sequences = static_cast<std::int64_t>(most);
   const auto count = static_cast<std::size_t>(std::min(kSimulated, rollout.per_replica));
-  const auto run = [&](bool has_longest) {
-    return sim::start_run(server, batch_of(job, count, has_longest), {}, 1)->to_the_end(count);
+  const auto run = [&](const std::shared_ptr<sim::Trace>& answers_of_one) {
+    return sim::start_run(server, answers_of_one, {}, 1)->to_the_end(count);
   };
-  rollout.profile = run(true);
+  const std::shared_ptr<sim::Trace> slowest = batch_of(job, count, true), other = batch_of(job, count, false);
+  rollout.profile = run(slowest);
   if (rollout.profile.rejected > 0)
     return fail(bad_input("the KV cache does not hold the longest answer").with_hint("use a larger --rollout-tp"));
   const sim::RequestShape shape{.size = job.isl, .output = job.answers.mean, .output_variation = job.answers.variation};
@@ -136,7 +137,10 @@ Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJ
   const Seconds rest = steady(most) * (rollout.per_replica - static_cast<double>(count));
   rollout.batch = from_ns(static_cast<double>(rollout.profile.elapsed)) + rest;
   server.batching.max_sequences = static_cast<std::int64_t>(most);
-  rollout.typical = std::min(rollout.batch, from_ns(static_cast<double>(run(false).elapsed)) + rest);
+  // Under a limit on their length, the longest answers of all replicas are equally long.
+  const bool alike = slowest->arrivals == other->arrivals;
+  const auto elapsed = alike ? rollout.profile.elapsed : run(other).elapsed;
+  rollout.typical = std::min(rollout.batch, from_ns(static_cast<double>(elapsed)) + rest);
   rollout.steady = std::min(rollout.batch, steady(rollout.per_replica * (1 + ahead)) * rollout.per_replica);
   return rollout;
 }
