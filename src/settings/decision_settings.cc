@@ -18,7 +18,7 @@ constexpr Setting kRows[] = {
     share("tolerance", "15%", 0.001, 0.999, "accepted deviation where the plan has no interval"),
     text("status", "LIST", "decided, rolling-out, in-force, rolled-back or superseded").listed(),
     moment("since", "decided at or after this time"),
-    moment("until", "decided before this time"),
+    moment("until", "decided before this time; a date includes that day"),
     share("cheaper", "20%", 0.001, 0.999, "review: alert if another choice is now this much cheaper").or_else("20%"),
     share("price-change", "5%", 0.001, 0.999, "review: alert if the price changed by this much").or_else("5%"),
     share("drift", "20%", 0.001, 0.999, "review: alert if utilization moved by this many points").or_else("20%"),
@@ -38,6 +38,7 @@ constexpr Setting kRows[] = {
     text("family", "NAME", "only models of this family, e.g. llama"),
     count("min-params", "7B", 0, 1e15, "only models with at least this many parameters"),
     count("max-params", "70B", 0, 1e15, "only models with at most this many parameters"),
+    flag("moe", "only mixtures of experts"),
 
     section("Measurements"),
     text("measured", "METRIC=VALUES",

@@ -69,6 +69,8 @@ Result<decisions::Filter> read_filter(const DecisionsFlags& flags) {
   }
   if (!flags.until.empty()) {
     RIGHTSIZE_TRY(filter.until, decisions::parse_time(flags.until));
+    // A day without a time includes all of it.
+    if (flags.until.find('T') == std::string::npos) *filter.until += days(1);
   }
   return filter;
 }
