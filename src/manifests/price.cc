@@ -1,11 +1,13 @@
 #include "manifests/price.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "catalog/place.h"
+#include "catalog/words.h"
 
 namespace rightsize::manifests {
 namespace {
@@ -135,17 +137,8 @@ class Pricing {
       candidates = {assumptions_.gpu};
       assumed = true;
     }
-    std::optional<market::GpuQuote> best;
-    for (const Gpu* gpu : candidates) {
-      market::OfferFilter filter;
-      filter.purchases = {purchase()};
-      if (!request_.provider.empty()) filter.providers = {request_.provider};
-      // A pod stays on its platform, so another provider's price is no substitute.
-      const std::optional<market::GpuQuote> quote = book_.gpu(*gpu, filter);
-      if (!quote || (best && quote->rate >= best->rate)) continue;
-      best = quote;
-      cost_.gpu = gpu;
-    }
+    std::optional<market::GpuQuote> best = cheapest_of(usual_of(candidates));
+    if (!best) best = cheapest_of(candidates);
     if (!best) {
       if (!candidates.empty() && !request_.provider.empty()) {
         cost_.doubts.push_back(fmt::format("no {}price of {} at {} on file", request_.spot ? "spot " : "",
@@ -156,12 +149,60 @@ class Pricing {
     cost_.source = best->source();
     if (assumed) cost_.doubts.push_back(fmt::format("the file does not name the GPU; {} assumed", cost_.gpu->name));
     if (candidates.size() > 1) {
-      cost_.doubts.push_back(fmt::format("several GPUs can serve it; priced as the cheapest, {}", cost_.gpu->name));
+      cost_.doubts.push_back(request_.gpus.size() == 1
+                                 ? fmt::format("'{}' is taken as {}", request_.gpus.front(), cost_.gpu->name)
+                                 : fmt::format("several GPUs can serve it; priced as {}", cost_.gpu->name));
+    }
+    if (request_.per_unit && best->offer && best->offer->machine->gpus < *request_.per_unit) {
+      cost_.doubts.push_back(fmt::format("no machine with {:.0f} x {} has a price: priced on smaller ones",
+                                         *request_.per_unit, cost_.gpu->name));
     }
     if (!check_slice()) return true;
     if (request_.per_unit)
       set_rate(best->rate * rightsize::gpus(*request_.per_unit * slice_share_), *request_.per_unit);
     return true;
+  }
+
+  // The GPU that each name usually means ("h100": h100-sxm), as in every command.
+  std::vector<const Gpu*> usual_of(const std::vector<const Gpu*>& candidates) const {
+    std::vector<const Gpu*> usual;
+    for (const std::string& name : request_.gpus) {
+      if (const auto found = catalog::usual_gpu(book_.catalog(), name)) usual.push_back(found->gpu);
+      if (request_.ordered && !usual.empty()) break;
+    }
+    return usual.empty() ? candidates : usual;
+  }
+
+  // On machines that hold the GPUs of a pod or node; on smaller ones only where those have no price. A pod stays on its
+  // platform, so another provider's price is no substitute.
+  std::optional<market::GpuQuote> quote_of(const Gpu& gpu) const {
+    market::OfferFilter filter;
+    filter.purchases = {purchase()};
+    if (!request_.provider.empty()) filter.providers = {request_.provider};
+    const std::optional<market::GpuQuote> any = book_.gpu(gpu, filter);
+    if (!any || any->is_own() || !request_.per_unit) return any;
+    std::set<int> sizes;
+    for (const Machine& machine : book_.catalog().machines) {
+      if (machine.gpu == gpu.name && machine.gpus >= *request_.per_unit) sizes.insert(machine.gpus);
+    }
+    std::optional<market::GpuQuote> best;
+    for (const int size : sizes) {
+      filter.machine_gpus = size;
+      const std::optional<market::GpuQuote> quote = book_.gpu(gpu, filter);
+      if (quote && (!best || quote->rate < best->rate)) best = quote;
+    }
+    return best ? best : any;
+  }
+
+  std::optional<market::GpuQuote> cheapest_of(const std::vector<const Gpu*>& candidates) {
+    std::optional<market::GpuQuote> best;
+    for (const Gpu* gpu : candidates) {
+      const std::optional<market::GpuQuote> quote = quote_of(*gpu);
+      if (!quote || (best && quote->rate >= best->rate)) continue;
+      best = quote;
+      cost_.gpu = gpu;
+    }
+    return best;
   }
 
   // "gpu_h100", "a100-long": a part of the name that is a GPU's.
@@ -172,7 +213,7 @@ class Pricing {
     for (std::string_view word : split_list(words, ' ')) {
       // Words such as "gpu" or "long" are not GPUs; a GPU's name has a digit.
       if (word.find_first_of("0123456789") == std::string_view::npos) continue;
-      if (const auto found = book_.catalog().match_gpus(word)) return *found;
+      if (const auto found = catalog::usual_gpu(book_.catalog(), word)) return {found->gpu};
     }
     return {};
   }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catalog/words.h"
 #include "manifests/compare.h"
 
 namespace rightsize::manifests {
@@ -64,6 +65,38 @@ TEST_F(PriceTest, AZoneIsPricedInItsOwnRegion) {
   }
   EXPECT_GT(in_region, 100);
   EXPECT_LT(elsewhere, in_region);
+}
+
+// A family means the same GPU as in every command, and N GPUs of a node come from machines with at least N.
+TEST_F(PriceTest, GpusOfANodeArePricedOnMachinesThatHoldThem) {
+  int larger = 0;
+  for (const catalog::Gpu& gpu : catalog_.gpus) {
+    for (const int each : {1, 2, 4, 8}) {
+      for (const bool spot : {false, true}) {
+        GpuRequest node;
+        node.gpus = {gpu.name}, node.per_unit = each, node.spot = spot;
+        const Cost cost = price(node);
+        if (!cost.rate) continue;
+        EXPECT_EQ(cost.gpu->name, gpu.name);
+        const bool said = std::ranges::any_of(
+            cost.doubts, [](const std::string& doubt) { return doubt.find("smaller ones") != std::string::npos; });
+        const std::size_t at = cost.source.find(" (");
+        const int machine = std::stoi(cost.source.substr(at + 2));
+        EXPECT_NE(machine >= each, said) << each << " x " << gpu.name << ": " << cost.source;
+        larger += machine >= each && each > 1;
+      }
+    }
+  }
+  EXPECT_GT(larger, 20);
+  for (const char* family : {"h100", "A100", "NVIDIA-H100", "gh200"}) {
+    GpuRequest node;
+    node.gpus = {family}, node.per_unit = 8, node.units = 4;
+    const auto usual = catalog::usual_gpu(catalog_, family);
+    if (!usual) continue;
+    const Cost cost = price(node);
+    ASSERT_NE(cost.gpu, nullptr) << family;
+    EXPECT_EQ(cost.gpu->name, usual->gpu->name);
+  }
 }
 
 TEST_F(PriceTest, AMachineWithAGuestAcceleratorIsOneOfTheCatalogue) {

@@ -13,6 +13,7 @@
 #include "rightsize/diff/chart.h"
 #include "rightsize/diff/report.h"
 #include "rightsize/input/facts.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/input/price_flag.h"
 
 namespace rightsize::app {
@@ -70,11 +71,18 @@ std::vector<Side> priced(std::vector<manifests::GpuRequest> requests, const mark
   return sides;
 }
 
+// Two files are compared under the name of the new one; the old request is shown under its own.
+void name_as_typed(manifests::GpuRequest& old, const Flags& flags) {
+  if (old.file != flags.after) return;
+  if (old.name == fs::path(old.file).filename()) old.name = fs::path(flags.before).filename();
+  old.file = flags.before;
+}
+
 Result<manifests::PriceAssumptions> read_assumptions(const Flags& flags, const catalog::Catalog& catalog) {
   manifests::PriceAssumptions assumptions;
   assumptions.job_time = flags.job_hours;
   if (!flags.gpu.empty()) {
-    RIGHTSIZE_TRY(assumptions.gpu, catalog.find_gpu(flags.gpu));
+    RIGHTSIZE_TRY(assumptions.gpu, named_gpu(catalog, flags.gpu));
   }
   return assumptions;
 }
@@ -86,7 +94,9 @@ Checked<Outcome> run(const Flags& flags) {
   DiffResult result;
   result.strict = flags.strict;
   if (flags.fail_over) result.fail_over = *flags.fail_over / kMonth;
-  RIGHTSIZE_TRY(const auto old_texts, read_side(flags.before, flags.after));
+  // Two files of one kind are versions of one file, whatever their names.
+  const bool versions = fs::path(flags.before).extension() == fs::path(flags.after).extension();
+  RIGHTSIZE_TRY(const auto old_texts, read_side(flags.before, versions ? flags.after : flags.before));
   RIGHTSIZE_TRY(const auto new_texts, read_side(flags.after, flags.after));
   manifests::Found before = manifests::read_files(old_texts), after = manifests::read_files(new_texts);
   result.requests = after.requests.size();
@@ -101,6 +111,7 @@ Checked<Outcome> run(const Flags& flags) {
   for (std::string& note : manifests::unread_changes(old_texts, new_texts, changes))
     result.notes.push_back(std::move(note));
   for (manifests::RequestChange& change : changes) {
+    if (change.before) name_as_typed(change.before->request, flags);
     if (flags.all || change.differs()) result.rows.push_back({std::move(change)});
   }
   add_up(result, perf::SpeedTable(facts.catalog, facts.constants));

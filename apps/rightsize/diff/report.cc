@@ -58,6 +58,8 @@ std::string month_cell(const std::optional<Side>& side) {
 }
 
 const Fields<Side> kSideFields = {
+    {"file", "the file", [](const Side& s) { return s.request.file; }},
+    {"line", "its line there", [](const Side& s) { return s.request.line; }},
     {"resource", "what the file asks for", [](const Side& s) { return s.request.resource; }},
     {"gpu", "the GPU it is priced as",
      [](const Side& s) { return s.cost.gpu == nullptr ? std::nullopt : std::optional(s.cost.gpu->name); }},
@@ -158,17 +160,10 @@ std::string relative(double factor) {
   return fmt::format("{:.0f} % {}", std::abs(percent), percent > 0 ? "more" : "less");
 }
 
-// What a reader must know about one request.
-std::vector<std::string> remarks_of(const DiffRow& row) {
+// What a reader must know about one version of a request.
+std::vector<std::string> remarks_of(const Side& side) {
   std::vector<std::string> remarks;
-  if (!row.change.after) return remarks;
-  const Side& side = *row.change.after;
   for (const std::string& misfit : side.cost.misfits) remarks.push_back("does not fit: " + misfit);
-  if (row.fit) remarks.push_back(row.fit->words);
-  if (row.work) {
-    remarks.push_back(fmt::format("the same work costs {} where compute limits it, {} where memory bandwidth does",
-                                  relative(row.work->compute), relative(row.work->memory)));
-  }
   for (const std::string& doubt : side.cost.doubts) {
     const std::vector<std::string>& open = side.request.unresolved;
     remarks.push_back((std::ranges::find(open, doubt) != open.end() ? "unknown: " : "") + doubt);
@@ -180,6 +175,23 @@ std::vector<std::string> remarks_of(const DiffRow& row) {
   }
   if (side.cost.run) remarks.push_back(fmt::format("at most {} per run (its time limit)", format_usd(*side.cost.run)));
   if (!side.cost.source.empty()) remarks.push_back("price: " + side.cost.source);
+  return remarks;
+}
+
+// About both versions; a remark that holds for both is made once.
+std::vector<std::string> remarks_of(const DiffRow& row) {
+  std::vector<std::string> remarks, old;
+  if (row.change.after) remarks = remarks_of(*row.change.after);
+  if (row.fit) remarks.push_back(row.fit->words);
+  if (row.work) {
+    remarks.push_back(fmt::format("the same work costs {} where compute limits it, {} where memory bandwidth does",
+                                  relative(row.work->compute), relative(row.work->memory)));
+  }
+  if (row.change.before) old = remarks_of(*row.change.before);
+  for (const std::string& remark : old) {
+    if (row.change.is_gone() || std::ranges::find(remarks, remark) == remarks.end())
+      remarks.push_back((row.change.is_gone() ? "" : "before: ") + remark);
+  }
   return remarks;
 }
 
@@ -225,18 +237,18 @@ std::optional<UsdPerSecond> DiffRow::difference() const {
 
 void add_up(DiffResult& result, const perf::SpeedTable& speeds) {
   for (DiffRow& row : result.rows) {
-    const std::optional<Side>& after = row.change.after;
+    const std::optional<Side>&before = row.change.before, &after = row.change.after;
     if (row.difference()) {
-      result.before += monthly(row.change.before).value_or(UsdPerSecond{});
+      result.before += monthly(before).value_or(UsdPerSecond{});
       result.after += monthly(after).value_or(UsdPerSecond{});
     } else {
       ++result.unpriced;
     }
+    result.jobs_all_month |= (before && before->cost.all_month_assumed) || (after && after->cost.all_month_assumed);
     if (!after) continue;
-    if (row.change.before) row.work = work_cost(*row.change.before, *after, speeds);
+    if (before) row.work = work_cost(*before, *after, speeds);
     row.fit = model_fit(after->request, after->cost);
     if (!after->cost.misfits.empty() || (row.fit && !row.fit->fits)) ++result.misfits;
-    result.jobs_all_month = result.jobs_all_month || after->cost.all_month_assumed;
   }
 }
 
