@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -80,18 +81,32 @@ void read_plain_row(RowReader& reader, const char* batch_column, const char* tim
 }
 
 constexpr const char* kComputeColumns[] = {"Server Compute Input", "Server Compute Infer", "Server Compute Output"};
+constexpr const char *kRate = "Inferences/Second", *kLoad = "Concurrency";
 
-void read_perf_analyzer_row(RowReader& reader, std::map<int, double>& concurrency, Rows& rows) {
-  const int batch = reader.has("Batch") ? reader.batch("Batch") : 1;
-  const double load = reader.has("Concurrency") ? reader.positive("Concurrency", 1e9) : 1;
-  double microseconds_taken = 0;
-  for (const char* column : kComputeColumns) microseconds_taken += reader.at_least_zero(column);
-  if (reader.ok() && !(microseconds_taken > 0)) reader.complain(kComputeColumns[1], "the compute time is zero");
+// One request at a time takes the server's compute time. With several in flight, the server does batch * concurrency
+// inferences in the time that its measured rate gives: that is its capacity, and the latency that Little's law gives.
+void read_perf_analyzer_row(RowReader& reader, bool sweep, Rows& rows, std::vector<std::string>& notes) {
+  const int size = reader.has("Batch") ? reader.batch("Batch") : 1;
+  const std::int64_t load = reader.has(kLoad) ? reader.batch(kLoad) : 1;
+  double taken = 0;
+  for (const char* column : kComputeColumns) taken += reader.at_least_zero(column);
+  if (reader.ok() && !(taken > 0)) reader.complain(kComputeColumns[1], "the compute time is zero");
+  double tail = 1;
+  if (sweep) {
+    const double rate = reader.positive(kRate, 1e12);
+    const double p50 = reader.at_least_zero("p50 latency"), p90 = reader.at_least_zero("p90 latency");
+    if (reader.ok() && size * load > kLargestBatch)
+      reader.complain(kLoad, fmt::format("more than {} requests in flight", kLargestBatch));
+    if (reader.ok()) taken = static_cast<double>(size * load) / rate * 1e6;
+    if (p50 > 0 && p90 > p50) tail = p90 / p50;
+  }
   if (!reader.ok()) return;
-  auto [seen, fresh] = concurrency.try_emplace(batch, load);
-  if (!fresh && load >= seen->second) return;
-  seen->second = load;
-  rows[batch] = {batch, {microseconds(microseconds_taken), microseconds(microseconds_taken)}};
+  const int batch = sweep ? static_cast<int>(size * load) : size;
+  const TableTime::Row row{batch, {microseconds(taken), microseconds(taken * tail)}};
+  auto [seen, fresh] = rows.try_emplace(batch, row);
+  if (fresh) return;
+  notes.push_back(fmt::format("{} requests in flight were measured more than once: the fastest is used", batch));
+  if (row.time.p50 < seen->second.time.p50) seen->second = row;
 }
 
 Error unknown_columns(const Csv& csv, const std::string& file) {
@@ -102,7 +117,7 @@ Error unknown_columns(const Csv& csv, const std::string& file) {
 
 }  // namespace
 
-Checked<std::vector<TableTime::Row>> parse_service_table(const std::string& file, std::string text) {
+Checked<ServiceTable> parse_service_table(const std::string& file, std::string text) {
   RIGHTSIZE_TRY(const Csv csv, Csv::parse(file, std::move(text)));
   const char *batch_column = first_column(csv, kBatchNames), *time_column = first_column(csv, kTimeNames);
   const bool plain = batch_column != nullptr && time_column != nullptr;
@@ -110,20 +125,27 @@ Checked<std::vector<TableTime::Row>> parse_service_table(const std::string& file
   if (!plain && !perf_analyzer) return fail(Errors{unknown_columns(csv, file)});
   Errors errors;
   Rows rows;
-  std::map<int, double> concurrency;
+  ServiceTable table;
+  std::set<std::string> loads;
+  for (const CsvRow& row : csv.rows()) loads.insert(csv.column(kLoad) ? std::string(csv.cell(row, kLoad)) : "");
+  const bool sweep = !plain && loads.size() > 1;
+  if (sweep && !csv.column(kRate))
+    return fail(Errors{bad_input(fmt::format("{}: rows of several concurrencies need the column '{}'", file, kRate))});
   for (const CsvRow& row : csv.rows()) {
     RowReader reader(csv, row, errors);
     if (plain) {
       read_plain_row(reader, batch_column, time_column, rows);
     } else {
-      read_perf_analyzer_row(reader, concurrency, rows);
+      read_perf_analyzer_row(reader, sweep, rows, table.notes);
     }
   }
   if (errors.empty() && rows.empty()) errors.push_back(bad_input(fmt::format("{}: the table has no rows", file)));
   if (!errors.empty()) return fail(std::move(errors));
-  std::vector<TableTime::Row> sorted;
-  for (const auto& [batch, row] : rows) sorted.push_back(row);
-  return sorted;
+  for (const auto& [batch, row] : rows) table.rows.push_back(row);
+  if (sweep)
+    table.notes.push_back(
+        fmt::format("{}: N requests in flight are taken as a batch of N, at the measured rate", file));
+  return table;
 }
 
 BatchSeconds TableTime::time_of(int batch) const {

@@ -46,11 +46,17 @@ class TableTime : public BatchTime {
 
 // Reads a service table: `batch,ms_p50[,ms_p90]`, or the output of Triton's perf_analyzer with `-f FILE.csv`, in
 // microseconds. perf_analyzer does not write the batch size: add a `Batch` column (the value of -b) to join several
-// runs; without it, rows are of batch 1. The time is the server's compute time (input, inference and output) at the
-// lowest listed concurrency. Other columns are ignored. Unusable rows are reported with their place: a batch that is
+// runs; without it, rows are of batch 1. The time is the server's compute time (input, inference and output). If the
+// rows have several concurrencies, N requests in flight are a batch of N: it takes N over the measured rate, and a
+// simulation adds the wait for the batch before it, so latencies are not below the measured ones. Other columns are
+// ignored. Unusable rows are reported with their place: a batch that is
 // not a whole number from 1 to 65536, a time that is not positive, a p90 below its p50, a size listed twice, an empty
 // table.
-Checked<std::vector<TableTime::Row>> parse_service_table(const std::string& file, std::string text);
+struct ServiceTable {
+  std::vector<TableTime::Row> rows = {};
+  std::vector<std::string> notes = {};  // how the file was read
+};
+Checked<ServiceTable> parse_service_table(const std::string& file, std::string text);
 
 // Times of 1..max_batch in nanoseconds for the hot loop; `scale` is the mean of the exponential spread. The
 // distribution is a shifted exponential with the given median and 90th percentile, skewed to the right like measured

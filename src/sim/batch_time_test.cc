@@ -1,7 +1,12 @@
 #include "sim/batch_time.h"
 
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 namespace rightsize::sim {
 namespace {
@@ -14,18 +19,18 @@ std::string mistake(const std::string& text) {
 TEST(ServiceTable, ReadsRowsAndSortsThemByBatch) {
   auto rows = parse_service_table("t.csv", "batch,ms_p50,ms_p90,note\n8,4.5,4.6,x\n1,2,,y\n");
   ASSERT_TRUE(rows);
-  ASSERT_EQ(rows->size(), 2u);
-  EXPECT_EQ((*rows)[0].batch, 1);
-  EXPECT_EQ((*rows)[0].time.p90, milliseconds(2));  // no spread given
-  EXPECT_EQ((*rows)[1].time.p90, milliseconds(4.6));
+  ASSERT_EQ(rows->rows.size(), 2u);
+  EXPECT_EQ(rows->rows[0].batch, 1);
+  EXPECT_EQ(rows->rows[0].time.p90, milliseconds(2));  // no spread given
+  EXPECT_EQ(rows->rows[1].time.p90, milliseconds(4.6));
 }
 
 TEST(ServiceTable, OtherNamesOfItsColumns) {
   for (const char* header : {"batch_size,latency_ms", "bs,ms", "batch,p50_ms"}) {
     const auto rows = parse_service_table("t.csv", std::string(header) + "\n4,9\n");
     ASSERT_TRUE(rows) << header;
-    EXPECT_EQ(rows->front().batch, 4);
-    EXPECT_EQ(rows->front().time.p50, milliseconds(9));
+    EXPECT_EQ(rows->rows.front().batch, 4);
+    EXPECT_EQ(rows->rows.front().time.p50, milliseconds(9));
   }
 }
 
@@ -40,16 +45,41 @@ TEST(ServiceTable, MistakesAreReportedWithTheirPlaceAndReason) {
   EXPECT_THAT(mistake("size,time\n1,2\n"), HasSubstr("no columns 'batch' and 'ms_p50'"));
 }
 
-TEST(ServiceTable, ReadsPerfAnalyzerAtTheLowestConcurrency) {
-  auto rows =
-      parse_service_table("p.csv",
-                          "Batch,Concurrency,Inferences/Second,Server Queue,Server Compute Input,Server Compute "
-                          "Infer,Server Compute Output,p50 latency\n"
-                          "1,4,500,900,20,2300,30,3000\n1,1,300,10,20,2000,30,2200\n4,1,900,10,40,3000,60,3300\n");
+constexpr const char* kPerfAnalyzer =
+    "Batch,Concurrency,Inferences/Second,Server Queue,Server Compute Input,Server Compute Infer,Server Compute Output,"
+    "p50 latency,p90 latency\n";
+
+TEST(ServiceTable, ReadsPerfAnalyzersComputeTimes) {
+  auto rows = parse_service_table(
+      "p.csv", std::string(kPerfAnalyzer) + "1,1,300,10,20,2000,30,2200,2300\n4,1,900,10,40,3000,60,3300,3400\n");
   ASSERT_TRUE(rows) << describe(rows.error());
-  ASSERT_EQ(rows->size(), 2u);
-  EXPECT_NEAR(in_milliseconds((*rows)[0].time.p50), 2.05, 1e-9);
-  EXPECT_NEAR(in_milliseconds((*rows)[1].time.p50), 3.10, 1e-9);
+  ASSERT_EQ(rows->rows.size(), 2u);
+  EXPECT_NEAR(in_milliseconds(rows->rows[0].time.p50), 2.05, 1e-9);
+  EXPECT_NEAR(in_milliseconds(rows->rows[1].time.p50), 3.10, 1e-9);
+  EXPECT_TRUE(rows->notes.empty());
+}
+
+// Every row of a sweep is a measured capacity: the table gives its rate back, and none is dropped.
+RC_GTEST_PROP(ServiceTable, ASweepOfConcurrenciesKeepsTheRateOfEveryRow, ()) {
+  std::map<int, double> rates;
+  for (int i = *rc::gen::inRange(2, 6); i > 0; --i)
+    rates[*rc::gen::inRange(1, 256)] = *rc::gen::inRange(1, 100'000) / 10.0;
+  std::string text = kPerfAnalyzer;
+  for (const auto& [load, rate] : rates) text += fmt::format("1,{},{},10,20,2000,30,3000,3300\n", load, rate);
+  const auto table = parse_service_table("p.csv", text);
+  RC_ASSERT(table.has_value());
+  RC_ASSERT(table->rows.size() == rates.size());
+  if (rates.size() < 2) return;
+  for (const TableTime::Row& row : table->rows) {
+    RC_ASSERT(std::abs(row.batch / in_seconds(row.time.p50) / rates.at(row.batch) - 1) < 1e-9);
+    RC_ASSERT(row.time.p90 > row.time.p50);
+  }
+  RC_ASSERT(table->notes.size() == 1u);
+}
+
+TEST(ServiceTable, ASweepNeedsItsRates) {
+  EXPECT_THAT(mistake("Concurrency,Server Compute Infer\n1,2000\n4,2300\n"),
+              testing::HasSubstr("rows of several concurrencies need the column 'Inferences/Second'"));
 }
 
 TEST(TableTime, PadsOrInterpolates) {

@@ -171,6 +171,14 @@ Result<std::map<std::string, std::string>> scaling_files(const AutoscaleAnswer& 
                       .with_hint(fmt::format("add --policy {}:..., or leave --policy out to search",
                                              autoscale::name_of(tool.kind))));
     }
+    // The figures are those of what the file says: a plan that it cannot express is not simulated either.
+    std::vector<SimulatedPolicy> without_plan;
+    if (!best->policy.plan.empty() && busy_hours(best->policy).empty()) {
+      Policy policy = best->policy;
+      policy.plan.clear();
+      without_plan = autoscale::simulate_all(answer.input.cluster, answer.input.traffic, {policy});
+      best = &without_plan.front();
+    }
     files[word] = hand_over::fill_in(fmt::format("autoscale/{}", word), facts_of(answer.input, *best));
   }
   return files;

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/format.h"
+#include "rightsize/input/emitted.h"
 
 namespace rightsize::app {
 namespace {
@@ -184,7 +185,7 @@ const Fields<FailureView> kFailureFields = {
 };
 
 const Fields<FasterStart> kFasterFields = {
-    {"name", "what stays ready", "what stays ready", &FasterStart::name},
+    {"name", "kept ready", "what stays ready", &FasterStart::name},
     {"startup_seconds", "start-up", "from start to first request", &FasterStart::startup, format_duration},
     {"saved_share", "GPU-hours saved", "share of the GPU-hours that it saves", &FasterStart::saved_share, percent},
 };
@@ -336,9 +337,9 @@ Outcome autoscale_outcome(const AutoscaleAnswer& answer) {
                            format_duration(worst->worst_ttft)));
   if (const std::string line = failure_line(answer); !line.empty()) report.say(line);
   if (!answer.faster_starts.empty())
-    report.show("What a shorter start-up is worth",
+    report.show("Savings from a faster start-up",
                 table_of(kFasterFields, answer.faster_starts, {"name", "startup_seconds", "saved_share"}));
-  for (const auto& [tool, text] : answer.files) report.blocks.emplace_back(report::Verbatim{tool, text});
+  show_only(answer.files, report);
   // Policies that the user named are answered whether they meet the SLO or not.
   if (answer.search && !answer.policies[answer.best].run.meets(answer.input.cluster.slo))
     outcome.exit_code = kNoFeasibleAnswer;

@@ -307,7 +307,7 @@ const Fields<BatchPlan> kBatchPlanFields = {
      },
      report::kTableOnly},
     {"keeps_slo", "SLO", "whether every SLO is met",
-     [](const BatchPlan& p) { return p.run->keeps(p.input->service) ? "kept" : "broken"; }, report::kTableOnly},
+     [](const BatchPlan& p) { return p.run->keeps(p.input->service) ? "met" : "missed"; }, report::kTableOnly},
 };
 
 report::Json batch_document(const BatchDocument& document) { return kBatchDocument.of(document); }

@@ -63,8 +63,9 @@ Checked<std::vector<BatchOffer>> read_services(const BatchFlags& flags, const ca
   for (const std::string& text : flags.service) {
     RIGHTSIZE_TRY(const OfGpu file, split_gpu(text, flags, catalog));
     RIGHTSIZE_TRY(std::string content, read_file(file.rest));
-    RIGHTSIZE_TRY(std::vector<sim::TableTime::Row> rows, sim::parse_service_table(file.rest, std::move(content)));
-    tables.emplace_back(file.gpu, sim::TableTime(std::move(rows), flags.pad));
+    RIGHTSIZE_TRY(sim::ServiceTable table, sim::parse_service_table(file.rest, std::move(content)));
+    for (const std::string& words : table.notes) note(words);
+    tables.emplace_back(file.gpu, sim::TableTime(std::move(table.rows), flags.pad));
     most = std::max(most, tables.back().second.largest_batch());
   }
   std::vector<BatchOffer> offers;

@@ -4,12 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "memory/memory.h"
 #include "model/serve_settings.h"
 #include "perf/perf.h"
 #include "presets/presets.h"
 #include "rightsize/batch/input.h"
+#include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
 namespace {
@@ -65,6 +67,8 @@ Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const F
   if (batches) {
     splits = {1};
     job.sequence = flags.isl.empty() ? memory::default_sequence(shape) : job.serve.isl;
+    if (flags.isl.empty() && shape.kind == model::ModelKind::kEncoder)
+      note(fmt::format("assumed: {} tokens per text (--isl)", format_count(static_cast<double>(job.sequence))));
   }
   const capacity::Predictor predictor{facts.constants, shape, work};
   std::vector<BatchOffer> offers;

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "hand_over/template.h"
+#include "rightsize/input/emitted.h"
 
 namespace rightsize::app {
 namespace {
@@ -29,10 +30,17 @@ std::string count(T n) {
 const char* plural(std::int64_t n) { return n == 1 ? "" : "s"; }
 std::string dollars(double amount) { return format_usd(usd(amount)); }
 
+// "1 request", "1.5 requests".
+std::string with_noun(double number, const char* what) {
+  const std::string text = format_number(number);
+  return fmt::format("{} {}{}", text, what, text == "1" ? "" : "s");
+}
 std::string rate_shown(const BatchInput& input) {
   const std::optional<RequestsPerSecond> rate = sim::mean_rate(input.service.arrivals);
-  return rate ? format_number(in_requests_per_s(*rate)) + " requests/s" : "one request";
+  return rate ? with_noun(in_requests_per_s(*rate), "request") + "/s" : "one request";
 }
+// The ending of a verb with that subject: 20 requests/s arrive, 1 request/s arrives.
+const char* ending(const BatchInput& input) { return rate_shown(input).ends_with("requests/s") ? "" : "s"; }
 
 // "20 requests/s (1,024 tokens in, 256 out)".
 std::string demand(const BatchInput& input) {
@@ -145,13 +153,11 @@ hand_over::Facts hand_over_facts(const BatchInput& input, const Configuration& c
 }
 
 // The files of --emit, and Triton's configuration for the document.
-void add_files(Outcome& outcome, const BatchInput& input, const Configuration& c, BatchDocument& document) {
+void add_files(const BatchInput& input, const Configuration& c, BatchDocument& document) {
   const hand_over::Facts facts = hand_over_facts(input, c);
   if (!input.continuous) document.triton_config = hand_over::fill_in("batch/triton", facts);
   for (const std::string& target : input.emit) {
-    const std::string text = hand_over::fill_in("batch/" + target, facts);
-    document.emitted[target] = text;
-    outcome.report.blocks.emplace_back(report::Verbatim{target == "triton" ? "config.pbtxt" : target, text});
+    document.emitted[target] = hand_over::fill_in("batch/" + target, facts);
   }
 }
 
@@ -189,8 +195,8 @@ report::LineChart load_chart(const std::vector<LoadPoint>& curve) {
 std::string run_sentence(const BatchInput& input, const Assessment& a) {
   const Configuration& c = a.configuration;
   const sim::LatencyProfile& p = a.profile;
-  std::string text = fmt::format("{} arrive, {} of the capacity of {} requests/s.", demand(input), percent(a.load),
-                                 format_number(a.capacity));
+  std::string text = fmt::format("{} arrive{}, {} of the capacity of {}/s.", demand(input), ending(input),
+                                 percent(a.load), with_noun(a.capacity, "request"));
   const double peak = in_requests_per_s(sim::peak_rate(input.service.arrivals).value_or(RequestsPerSecond{}));
   if (peak >= a.capacity)
     text += fmt::format(" The peak of {} requests/s exceeds it: the queue grows until the peak is over.",
@@ -204,10 +210,10 @@ std::string run_sentence(const BatchInput& input, const Assessment& a) {
     if (const std::optional<double> hit = p.prefix_hit())
       text += fmt::format(" The prefix cache has {} of prompt tokens.", percent(*hit));
   } else {
-    text += fmt::format(
-        " Batches of up to {} with a delay of up to {}: {} requests per batch on average, GPUs busy {} of the time.",
-        c.batching.max_batch, shown(static_cast<double>(c.batching.max_delay)), format_number(p.mean_batch),
-        percent(a.busy));
+    text +=
+        fmt::format(" Batches of up to {} with a delay of up to {}: {} per batch on average, GPUs busy {} of the time.",
+                    c.batching.max_batch, shown(static_cast<double>(c.batching.max_delay)),
+                    with_noun(p.mean_batch, "request"), percent(a.busy));
   }
   if (p.rejected > 0)
     text += fmt::format(" {} of {} requests were rejected{}.", count(p.rejected), count(p.requests),
@@ -343,7 +349,8 @@ Outcome assessed_outcome(const BatchInput& input, const Assessment& a, const std
     document.curve = curve;
     outcome.report.blocks.emplace_back(load_chart(curve));
   }
-  add_files(outcome, input, a.configuration, document);
+  add_files(input, a.configuration, document);
+  show_only(document.emitted, outcome.report);
   outcome.report.document = batch_document(document);
   return outcome;
 }
@@ -355,13 +362,13 @@ Outcome overloaded_outcome(const BatchInput& input, const Configuration& c, doub
   outcome.report.document = batch_document({.input = &input, .overload = capacity});
   const int needed = static_cast<int>(std::ceil(input.rate() / (capacity * capacity::kMostLoad) * c.replicas()));
   outcome.report.blocks.emplace_back(Paragraph{fmt::format(
-      "Overloaded: {} arrive, but the capacity {} is {} requests/s. The queue would grow without bound, so nothing was "
+      "Overloaded: {} arrive{}, but the capacity {} is {}/s. The queue would grow without bound, so nothing was "
       "simulated. You need {} replica{} (--replicas {}), larger batches, or a limit that rejects requests "
       "(--max-queue, "
       "--timeout).",
-      rate_shown(input),
+      rate_shown(input), ending(input),
       input.continuous ? "with full batches" : fmt::format("with batches of {}", c.batching.max_batch),
-      format_number(capacity), needed, plural(needed), needed)});
+      with_noun(capacity, "request"), needed, plural(needed), needed)});
   return outcome;
 }
 
@@ -370,14 +377,14 @@ Outcome searched_outcome(const BatchInput& input, const capacity::ConfigurationS
   BatchDocument document{.input = &input, .found = &found, .wall = wall};
   std::string slos;
   for (const Slo& slo : input.service.slos)
-    slos += fmt::format("{}{} at {}", slos.empty() ? "" : " and ", capacity::describe(slo), format_duration(slo.limit));
-  outcome.report.title = "Cheapest way to keep " + slos;
+    slos += fmt::format("{}{} <= {}", slos.empty() ? "" : " and ", capacity::describe(slo), format_duration(slo.limit));
+  outcome.report.title = "Cheapest setting that meets " + slos;
   std::string text = demand(input);
   if (found.best) {
     document.run = &*found.best;
     const BatchPlan best{&input, &*found.best};
-    text += " need " + plan_text(best) + cut_sentence(input) + unbatched_sentence(input, found) +
-            relaxations(best, found, document);
+    text += fmt::format(" need{} ", ending(input)) + plan_text(best) + cut_sentence(input) +
+            unbatched_sentence(input, found) + relaxations(best, found, document);
   } else {
     outcome.exit_code = kNoFeasibleAnswer;
     text += fmt::format(": no setting meets {}.", input.service.slos.size() > 1 ? "every SLO" : "the SLO");
@@ -389,8 +396,9 @@ Outcome searched_outcome(const BatchInput& input, const capacity::ConfigurationS
   for (const Assessment& a : found.frontier) frontier.push_back({&input, &a});
   if (!frontier.empty()) outcome.report.blocks.emplace_back(frontier_table(input, frontier));
   if (frontier.size() > 1) outcome.report.blocks.emplace_back(frontier_chart(input, frontier));
-  if (found.best) add_files(outcome, input, found.best->configuration, document);
+  if (found.best) add_files(input, found.best->configuration, document);
   add_fits(outcome, input);
+  show_only(document.emitted, outcome.report);
   outcome.report.document = batch_document(document);
   return outcome;
 }
