@@ -20,10 +20,12 @@ void YamlReader::add(Errors found, const YamlValue& at) {
 }
 
 void YamlReader::unknown_key(const YamlValue& key, const std::vector<std::string>& known) {
-  constexpr std::size_t kMostListed = 8;
+  constexpr std::size_t kMostListed = 24;
+  const bool all = known.size() <= kMostListed;
+  const std::vector<std::string> listed(known.begin(), all ? known.end() : known.begin() + kMostListed);
   errors_.push_back(bad_input(fmt::format("unknown key '{}'", key.scalar))
                         .with_hint(did_you_mean(key.scalar, known))
-                        .with_hint(known.size() < kMostListed ? fmt::format("use {}", fmt::join(known, ", ")) : "")
+                        .with_hint(fmt::format("use {}{}", fmt::join(listed, ", "), all ? "" : ", ..."))
                         .at(document_.place(key)));
 }
 

@@ -18,6 +18,9 @@ namespace rightsize {
 
 class YamlReader;
 
+// Our name for a key as other tools spell it ("input_tokens": "isl"); empty: unknown.
+using KeyNames = std::function<std::string(const std::string& key)>;
+
 // The keys of a mapping, and what each does with its value.
 template <class T>
 using YamlKeys =
@@ -26,7 +29,8 @@ using YamlKeys =
 class YamlReader {
  public:
   // The document must outlive the reader.
-  explicit YamlReader(const YamlDocument& document) : document_(document) {}
+  explicit YamlReader(const YamlDocument& document, KeyNames names = {})
+      : document_(document), names_(std::move(names)) {}
 
   const YamlDocument& document() const { return document_; }
   Errors& errors() { return errors_; }
@@ -36,6 +40,7 @@ class YamlReader {
   // Adds errors of another reader; those without a place get this one.
   void add(Errors found, const YamlValue& at);
   void unknown_key(const YamlValue& key, const std::vector<std::string>& known);
+  std::string our_name(const std::string& key) const { return names_ ? names_(key) : std::string(); }
 
   // Parses a single value with a function of base/parse_units.h.
   template <class Parse, class Into>
@@ -58,8 +63,10 @@ class YamlReader {
   template <class T>
   void read(const YamlValue& mapping, const YamlKeys<T>& keys, T& into) {
     for_each_entry(document_, mapping, errors_, [&](const YamlValue& key, const YamlValue& value) {
-      for (const auto& [name, take_value] : keys) {
-        if (name == key.scalar) return take_value(*this, value, into);
+      for (const std::string& spelled : {key.scalar, our_name(key.scalar)}) {
+        for (const auto& [name, take_value] : keys) {
+          if (name == spelled) return take_value(*this, value, into);
+        }
       }
       std::vector<std::string> known;
       for (const auto& [name, take_value] : keys) known.push_back(name);
@@ -69,6 +76,7 @@ class YamlReader {
 
  private:
   const YamlDocument& document_;
+  KeyNames names_;
   Errors errors_;
 };
 

@@ -9,6 +9,7 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "base/yaml_reader.h"
+#include "catalog/words.h"
 #include "memory/memory.h"
 #include "mig/workloads.h"
 #include "perf/perf.h"
@@ -24,6 +25,11 @@ Result<Ratio> parse_part(std::string_view text) {
   Result<Ratio> share = parse_share(text);
   if (share && share->fraction() >= 0 && share->fraction() <= 100) return share;
   return fail(bad_input(fmt::format("'{}' is not a share", text)).with_hint("write 10% or 0.1"));
+}
+
+// "100ms" or "p99=100ms".
+Result<Seconds> parse_limit(std::string_view text) {
+  return parse_duration(text.starts_with("p99=") ? text.substr(4) : text);
 }
 
 Result<int> parse_replicas(std::string_view text) {
@@ -44,9 +50,9 @@ bool is_good_name(std::string_view name) {
 
 class WorkloadReader {
  public:
-  WorkloadReader(const YamlDocument& document, const catalog::Catalog& catalog, Ratio headroom,
-                 const ModelSpeed& speed = {})
-      : reader_(document), document_(document), catalog_(catalog), headroom_(headroom), speed_(speed) {}
+  WorkloadReader(const YamlDocument& document, const catalog::Catalog& catalog, Ratio headroom, const ModelSpeed& speed,
+                 const KeyNames& names)
+      : reader_(document, names), document_(document), catalog_(catalog), headroom_(headroom), speed_(speed) {}
 
   std::optional<Workload> read_alone(const YamlValue& entry, const std::string& name, Errors& errors) {
     given_name_ = name;
@@ -98,7 +104,12 @@ class WorkloadReader {
   void take_gpu(const YamlValue& value, std::string& name) {
     const catalog::Gpu* gpu = nullptr;
     take(
-        value, [this](const std::string& text) { return catalog_.find_gpu(text); }, gpu);
+        value,
+        [this](const std::string& text) -> Result<const catalog::Gpu*> {
+          RIGHTSIZE_TRY(const catalog::UsualGpu usual, catalog::usual_gpu(catalog_, text));
+          return usual.gpu;
+        },
+        gpu);
     if (gpu != nullptr) name = gpu->name;
   }
 
@@ -142,7 +153,9 @@ class WorkloadReader {
         {"bandwidth", into<&Workload::bandwidth, parse_part>},
         {"rate", into<&Workload::rate, parse_request_rate>},
         {"service", into<&Workload::service, parse_duration>},
-        {"latency", into<&Workload::latency, parse_duration>},
+        {"latency", into<&Workload::latency, parse_limit>},
+        {"slo", into<&Workload::latency, parse_limit>},  // as people call it
+        {"p99", into<&Workload::latency, parse_limit>},
         {"replicas", into<&Workload::replicas, parse_replicas>},
         {"copies", into<&Workload::replicas, parse_replicas>},  // as people call them
         {"count", into<&Workload::replicas, parse_replicas>},
@@ -156,14 +169,15 @@ class WorkloadReader {
         {"measured-on",
          [](WorkloadReader& reader, const YamlValue& gpu, Workload& of) { reader.take_gpu(gpu, of.measured_on); }},
     };
+    const std::string ours = reader_.our_name(key.scalar);
     std::vector<std::string> known;
     for (const auto& [name, read] : kKeys) {
-      if (name == key.scalar) return read(*this, value, w);
+      if (name == key.scalar || name == ours) return read(*this, value, w);
       known.push_back(name);
     }
     for (const std::string& name : model::job_settings()) {
       known.push_back(name);
-      if (name != key.scalar) continue;
+      if (name != key.scalar && name != ours) continue;
       std::string text;
       take(value, parse_word, text);
       settings.push_back({name, text, document_.place(value)});
@@ -250,14 +264,19 @@ class WorkloadReader {
     Checked<model::Job> job = model::parse_job(settings);
     if (!job) return add_errors(std::move(job).error(), at);
     if (job->kind == model::JobKind::kServe) model::fill_lengths(*model, given("isl"), given("osl"), *job);
-    if (job->sequence == 0) job->sequence = memory::default_sequence(*model);
+    if (job->sequence == 0) {
+      job->sequence = memory::default_sequence(*model);
+      if (model->kind == model::ModelKind::kEncoder)
+        file_.assumed.push_back(
+            fmt::format("{}: assumed {} tokens per text; the key 'seq' sets them", w.name, job->sequence));
+    }
     if (Errors found = memory::check_job(*model, *job); !found.empty()) return add_errors(std::move(found), at);
     if (!timed || job->kind != model::JobKind::kServe) return memory_of(*model, *job);
     return served(at, w, *model, *job, given("concurrency") || given("batch"));
   }
 
-  // Requests served at once share a GPU's time but each takes memory: the number that needs the smallest part of a GPU,
-  // unless the file has one.
+  // Requests served at once share a GPU's time but each takes memory: the number that needs the smallest part of a GPU
+  // and meets the latency, unless the file has one.
   std::optional<Estimate> served(const YamlValue& at, const Workload& w, const model::ModelShape& model, model::Job job,
                                  bool fixed) {
     const catalog::Gpu& gpu = speed_gpu();
@@ -275,6 +294,8 @@ class WorkloadReader {
       const Result<std::pair<double, Seconds>> pace = pace_of(work, job, speed, gpu);
       if (!pace) return add_errors({pace.error()}, at);
       e.service = pace->second, e.load = Ratio::fraction(rate / pace->first), e.on = gpu.name;
+      // A request waits for the batch before its own.
+      if (best && w.latency && pace->second * 2.0 > *w.latency) break;
       const double part = std::max(e.memory / gpu.capacity(), e.load.fraction() * (1 + w.headroom.fraction()));
       if (part < least) least = part, best = e;
       if (fixed) break;
@@ -313,7 +334,9 @@ class WorkloadReader {
       return mistake(*entry.find("adapter"), fmt::format("'{}' has an adapter but no base", w.name),
                      "add 'base: MODEL', the model that the adapter is for");
     if (w.latency && !w.service) {
-      return mistake(*entry.find("latency"), fmt::format("'{}' has a latency SLO but no service time", w.name),
+      const YamlValue* limit = entry.find("latency");
+      return mistake(limit == nullptr ? entry : *limit,
+                     fmt::format("'{}' has a latency SLO but no service time", w.name),
                      "add 'service: 12ms', the time one request takes alone on a whole GPU");
     }
     if (entry.find("load") != nullptr || w.load > Ratio{}) {
@@ -362,15 +385,15 @@ class WorkloadReader {
 }  // namespace
 
 std::optional<Workload> read_workload(const YamlDocument& document, const YamlValue& entry, const std::string& name,
-                                      const catalog::Catalog& catalog, Errors& errors) {
+                                      const catalog::Catalog& catalog, Errors& errors, const KeyNames& names) {
   constexpr double kHeadroom = 0.2;
-  return WorkloadReader(document, catalog, Ratio::fraction(kHeadroom)).read_alone(entry, name, errors);
+  return WorkloadReader(document, catalog, Ratio::fraction(kHeadroom), {}, names).read_alone(entry, name, errors);
 }
 
 Checked<WorkloadFile> read_workloads(const std::string& file, const std::string& text, const catalog::Catalog& catalog,
-                                     Ratio headroom, const ModelSpeed& speed) {
+                                     Ratio headroom, const ModelSpeed& speed, const KeyNames& names) {
   RIGHTSIZE_TRY(const YamlDocument document, YamlDocument::parse(file, text));
-  return WorkloadReader(document, catalog, headroom, speed).read();
+  return WorkloadReader(document, catalog, headroom, speed, names).read();
 }
 
 }  // namespace rightsize::mig

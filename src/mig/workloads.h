@@ -55,6 +55,7 @@ struct Workload {
 struct WorkloadFile {
   std::vector<std::string> gpus;  // allowed; empty: those of the command line
   std::vector<Workload> workloads;
+  std::vector<std::string> assumed;  // lengths that the file leaves open
 
   std::size_t replicas() const;
 };
@@ -70,12 +71,12 @@ struct ModelSpeed {
 
 // Reads and checks the whole file; every mistake has its line. `headroom` is for workloads that set none.
 Checked<WorkloadFile> read_workloads(const std::string& file, const std::string& text, const catalog::Catalog& catalog,
-                                     Ratio headroom, const ModelSpeed& speed = {});
+                                     Ratio headroom, const ModelSpeed& speed = {}, const KeyNames& names = {});
 
 // One workload of another file: a mapping with the same keys but its name. Adds to `errors` and returns nothing if it
 // has mistakes.
 std::optional<Workload> read_workload(const YamlDocument& document, const YamlValue& entry, const std::string& name,
-                                      const catalog::Catalog& catalog, Errors& errors);
+                                      const catalog::Catalog& catalog, Errors& errors, const KeyNames& names = {});
 
 // Amounts of a GPU: what a slice offers, or what a replica needs. Shares of a whole GPU may exceed 1.
 struct Resources {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/yaml_reader.h"
 #include "catalog/catalog.h"
 #include "mig/geometry.h"
 #include "mig/workloads.h"
@@ -114,7 +115,8 @@ using Choice = std::vector<int>;
 
 // Reads and checks the whole file; every mistake has its line. Workloads with `work` have no options yet
 // (work_options.h).
-Checked<Organisation> read_organisation(const std::string& file, std::string text, const catalog::Catalog& catalog);
+Checked<Organisation> read_organisation(const std::string& file, std::string text, const catalog::Catalog& catalog,
+                                        const KeyNames& names = {});
 
 // Marks the options that break a workload's regions or blocks. Fails if none is left.
 Result<> apply_rules(const Organisation& organisation, Workload& workload);

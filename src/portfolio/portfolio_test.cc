@@ -483,5 +483,24 @@ TEST(Portfolio, MistakesInAFileHavePlacesAndSuggestions) {
   }
 }
 
+// A reservation is a pool that is paid for and cannot grow.
+TEST(Reservations, ArePoolsOfTheirOwn) {
+  for (const int count : {1, 8, 64}) {
+    for (const double price : {0.5, 2.1}) {
+      const std::string text = fmt::format(
+          "reservations: [{{gpu: h100, count: {}, price: {}}}]\nworkloads: [{{name: a, options: [{{where: "
+          "h100-sxm-reserved, gpus: 1}}]}}]\n",
+          count, price);
+      const auto read = read_organisation("r.yaml", text, built_in_catalog());
+      ASSERT_TRUE(read) << describe(read.error());
+      const Pool& pool = read->pools.at(0);
+      EXPECT_EQ(pool.gpu->name, "h100-sxm");
+      EXPECT_EQ(pool.reserved, count);
+      EXPECT_EQ(pool.quota, 0);
+      EXPECT_NEAR(pool.reserved_usd, price * count * in_hours(kMonth), 1e-6);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::portfolio

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/yaml_reader.h"
+#include "catalog/words.h"
 #include "plan/read_request.h"
 #include "portfolio/organisation.h"
 
@@ -99,8 +100,8 @@ bool meets_rules(const Organisation& organisation, const Workload& w, const Opti
 
 class OrganisationReader {
  public:
-  OrganisationReader(const YamlDocument& document, const catalog::Catalog& catalog)
-      : reader_(document), catalog_(catalog) {}
+  OrganisationReader(const YamlDocument& document, const catalog::Catalog& catalog, const KeyNames& names)
+      : reader_(document, names), catalog_(catalog), names_(names) {}
 
   Checked<Organisation> read() {
     const YamlValue& root = reader_.document().root();
@@ -113,10 +114,12 @@ class OrganisationReader {
     if (const YamlValue* blocks = root.find("blocks")) read_blocks(*blocks);
     if (made_.blocks.empty()) made_.blocks.push_back({"all", in_hours(kMonth)});
     if (const YamlValue* pools = root.find("pools")) read_pools(*pools);
+    if (const YamlValue* reserved = root.find("reservations")) read_reservations(*reserved);
     const auto seen = [](YamlReader&, const YamlValue&, Organisation&) {};
     const YamlKeys<Organisation> keys = {
         {"blocks", seen},
         {"pools", seen},
+        {"reservations", seen},
         {"teams", [this](YamlReader&, const YamlValue& value, Organisation&) { read_teams(value); }},
         {"demand", [this](YamlReader&, const YamlValue& value, Organisation&) { read_demand(value); }},
         {"budget", yaml_field<&Organisation::budget, parse_monthly, Organisation>},
@@ -165,11 +168,7 @@ class OrganisationReader {
   void read_pools(const YamlValue& list) {
     const YamlKeys<Pool> keys = {
         {"name", yaml_field<&Pool::name, parse_word, Pool>},
-        {"gpu",
-         [this](YamlReader& reader, const YamlValue& value, Pool& pool) {
-           reader.take(
-               value, [this](const std::string& text) { return catalog_.find_gpu(text); }, pool.gpu);
-         }},
+        {"gpu", [this](YamlReader& reader, const YamlValue& value, Pool& pool) { read_gpu(reader, value, pool.gpu); }},
         {"usd_per_gpu_hour", yaml_field<&Pool::usd_per_gpu_hour, parse_dollars, Pool>},
         {"gpus_per_machine", yaml_field<&Pool::gpus_per_machine, parse_gpus<1>, Pool>},
         {"quota", yaml_field<&Pool::quota, parse_gpus<0>, Pool>},
@@ -186,6 +185,50 @@ class OrganisationReader {
       reader_.read(entry, keys, pool);
       check_name("pool", entry, pool.name);
       check_pool(entry, pool, reader_.errors().size() == before);
+      made_.pools.push_back(std::move(pool));
+    });
+  }
+
+  // A family ("h100") means its usual member, as in every command.
+  void read_gpu(YamlReader& reader, const YamlValue& value, const catalog::Gpu*& gpu) const {
+    const auto usual = [this](const std::string& text) -> Result<const catalog::Gpu*> {
+      RIGHTSIZE_TRY(const catalog::UsualGpu found, catalog::usual_gpu(catalog_, text));
+      return found.gpu;
+    };
+    reader.take(value, usual, gpu);
+  }
+
+  // GPUs that are paid for, used or not: a pool in which nothing more can be rented.
+  void read_reservations(const YamlValue& list) {
+    struct Reservation {
+      Pool pool;
+      double usd_per_gpu_hour = 0;
+    };
+    const YamlKeys<Reservation> keys = {
+        {"name", [](YamlReader& reader, const YamlValue& value,
+                    Reservation& r) { reader.take(value, parse_word, r.pool.name); }},
+        {"gpu",
+         [this](YamlReader& reader, const YamlValue& value, Reservation& r) { read_gpu(reader, value, r.pool.gpu); }},
+        {"count", [](YamlReader& reader, const YamlValue& value,
+                     Reservation& r) { reader.take(value, parse_gpus<1>, r.pool.reserved); }},
+        {"price", yaml_field<&Reservation::usd_per_gpu_hour, parse_dollars, Reservation>},
+        {"region", [](YamlReader& reader, const YamlValue& value,
+                      Reservation& r) { reader.take(value, parse_word, r.pool.region); }},
+    };
+    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+      Reservation made;
+      const std::size_t before = reader_.errors().size();
+      reader_.read(entry, keys, made);
+      if (reader_.errors().size() > before) return;
+      Pool& pool = made.pool;
+      if (pool.gpu == nullptr || pool.reserved == 0 || entry.find("price") == nullptr)
+        return reader_.mistake(entry, "a reservation needs 'gpu', 'count' and 'price'",
+                               "for example {gpu: h100-sxm, count: 8, price: 2.10}, in USD per GPU-hour");
+      pool.quota = 0;
+      pool.reserved_usd = made.usd_per_gpu_hour * pool.reserved * in_hours(kMonth);
+      if (pool.name.empty()) pool.name = fmt::format("{}-reserved", pool.gpu->name);
+      if (std::ranges::find(made_.pools, pool.name, &Pool::name) != made_.pools.end())
+        return reader_.mistake(entry, fmt::format("two pools are named '{}'", pool.name), "add a 'name'");
       made_.pools.push_back(std::move(pool));
     });
   }
@@ -319,7 +362,7 @@ class OrganisationReader {
         {"now", yaml_field<&Workload::now, parse_gpus<0>, Workload>},
         {"small",
          [this](YamlReader& reader, const YamlValue& value, Workload& w) {
-           w.small = mig::read_workload(reader.document(), value, "small", catalog_, reader.errors());
+           w.small = mig::read_workload(reader.document(), value, "small", catalog_, reader.errors(), names_);
          }},
     };
     for (const std::string& name : plan::request_settings()) {
@@ -357,8 +400,13 @@ class OrganisationReader {
     }
     // What people call services; the model and its settings say the rest.
     constexpr std::array<std::string_view, 6> kServices = {"embed", "rerank", "chat", "inference", "api", "transcribe"};
-    if (name == "job" && std::ranges::find(kServices, text) != kServices.end()) text = "serve";
+    constexpr std::array<std::string_view, 7> kTraining = {"lora",       "qlora",       "finetune", "fine-tune",
+                                                           "finetuning", "fine-tuning", "sft"};
+    const std::string job = name == "job" ? to_lower(text) : std::string();
+    if (std::ranges::find(kServices, job) != kServices.end()) text = "serve";
+    if (std::ranges::find(kTraining, job) != kTraining.end()) text = "train";
     w.work.push_back({name, text, reader.document().place(value)});
+    if (job == "lora" || job == "qlora") w.work.push_back({"method", job, reader.document().place(value)});
   }
 
   // `slo: {ttft: 1s, tpot: 50ms}`, or `slo: ttft=1s,tpot=50ms`.
@@ -502,6 +550,7 @@ class OrganisationReader {
 
   YamlReader reader_;
   const catalog::Catalog& catalog_;
+  const KeyNames& names_;
   Organisation made_;
   std::map<std::string, std::size_t> lines_;  // "pool NAME": its line
 };
@@ -533,9 +582,10 @@ double Organisation::reserved_usd() const {
   return sum;
 }
 
-Checked<Organisation> read_organisation(const std::string& file, std::string text, const catalog::Catalog& catalog) {
+Checked<Organisation> read_organisation(const std::string& file, std::string text, const catalog::Catalog& catalog,
+                                        const KeyNames& names) {
   RIGHTSIZE_TRY(const YamlDocument document, YamlDocument::parse(file, std::move(text)));
-  return OrganisationReader(document, catalog).read();
+  return OrganisationReader(document, catalog, names).read();
 }
 
 }  // namespace rightsize::portfolio

@@ -95,6 +95,18 @@ std::vector<model::Setting> by_our_names(const std::vector<model::Setting>& sett
 
 }  // namespace
 
+std::string our_key(const std::string& key) {
+  WorkloadFlags unused;
+  FlagSet command;
+  add_workload_flags(command, unused);
+  std::string name = "--" + to_lower(key);
+  std::replace(name.begin(), name.end(), '_', '-');
+  const std::deque<FlagInfo> declared = command.declared();
+  const FlagInfo* own = find_flag(declared, name);
+  if (own == nullptr) own = find_flag(declared, meant_flag(name, declared, true));
+  return own == nullptr || own->setting == nullptr ? std::string() : std::string(own->setting->name);
+}
+
 void add_setting_flags(FlagSet& command, WorkloadFlags& flags) {
   for (const std::string& name : plan::request_settings()) {
     if (name == "price") {

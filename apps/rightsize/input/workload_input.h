@@ -23,6 +23,10 @@ void add_setting_flags(FlagSet& command, WorkloadFlags& flags);
 // The same flags, and the argument for the file.
 void add_workload_flags(FlagSet& command, WorkloadFlags& flags);
 
+// Our name for a key of a workload, as the flag of that name would be understood: "input_tokens" is "isl". Empty where
+// there is none.
+std::string our_key(const std::string& key);
+
 // The workloads of the file, or the one that the flags describe. Flags override the file.
 Checked<std::vector<std::vector<model::Setting>>> read_workloads(const WorkloadFlags& flags);
 

@@ -86,5 +86,13 @@ TEST_F(WorkloadInput, AMissingFileIsNamed) {
 
 TEST_F(WorkloadInput, AFileThatIsNotAMappingIsRefused) { EXPECT_FALSE(read_workloads({file("- 1\n- 2\n"), {}, {}})); }
 
+// Keys as other tools spell them.
+TEST(OurKey, NamesOfOtherToolsAreOurs) {
+  const std::pair<const char*, const char*> kSame[] = {
+      {"input_tokens", "isl"}, {"prompt_tokens", "isl"}, {"output_tokens", "osl"}, {"tensor_parallel_size", "tp"},
+      {"isl", "isl"},          {"ISL", "isl"},           {"no_such_key", ""}};
+  for (const auto& [theirs, ours] : kSame) EXPECT_EQ(our_key(theirs), ours) << theirs;
+}
+
 }  // namespace
 }  // namespace rightsize::app

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/csv.h"
 #include "base/file.h"
 #include "base/parse_units.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "diagnose/observer.h"
 #include "rightsize/input/named_gpu.h"
@@ -76,16 +80,102 @@ Checked<RunningGpus> gpus_here(const Geometry& geometry) {
   return gpus;
 }
 
+std::string as_name(std::string_view text) {
+  std::string name = to_lower(trim(text));
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' ? c : '-';
+  return name;
+}
+
+// Columns of a table of workloads and the keys that they mean. Other columns are keys themselves.
+constexpr std::pair<std::string_view, std::string_view> kColumns[] = {
+    {"workload service app", "name"},
+    {"mem vram gpumemory memorygb memorygib memgb gpumem size", "memory"},
+    {"compute sm sms util utilization gpuutil busy", "load"},
+    {"count copies instances n number", "replicas"},
+    {"rps qps requests", "rate"},
+};
+
+std::string key_of(std::string_view column) {
+  const std::string folded = fold_name(column);
+  for (const auto& [columns, key] : kColumns) {
+    const std::vector<std::string_view> names = split_list(columns, ' ');
+    if (std::ranges::find(names, folded) != names.end()) return std::string(key);
+  }
+  return to_lower(trim(column));
+}
+
+// A table with a header as workloads; nothing where the text is none.
+std::optional<std::string> workloads_of_table(const std::string& file, const std::string& text) {
+  const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
+  if (first.find(',') == std::string_view::npos || first.find_first_of(":{[") != std::string_view::npos)
+    return std::nullopt;
+  const Checked<Csv> csv = Csv::parse(file, text);
+  if (!csv) return std::nullopt;
+  std::string yaml = "workloads:\n";
+  for (const CsvRow& row : csv->rows()) {
+    std::vector<std::string> entries;
+    for (const std::string& column : csv->header()) {
+      const std::string key = key_of(column);
+      std::string value(trim(csv->cell(row, column)));
+      if (value.empty()) continue;
+      if (key == "name") value = as_name(value);
+      if (key == "memory" && parse_number(value)) value += "GiB";
+      entries.push_back(fmt::format("{}: '{}'", key, value));
+    }
+    yaml += fmt::format("- {{{}}}\n", fmt::join(entries, ", "));
+  }
+  return yaml;
+}
+
+// "3x10GB, 2x5GB", "4 models of 5GB and one of 18GB": workloads that are known by their memory.
+std::optional<std::string> workloads_of_sizes(const std::string& text) {
+  std::map<std::string, int> sizes;
+  std::string number;
+  int count = 1;
+  const std::string lower = to_lower(text) + " ";
+  for (std::size_t at = 0; at < lower.size();) {
+    const bool digit = lower[at] >= '0' && lower[at] <= '9';
+    if (!digit) {
+      ++at;
+      continue;
+    }
+    const std::size_t end = lower.find_first_not_of("0123456789.", at);
+    const std::string value = lower.substr(at, end - at);
+    const std::size_t unit = lower.find_first_not_of(' ', end);
+    at = end;
+    const bool size = unit != std::string::npos && (lower[unit] == 'g' || lower[unit] == 'm') &&
+                      (lower.compare(unit + 1, 1, "b") == 0 || lower.compare(unit + 1, 2, "ib") == 0);
+    if (size) {
+      sizes[value + (lower[unit] == 'g' ? "GiB" : "MiB")] += std::exchange(count, 1);
+    } else if (const Result<std::int64_t> many = parse_integer(value); many && *many > 0 && *many < 1000) {
+      count = static_cast<int>(*many);
+    }
+  }
+  if (sizes.empty()) return std::nullopt;
+  std::string yaml = "workloads:\n";
+  for (const auto& [size, replicas] : sizes)
+    yaml += fmt::format("- {{name: '{}', memory: {}, replicas: {}}}\n", as_name("model-" + size), size, replicas);
+  return yaml;
+}
+
 }  // namespace
+
+Result<std::string> workloads_text(const std::string& typed) {
+  std::error_code ignored;
+  if (typed != "-" && !std::filesystem::exists(typed, ignored)) {
+    if (std::optional<std::string> sizes = workloads_of_sizes(typed)) return *std::move(sizes);
+  }
+  RIGHTSIZE_TRY(std::string text, read_file(typed));
+  return workloads_of_table(typed, text).value_or(text);
+}
 
 std::string workloads_of(const std::vector<std::string>& models) {
   std::map<std::string, int> counts;
   for (const std::string& model : models) ++counts[model];
   std::string text = "workloads:\n";
   for (const auto& [model, count] : counts) {
-    std::string name = to_lower(model.substr(model.rfind('/') + 1));
-    for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' ? c : '-';
-    text += fmt::format("- {{name: '{}', model: '{}', replicas: {}}}\n", name, model, count);
+    text += fmt::format("- {{name: '{}', model: '{}', replicas: {}}}\n", as_name(model.substr(model.rfind('/') + 1)),
+                        model, count);
   }
   return text;
 }

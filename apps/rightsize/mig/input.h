@@ -20,6 +20,10 @@ struct MigFlags {
   bool list_layouts = false, repack = false, share = false;
 };
 
+// The workloads that an argument names: a YAML file, a table (CSV with a header: name, memory, load, ...), or sizes
+// such as "3x10GB, 2x5GB".
+Result<std::string> workloads_text(const std::string& typed);
+
 // The text of a workload file with a workload for each model; a model that is named twice has two replicas.
 std::string workloads_of(const std::vector<std::string>& models);
 

@@ -7,8 +7,11 @@
 
 #include "base/file.h"
 #include "base/parse_units.h"
+#include "base/text.h"
 #include "catalog/words.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/input/speed_input.h"
+#include "rightsize/input/workload_input.h"
 #include "rightsize/mig/input.h"
 #include "rightsize/mig/report.h"
 
@@ -59,7 +62,7 @@ Checked<Outcome> plan_workloads(const MigFlags& flags, const Facts& facts) {
   RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(flags.purchase));
   std::string text = workloads_of(flags.models);
   if (!flags.workloads.empty()) {
-    RIGHTSIZE_TRY(text, read_file(flags.workloads));
+    RIGHTSIZE_TRY(text, workloads_text(flags.workloads));
   }
   if (mig::is_mig_parted(text)) return check_mig_parted(flags, text, facts.catalog);
   mig::ModelSpeed speed{&facts.constants};
@@ -69,7 +72,8 @@ Checked<Outcome> plan_workloads(const MigFlags& flags, const Facts& facts) {
   }
   RIGHTSIZE_TRY(const mig::WorkloadFile file,
                 mig::read_workloads(flags.workloads.empty() ? "--models" : flags.workloads, text, facts.catalog,
-                                    flags.headroom, speed));
+                                    flags.headroom, speed, our_key));
+  for (const std::string& words : file.assumed) note(words);
   RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(facts.catalog, flags.prices));
   RIGHTSIZE_TRY(const std::vector<GpuType> types, allowed_types(flags, file, prices, purchase));
   if (types.empty())
@@ -128,6 +132,16 @@ Checked<Outcome> answer_about(const mig::Geometry& geometry, const MigFlags& fla
 
 Checked<Outcome> run(MigFlags flags) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
+  // `mig "12 models of 6 GB each on A100s"`.
+  std::error_code ignored;
+  if (flags.gpus.empty() && flags.workloads.find(' ') != std::string::npos &&
+      !std::filesystem::exists(flags.workloads, ignored)) {
+    for (std::string_view word : split_list(flags.workloads, ' ')) {
+      if (word.ends_with('s') && !facts.catalog.match_gpus(word)) word.remove_suffix(1);
+      if (word.find_first_of("0123456789") != 0 && word.size() > 1 && facts.catalog.match_gpus(word))
+        flags.gpus.emplace_back(word);
+    }
+  }
   // `mig h100 --list-layouts`: a GPU in place of a file.
   if (flags.gpus.empty() && facts.catalog.match_gpus(flags.workloads))
     flags.gpus = {std::exchange(flags.workloads, {})};

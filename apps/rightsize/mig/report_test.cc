@@ -1,8 +1,10 @@
 #include "rightsize/mig/report.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "catalog/test_catalog.h"
+#include "rightsize/input/workload_input.h"
 #include "rightsize/mig/input.h"
 
 namespace rightsize::app {
@@ -58,6 +60,27 @@ TEST(MigReport, ADriverListThatDiffersFromOurTableEndsWithExitCodeTwo) {
   wrong.name = "1g.10gb";
   wrong.sms = 1;
   EXPECT_EQ(verify_outcome(geometry, "list.txt", {wrong}).exit_code, kNoFeasibleAnswer);
+}
+
+// The file takes the keys that recommend takes, as other tools spell them; others are refused with those that exist.
+TEST(MigWorkloads, KeysOfOtherToolsAreOurs) {
+  for (const int tokens : {100, 1000, 8000}) {
+    Bytes memory[2];
+    for (const int spelled : {0, 1}) {
+      const auto file = mig::read_workloads("w.yaml",
+                                            fmt::format("workloads:\n- {{name: a, model: llama-3.2-1b, {}: {}}}\n",
+                                                        spelled == 0 ? "isl" : "input_tokens", tokens),
+                                            built_in_catalog(), Ratio::fraction(0), {}, our_key);
+      ASSERT_TRUE(file) << describe(file.error());
+      memory[spelled] = file->workloads.front().memory;
+    }
+    EXPECT_EQ(memory[0], memory[1]);
+  }
+  const auto file = mig::read_workloads("w.yaml", "workloads:\n- {name: a, memory: 4GiB, replicsa: 2}\n",
+                                        built_in_catalog(), Ratio::fraction(0), {}, our_key);
+  ASSERT_FALSE(file);
+  EXPECT_THAT(describe(file.error()),
+              testing::AllOf(testing::HasSubstr("did you mean 'replicas'"), testing::HasSubstr("use name, model")));
 }
 
 }  // namespace

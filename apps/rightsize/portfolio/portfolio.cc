@@ -9,6 +9,7 @@
 #include "portfolio/small_models.h"
 #include "portfolio/work_options.h"
 #include "rightsize/input/facts.h"
+#include "rightsize/input/workload_input.h"
 #include "rightsize/portfolio/report.h"
 
 namespace rightsize::app {
@@ -48,7 +49,7 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
   RIGHTSIZE_TRY(std::string text, read_file(flags.file));
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   RIGHTSIZE_TRY(portfolio::Organisation organisation,
-                portfolio::read_organisation(flags.file, std::move(text), facts.catalog));
+                portfolio::read_organisation(flags.file, std::move(text), facts.catalog, our_key));
   if (flags.budget) organisation.budget = in_usd(*flags.budget);
   std::optional<PackedCluster> cluster = pack(organisation.cluster, flags.time_limit);
   if (organisation.workloads.empty()) return Outcome{cluster_report(*cluster)};
