@@ -172,6 +172,7 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
   input.model = std::move(read.model);
   input.gpu = gpu;
   input.work = perf::work_of(input.model);
+  use_formats_of(*gpu, job, read.job);
   split_if_too_large(job, input.model, *gpu, read.job, true);
   input.job = perf::fitted_to(input.work, read.job);
   input.speed = perf::gpu_speed(constants, *gpu);

@@ -52,6 +52,7 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
     return this->input(flags);
   }
   RIGHTSIZE_TRY(model::Job job, read_job(flags.job, input.model));
+  use_formats_of(*input.gpu, flags.job, job);
   split_if_too_large(flags.job, input.model, *input.gpu, job, true);
   input.job = perf::fitted_to(input.work, job);
   input.rate = {};

@@ -78,6 +78,12 @@ Checked<model::Job> finish_job(const JobFlags& flags, const model::ModelShape& m
 
 }  // namespace
 
+void use_formats_of(const catalog::Gpu& gpu, const JobFlags& flags, model::Job& job) {
+  const bool bf16 = gpu.peak(catalog::NumberFormat::kBf16).supported;
+  const bool chosen = job.kind == model::JobKind::kTrain || flags.settings.contains("precision");
+  if (!chosen && !bf16 && job.precision == model::Precision::kBf16) job.precision = model::Precision::kFp16;
+}
+
 bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu, model::Job& job,
                         bool may_add_gpus) {
   if (job.kind != model::JobKind::kServe || model.kind != model::ModelKind::kDecoder) return false;

@@ -32,6 +32,9 @@ Checked<ModelAndJob> read_job(const JobFlags& flags);
 // The job alone, for a shape read before: see model::fit_job().
 Checked<model::Job> read_job(const JobFlags& flags, const model::ModelShape& model);
 
+// Without --precision, a served model is in fp16 on a GPU without bf16.
+void use_formats_of(const catalog::Gpu& gpu, const JobFlags& flags, model::Job& job);
+
 // `--gpus 8` without --tp means eight copies of a served model that fits one GPU, and one copy over all eight of a
 // model that does not. `may_add_gpus`: without --gpus, the fewest that hold the model. Returns whether the job was
 // split.

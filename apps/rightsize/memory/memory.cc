@@ -66,6 +66,7 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(ModelAndJob input, read_job(flags.job));
   RIGHTSIZE_TRY(std::vector<const Gpu*> gpus, candidates(catalog, flags.job.gpu));
   const Gpu* only = gpus.size() == 1 ? gpus.front() : nullptr;
+  if (only != nullptr) use_formats_of(*only, flags.job, input.job);
   if (only != nullptr && split_if_too_large(flags.job, input.model, *only, input.job))
     note(fmt::format("{} does not fit one {}: split over all {} GPUs (--tp {})", input.model.name, only->name,
                      input.job.parallel.tensor, input.job.parallel.tensor));

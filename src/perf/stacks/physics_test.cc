@@ -143,7 +143,7 @@ TEST(Physics, BetterGpusAreNotSlower) {
                       model::name_of(job.stack), model::name_of(job.precision), job.parallel.tensor, job.serve.isl,
                       job.serve.osl, job.serve.concurrency);
       EXPECT_LE(fast->tpot, slow->tpot * 1.02) << text;
-      // SGLang's front end takes longer to send more tokens per second, whatever the GPU.
+      // SGLang runs prompts in passes of their own: faster decoding brings the next prompts sooner.
       if (job.stack != Stack::kSglang) {
         EXPECT_LE(fast->ttft, slow->ttft * 1.02) << text;
       }
@@ -183,6 +183,25 @@ TEST(Physics, DecodingOneRequestIsBoundByMemory) {
         if (estimate) {
           EXPECT_NE(estimate->bound, Bound::kCompute) << name << " on " << gpu_name;
         }
+      }
+    }
+  }
+}
+
+// A batch of one reads every weight of the decoder for each token, or waits for the host; long answers take longer
+// than their prompt, so that decides.
+TEST(Physics, LongAnswersOfEagerModelsAreNotBoundByCompute) {
+  for (const char* name : {"whisper-large-v3", "whisper-small", "llama-3.2-1b"}) {
+    const model::ModelShape shape = *model::find_model(name);
+    const ModelWork work = work_of(shape);
+    for (const Gpu& gpu : built_in_catalog().gpus) {
+      Job job;
+      job.kind = JobKind::kServe, job.stack = Stack::kHf, job.serve.concurrency = 1, job.serve.osl = 400;
+      const ServeLoad load{.kv_tokens = 1e5, .rate = {}};
+      const auto estimate = estimate_serving(built_in_constants(), work, job, gpu_speed(built_in_constants(), gpu),
+                                             default_cluster(gpu), load);
+      if (estimate && estimate->tpot * 399 > estimate->prefill) {
+        EXPECT_NE(estimate->bound, Bound::kCompute) << name << " on " << gpu.name;
       }
     }
   }

@@ -151,7 +151,6 @@ void add_speech(const EagerConstants& c, const ModelWork& work, double batch, co
 
 Result<ServeEstimate> serve_eager(const Constants& constants, const ModelWork& work, const Job& job,
                                   const GpuSpeed& gpu, const ServeLoad& load) {
-  (void)load;
   const EagerConstants& c = constants.eager;
   const int slot = slot_of(model::Stack::kHf);
   const Calibration& own = calibration_of(gpu, slot, JobKind::kServe);
@@ -192,9 +191,12 @@ Result<ServeEstimate> serve_eager(const Constants& constants, const ModelWork& w
   estimate.prefill_parts.push_back({"elementwise", pass.elementwise * own.prefill});
   estimate.prefill_parts.push_back({"kernel launches", pass.launches * own.prefill});
   estimate.prefill_parts.push_back({"waiting for the host", soft_max(device, host, kOverlap) - device});
-  estimate.bound = host > device                         ? Bound::kHost
-                   : pass.arithmetic > pass.device * 0.5 ? Bound::kCompute
-                                                         : Bound::kMemory;
+  // That of the longer phase. A product with a row per sequence does `batch` operations for each byte of its weights.
+  const bool reads = flop(batch) / gpu.half < bytes(1) / gpu.bandwidth;
+  const Seconds decoding = middle.total() * own.device;
+  estimate.bound = estimate.tpot * (answer - 1) < estimate.prefill
+                       ? bound_of(pass.arithmetic * own.prefill, device, host, Seconds{})
+                       : bound_of(reads ? Seconds{} : middle.matmul * own.device, decoding, estimate.tpot, Seconds{});
   const Confidence prefill =
       confidence_of(gpu, slot, JobKind::kServe, host > device ? c.prefill_host_width : c.prefill_gpu_width);
   const Confidence step = confidence_of(gpu, slot, JobKind::kServe, c.prefill_gpu_width);
@@ -241,9 +243,7 @@ BatchEstimate batch_eager(const EagerConstants& c, const ModelWork& work, const 
   estimate.parts.push_back({"kernel launches", pass.launches * own.device});
   estimate.parts.push_back({eager < graph ? "waiting for the host" : "unfused attention in the CUDA graph",
                             estimate.batch - estimate.device});
-  estimate.bound = estimate.host > estimate.device       ? Bound::kHost
-                   : pass.arithmetic > pass.device * 0.5 ? Bound::kCompute
-                                                         : Bound::kMemory;
+  estimate.bound = bound_of(pass.arithmetic * own.device, estimate.device, estimate.host, Seconds{});
   estimate.power.activity = forward_activity(work, gpu, batch, estimate.batch, estimate.device);
   const bool host_bound = estimate.bound == Bound::kHost;
   const Confidence confidence =
