@@ -49,8 +49,7 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
       ++count;
       details.insert(detail(gpu));
     }
-    if (count > 0)
-      notes.push_back(fmt::format(fmt::runtime(text), count_of(count, "GPU"), fmt::join(details, "; ")));
+    if (count > 0) notes.push_back(fmt::format(fmt::runtime(text), count_of(count, "GPU"), fmt::join(details, "; ")));
   };
   const auto no_example = [](const GpuRow&) { return ""; };
   note(
@@ -67,6 +66,10 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
   note(
       "{} without an activity metric: their waste is unknown",
       [](const GpuRow& gpu) { return gpu.verdict == Verdict::kUnknown && !gpu.use.from_job_log; }, no_example);
+  note(
+      "{} with one reading: it counts as {} of use, and no work is moved because of one instant",
+      [](const GpuRow& gpu) { return gpu.use.is_one_reading(); },
+      [](const GpuRow& gpu) { return format_duration(gpu.use.covered); });
   note(
       "{} reported by several series at once (replicas, two scrape jobs), counted once",
       [](const GpuRow& gpu) { return gpu.use.duplicated; }, no_example);

@@ -14,12 +14,18 @@ namespace {
 constexpr UsdPerSecond kLeastSaving = usd_per_month(1);  // less is not worth a line
 constexpr std::size_t kMostOther = 3;                    // other remedies named with an action
 
+// One reading says what a GPU did at one instant, which is no reason to move or stop its work.
+bool is_seen_once(const Remedy& remedy, const RemedyInput& input) {
+  return remedy.kind != RemedyKind::kWatch &&
+         std::ranges::any_of(remedy.gpus, [&](std::size_t gpu) { return input.gpus[gpu].use.is_one_reading(); });
+}
+
 std::vector<Remedy> find_all(const RemedyInput& input) {
   std::vector<Remedy> all;
   for (auto* find :
        {find_stops, find_replica_cuts, find_consolidations, find_partitions, find_downsizes, find_commitments}) {
     for (Remedy& remedy : find(input)) {
-      if (remedy.saving >= kLeastSaving) all.push_back(std::move(remedy));
+      if (remedy.saving >= kLeastSaving && !is_seen_once(remedy, input)) all.push_back(std::move(remedy));
     }
   }
   return all;

@@ -117,6 +117,7 @@ struct GpuUse {
   std::vector<MigPeriod> layouts;  // only if is_free_part(): how the GPU was partitioned
 
   TimePoint end() const { return last + interval; }  // of the observed time
+  bool is_one_reading() const { return first == last && !from_job_log; }
   bool is_free_part() const { return device.mig_id == kFreePart; }
 
   const std::optional<MetricUse>& metric(Metric m) const { return metrics[static_cast<std::size_t>(m)]; }

@@ -173,14 +173,19 @@ std::string headline(const Bill& bill) {
 }
 
 std::string budget_sentence(const BudgetLine& b) {
-  const std::string team = team_name(b.team);
-  if (!b.is_over()) {
-    return fmt::format("{} stays within its budget of {}: forecast {} ({} to {}).", team, format_usd(b.budget),
-                       format_usd(b.forecast), format_usd(b.low), format_usd(b.high));
-  }
-  return fmt::format("{} exceeds its budget of {} on {}: forecast {} ({} to {}).", team, format_usd(b.budget),
-                     b.over_on ? day_text(*b.over_on) : "the last day", format_usd(b.forecast), format_usd(b.low),
-                     format_usd(b.high));
+  const bool all = b.team == "*", past = b.days >= b.of_days;  // a month that is over has no forecast
+  const std::string team = all ? "All teams" : team_name(b.team);
+  const char* verb = past          ? b.is_over() ? "exceeded" : "stayed within"
+                     : b.is_over() ? all ? "exceed" : "exceeds"
+                     : all         ? "stay within"
+                                   : "stays within";
+  return fmt::format(
+      "{} {} {} budget of {}{}: {}.", team, verb, all ? "their" : "its", format_usd(b.budget),
+      !b.is_over() ? ""
+      : b.over_on  ? fmt::format(" on {}", day_text(*b.over_on))
+                   : " on the last day",
+      past ? fmt::format("{} spent", format_usd(b.spent))
+           : fmt::format("forecast {} ({} to {})", format_usd(b.forecast), format_usd(b.low), format_usd(b.high)));
 }
 
 report::Table titled(std::string title, report::Table table, std::size_t top) {

@@ -52,7 +52,8 @@ std::vector<Bytes> spread_sizes(Bytes least, Bytes most) {
   return sizes;
 }
 
-std::vector<CacheSize> curve_at(std::vector<Bytes> sizes, const kv_cache::ReuseCurve& reuse, Bytes block) {
+// `sized`: the bytes of a block are known; otherwise a block counts as one.
+std::vector<CacheSize> curve_at(std::vector<Bytes> sizes, const kv_cache::ReuseCurve& reuse, Bytes block, bool sized) {
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   std::vector<double> rooms;
@@ -60,7 +61,8 @@ std::vector<CacheSize> curve_at(std::vector<Bytes> sizes, const kv_cache::ReuseC
   const std::vector<double> rates = reuse.hit_rates(rooms);
   const double all = reuse.unlimited_hit_rate();
   std::vector<CacheSize> curve;
-  for (std::size_t i = 0; i < sizes.size(); ++i) curve.push_back({sizes[i], rates[i], all > 0 ? rates[i] / all : 1});
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    curve.push_back({sized ? sizes[i] : Bytes{}, rooms[i], rates[i], all > 0 ? rates[i] / all : 1});
   return curve;
 }
 
@@ -124,10 +126,18 @@ Result<> use_file(const std::string& file, kv_cache::ReuseCurve& reuse, Totals& 
 
 Checked<Outcome> run(Flags flags) {
   if (const auto gpus = take_replica_gpus(flags.gpu); gpus && !flags.tp) flags.tp = gpus;
-  RIGHTSIZE_TRY(const model::ModelShape shape, model::find_model(flags.model));
   CacheAnswer answer;
-  answer.model = shape.name, answer.block_tokens = flags.block_tokens;
-  RIGHTSIZE_TRY(answer.per_token, bytes_per_token(flags, shape));
+  answer.block_tokens = flags.block_tokens;
+  model::ModelShape shape;
+  const bool sized = !flags.model.empty();
+  if (sized) {
+    RIGHTSIZE_TRY(shape, model::find_model(flags.model));
+    answer.model = shape.name;
+    RIGHTSIZE_TRY(answer.per_token, bytes_per_token(flags, shape));
+  } else if (flags.trace.empty() || !flags.gpu.empty() || !flags.sizes.empty()) {
+    return fail(Errors{bad_input("without --model, hit rates are by blocks of a trace; other flags need the model")
+                           .with_hint("--model llama-3.1-8b")});
+  }
   RIGHTSIZE_TRY(std::shared_ptr<const sim::Trace> trace, sessions_of(flags, shape));
   answer.file = trace ? "sessions" : flags.trace;
   kv_cache::ReuseCurve reuse;
@@ -137,19 +147,19 @@ Checked<Outcome> run(Flags flags) {
   } else if (const Result<> read = use_file(flags.trace, reuse, totals); !read) {
     return fail(Errors{read.error()});
   }
-  const Bytes block = answer.per_token * static_cast<double>(flags.block_tokens);
+  const Bytes block = sized ? answer.per_token * static_cast<double>(flags.block_tokens) : bytes(1);
   answer.requests = reuse.requests(), answer.blocks = reuse.blocks(), answer.distinct = reuse.distinct();
   answer.mean_input = totals.input / static_cast<double>(answer.requests);
   answer.mean_output = totals.output / static_cast<double>(answer.requests);
   answer.span = milliseconds(totals.last - totals.first);
   answer.unlimited = reuse.unlimited_hit_rate();
-  answer.unlimited_size = block * std::max(1.0, answer.distinct);
+  const Bytes all = block * std::max(1.0, answer.distinct);
+  if (sized) answer.unlimited_size = all;
   answer.error = reuse.error();
-  const Bytes all = answer.unlimited_size;
-  answer.curve = curve_at(flags.sizes.empty() ? round_sizes(block, all) : flags.sizes, reuse, block);
-  answer.plotted = curve_at(spread_sizes(block, all), reuse, block);
+  answer.curve = curve_at(flags.sizes.empty() ? round_sizes(block, all) : flags.sizes, reuse, block, sized);
+  answer.plotted = curve_at(spread_sizes(block, all), reuse, block, sized);
   constexpr double kKnee = 0.9;
-  answer.knee = curve_at({block * reuse.room_for(kKnee)}, reuse, block).front();
+  answer.knee = curve_at({block * reuse.room_for(kKnee)}, reuse, block, sized).front();
   if (!flags.gpu.empty()) {
     if (!trace) {
       RIGHTSIZE_TRY(const std::string text, read_file(flags.trace));
@@ -173,7 +183,9 @@ Run add_cache(FlagSet& command) {
   command.add("trace", flags->trace)
       ->argument("file")
       ->meaning("requests with block hashes, one JSON object per line (Mooncake's format); also .gz and .zst");
-  command.add("model", flags->model)->required()->meaning("the model whose cache it is: a name or a config.json");
+  command.add("model", flags->model)
+      ->meaning("the model of the cache: a name or a config.json")
+      ->or_words("none: sizes in blocks");
   command.add("sessions", flags->sessions)->meaning("conversations instead of a trace: users=2000,turns=6,...");
   command.add("session-users", flags->users)->called("users");
   command.add("turns", flags->turns);

@@ -23,7 +23,9 @@ std::string size_text(Bytes size) {
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 const Fields<CacheSize> kSizeFields = {
-    {"bytes", "cache", "size of the cache, all GPUs of a replica together", &CacheSize::size, size_text},
+    {"bytes", "cache", "size of the cache, all GPUs of a replica together; null without a model",
+     [](const CacheSize& c) { return c.size > bytes(0) ? std::optional(c.size) : std::nullopt; }, size_text},
+    {"blocks", "cache, blocks", "blocks that it holds", &CacheSize::blocks, format_count},
     {"hit_rate", "hit rate", "share of prompt blocks found", &CacheSize::hit_rate, percent},
     {"of_unlimited", "of unlimited", "share of the hits of an unlimited cache", &CacheSize::of_unlimited, percent},
 };
@@ -44,7 +46,7 @@ const Fields<TierRow> kTierFields = {
      [](const TierRow& r) { return positive(r.outcome.load); }, format_duration},
     {"compute_seconds_per_token", "compute", "time to compute a prompt token",
      [](const TierRow& r) { return r.outcome.compute; }, format_duration},
-    {"hit_rate", "in GPU memory", "share of prompt tokens found in GPU memory",
+    {"hit_rate", "tokens in GPU memory", "share of prompt tokens found in GPU memory",
      [](const TierRow& r) { return r.outcome.hit; }, percent},
     {"loaded_share", "loaded", "share of prompt tokens loaded from the tier",
      [](const TierRow& r) { return r.outcome.loaded; }, percent},
@@ -76,8 +78,9 @@ const Fields<TierAnswer> kTierAnswerFields = {
 };
 
 const Fields<CacheAnswer> kCacheFields = {
-    {"model", "the model", &CacheAnswer::model},
-    {"bytes_per_token", "keys and values of one token in all layers, stored once", &CacheAnswer::per_token},
+    {"model", "the model", [](const CacheAnswer& a) { return report::when(!a.model.empty(), a.model); }},
+    {"bytes_per_token", "keys and values of one token in all layers, stored once",
+     [](const CacheAnswer& a) { return report::when(!a.model.empty(), a.per_token); }},
     {"block_tokens", "tokens per block", &CacheAnswer::block_tokens},
     {"requests", "requests in the trace", &CacheAnswer::requests},
     {"blocks", "prompt blocks of all requests", &CacheAnswer::blocks},
@@ -87,7 +90,8 @@ const Fields<CacheAnswer> kCacheFields = {
     {"span_seconds", "time from the first to the last request", &CacheAnswer::span},
     {"curve", "hit rate by cache size", kSizeFields, &CacheAnswer::curve},
     {"unlimited_hit_rate", "hit rate of an unlimited cache", &CacheAnswer::unlimited},
-    {"unlimited_bytes", "size that holds every block of the trace", &CacheAnswer::unlimited_size},
+    {"unlimited_bytes", "size that holds every block of the trace",
+     [](const CacheAnswer& a) { return report::when(!a.model.empty(), a.unlimited_size); }},
     {"knee", "the smallest cache with 90 % of those hits", kSizeFields, &CacheAnswer::knee},
     {"tiers", "with --gpu: GPU memory alone, then with each tier below it", kTierFields,
      [](const CacheAnswer& a) { return a.tiers ? a.tiers->rows : std::vector<TierRow>{}; }},
@@ -100,8 +104,10 @@ const report::Document<CacheAnswer> kCacheDocument("cache", "Hit rate of a KV ca
 
 std::string conclusion(const CacheAnswer& a) {
   if (!(a.unlimited > 0)) return "No cache helps: no prompt of this trace begins like an earlier one.";
-  return fmt::format("A KV cache of {} finds {} of prompt blocks; unlimited memory would find {}.",
-                     size_text(a.knee.size), percent(a.knee.hit_rate), percent(a.unlimited));
+  const std::string size =
+      a.model.empty() ? fmt::format("{} blocks", format_count(a.knee.blocks)) : size_text(a.knee.size);
+  return fmt::format("A KV cache of {} finds {} of prompt blocks; unlimited memory would find {}.", size,
+                     percent(a.knee.hit_rate), percent(a.unlimited));
 }
 
 // "Host memory saves 2 of 6 GPUs ($4,300/month): a token loads in 2.4 µs and takes 21 µs to compute."
@@ -136,12 +142,12 @@ std::string routing_sentence(const TierAnswer& a) {
 
 report::LineChart chart(const CacheAnswer& a) {
   report::LineChart chart;
-  chart.title = "Hit rate by cache size";
-  chart.x_label = "cache, GB", chart.y_label = "hit rate, %";
+  const bool sized = !a.model.empty();
+  chart.x_label = sized ? "cache, GB" : "cache, blocks", chart.y_label = "hit rate, %";
   chart.logarithmic = true;
   report::LineChart::Series series{"hit rate", {}};
   for (const CacheSize& point : a.plotted)
-    series.points.push_back({in_bytes(point.size) / 1e9, 100 * point.hit_rate, ""});
+    series.points.push_back({sized ? in_bytes(point.size) / 1e9 : point.blocks, 100 * point.hit_rate, ""});
   chart.series = {std::move(series)};
   return chart;
 }
@@ -153,13 +159,17 @@ report::Report cache_report(const CacheAnswer& a) {
   report.title = "KV cache";
   report.document = kCacheDocument.of(a);
   report.say(conclusion(a));
-  report.say(fmt::format("{}: {} requests, {} blocks of {} tokens, {} different. {} keeps {} per token.", a.file,
+  const bool sized = !a.model.empty();
+  report.say(fmt::format("{}: {} requests, {} blocks of {} tokens, {} different. {}.", a.file,
                          format_count(static_cast<double>(a.requests)), format_count(static_cast<double>(a.blocks)),
-                         a.block_tokens, format_count(std::round(a.distinct)), a.model, format_bytes(a.per_token)));
+                         a.block_tokens, format_count(std::round(a.distinct)),
+                         sized ? fmt::format("{} keeps {} per token", a.model, format_bytes(a.per_token))
+                               : "For sizes in GB, add --model"));
   if (a.error > 0)
     report.say(
         fmt::format("The trace has too many blocks to track all of them; hit rates are within {}.", percent(a.error)));
-  report.show("Hit rate by cache size", table_of(kSizeFields, a.curve, {"bytes", "hit_rate", "of_unlimited"}));
+  report.show("Hit rate by cache size",
+              table_of(kSizeFields, a.curve, {sized ? "bytes" : "blocks", "hit_rate", "of_unlimited"}));
   if (a.unlimited > 0) report.blocks.emplace_back(chart(a));
   if (!a.tiers) return report;
   report.say(tier_sentence(*a.tiers));

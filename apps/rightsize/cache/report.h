@@ -29,7 +29,8 @@ struct CacheFlags {
 
 // A cache of one size.
 struct CacheSize {
-  Bytes size;
+  Bytes size;         // 0: unknown without a model
+  double blocks = 0;  // that it holds
   double hit_rate = 0;
   double of_unlimited = 0;  // share of the hits of an unlimited cache
 };

@@ -1,6 +1,7 @@
 #include "rightsize/decisions/input.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -202,6 +203,34 @@ Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& d
   return {};
 }
 
+// Percentiles of scrapes in files, over the time that these cover.
+Result<> add_scrapes(const std::vector<std::string>& files, const decisions::Decision& decision, NewSamples& into) {
+  using live_service::Signal;
+  RIGHTSIZE_TRY(const live_service::ServicesRead read, live_service::read_service_files(files));
+  const live_service::ServiceReading* service = service_of(decision, read.services);
+  if (service == nullptr)
+    return fail(bad_input(fmt::format("no service name contains '{}'", decision.summary.workload)));
+  into.how = fmt::format("scrape {}", files.front());
+  if (is_scaling(decision)) into.samples = measured_scaling(decision, *service, into.how);
+  const double share = PlanFields(decision).number("slo_percentile").value_or(95) / 100;
+  for (const decisions::PredictedMetric& p : decision.predictions) {
+    const Signal signal = p.metric == decisions::kTtft      ? Signal::kTtft
+                          : p.metric == decisions::kLatency ? Signal::kLatency
+                                                            : Signal::kTpot;
+    const bool known = p.metric == decisions::kTtft || p.metric == decisions::kTpot || p.metric == decisions::kLatency;
+    const live_service::Histogram* histogram = known ? service->histogram(signal) : nullptr;
+    if (known && histogram == nullptr && signal == Signal::kTpot) histogram = service->histogram(Signal::kInterToken);
+    const auto value = histogram == nullptr ? std::nullopt : histogram->quantile(share);
+    if (value) {
+      const bool ends = std::isfinite(value->high);
+      into.samples.push_back({p.metric, value->value, unix_seconds(service->until),
+                              ends ? decisions::with_bucket(into.how, {value->low, value->high}) : into.how});
+    } else if (known)
+      into.notes.push_back(fmt::format("The scrape has no histogram of {}.", p.metric));
+  }
+  return {};
+}
+
 std::string without_bucket(const std::string& source) { return source.substr(0, source.find(" [")); }
 
 // Without what the ledger has already.
@@ -214,7 +243,7 @@ std::vector<MeasuredValue> only_new(std::vector<MeasuredValue> fresh, const std:
   }
   std::erase_if(fresh, [&](const MeasuredValue& s) {
     if (files.contains(s.source)) return true;
-    return s.source.starts_with("prometheus ") &&
+    return (s.source.starts_with("prometheus ") || s.source.starts_with("scrape ")) &&
            seen.contains({s.metric, without_bucket(s.source), in_unix_seconds(s.taken_at)});
   });
   return fresh;
@@ -246,7 +275,8 @@ std::string author(const std::string& by) {
 }
 
 bool MeasureFlags::any() const {
-  return !measured.empty() || oom || !profile.empty() || !server.prometheus.empty() || !queries.empty();
+  return !measured.empty() || oom || !profile.empty() || !from.empty() || !server.prometheus.empty() ||
+         !queries.empty();
 }
 
 void add_measure_flags(FlagSet& command, MeasureFlags& flags) {
@@ -255,6 +285,7 @@ void add_measure_flags(FlagSet& command, MeasureFlags& flags) {
   command.add("oom", flags.oom);
   command.add("profile", flags.profile)
       ->meaning("recording of 'rightsize profile' or nvidia-smi, with memory and utilization");
+  command.add("from", flags.from)->meaning("scrapes of the engine's /metrics in files, instead of a metrics server");
   command.add("query", flags.queries)->single_words();
   command.add("step", flags.step)->meaning("sampling interval")->or_else("5min");
   add_window_flags(command, flags.server);
@@ -268,6 +299,9 @@ Checked<NewSamples> measure(const MeasureFlags& flags, const decisions::Decision
   if (Result<> added = add_by_hand(flags, measured); !added) return fail(added.error());
   if (!flags.profile.empty()) {
     if (Result<> added = add_profile(flags.profile, measured); !added) return fail(added.error());
+  }
+  if (!flags.from.empty()) {
+    if (Result<> added = add_scrapes(flags.from, decision, measured); !added) return fail(added.error());
   }
   if (!flags.server.prometheus.empty()) {
     if (Checked<void> added = add_server(flags, decision, measured); !added) return fail(added.error());

@@ -28,6 +28,7 @@ std::string author(const std::string& by);
 struct MeasureFlags {
   std::vector<std::string> measured, queries;  // METRIC=VALUE[,VALUE...], METRIC=PROMQL
   std::string profile;
+  std::vector<std::string> from;  // scrapes
   Seconds step;
   std::optional<int> oom;
   ServerFlags server;

@@ -24,12 +24,13 @@ using model::ModelShape;
 struct Flags {
   std::string model, family, gpu, catalog;
   std::size_t top = 0;
+  bool moe = false;
   double min_params = 0, max_params = std::numeric_limits<double>::infinity();
 };
 
-bool has_size(const Flags& flags, const ModelShape& model) {
+bool is_wanted(const Flags& flags, const ModelShape& model) {
   const double count = static_cast<double>(model.parameters());
-  return count >= flags.min_params && count <= flags.max_params;
+  return count >= flags.min_params && count <= flags.max_params && (!flags.moe || model.experts);
 }
 
 // Whether an engine can serve a model on these GPUs: one request, the weights as published or in bf16.
@@ -72,7 +73,7 @@ Checked<std::vector<ModelShape>> select(const Flags& flags) {
   std::vector<ModelShape> models;
   for (const std::string& name : model::preset_names()) {
     RIGHTSIZE_TRY(ModelShape model, model::find_model(name));
-    if ((wanted.empty() || model.family == wanted) && has_size(flags, model)) models.push_back(std::move(model));
+    if ((wanted.empty() || model.family == wanted) && is_wanted(flags, model)) models.push_back(std::move(model));
   }
   return models;
 }
@@ -82,7 +83,7 @@ std::vector<ModelShape> named_like(const Flags& flags) {
   std::vector<ModelShape> models;
   for (const std::string& name : model::preset_names()) {
     if (("-" + name).find("-" + to_lower(flags.model)) == std::string::npos) continue;
-    if (auto model = model::find_model(name); model && has_size(flags, *model)) models.push_back(*std::move(model));
+    if (auto model = model::find_model(name); model && is_wanted(flags, *model)) models.push_back(*std::move(model));
   }
   return models;
 }
@@ -121,6 +122,7 @@ Run add_models(FlagSet& command) {
   command.add("family", flags->family);
   command.add("min-params", flags->min_params);
   command.add("max-params", flags->max_params);
+  command.add("moe", flags->moe);
   command.add("gpu", flags->gpu)->meaning("only models that this GPU can serve, e.g. l4 or 2xrtx-4090");
   command.add("top", flags->top)->or_else("0");
   add_catalog_flag(command, flags->catalog);

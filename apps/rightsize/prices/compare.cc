@@ -230,9 +230,9 @@ Checked<Outcome> compare_prices(const PricesFlags& flags) {
   report.say(conclusion);
   report.blocks.emplace_back(std::move(table));
   report.say(
-      "$/GPU-h expected over the next day (80 % range), in the cheapest region or zone of each provider. '?': in "
-      "doubt, "
-      "over 60 days old without a second source, or a launch price of spot; ask the provider first.");
+      "$/GPU-h expected over the next day (80 % range), in the cheapest region or zone of each provider. '?': an "
+      "on-demand or spot price that is unconfirmed: over 60 days old with one source, contradicted, or a spot price "
+      "that has not changed since the launch of the GPU; ask the provider first.");
   return outcome;
 }
 

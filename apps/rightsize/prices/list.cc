@@ -338,6 +338,19 @@ std::string unplaced_sentence(const PricesFlags& flags, const market::PriceBook&
                      fmt::join(providers, " or "), providers.size() == 1 ? "has" : "have", flags.region);
 }
 
+// Providers that were asked for without such an offer.
+std::string missing_sentence(const PricesFlags& flags, const market::PriceBook& book,
+                             const std::vector<PricedOffer>& offers) {
+  const Result<market::OfferFilter> filter = read_filter(flags, book.catalog());
+  std::vector<std::string> missing;
+  for (const std::string& provider : filter ? filter->providers : std::vector<std::string>()) {
+    const bool listed =
+        std::ranges::any_of(offers, [&](const PricedOffer& row) { return row.machine->provider == provider; });
+    if (!listed) missing.push_back(provider);
+  }
+  return missing.empty() ? "" : fmt::format("No price on file: {}.", fmt::join(missing, ", "));
+}
+
 // Peer-hosted offers that only --community shows.
 std::size_t peers_left_out(const PricesFlags& flags, const market::PriceBook& book) {
   if (flags.community) return 0;
@@ -474,11 +487,13 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
       "GPU memory.";
   if (std::any_of(offers.begin(), offers.end(), [](const PricedOffer& row) { return !row.outlook.may_lead(); })) {
     notes +=
-        "\n'?' marks unconfirmed prices: over 60 days old with one source, in doubt, or a spot price from the launch. "
+        "\n'?' marks unconfirmed prices: over 60 days old with one source, contradicted, or a spot price that has not "
+        "changed since the launch of the GPU. "
         "They are listed last; check them with the provider before relying on them.";
   }
   for (const std::string& more :
-       {conversion_sentence(offers), shown_in_sentence(offers), unplaced_sentence(flags, *listed->book)}) {
+       {conversion_sentence(offers), shown_in_sentence(offers), unplaced_sentence(flags, *listed->book),
+        missing_sentence(flags, *listed->book, offers)}) {
     if (!more.empty()) notes += "\n" + more;
   }
   if (const std::size_t left_out = peers_left_out(flags, *listed->book); left_out > 0) {

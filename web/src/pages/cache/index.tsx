@@ -9,9 +9,10 @@ import { Stats } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { dragLine } from '../../parts/drag';
 import { COUNT, Slider, twoDigits, type Scale } from '../../parts/fields';
-import { conversations, DEFAULTS, hitRate, MOST, type Point } from './question';
+import { conversations, DEFAULTS, hitRate, MOST, pointsOf } from './question';
 
 const GB = 1e9;
+const STEPS = 160; // of the curve
 const SIZE: Scale = {
   step: twoDigits,
   show: (value) => (value >= 1000 ? `${number(value / 1000)} TB` : `${number(value)} GB`),
@@ -25,18 +26,19 @@ const SIZE: Scale = {
 
 function Curve(props: { answer: Schemas['Cache']; size: number; onSize: (gb: number) => void }) {
   const { answer, size } = props;
-  const rows = useMemo(() => (answer.curve ?? []).map((point: Point) => ({ gigabytes: point.bytes / GB, hit_rate: point.hit_rate })), [answer]);
-  const knee = answer.knee.bytes / GB;
+  const knee = (answer.knee.bytes ?? 0) / GB;
+  const least = Math.min(size / 2, knee / 50);
+  const most = Math.max(size * 1.2, ((answer.unlimited_bytes ?? 0) / GB) * 1.5, knee * 2);
+  const rows = useMemo(() => { const points = pointsOf(answer); return Array.from({ length: STEPS + 1 }, (_, i) => least * (most / least) ** (i / STEPS)).map((gigabytes) => ({ gigabytes, hit_rate: hitRate(points, gigabytes * GB) })); }, [answer, least, most]);
   const draw = useCallback((): Plot.PlotOptions => {
-    const most = Math.max(size * 1.2, (answer.unlimited_bytes / GB) * 1.5, knee * 2);
     return {
       height: 340, marginTop: 30, marginBottom: 38, marginLeft: 48,
-      x: { type: 'log', domain: [Math.min(size / 2, knee / 50, most / 1000), most], label: 'cache, log scale →', tickFormat: (v: number) => SIZE.show(v), ticks: 5 },
-      y: { domain: [0, 1], percent: true, grid: true, label: '↑ prompt found, %' },
+      x: { type: 'log', domain: [least, most], label: 'cache, log scale →', tickFormat: (v: number) => SIZE.show(v), ticks: 5 },
+      y: { domain: [0, 100], percent: true, grid: true, ticks: 5, label: '↑ prompt found, %' },
       marks: [
         Plot.ruleY([answer.unlimited_hit_rate], { stroke: 'var(--line-strong)', strokeDasharray: '2 3' }),
-        Plot.areaY(rows.filter((row) => row.gigabytes > 0), { x: 'gigabytes', y: 'hit_rate', fill: 'var(--c1)', fillOpacity: 0.15, curve: 'step-after', clip: true }),
-        Plot.lineY(rows.filter((row) => row.gigabytes > 0), { x: 'gigabytes', y: 'hit_rate', stroke: 'var(--c1)', strokeWidth: 2, curve: 'step-after', clip: true }),
+        Plot.areaY(rows, { x: 'gigabytes', y: 'hit_rate', fill: 'var(--c1)', fillOpacity: 0.15 }),
+        Plot.lineY(rows, { x: 'gigabytes', y: 'hit_rate', stroke: 'var(--c1)', strokeWidth: 2 }),
         Plot.dot([{ knee, hit: answer.knee.hit_rate }], { x: 'knee', y: 'hit', r: 6, fill: 'var(--good)', stroke: 'var(--panel)' }),
         Plot.text([{ knee, hit: answer.knee.hit_rate }], { x: 'knee', y: 'hit', dy: -12, text: () => `knee: ${SIZE.show(knee)}`, fill: 'var(--good)', stroke: 'var(--panel)', strokeWidth: 4 }),
         Plot.ruleX([size], { stroke: 'var(--bad)', strokeDasharray: '5 3', strokeWidth: 1.6 }),
@@ -50,7 +52,7 @@ function Curve(props: { answer: Schemas['Cache']; size: number; onSize: (gb: num
 export function CachePage() {
   const [file, setFile] = useState<{ name: string; text: string }>();
   const chooser = useRef<HTMLInputElement>(null);
-  const question = useQuestion('cache', DEFAULTS, (fields) => ({ model: fields.model, trace: file?.text ?? conversations(fields) }) as unknown as AskFor<'cache'>, { view: ['size'], pause: 120, also: file, own: file !== undefined });
+  const question = useQuestion('cache', DEFAULTS, (fields) => ({ model: fields.model, trace: file?.text ?? conversations(fields) }) as unknown as AskFor<'cache'>, { view: ['size'], also: file, own: file !== undefined });
   const { state, change, choose, slide, slider } = question;
   const size = Number(state.size);
   return (
@@ -88,10 +90,10 @@ export function CachePage() {
       {(value: Schemas['Cache']) => (
         <>
           <Hero
-            line={`${SIZE.show(size)} find ${percent(hitRate(value.curve ?? [], size * GB))} of the prompts; ${SIZE.show(value.knee.bytes / GB)} are enough for ${percent(value.knee.hit_rate)}`}
-            sub={`Unlimited memory would find ${percent(value.unlimited_hit_rate)} and take ${SIZE.show(value.unlimited_bytes / GB)}.`}
+            line={`A cache of ${SIZE.show(size)} finds ${percent(hitRate(pointsOf(value), size * GB))} of the prompts; ${SIZE.show((value.knee.bytes ?? 0) / GB)} are enough for ${percent(value.knee.hit_rate)}`}
+            sub={`Unlimited memory would find ${percent(value.unlimited_hit_rate)} and take ${SIZE.show((value.unlimited_bytes ?? 0) / GB)}.`}
           >
-            <Stats items={[{ name: 'Requests', value: number(value.requests) }, { name: 'Blocks', value: number(value.blocks), note: `${number(value.distinct_blocks)} different` }, { name: 'Per token', value: `${number(value.bytes_per_token / 1024)} KiB`, note: 'keys and values of all layers' }]} />
+            <Stats items={[{ name: 'Requests', value: number(value.requests) }, { name: 'Blocks', value: number(value.blocks), note: `${number(value.distinct_blocks)} different` }, { name: 'Per token', value: `${number((value.bytes_per_token ?? 0) / 1024)} KiB`, note: 'keys and values of all layers' }]} />
           </Hero>
           <Curve answer={value} size={size} onSize={(gb) => { change({ size: String(Number(gb.toPrecision(3))) }); }} />
         </>

@@ -9,10 +9,10 @@ export const DEFAULTS = {
   size: '40', // GB, the line in the chart
 };
 export type State = typeof DEFAULTS;
-export type Point = NonNullable<Schemas['Cache']['curve']>[number];
+export interface Point { bytes: number; hit_rate: number }
 
 export const BLOCK = 512; // tokens
-/** Beyond these, the trace would exceed what a request may contain (8 MiB). */
+/** Beyond these, the trace would exceed what a request may contain (8 MiB). Larger numbers, in a link, are counted as these. */
 export const MOST = { users: 1000, turns: 12, system: 16384, turn: 2048 };
 
 /**
@@ -20,8 +20,9 @@ export const MOST = { users: 1000, turns: 12, system: 16384, turn: 2048 };
  * All begin with the same system prompt. Only whole blocks can be found again, so lengths are rounded down to blocks.
  */
 export function conversations(state: State): string {
-  const [users, turns] = [Number(state.users), Number(state.turns)];
-  const shared = Math.floor(Number(state.system) / BLOCK), added = Number(state.turn) / BLOCK;
+  const within = (name: keyof typeof MOST) => Math.min(MOST[name], Number(state[name]) || 0);
+  const [users, turns] = [within('users'), within('turns')];
+  const shared = Math.floor(within('system') / BLOCK), added = within('turn') / BLOCK;
   const lines: string[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
     for (let user = 0; user < users; user += 1) {
@@ -32,6 +33,9 @@ export function conversations(state: State): string {
   }
   return lines.join('\n');
 }
+
+/** The curve with its knee. */
+export const pointsOf = (answer: Pick<Schemas['Cache'], 'curve' | 'knee'>): Point[] => [...(answer.curve ?? []), answer.knee as unknown as Point].map((point) => ({ bytes: point.bytes ?? 0, hit_rate: point.hit_rate })).sort((a, b) => a.bytes - b.bytes);
 
 /** The hit rate of a cache of this size, between the points of the curve. */
 export function hitRate(curve: Point[], bytes: number): number {
