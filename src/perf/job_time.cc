@@ -3,15 +3,6 @@
 #include <algorithm>
 
 namespace rightsize::perf {
-namespace {
-
-Result<JobTime> training_time(const Constants& constants, const ModelWork& work, const model::Job& job,
-                              const GpuSpeed& speed, const Cluster& cluster) {
-  RIGHTSIZE_TRY(const TrainEstimate e, estimate_training(constants, work, job, speed, cluster));
-  return JobTime{e.step, seconds(1 / e.samples_per_second_per_gpu), e.power};
-}
-
-}  // namespace
 
 Result<JobTime> job_time(const Constants& constants, const model::ModelShape& model, const model::Job& job,
                          const catalog::Gpu& gpu) {
@@ -20,7 +11,10 @@ Result<JobTime> job_time(const Constants& constants, const model::ModelShape& mo
 
 Result<JobTime> job_time(const Constants& constants, const ModelWork& work, const model::Job& job,
                          const GpuSpeed& speed, const Cluster& cluster) {
-  if (job.kind == model::JobKind::kTrain) return training_time(constants, work, job, speed, cluster);
+  if (job.kind == model::JobKind::kTrain) {
+    RIGHTSIZE_TRY(const TrainEstimate e, estimate_training(constants, work, job, speed, cluster));
+    return JobTime{e.step, seconds(1 / e.samples_per_second_per_gpu), e.power};
+  }
   if (serves_batches(work)) {
     RIGHTSIZE_TRY(const BatchEstimate e, estimate_batch(constants, work, job, speed));
     return JobTime{e.batch, seconds(1 / e.samples_per_second), e.power};

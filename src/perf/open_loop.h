@@ -18,12 +18,12 @@ inline Seconds mg1_wait(Seconds service, double utilization, double variation = 
   return service * (utilization * (1 + variation * variation) / (2 * (1 - utilization)));
 }
 
-// The batch between 1 and `most` at which the increasing function `served` reaches `rate`: the Illinois method in
-// logarithms (Dowell and Jarratt 1971, BIT 11), to a few parts in ten thousand.
+// The batch between 1 and `most`, where the increasing function `served` is `served_most`, at which it reaches `rate`:
+// the Illinois method in logarithms (Dowell and Jarratt 1971, BIT 11), to a few parts in ten thousand.
 template <typename Served>
-double batch_that_serves(const Served& served, double rate, double most) {
+double batch_that_serves(const Served& served, double rate, double most, double served_most) {
   double low = 0, high = std::log(most);
-  double below = std::log(served(1.0) / rate), above = std::log(served(most) / rate);
+  double below = std::log(served(1.0) / rate), above = std::log(served_most / rate);
   if (below >= 0) return 1;
   int side = 0;
   for (int i = 0; i < 16 && high - low > 3e-4; ++i) {
@@ -69,10 +69,10 @@ OpenLoop open_loop(const LatencyAt& latency_at, const OpenLoad& load) {
     return running / in_seconds(l.ttft + l.tpot * load.output);
   };
   OpenLoop loop;
-  const double busy = load.rate * in_seconds(load.prompt);
-  loop.utilization = std::max({load.rate / served(load.most_running), busy, load.other_station});
+  const double busy = load.rate * in_seconds(load.prompt), most = served(load.most_running);
+  loop.utilization = std::max({load.rate / most, busy, load.other_station});
   loop.stable = loop.utilization < 1;
-  loop.running = loop.stable ? batch_that_serves(served, load.rate, load.most_running) : load.most_running;
+  loop.running = loop.stable ? batch_that_serves(served, load.rate, load.most_running, most) : load.most_running;
   if (loop.stable) loop.queue = mg1_wait(load.prompt, busy);
   return loop;
 }

@@ -126,11 +126,6 @@ double mean_error(const std::vector<CalibrationPoint>& points, Seconds Calibrati
   return points.empty() ? 0 : sum / static_cast<double>(points.size());
 }
 
-Error at_line(Error error, int line) {
-  error.message = fmt::format("line {}: {}", line, error.message);
-  return error;
-}
-
 Result<CalibrationFit> fit_group(const Constants& constants, const Group& group) {
   CalibrationFit fit;
   const GpuSpeed as_is = gpu_speed(constants, *group.gpu);
@@ -138,7 +133,11 @@ Result<CalibrationFit> fit_group(const Constants& constants, const Group& group)
   plain.calibration = {};
   for (const Measurement* m : group.rows) {
     Result<Predictions> metrics = predict(constants, *m, as_is);
-    if (!metrics) return fail(at_line(std::move(metrics).error(), m->line));
+    if (!metrics) {
+      Error error = std::move(metrics).error();
+      error.message = fmt::format("line {}: {}", m->line, error.message);
+      return fail(std::move(error));
+    }
     for (const Prediction& metric : *metrics) {
       fit.points.push_back({m->line, m->model, metric.metric, metric.measured, metric.predicted, {}});
     }

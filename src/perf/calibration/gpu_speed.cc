@@ -230,6 +230,16 @@ void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
   constexpr double kLongRuns = 0.87;
   const double sustained = known ? rate : std::min(kLongRuns, chip.sustained * losses.rate);
   chip.scale(losses);
+  // Expert kernels are tuned for one card at a time, and few with GDDR memory are among them (vllm fused_moe/configs):
+  // an unmeasured one reaches the lowest share of the measured ones.
+  for (const Chip& other : kChips) {
+    const auto measured = find_chip(constants, other.name);
+    if (!measured || !other.gddr || !has_gddr(gpu) || other.vendor != gpu.vendor || other.share > 0) continue;
+    for (std::size_t i = 0; i < kExpertFormats; ++i) {
+      if (const double share = measured->experts[i].rate; share > 0)
+        chip.experts[i].rate = std::min(chip.experts[i].rate, share);
+    }
+  }
   // FlashAttention 2 needs Ampere; older GPUs reach about half as much.
   if (!speed.has_bf16 && gpu.vendor == "NVIDIA") chip.prefill.rate *= 0.5;
   use_curves(chip, speed);
@@ -256,37 +266,6 @@ void fill_stacks(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
     speed.calibration[static_cast<std::size_t>(slot_of(row.stack))][static_cast<std::size_t>(row.job)] = row.factors;
   }
 }
-
-}  // namespace
-
-std::string_view name_of(Basis basis) {
-  static constexpr std::string_view kNames[] = {"measured", "calibrated", "transferred", "specification"};
-  return kNames[static_cast<int>(basis)];
-}
-
-void MeasuredGpu::scale(const KernelLosses& by) {
-  const auto scaled = [](double& share, double factor, double most) { share = std::min(most, share * factor); };
-  const auto products = [&](auto& curves) {
-    for (MatmulCurve& curve : curves) {
-      scaled(curve.rate, by.rate, kMostArithmetic);
-      scaled(curve.bandwidth, by.bandwidth, kMostBandwidth);
-    }
-  };
-  products(matmul);
-  products(experts);
-  // FlashAttention 2 and 3 reach at most three quarters of peak (arXiv 2307.08691, 2407.08608).
-  scaled(prefill.rate, by.rate, 0.75);
-  scaled(decode.rate, by.rate, kMostArithmetic);
-  scaled(prefill.bandwidth, by.bandwidth, kMostBandwidth);
-  scaled(decode.bandwidth, by.bandwidth, kMostBandwidth);
-}
-
-bool same_chip(const Constants& constants, const std::string& gpu, const std::string& chip) {
-  const auto found = constants.measured.find(gpu);
-  return gpu == chip || (found != constants.measured.end() && found->second.same_chip == chip);
-}
-
-namespace {
 
 // The GPU with the same chip that was measured; empty for that one itself.
 std::string_view twin_of(const Gpu& gpu, const Constants& constants) {
@@ -320,6 +299,33 @@ GpuPower gpu_power(const Constants& constants, const Gpu& gpu) {
 }
 
 }  // namespace
+
+std::string_view name_of(Basis basis) {
+  static constexpr std::string_view kNames[] = {"measured", "calibrated", "transferred", "specification"};
+  return kNames[static_cast<int>(basis)];
+}
+
+void MeasuredGpu::scale(const KernelLosses& by) {
+  const auto scaled = [](double& share, double factor, double most) { share = std::min(most, share * factor); };
+  const auto products = [&](auto& curves) {
+    for (MatmulCurve& curve : curves) {
+      scaled(curve.rate, by.rate, kMostArithmetic);
+      scaled(curve.bandwidth, by.bandwidth, kMostBandwidth);
+    }
+  };
+  products(matmul);
+  products(experts);
+  // FlashAttention 2 and 3 reach at most three quarters of peak (arXiv 2307.08691, 2407.08608).
+  scaled(prefill.rate, by.rate, 0.75);
+  scaled(decode.rate, by.rate, kMostArithmetic);
+  scaled(prefill.bandwidth, by.bandwidth, kMostBandwidth);
+  scaled(decode.bandwidth, by.bandwidth, kMostBandwidth);
+}
+
+bool same_chip(const Constants& constants, const std::string& gpu, const std::string& chip) {
+  const auto found = constants.measured.find(gpu);
+  return gpu == chip || (found != constants.measured.end() && found->second.same_chip == chip);
+}
 
 GpuSpeed gpu_speed(const Constants& constants, const Gpu& gpu) {
   GpuSpeed speed;

@@ -47,41 +47,32 @@ struct Field {
 
 #define NUMBER(name, otherwise) Field<Of>(#name, &Of::name),
 #define TIME(name) Field<Of>(#name, &Of::name),
-std::vector<Field<EngineConstants>> fields_of(const EngineConstants&) {
-  using Of = EngineConstants;
-  return {
+template <class Of>
+std::vector<Field<Of>> fields_of() {
+  if constexpr (std::is_same_v<Of, EngineConstants>)
+    return {
 #include "perf/stacks/engine_constants.def"
-  };
-}
-std::vector<Field<EagerConstants>> fields_of(const EagerConstants&) {
-  using Of = EagerConstants;
-  return {
+    };
+  if constexpr (std::is_same_v<Of, EagerConstants>)
+    return {
 #include "perf/stacks/eager_constants.def"
-  };
-}
-std::vector<Field<ShardedConstants>> fields_of(const ShardedConstants&) {
-  using Of = ShardedConstants;
-  return {
+    };
+  if constexpr (std::is_same_v<Of, ShardedConstants>)
+    return {
 #include "perf/stacks/sharded_constants.def"
-  };
-}
-std::vector<Field<MegatronConstants>> fields_of(const MegatronConstants&) {
-  using Of = MegatronConstants;
-  return {
+    };
+  if constexpr (std::is_same_v<Of, MegatronConstants>)
+    return {
 #include "perf/stacks/megatron_constants.def"
-  };
-}
-std::vector<Field<VisionConstants>> fields_of(const VisionConstants&) {
-  using Of = VisionConstants;
-  return {
+    };
+  if constexpr (std::is_same_v<Of, VisionConstants>)
+    return {
 #include "perf/stacks/vision_constants.def"
-  };
-}
-std::vector<Field<PowerConstants>> fields_of(const PowerConstants&) {
-  using Of = PowerConstants;
-  return {
+    };
+  if constexpr (std::is_same_v<Of, PowerConstants>)
+    return {
 #include "perf/stacks/power_constants.def"
-  };
+    };
 }
 #undef NUMBER
 #undef TIME
@@ -131,14 +122,9 @@ bool read_link_kernel(std::string_view kernel, LinkShares& links, FactReader& re
   const std::size_t place = size == '2' ? 0u : size == '4' ? 1u : size == '8' ? 2u : 3u;
   if (place > 2) return false;
   const std::string_view stem = kernel.substr(0, kernel.size() - 1);
-  if (stem == "engine-all-reduce-") {
-    links.engine_all_reduce[place] = read_link(reader, row);
-    return true;
-  }
+  if (stem == "engine-all-reduce-") return links.engine_all_reduce[place] = read_link(reader, row), true;
   for (const auto& [name, kind] : kKinds) {
-    if (stem != name) continue;
-    links.collectives[static_cast<std::size_t>(kind)][place] = read_link(reader, row);
-    return true;
+    if (stem == name) return links.collectives[static_cast<std::size_t>(kind)][place] = read_link(reader, row), true;
   }
   return false;
 }
@@ -218,7 +204,7 @@ void read_kernel(const FactRow& row, Constants& constants, Errors& errors) {
 
 template <class Profile>
 bool read_field(Profile& profile, const FactRow& row, FactReader& reader) {
-  static const std::vector<Field<Profile>> fields = fields_of(profile);
+  static const std::vector<Field<Profile>> fields = fields_of<Profile>();
   const std::string_view name = row.cell("constant");
   for (const Field<Profile>& field : fields) {
     if (field.name != name) continue;

@@ -41,22 +41,10 @@ struct ElementBytes {
 
 // 4-bit formats include their scales: NVFP4 one byte per 16 elements, AWQ and GPTQ 16 bits per 128 plus a zero point.
 ElementBytes element_bytes(WeightFormat format) {
-  switch (format) {
-    case WeightFormat::kHalf:
-      return {2, 2, 2};
-    case WeightFormat::kFp8:
-      return {1, 1, 2};
-    case WeightFormat::kFp4:
-      return {0.5625, 0.5625, 2};
-    case WeightFormat::kInt8:
-      return {1, 2, 2};
-    case WeightFormat::kInt4:
-    case WeightFormat::kMx4:
-      return {0.53, 2, 2};
-    case WeightFormat::kFp32:
-      return {4, 4, 4};
-  }
-  return {2, 2, 2};
+  // 16 bits, fp8, fp4, int8, int4, MXFP4, fp32: in the order of WeightFormat.
+  static constexpr ElementBytes kBytes[] = {{2, 2, 2},    {1, 1, 2}, {0.5625, 0.5625, 2}, {1, 2, 2}, {0.53, 2, 2},
+                                            {0.53, 2, 2}, {4, 4, 4}};
+  return kBytes[static_cast<int>(format)];
 }
 
 // The peak a product runs at, and the share of it that large products reach.
@@ -147,6 +135,9 @@ OpTime prefill_attention_time(const GpuSpeed& gpu, const PrefillAttention& a) {
 OpTime decode_attention_time(const GpuSpeed& gpu, const DecodeAttention& a) {
   // Cache tokens per block when the cache of a sequence is split among blocks; both values are chosen, not fitted.
   constexpr double kSharpness = 1.5, kSplit = 256.0;
+  // The reads in flight that saturate a memory grow with its bandwidth (Little's law), not with the multiprocessors.
+  // A block of an H100 has 25 GB/s of its bandwidth.
+  constexpr BytesPerSecond kBlock = gb_per_s(25);
   const DecodeCurve& curve = gpu.decode;
   const bool latent = a.latent_width > 0;
   const double cached = latent ? a.latent_width : 2.0 * a.kv_heads * a.head_dim;
@@ -161,7 +152,7 @@ OpTime decode_attention_time(const GpuSpeed& gpu, const DecodeAttention& a) {
   // A block works on one sequence and key head and has a minimum time, which matters for windows and short prompts.
   const double taken = latent ? a.context : std::hypot(a.context, curve.short_sequence);
   op.memory = moved(taken) / (gpu.bandwidth * curve.bandwidth) * slow_bytes *
-              (1.0 + curve.occupancy * gpu.sms / (a.batch * streams * std::max(1.0, taken / kSplit)));
+              (1.0 + curve.occupancy * (gpu.bandwidth / kBlock) / (a.batch * streams * std::max(1.0, taken / kSplit)));
   op.compute = op.flops / (gpu.half * curve.rate);
   op.time = soft_max(op.memory, op.compute, kSharpness);
   finish_op(op, gpu, gpu.half, curve.latency);

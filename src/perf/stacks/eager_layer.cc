@@ -51,12 +51,8 @@ class EagerWalk {
         return ops_.batched_product(at(op.rows));
       case OpKind::kAttention:
         return attention(op);
-      case OpKind::kExperts: {
-        const model::ExpertsOp& how = work_.mixtures[static_cast<std::size_t>(op.aux)];
-        return ops_.expert_mlp(batch_.tokens(),
-                               {static_cast<double>(how.count), static_cast<double>(how.per_token),
-                                static_cast<double>(how.intermediate), static_cast<double>(how.hidden), how.clamped});
-      }
+      case OpKind::kExperts:
+        return ops_.expert_mlp(batch_.tokens(), work_.mixtures[static_cast<std::size_t>(op.aux)]);
       case OpKind::kScan:
         return ops_.scan(work_.scans[static_cast<std::size_t>(op.aux)], batch_.tokens());
       case OpKind::kNorm:
@@ -153,23 +149,23 @@ class EagerWalk {
   void norm(const WorkOp& op, double n, double e) {
     switch (op.norm) {
       case NormKind::kLayer:
-        ops_.layer_norm(1, n, e);
+        ops_.layer_norm(n, e);
         return;
       case NormKind::kLayerWide:
         ops_.cast(n, e, 4);
-        ops_.layer_norm(1, n, 4);
+        ops_.layer_norm(n, 4);
         ops_.cast(n, 4, e);
         return;
       case NormKind::kLayerSpelled:
         ops_.pass(n, 12, 16, 2, 3);  // the mean, and its subtraction
-        ops_.rms_norm(1, n, e, false);
+        ops_.rms_norm(n, e, false);
         return;
       case NormKind::kBatch:
       case NormKind::kGroup:
         ops_.pass(n, 3 * e, 5 * e, 2, 2);
         return;
       default:
-        ops_.rms_norm(1, n, e, op.norm == NormKind::kRmsPlusOne);
+        ops_.rms_norm(n, e, op.norm == NormKind::kRmsPlusOne);
     }
   }
 

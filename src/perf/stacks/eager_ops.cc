@@ -5,19 +5,6 @@
 
 namespace rightsize::perf {
 
-EagerCost& EagerCost::operator+=(const EagerCost& o) {
-  auto add = [](Direction& a, const Direction& b) {
-    a.traffic += b.traffic, a.kernels += b.kernels, a.casts += b.casts;
-    a.matmul += b.matmul, a.attention += b.attention, a.lora += b.lora;
-  };
-  add(forward, o.forward);
-  add(backward, o.backward);
-  views += o.views;
-  routes += o.routes;
-  adapters += o.adapters;
-  return *this;
-}
-
 void EagerOps::pass(double n, double forward_bytes, double backward_bytes, double forward_kernels,
                     double backward_kernels) {
   cost_.forward.traffic += bytes(n * forward_bytes);
@@ -40,8 +27,8 @@ void EagerOps::backward_bytes(double n, double kernels) {
 void EagerOps::accumulate(double n, double e) { backward_bytes(3 * e * n, 1); }
 
 // x.float(), pow, mean, add and rsqrt, x * rsqrt, then the weight: before the cast back in gemma, after it elsewhere.
-void EagerOps::rms_norm(double rows, double width, double e, bool gemma) {
-  const double n = rows * width, w = mode_.weights ? 1 : 0;
+void EagerOps::rms_norm(double n, double e, bool gemma) {
+  const double w = mode_.weights ? 1 : 0;
   cast(n, e, 4);
   pass(n, 8, 20, 1, 2);
   pass(n, 4, 0, 1, 1);
@@ -58,14 +45,10 @@ void EagerOps::rms_norm(double rows, double width, double e, bool gemma) {
 }
 
 // One fused kernel; autocast runs it in fp32.
-double EagerOps::layer_norm(double rows, double width, double e) {
-  const double n = rows * width;
-  if (mode_.amp) {
-    cast(n, e, 4);
-    e = 4;
-  }
-  pass(n, 2 * e, 3 * e + (mode_.weights ? 2 * e : 0), 1, 2);
-  return e;
+void EagerOps::layer_norm(double n, double e) {
+  const double wide = mode_.amp ? 4 : e;
+  cast(n, e, wide);
+  pass(n, 2 * wide, 3 * wide + (mode_.weights ? 2 * wide : 0), 1, 2);
 }
 
 // Outputs that are no multiple of eight (GPT-2's 50,257 logits) miss the aligned kernels, unless torch.compile pads
@@ -93,8 +76,13 @@ void EagerOps::linear(double rows, double inputs, double outputs, bool bias, dou
     if (mode_.weights) cost_.backward.traffic += bytes(6 * inputs * outputs), cost_.backward.casts += 1;
   }
   const double rate = rate_for(outputs);
-  if (mode_.quantized) expand_weights(inputs * outputs);
-  if (mode_.compiled && static_cast<long long>(outputs) % 8 != 0) pad(rows, inputs, outputs);
+  // nf4 blocks are expanded to 16 bits before each product, in both directions (bitsandbytes keeps no copy).
+  if (mode_.quantized) pass(inputs * outputs, 2.53, 2.53, 2, 2);
+  if (mode_.compiled && static_cast<long long>(outputs) % 8 != 0) {
+    // torch.compile copies what it pads: the weight before each product with it, the gradient of the result.
+    pass(inputs * outputs, 4, 4);
+    backward_bytes(4 * rows * outputs, 1);
+  }
   cost_.forward.matmul += product(rows, outputs, inputs, rate).time;
   cost_.forward.kernels += 1;
   cost_.views += 2;
@@ -107,22 +95,13 @@ void EagerOps::linear(double rows, double inputs, double outputs, bool bias, dou
     cost_.backward.kernels += 2;
     if (bias) backward_bytes(2 * rows * outputs, 1);
   }
-  if (rank > 0) adapter(rows, inputs, outputs, rank);
+  if (rank > 0) adapter(rows, inputs, outputs);
 }
 
-// torch.compile copies what it pads: the weight before each product with it, the gradient of the result.
-void EagerOps::pad(double rows, double inputs, double outputs) {
-  pass(inputs * outputs, 4, 4);
-  if (mode_.gradients) backward_bytes(4 * rows * outputs, 1);
-}
-
-// nf4 blocks are expanded to 16 bits before each product, in both directions (bitsandbytes keeps no copy).
-void EagerOps::expand_weights(double elements) { pass(elements, 2.53, 2.53, 2, 2); }
-
-// PEFT keeps its factors in fp32: the input is cast up, two thin products, scaled, added, cast back.
-void EagerOps::adapter(double rows, double inputs, double outputs, double rank) {
+// PEFT keeps its factors in fp32: the input is cast up, two thin products, scaled, added, cast back. Thin products are
+// bound by reading x and writing y, whatever the rank.
+void EagerOps::adapter(double rows, double inputs, double outputs) {
   cost_.adapters += 1;
-  (void)rank;  // thin products are bound by reading x and writing y: the rank does not show
   const BytesPerSecond speed = gpu_.bandwidth * c_.lora_bandwidth;
   cast(rows * inputs, 2, 4);
   cost_.forward.lora += bytes(4 * rows * (inputs + outputs)) / speed;
@@ -218,8 +197,9 @@ void EagerOps::scan(const model::ScanOp& how, double tokens) {
 
 // transformers 5 sorts tokens by expert and runs one grouped product. Under autocast the grouped product stays fp32;
 // PEFT adapts stacked experts by merging whole expert tensors.
-void EagerOps::expert_mlp(double tokens, const Experts& how) {
-  const double experts = how.count, f = how.intermediate, h = how.hidden, routed = tokens * how.per_token;
+void EagerOps::expert_mlp(double tokens, const model::ExpertsOp& how) {
+  const double experts = static_cast<double>(how.count), f = static_cast<double>(how.intermediate);
+  const double h = static_cast<double>(how.hidden), routed = tokens * static_cast<double>(how.per_token);
   const Matmul up{std::max(1.0, routed / experts), 2 * f, h}, down{up.m, h, f};
   const double rate = linear_rate() * c_.expert_rate;
   const bool lora = mode_.lora_experts > 0;

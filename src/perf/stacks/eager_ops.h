@@ -23,8 +23,6 @@ struct EagerCost {
   double views = 0;     // host calls without a kernel
   double routes = 0;    // layers of experts
   double adapters = 0;  // linear layers with a peft adapter
-
-  EagerCost& operator+=(const EagerCost& o);
 };
 
 // How a pass runs.
@@ -62,9 +60,8 @@ class EagerOps {
   void cast(double n, double from, double to);
   void accumulate(double n, double e);  // sums the gradients of an activation with two readers
   void multiply(double n, double e) { pass(n, 3 * e, 6 * e, 1, 2); }
-  void rms_norm(double rows, double width, double e, bool gemma);
-  // Returns the bytes per output element.
-  double layer_norm(double rows, double width, double e);
+  void rms_norm(double n, double e, bool gemma);
+  void layer_norm(double n, double e);
   // nn.Linear over `rows`; `e`: bytes per input element; `rank`: of its adapter, 0 for none.
   void linear(double rows, double inputs, double outputs, bool bias, double e, double rank);
   // Product of two activations.
@@ -76,16 +73,10 @@ class EagerOps {
   void scan(const model::ScanOp& how, double tokens);
   void views(double n) { cost_.views += n; }
   void backward_bytes(double n, double kernels);
-  struct Experts {
-    double count = 0, per_token = 0, intermediate = 0, hidden = 0;
-    bool clamped = false;
-  };
-  void expert_mlp(double tokens, const Experts& how);
+  void expert_mlp(double tokens, const model::ExpertsOp& how);
 
  private:
-  void adapter(double rows, double inputs, double outputs, double rank);
-  void pad(double rows, double inputs, double outputs);
-  void expand_weights(double elements);
+  void adapter(double rows, double inputs, double outputs);
   double rate_for(double outputs) const;
   OpTime product(double m, double n, double k, double rate) const;
   double linear_rate() const { return c_.matmul_rate * gpu_.rate_scale * (mode_.compiled ? c_.compiled_rate : 1.0); }

@@ -102,11 +102,19 @@ double key_heads(const model::AttentionOp& a, const EngineLayout& layout) {
 // All products of a pass in which each group of attention has `own` rows, all of them `rows`.
 void add_products(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double own, double rows,
                   double logit_rows, EngineWork& step) {
+  const LayerWork* before = nullptr;
+  OpTime dense, routed;
   for (const LayerWork& layer : work.kinds) {
-    step.matmul += dense_products(layer, gpu, layout, own) * layer.count;
-    if (layer.experts < 0) continue;
-    const model::ExpertsOp& how = work.mixtures[static_cast<std::size_t>(layer.experts)];
-    step.experts += expert_products(gpu, layout, how, rows) * layer.count;
+    // Kinds that differ only in attention (windows) have the same products.
+    if (before == nullptr || before->experts != layer.experts || before->products != layer.products) {
+      dense = dense_products(layer, gpu, layout, own);
+      const bool mixture = layer.experts >= 0;
+      routed = mixture ? expert_products(gpu, layout, work.mixtures[static_cast<std::size_t>(layer.experts)], rows)
+                       : OpTime{};
+    }
+    before = &layer;
+    step.matmul += dense * layer.count;
+    step.experts += routed * layer.count;
   }
   // The head stays 16-bit under quantized weights.
   const double columns = work.vocabulary / layout.attention_tensor();
@@ -123,6 +131,22 @@ double new_scores(double tokens, double cached) {
 double windowed_scores(double tokens, double window) {
   if (!(window > 0) || window >= tokens) return 1;
   return window * (2 * tokens - window) / (tokens * tokens);
+}
+
+// The images of a prompt, each through all layers of the tower, in 16 bits.
+void add_tower(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double prompts,
+               EngineWork& step) {
+  EngineLayout half = layout;
+  half.format = WeightFormat::kHalf;
+  for (const LayerWork& layer : work.tower->kinds) {
+    for (int number : layer.attentions) {
+      const model::AttentionOp& how = work.tower->attentions[static_cast<std::size_t>(number)];
+      const double patches = static_cast<double>(how.query_tokens), seen = static_cast<double>(how.key_tokens);
+      const double times = layer.count * work.tower_images * prompts;
+      step.matmul += layer_products(*work.tower, layer, gpu, half, patches) * times;
+      step.attention += prefill_attention(gpu, half, how, patches / seen, seen) * times;
+    }
+  }
 }
 
 }  // namespace
@@ -183,26 +207,6 @@ EngineWork decode_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster
   step.elementwise = elementwise_time(work, gpu, layout, rows, kDecodeElementwise);
   return step;
 }
-
-namespace {
-
-// The images of a prompt, each through all layers of the tower, in 16 bits.
-void add_tower(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double prompts,
-               EngineWork& step) {
-  EngineLayout half = layout;
-  half.format = WeightFormat::kHalf;
-  for (const LayerWork& layer : work.tower->kinds) {
-    for (int number : layer.attentions) {
-      const model::AttentionOp& how = work.tower->attentions[static_cast<std::size_t>(number)];
-      const double patches = static_cast<double>(how.query_tokens), seen = static_cast<double>(how.key_tokens);
-      const double times = layer.count * work.tower_images * prompts;
-      step.matmul += layer_products(*work.tower, layer, gpu, half, patches) * times;
-      step.attention += prefill_attention(gpu, half, how, patches / seen, seen) * times;
-    }
-  }
-}
-
-}  // namespace
 
 EngineWork prefill_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                         double prompts, double tokens, double cached) {

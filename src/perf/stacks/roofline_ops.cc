@@ -1,6 +1,5 @@
 // The operations of one forward pass with their work, for pictures and for reading.
 #include <string>
-#include <utility>
 
 #include "memory/weight_bytes.h"
 #include "model/serve_settings.h"
@@ -30,24 +29,6 @@ const char* name_of(const Product& product, double inner) {
   }
   return "other products";
 }
-
-// Kinds of layers that differ in nothing a roofline shows (windows) are joined.
-class OpCollector {
- public:
-  void add(const std::string& name, const OpTime& each, double count) {
-    for (RooflineOp& op : ops_) {
-      if (op.name == name && op.each.flops == each.flops && op.each.traffic == each.traffic) {
-        op.count += count;
-        return;
-      }
-    }
-    ops_.push_back({name, each, count});
-  }
-  std::vector<RooflineOp> take() { return std::move(ops_); }
-
- private:
-  std::vector<RooflineOp> ops_;
-};
 
 double inner_of(const LayerWork& layer) {
   double inner = 0;
@@ -82,35 +63,45 @@ std::vector<RooflineOp> roofline_ops(const ModelWork& work, const Job& job, cons
   }
   layout.kv_bytes = memory::bytes_per_element(memory::kv_format(job, work.checkpoint, gpu.has_fp4));
   const double rows = batch * new_tokens, t = layout.attention_tensor();
-  OpCollector ops;
+  std::vector<RooflineOp> ops;
+  // Kinds of layers that differ in nothing a roofline shows (windows) are joined.
+  const auto add = [&](const std::string& name, const OpTime& each, double count) {
+    for (RooflineOp& op : ops) {
+      if (op.name == name && op.each.flops == each.flops && op.each.traffic == each.traffic) {
+        op.count += count;
+        return;
+      }
+    }
+    ops.push_back({name, each, count});
+  };
   for (const LayerWork& layer : work.kinds) {
     for (const Product& product : layer.products) {
-      ops.add(name_of(product, inner_of(layer)),
-              matmul_time(gpu, {rows, product.outputs_on(t), product.inputs_on(t)}, layout.format), layer.count);
+      add(name_of(product, inner_of(layer)),
+          matmul_time(gpu, {rows, product.outputs_on(t), product.inputs_on(t)}, layout.format), layer.count);
     }
     if (layer.experts >= 0) {
       LayerWork experts;
       experts.experts = layer.experts;
-      ops.add("experts", layer_products(work, experts, gpu, layout, rows), layer.count);
+      add("experts", layer_products(work, experts, gpu, layout, rows), layer.count);
     }
-    ops.add("norms and activations", elementwise(work, gpu, rows, inner_of(layer) / t), layer.count);
+    add("norms and activations", elementwise(work, gpu, rows, inner_of(layer) / t), layer.count);
     for (int number : layer.attentions) {
       const model::AttentionOp& how = work.attentions[static_cast<std::size_t>(number)];
-      ops.add("attention",
-              new_tokens > 1 ? prefill_attention(gpu, layout, how, batch, new_tokens)
-                             : decode_attention(gpu, layout, how, batch, context),
-              layer.count);
+      add("attention",
+          new_tokens > 1 ? prefill_attention(gpu, layout, how, batch, new_tokens)
+                         : decode_attention(gpu, layout, how, batch, context),
+          layer.count);
     }
     for (int number : layer.scans) {
       const model::ScanOp& how = work.scans[static_cast<std::size_t>(number)];
-      ops.add("recurrent state", new_tokens > 1 ? scan_time(gpu, how, t, rows) : scan_step_time(gpu, how, t, batch),
-              layer.count);
+      add("recurrent state", new_tokens > 1 ? scan_time(gpu, how, t, rows) : scan_step_time(gpu, how, t, batch),
+          layer.count);
     }
   }
   if (work.head == OutputHead::kLanguageModel || work.head == OutputHead::kMaskedModel) {
-    ops.add("logits", matmul_time(gpu, {rows, work.vocabulary / t, work.hidden}, WeightFormat::kHalf), 1);
+    add("logits", matmul_time(gpu, {rows, work.vocabulary / t, work.hidden}, WeightFormat::kHalf), 1);
   }
-  return ops.take();
+  return ops;
 }
 
 }  // namespace rightsize::perf

@@ -149,6 +149,19 @@ void fill_percentiles(const EngineCopy& r, const Prefill& prefill, double rate, 
   at(0.99, 2.326, e.ttft_percentiles.p99, e.tpot_percentiles.p99, e.latency_percentiles.p99);
 }
 
+// `prompts` reads the prompts: this copy, or a prefill worker.
+void fill_times(ServeEstimate& estimate, const Latency& l, const EngineCopy& r, const Step& alone,
+                const EngineCopy& prompts, Seconds queue) {
+  estimate.prefill = alone.time;
+  estimate.decode_step = l.step.time;
+  estimate.ttft = std::max(l.ttft, alone.time) + queue;  // not before the prompt is read
+  estimate.tpot = l.tpot;
+  estimate.latency = estimate.ttft + l.tpot * std::max(0.0, r.answer - 1);
+  estimate.bound = bound_of(l, r);
+  fill_decode_parts(estimate.parts, l, r);
+  fill_prefill_parts(estimate.prefill_parts, alone, prompts);
+}
+
 ServeEstimate together(const EngineCopy& r, const Job& job, const ServeLoad& load) {
   const Prefill prefill = prefill_of(r);
   const double copy = job.parallel.tensor * job.parallel.pipeline;
@@ -158,30 +171,25 @@ ServeEstimate together(const EngineCopy& r, const Job& job, const ServeLoad& loa
   const bool open = load.rate > RequestsPerSecond{};
   const double rate = in_requests_per_s(load.rate) / replicas;
   OpenLoop loop;
+  Latency last;
   if (open) {
-    loop = open_loop(r, prefill, rate);
+    loop = open_loop(r, prefill, rate, last);
     asked = loop.running;
     estimate.utilization = loop.utilization;
     estimate.stable = loop.stable;
   }
   estimate.running = std::max(1.0, std::min(asked, r.slots));
   estimate.full = estimate.running < asked * 0.999;
-  const Latency l = open ? arriving_at(r, prefill, estimate.running)
-                         : latency_at(r, prefill, estimate.running, std::max(0.0, asked - estimate.running));
-  estimate.prefill = prefill.alone.time;
-  estimate.decode_step = l.step.time;
-  estimate.ttft = std::max(l.ttft, prefill.alone.time) + loop.queue;  // not before the prompt is read
-  estimate.tpot = l.tpot;
+  const Latency l = !open ? latency_at(r, prefill, estimate.running, std::max(0.0, asked - estimate.running))
+                    : last.running == estimate.running ? last
+                                                       : arriving_at(r, prefill, estimate.running);
+  fill_times(estimate, l, r, prefill.alone, r, loop.queue);
   estimate.max_concurrency = std::floor(r.cached_requests) * replicas;
   const double answer = std::max(1.0, r.answer);
-  estimate.latency = estimate.ttft + l.tpot * std::max(0.0, answer - 1);
   if (open && loop.stable) fill_percentiles(r, prefill, rate, loop, l, estimate);
   const double per_replica = asked / in_seconds(estimate.ttft + l.tpot * answer);
   estimate.requests_per_second = per_replica * replicas;
   estimate.output_per_gpu = tokens_per_s(per_replica * answer / copy);
-  estimate.bound = bound_of(l, r);
-  fill_decode_parts(estimate.parts, l, r);
-  fill_prefill_parts(estimate.prefill_parts, prefill.alone, r);
   estimate.power.activity = serving_activity(r, prefill, l.step, estimate.running, l.tpot * r.accepted);
   if (open && loop.running < 1)  // no request is there for the rest of the time
     estimate.power.activity.time = estimate.power.activity.time / std::max(loop.running, 1e-6);
@@ -214,42 +222,16 @@ ServeEstimate apart(const EngineCopy& r, const Job& job) {
   const Separate found =
       separate_workers(r, prefill, workers, static_cast<double>(job.serve.concurrency), estimate.transfer);
   estimate.running = found.running;
-  estimate.prefill = prefill.alone.time;
-  estimate.decode_step = found.latency.step.time;
-  estimate.ttft = std::max(found.latency.ttft, prefill.alone.time);
-  estimate.tpot = found.latency.tpot;
-  estimate.latency = estimate.ttft + estimate.tpot * std::max(0.0, r.answer - 1);
+  fill_times(estimate, found.latency, r, prefill.alone, prompts, Seconds{});
   estimate.max_concurrency = std::floor(r.cached_requests) * workers.decode_workers;
   estimate.requests_per_second = found.requests_per_second;
   estimate.output_per_gpu =
       tokens_per_s(found.requests_per_second * std::max(1.0, r.answer) / static_cast<double>(job.parallel.gpus));
-  estimate.bound = bound_of(found.latency, r);
-  fill_decode_parts(estimate.parts, found.latency, r);
-  fill_prefill_parts(estimate.prefill_parts, prefill.alone, prompts);
   estimate.full = found.full;
   estimate.power.activity = apart_activity(r, prompts, prefill, found, workers);
   fill_notes(estimate, r, job, workers.decode_workers);
   return estimate;
 }
-
-}  // namespace
-
-double kv_token_capacity(const model::ModelShape& model, const Job& job, const catalog::Gpu& gpu) {
-  Job asked = job;
-  asked.kind = JobKind::kServe;
-  asked.serve.concurrency = 1;
-  asked.serve.osl = std::max<std::int64_t>(job.serve.osl, 1);
-  const double tokens = static_cast<double>(asked.serve.isl + asked.serve.osl);
-  auto held = [&] {
-    return static_cast<double>(memory::estimate_memory(model, asked, &gpu).max_concurrency.value_or(0)) * tokens;
-  };
-  const double decode = held();
-  if (!job.serve.disaggregated) return decode;
-  asked = model::prefill_worker(asked);
-  return held() > 0 ? decode : 0;
-}
-
-namespace {
 
 Result<ServeEstimate> serve_at(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu,
                                const Cluster& cluster, const ServeLoad& load) {
@@ -269,6 +251,21 @@ Result<ServeEstimate> serve_at(const Constants& constants, const ModelWork& work
 }
 
 }  // namespace
+
+double kv_token_capacity(const model::ModelShape& model, const Job& job, const catalog::Gpu& gpu) {
+  Job asked = job;
+  asked.kind = JobKind::kServe;
+  asked.serve.concurrency = 1;
+  asked.serve.osl = std::max<std::int64_t>(job.serve.osl, 1);
+  const double tokens = static_cast<double>(asked.serve.isl + asked.serve.osl);
+  auto held = [&] {
+    return static_cast<double>(memory::estimate_memory(model, asked, &gpu).max_concurrency.value_or(0)) * tokens;
+  };
+  const double decode = held();
+  if (!job.serve.disaggregated) return decode;
+  asked = model::prefill_worker(asked);
+  return held() > 0 ? decode : 0;
+}
 
 Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWork& work, const Job& job,
                                        const GpuSpeed& gpu, const Cluster& cluster, const ServeLoad& load) {

@@ -22,15 +22,6 @@ double station_time(double s, double requests, double z, double together = 1) {
   return 0.5 * (b + std::sqrt(b * b + 4 * together * s * z));
 }
 
-// Seconds per request that the front-end process spends on receiving it (HTTP, template, tokenizer) and on sending its
-// output. Tokens accepted together by speculative decoding are sent together.
-struct FrontEnd {
-  double receiving, sending;
-};
-FrontEnd front_end(const EngineCopy& r) {
-  return {in_seconds(r.c.front_request), in_seconds(r.c.front_token) * answer_of(r) / r.accepted};
-}
-
 Seconds cold_start(const EngineCopy& r) {
   const bool eight_bits = r.layout.experts == WeightFormat::kFp8 || r.layout.experts == WeightFormat::kInt8;
   const bool compiled = r.work.experts > 0 && eight_bits;
@@ -48,6 +39,7 @@ double steps_before(const EngineCopy& r, double running) {
 // others. Attention groups wait for each other when one of them processes a prompt.
 Latency arriving_at(const EngineCopy& r, const Prefill& prefill, double running) {
   Latency l;
+  l.running = running;
   l.step = decode_step(r, running);
   const double answer = answer_of(r);
   const double together = running * r.accepted / answer;  // prompts that arrive during one step
@@ -63,10 +55,13 @@ Latency arriving_at(const EngineCopy& r, const Prefill& prefill, double running)
 // Adds what TTFT gains in a closed loop. All its requests arrive at once when a benchmark starts, at an engine that is
 // still cold: a prompt of that burst waits for the prompts before it, and the mean over all requests has the burst's
 // share of this. Later, prompts meet only by chance: an engine that mixes them with decoding hides this wait, one that
-// runs prompts first is a station that they queue for. If slots are short, requests queue for them. All tokens pass the
-// front end, which the engine does not wait for: a backlog there delays the ends of requests and slows the loop.
+// runs prompts first is a station that they queue for. If slots are short, requests queue for them. The front end
+// receives requests one after another and sends tokens one after another: a first token waits for half of those of a
+// step, and none come faster than it sends those of all requests.
 Latency latency_at(const EngineCopy& r, const Prefill& prefill, double running, double waiting) {
   Latency l = arriving_at(r, prefill, running);
+  const Seconds sending = r.c.front_token * (running / r.accepted);
+  l.tpot = std::max(l.tpot, sending);
   const double answer = answer_of(r), decoding = in_seconds(l.tpot) * answer;
   const double together = 1 + r.c.burst_wait * (running - 1);
   const double prompt = in_seconds(prefill.each(running));
@@ -75,20 +70,17 @@ Latency latency_at(const EngineCopy& r, const Prefill& prefill, double running, 
   l.ttft += l.step.time * (kMidStep * std::clamp(running - 1, 0.0, 1.0));
   l.ttft += cold_start(r) + seconds(prompt * (together - 1) + queued);
   if (waiting > 0) l.ttft += l.tpot * (waiting / running * answer);
-  const FrontEnd front = front_end(r);
-  const double rest = in_seconds(l.ttft) - front.receiving + decoding, own = front.receiving + front.sending;
-  const double passed = station_time(own, running + waiting, rest, together);
-  // The first token waits for the tokens before it; sending the output itself overlaps with the slower engine.
-  const double sending = together * front.sending * rest / (passed - own + rest);
-  l.ttft += seconds(passed - sending - front.receiving);
+  const double receiving = in_seconds(r.c.front_request), rest = in_seconds(l.ttft) - receiving + decoding;
+  l.ttft += seconds(station_time(receiving, running + waiting, rest, together) - receiving) + sending * kMidStep;
   return l;
 }
 
-OpenLoop open_loop(const EngineCopy& r, const Prefill& prefill, double rate) {
-  const FrontEnd front = front_end(r);
-  return open_loop(
-      [&](double running) { return arriving_at(r, prefill, running); },
-      {rate, std::max(1.0, r.slots), answer_of(r), prefill.alone.time, rate * (front.receiving + front.sending)});
+OpenLoop open_loop(const EngineCopy& r, const Prefill& prefill, double rate, Latency& last) {
+  // The front-end process receives a request (HTTP, template, tokenizer) and sends its output; tokens accepted together
+  // by speculative decoding are sent together.
+  const Seconds front = r.c.front_request + r.c.front_token * (answer_of(r) / r.accepted);
+  return open_loop([&](double running) -> const Latency& { return last = arriving_at(r, prefill, running); },
+                   {rate, std::max(1.0, r.slots), answer_of(r), prefill.alone.time, rate * in_seconds(front)});
 }
 
 Seconds transfer_time(const EngineCopy& decode, const model::Disaggregated& workers) {

@@ -10,6 +10,7 @@ namespace rightsize::perf {
 struct Latency {
   Seconds ttft, tpot;
   Step step;
+  double running = 0;
 };
 
 // Decode steps that pass before the scheduler starts on a new request, on average.
@@ -21,8 +22,8 @@ Latency latency_at(const EngineCopy& r, const Prefill& prefill, double running, 
 // Requests that arrive independently, without the wait that open_loop() adds.
 Latency arriving_at(const EngineCopy& r, const Prefill& prefill, double running);
 
-// Requests that arrive independently, at `rate` per second.
-OpenLoop open_loop(const EngineCopy& r, const Prefill& prefill, double rate);
+// Requests that arrive independently, at `rate` per second. `last` is the latency that it computed last.
+OpenLoop open_loop(const EngineCopy& r, const Prefill& prefill, double rate, Latency& last);
 
 // Separate prefill and decode workers with `requests` in flight over all of them.
 struct Separate {

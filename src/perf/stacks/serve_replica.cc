@@ -77,6 +77,27 @@ double untuned_experts(model::Stack stack, const EngineLayout& layout) {
   return stack == model::Stack::kVllm && layout.expert > 1 && layout.experts == WeightFormat::kHalf ? kLosses : 1;
 }
 
+// Products of decoded tokens and of prompts in one kernel: arithmetic adds up, weights are read once.
+Seconds saved(const OpTime& decode, Seconds decode_time, const OpTime& prompts, Seconds prompt_time) {
+  constexpr double kSharpness = 2;  // a choice, as in the walks over images
+  if (!(decode.time > Seconds{}) || !(prompts.time > Seconds{})) return Seconds{};
+  const double decode_factor = decode_time / decode.time, prompt_factor = prompt_time / prompts.time;
+  const Seconds sums = decode.compute * decode_factor, more = prompts.compute * prompt_factor;
+  const Seconds reads = decode.memory * decode_factor, again = prompts.memory * prompt_factor;
+  const Seconds apart = soft_max(sums, reads, kSharpness) + soft_max(more, again, kSharpness);
+  return apart - soft_max(sums + more, std::max(reads, again), kSharpness);
+}
+
+Seconds beyond(const EngineCopy& r, const Step& decode, const Step& pass) {
+  const EngineWork &step = decode.work, &prompts = pass.work;
+  const Seconds shared = saved(step.matmul, decode_time(r, step.matmul, r.decode_products), prompts.matmul,
+                               prompts.matmul.with_losses(r.prefill_products)) +
+                         saved(step.experts, decode_time(r, step.experts, r.decode_experts), prompts.experts,
+                               prompts.experts.with_losses(r.c.prefill_experts)) +
+                         pass.launches;
+  return std::max(pass.time - shared * r.own.prefill, Seconds{});
+}
+
 }  // namespace
 
 // The chance that a draft is accepted if all before it were. It falls with depth, so the geometric law (Leviathan et
@@ -182,31 +203,6 @@ Seconds Prefill::share_of(double together, Seconds one, Seconds all) const {
   const double share = most > 1 ? (n - 1) / (most - 1) : 0;
   return (one * (1 - share) + all * share) / n;
 }
-
-namespace {
-
-// Products of decoded tokens and of prompts in one kernel: arithmetic adds up, weights are read once.
-Seconds saved(const OpTime& decode, Seconds decode_time, const OpTime& prompts, Seconds prompt_time) {
-  constexpr double kSharpness = 2;  // a choice, as in the walks over images
-  if (!(decode.time > Seconds{}) || !(prompts.time > Seconds{})) return Seconds{};
-  const double decode_factor = decode_time / decode.time, prompt_factor = prompt_time / prompts.time;
-  const Seconds sums = decode.compute * decode_factor, more = prompts.compute * prompt_factor;
-  const Seconds reads = decode.memory * decode_factor, again = prompts.memory * prompt_factor;
-  const Seconds apart = soft_max(sums, reads, kSharpness) + soft_max(more, again, kSharpness);
-  return apart - soft_max(sums + more, std::max(reads, again), kSharpness);
-}
-
-Seconds beyond(const EngineCopy& r, const Step& decode, const Step& pass) {
-  const EngineWork &step = decode.work, &prompts = pass.work;
-  const Seconds shared = saved(step.matmul, decode_time(r, step.matmul, r.decode_products), prompts.matmul,
-                               prompts.matmul.with_losses(r.prefill_products)) +
-                         saved(step.experts, decode_time(r, step.experts, r.decode_experts), prompts.experts,
-                               prompts.experts.with_losses(r.c.prefill_experts)) +
-                         pass.launches;
-  return std::max(pass.time - shared * r.own.prefill, Seconds{});
-}
-
-}  // namespace
 
 Seconds Prefill::beside(const EngineCopy& r, const Step& decode, double together) const {
   if (!(r.c.mixed_passes > 0)) return each(together);  // prompts run in separate passes

@@ -110,11 +110,12 @@ RC_GTEST_PROP(FrontEnd, IsAQueueForThoseWhoShareIt, ()) {
   const Seconds arrival = built_in_constants().sglang.front_request;
   RC_ASSERT(front.ttft >= plain.ttft + arrival * 0.999);
   RC_ASSERT(slow.ttft >= front.ttft * 0.999);
-  RC_ASSERT(front.tpot == plain.tpot);
+  RC_ASSERT(front.tpot >= plain.tpot && slow.tpot >= front.tpot);
   RC_ASSERT(in_tokens_per_s(slow.output_per_gpu) * served.job.parallel.gpus * in_seconds(slower.sglang.front_token) <=
             1.001);
   served.job.serve.concurrency = 1;
-  RC_ASSERT(in_seconds(with(built_in_constants())->ttft - with(none)->ttft) < 1.001 * in_seconds(arrival));
+  RC_ASSERT(in_seconds(with(built_in_constants())->ttft - with(none)->ttft) <
+            1.001 * in_seconds(arrival + built_in_constants().sglang.front_token));
 }
 
 TEST(FrontEnd, MoreThanItSendsIsUnstable) {

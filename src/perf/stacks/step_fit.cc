@@ -71,9 +71,7 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
     return fail(bad_input("the hf stack has no continuous batching").with_hint("use --stack vllm, trtllm or sglang"));
   }
   const EngineConstants& c = constants.engine(job.stack);
-  if (job.serve.disaggregated) {
-    return fail(bug("fit prefill and decode workers separately"));
-  }
+  if (job.serve.disaggregated) return fail(bug("fit prefill and decode workers separately"));
   if (gpu.power.capped()) {  // all steps run at the clock of the whole load
     RIGHTSIZE_TRY(const ServeEstimate loaded, estimate_serving(constants, work, job, gpu, cluster, load));
     return fit_engine_step(constants, work, job, at_clock(gpu, loaded.power.slower), cluster, load, most_running);
@@ -82,9 +80,8 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
   one.serve.max_batch.reset();  // the simulator applies its own limits
   one.parallel.gpus = job.parallel.tensor * job.parallel.pipeline;
   // These are actual lengths, not the nominal ones of a benchmark.
-  auto reached = [&](double n) {
-    return work.experts > 0 ? share_reached(work.experts_per_token / work.experts, n, c.routing_evenness) : 0.0;
-  };
+  const double chance = work.experts > 0 ? work.experts_per_token / work.experts : 0;
+  auto reached = [&](double n) { return chance > 0 ? share_reached(chance, n, c.routing_evenness) : 0.0; };
   auto estimate = [&](double prompt, double running) {
     one.serve.isl = std::max<std::int64_t>(1, std::llround(prompt / c.length_share));
     one.serve.osl = 1;
@@ -93,7 +90,6 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
     return estimate_serving(constants, work, one, gpu, cluster, roomy);
   };
   if (!(load.kv_tokens > 0)) return fail(estimate_serving(constants, work, job, gpu, cluster, load).error());
-  const double chance = work.experts > 0 ? work.experts_per_token / work.experts : 0;
   const double isl = static_cast<double>(job.serve.isl), osl = static_cast<double>(job.serve.osl);
   RIGHTSIZE_TRY(const ServeEstimate alone, estimate(isl, 1));
   std::vector<Terms> rows;

@@ -48,16 +48,12 @@ struct Sides {
   double traffic_factor;  // 2 if everything is fp32
   bool compiled;
 
-  Seconds forward(const EagerCost& cost) const {
-    EagerCost::Direction d = cost.forward;
+  Seconds time(EagerCost::Direction d, double bandwidth) const {
     d.traffic = d.traffic * traffic_factor;
-    return device_time(d, gpu, c, compiled ? c.compiled_bandwidth : c.forward_bandwidth);
+    return device_time(d, gpu, c, compiled ? c.compiled_bandwidth : bandwidth);
   }
-  Seconds backward(const EagerCost& cost) const {
-    EagerCost::Direction d = cost.backward;
-    d.traffic = d.traffic * traffic_factor;
-    return device_time(d, gpu, c, compiled ? c.compiled_bandwidth : c.backward_bandwidth);
-  }
+  Seconds forward(const EagerCost& cost) const { return time(cost.forward, c.forward_bandwidth); }
+  Seconds backward(const EagerCost& cost) const { return time(cost.backward, c.backward_bandwidth); }
 };
 
 Seconds arithmetic_of(const EagerCost& cost) {

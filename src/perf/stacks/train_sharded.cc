@@ -21,13 +21,8 @@ struct Split {
 
 Split split_of(const ModelWork& work, const Job& job) {
   const model::Parallelism& p = job.parallel;
-  Split split{};
-  split.batch = static_cast<double>(job.batch);
-  split.sequence = static_cast<double>(job.sequence);
-  split.tokens = split.batch * split.sequence / p.context;
-  split.tensor = p.tensor;
-  split.layers = work.layers / p.pipeline;
-  return split;
+  const double batch = static_cast<double>(job.batch), sequence = static_cast<double>(job.sequence);
+  return {batch * sequence / p.context, batch, sequence, static_cast<double>(p.tensor), work.layers / p.pipeline};
 }
 
 // The forward product and both backward products of a linear layer.

@@ -33,12 +33,6 @@ Seconds optimizer_host(const VisionConstants& c, const ModelWork& work, const Jo
   return c.host_tensor * (work.tensors * lists);
 }
 
-Result<> check_images(const Job& job) {
-  if (job.parallel.tensor * job.parallel.pipeline * job.parallel.context > 1)
-    return fail(bad_input("image models are modelled with data parallelism only").with_hint("use --tp 1 --pp 1"));
-  return {};
-}
-
 }  // namespace
 
 BatchEstimate batch_images(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
@@ -78,7 +72,8 @@ BatchEstimate batch_images(const Constants& constants, const ModelWork& work, co
 
 Result<TrainEstimate> train_images(const Constants& constants, const ModelWork& work, const Job& job,
                                    const GpuSpeed& gpu, const Cluster& cluster) {
-  if (Result<> possible = check_images(job); !possible) return fail(std::move(possible).error());
+  if (job.parallel.tensor * job.parallel.pipeline * job.parallel.context > 1)
+    return fail(bad_input("image models are modelled with data parallelism only").with_hint("use --tp 1 --pp 1"));
   const VisionConstants& c = constants.vision;
   const Calibration& own = calibration_of(gpu, slot_of(job.stack), JobKind::kTrain);
   const ImageCost cost = image_cost(c, gpu, work, static_cast<double>(job.batch), image_mode_of(job));
@@ -152,10 +147,6 @@ Result<> check_batch(const Job& job, const GpuSpeed& gpu) {
   return fail(bad_input(fmt::format("single-pass models are not modelled in {}", model::name_of(job.precision)))
                   .with_hint("use --precision bf16 or fp16"));
 }
-
-}  // namespace
-
-namespace {
 
 Result<BatchEstimate> batch_at(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
   if (Result<> possible = check_batch(job, gpu); !possible) return fail(std::move(possible).error());
