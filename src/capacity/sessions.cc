@@ -54,7 +54,7 @@ Result<double> predicted_hit(const Predictor& predictor, const model::Job& job, 
 
 sim::Routing parse_routing(std::string_view name) {
   if (name == "random") return sim::Routing::kRandom;
-  return name == "prefix-aware" ? sim::Routing::kPrefixAware : sim::Routing::kLeastLoaded;
+  return name == "least-loaded" ? sim::Routing::kLeastLoaded : sim::Routing::kPrefixAware;
 }
 
 }  // namespace rightsize::capacity

@@ -30,7 +30,7 @@ Result<double> predicted_hit(const Predictor& predictor, const model::Job& job, 
                              const perf::GpuSpeed& speed, const perf::Cluster& cluster,
                              const std::shared_ptr<const sim::Trace>& trace, int replicas, sim::Routing routing);
 
-// "random", "least-loaded", "prefix-aware".
+// "random", "least-loaded", else prefix-aware, as routers for conversations are.
 sim::Routing parse_routing(std::string_view name);
 
 }  // namespace rightsize::capacity

@@ -18,7 +18,7 @@ std::string_view name_of(RejectionStage stage) {
 }
 
 std::string_view name_of(Decision decision) {
-  static constexpr std::string_view kNames[] = {"clear", "close", "extrapolation"};
+  static constexpr std::string_view kNames[] = {"clear", "ahead", "uncertain", "close", "extrapolation"};
   return kNames[static_cast<int>(decision)];
 }
 
@@ -29,9 +29,18 @@ std::vector<const Plan*> Recommendation::close_calls() const {
   for (const Plan& plan : plans) {
     if (!seen.insert(plan.offer.gpu).second || &plan == &plans.front()) continue;
     if (plan.extrapolated || !plan.price.may_lead() || plan.cost > plans.front().cost * kClose) continue;
+    if (plan.cost * kClose < plans.front().cost) continue;  // clearly cheaper, and ranked lower for its risks
     close.push_back(&plan);
   }
   return close;
+}
+
+const Plan* Recommendation::rival() const {
+  const auto next = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
+    return plan.offer.gpu != plans.front().offer.gpu && !plan.extrapolated && plan.price.may_lead() &&
+           !(plan.cost < plans.front().cost);
+  });
+  return next == plans.end() ? nullptr : &*next;
 }
 
 const Plan* Recommendation::fallback() const {
@@ -46,7 +55,13 @@ const Plan* Recommendation::fallback() const {
 Decision Recommendation::decision() const {
   if (plans.empty()) return Decision::kClear;
   if (plans.front().extrapolated) return Decision::kExtrapolation;
-  return close_calls().empty() ? Decision::kClear : Decision::kClose;
+  if (!close_calls().empty()) return Decision::kClose;
+  constexpr double kSure = 0.8, kLikely = 0.5;
+  if (rival() == nullptr || !confidence) return Decision::kClear;
+  if (*confidence < kLikely) return Decision::kUncertain;
+  // A plan that may well need more machines has not won yet, nor one with an old price of one source.
+  const bool grows = plans.front().resizing > 1 - kSure;
+  return *confidence < kSure || grows || plans.front().has_old_price() ? Decision::kAhead : Decision::kClear;
 }
 
 }  // namespace rightsize::plan

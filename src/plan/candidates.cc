@@ -6,9 +6,8 @@
 #include <tuple>
 
 #include "perf/benchmark.h"
-#include "plan/hand_over.h"
-#include "plan/hand_over_parts.h"
 #include "plan/startup.h"
+#include "plan/stored_data.h"
 
 namespace rightsize::plan {
 namespace {
@@ -33,11 +32,12 @@ struct Broken {
 };
 
 std::optional<Broken> broken_limit(const PlanLimits& limits, const PricedOption& c) {
-  const Seconds elapsed = c.time.total() / c.day_share;
-  if (limits.deadline && elapsed > *limits.deadline) {
+  constexpr double kMostYears = 10;  // the most that --deadline accepts
+  const Seconds elapsed = c.time.total() / c.day_share, latest = limits.deadline.value_or(kMostYears * kYear);
+  if (elapsed > latest) {
     return Broken{RejectionStage::kDeadline,
-                  elapsed / *limits.deadline,
-                  {.kind = Shortfall::Kind::kDeadline, .need_time = elapsed, .have_time = *limits.deadline}};
+                  elapsed / latest,
+                  {.kind = Shortfall::Kind::kDeadline, .need_time = elapsed, .have_time = latest}};
   }
   if (limits.budget && c.due() > *limits.budget) {
     return Broken{RejectionStage::kBudget,
@@ -52,20 +52,8 @@ std::optional<Broken> broken_limit(const PlanLimits& limits, const PricedOption&
   return std::nullopt;
 }
 
-// Machines of a service if its replicas were `factor` times as slow, and at least the minimum. The exact need is
-// between one machine less and the number found; the middle of that is scaled. Where only the spare replica decided the
-// number, the need is what the load takes.
-double machines_at(const Request& request, const Option& option, double factor) {
-  const double least = std::min<double>(option.machines, option.least_machines);
-  const bool spare_decides = option.confirmed && option.machines <= option.least_machines;
-  const double need = spare_decides ? option.machines * option.load / request.limits.max_load : option.machines - 0.5;
-  return std::max(least, std::ceil(need * factor - 1e-9));
-}
-
 // The factor on the cost of the machines when the speed is off by a factor.
 double machine_time_at(const Request& request, const PricedOption& c, double factor) {
-  if (factor > 1 && c.option->machines_if_slow.value_or(0) > 0)
-    return std::max(1.0, static_cast<double>(*c.option->machines_if_slow) / c.option->machines);
   if (request.work.kind == WorkKind::kServing) return machines_at(request, *c.option, factor) / c.option->machines;
   // Start-up does not depend on the speed; saving and repeated work scale with the hours.
   const Seconds moving = c.time.total() - c.time.startup;
@@ -92,13 +80,24 @@ void set_cost(const Request& request, PricedOption& c) {
 // Above every cost.
 constexpr double kNever = 1e300;
 
-// One more group of machines where the speed turns out too low for the limits, times the chance of that.
-double narrowness(const Request& request, const Option& option) {
-  constexpr double kEightyPercent = 1.2816;  // standard deviations of the 80 % interval
-  const double used = limit_used(request, option), deviation = std::log(option.speed.high) / kEightyPercent;
-  if (!(used > 0) || !(deviation > 0)) return 1;
-  const double chance = 0.5 * std::erfc(-std::log(used) / deviation / std::sqrt(2.0));
-  return 1 + chance * option.machines_each / option.machines;
+// Machines on average over the range of the speed, over the planned number. Only slower GPUs count: a plan is ordered
+// as it is, and grows if it has to.
+double risk_of(const Request& request, Option option) {
+  if (request.work.kind != WorkKind::kServing || !option.confirmed) return 1;
+  option.machines_if_slow.reset();  // simulated only of plans that are shown, which must not change their rank
+  constexpr double kQuantiles[] = {0.1257, 0.3853, 0.6745, 1.0364, 1.6449};  // of the slower half: 55 % to 95 %
+  double sum = 0;
+  for (const double z : kQuantiles) {
+    const double machines = machines_at(request, option, std::exp(z * deviation_of(option.speed)));
+    sum += std::max(1.0, machines / option.machines);
+  }
+  return 0.5 + 0.5 * sum / static_cast<double>(std::size(kQuantiles));
+}
+
+// Up to 5 % where less than 5 % of the memory is left at the high end of what is needed, all of it below 2.5 %.
+double tightness(const Option& option) {
+  constexpr double kSpare = 0.05, kMost = 0.05;
+  return 1 + kMost * std::clamp((option.memory_used - 1 + kSpare) / (kSpare / 2), 0.0, 1.0);
 }
 
 // Workers that the search separated.
@@ -281,6 +280,7 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
     const MachineClass& machines = classes[option.machines_class];
     const Seconds busy = serving ? kMonth : seconds(request.work.amount / option.units_per_second);
     const Bytes checkpoint = checkpoint_bytes(work, option.job), stored = stored_bytes(request, work, option.job);
+    const double risk = risk_of(request, option);
     for (std::size_t i = 0; i < machines.offers.size(); ++i) {
       const market::Offer& offer = machines.offers[i];
       PricedOption candidate{&option, &machines, &offer, &machines.outlooks[i], {busy, {}, {}, {}}, {}, {}};
@@ -308,6 +308,7 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
       candidate.side_cost =
           market::side_costs(serving ? kMonth : candidate.time.total(), paid ? Bytes{} : stored, request.assumptions);
       set_cost(request, candidate);
+      candidate.risk = risk;
       if (!book.committed().empty()) candidate.drawn = market::sum_of(draws_of(request, book, candidate));
       if (const auto broken = broken_limit(request.limits, candidate)) {
         // The one that would be chosen first is the nearest: prices that may not lead come last.
@@ -332,7 +333,43 @@ double limit_used(const Request& request, const Deployment& d) {
   if (request.work.kind != WorkKind::kServing) return used;
   if (request.limits.ttft) used = std::max(used, d.ttft / *request.limits.ttft);
   if (request.limits.tpot) used = std::max(used, d.tpot / *request.limits.tpot);
+  if (request.limits.latency) used = std::max(used, d.answer / *request.limits.latency);
   return used;
+}
+
+double deviation_of(const perf::Interval& speed) {
+  constexpr double kEightyPercent = 1.2816;  // standard deviations of the 80 % interval
+  return std::log(speed.high) / kEightyPercent;
+}
+
+double room_of(const Request& request, const Deployment& d) {
+  const double used = std::max(limit_used(request, d), d.load / request.limits.max_load);
+  return used > 0 ? std::max(1.0, 1 / used) : 1e300;
+}
+
+double chance_of_resizing(const Request& request, const Deployment& d) {
+  const double deviation = deviation_of(d.speed);
+  if (!(deviation > 0) || request.work.kind != WorkKind::kServing) return 0;
+  return 0.5 * std::erfc(std::log(room_of(request, d)) / deviation / std::sqrt(2.0));
+}
+
+// Faster: the exact need is between one group of machines less and the number found; the middle of that is scaled, or
+// the load where only the spare replica decided the number. Slower than the limits allow: more by as much, and as many
+// as were simulated at the slow end.
+double machines_at(const Request& request, const Option& option, double factor) {
+  const double now = option.machines, each = option.machines_each, least = std::min<double>(now, option.least_machines);
+  const auto whole = [&](double need) { return std::max(least, each * std::ceil(need / each - 1e-9)); };
+  if (factor < 1 || !option.confirmed) {
+    const bool spare_decides = option.confirmed && option.machines <= option.least_machines;
+    return whole((spare_decides ? now * option.load / request.limits.max_load : now - 0.5 * each) * factor);
+  }
+  double room = room_of(request, option);
+  const double high = std::max(option.speed.high, 1 + 1e-9), slow = option.machines_if_slow.value_or(0);
+  if (slow > 0) room = slow <= now ? std::max(room, high) : std::min(room, std::sqrt(high));
+  if (factor <= room) return now;
+  if (slow <= now) return std::max(now + each, whole(now * factor / room));
+  const double more = (slow - now) * std::log(factor / room) / std::log(high / room);
+  return std::max(now + each, whole(now + more));
 }
 
 double PricedOption::ranked_cost(const Request& request) const {
@@ -342,7 +379,9 @@ double PricedOption::ranked_cost(const Request& request) const {
   // Of layouts that would cost the same on slow GPUs, the likely cheapest.
   constexpr double kLikely = 1e-6;
   const double high = is_extrapolated() && cost > Usd{} ? cost_high / cost + kLikely : 1;
-  return in_usd(due()) * high * narrowness(request, *option) / (chosen ? 1 - kLeastSavingOfSeparation : 1);
+  const bool unrated = request.work.kind == WorkKind::kServing && !(request.work.rate > RequestsPerSecond{});
+  const double requests = unrated ? option->requests_per_second : 1;
+  return in_usd(due()) / requests * high * risk * tightness(*option) / (chosen ? 1 - kLeastSavingOfSeparation : 1);
 }
 
 double PricedOption::ranked_wait(const Request& request) const {

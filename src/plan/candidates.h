@@ -22,6 +22,7 @@ struct PricedOption {
   Watts power = {};                   // of all GPUs and hosts; zero: unknown
   Usd drawn = {};                     // the part of the cost that spend commitments cover
   bool misses_if_slow = false;        // services: at the slow end of the speed, none of its kind meets the limits
+  double risk = 1;                    // services: mean number of machines over the speed's range, over the planned one
   double day_share = 1;               // of each day in which the job runs
   bool starts_over = false;           // when it is interrupted: no storage outlives the machine
 
@@ -33,7 +34,8 @@ struct PricedOption {
   // The cost that decides the rank. Of an extrapolation it is the high end, so that it leads only if even that is
   // cheaper than what was measured. Workers that the search separated must save 15 %, because a router and transfers
   // of the KV cache are more to operate. Of a service it includes the machines that it takes if it is too slow for its
-  // limits, times the chance of that.
+  // limits, times the chance of that; without a rate it is the cost per request. Training with little memory to spare
+  // counts up to 5 % more.
   double ranked_cost(const Request& request) const;
   double ranked_wait(const Request& request) const;
 
@@ -73,6 +75,18 @@ std::vector<market::Draw> draws_of(const Request& request, const market::PriceBo
 
 // The largest share of a latency limit in use; 0 before it is simulated, and where there is no such limit.
 double limit_used(const Request& request, const Deployment& deployment);
+
+// The standard deviation of the logarithm of the times that a speed interval stands for.
+double deviation_of(const perf::Interval& speed);
+
+// How many times as long everything may take before a simulated service breaks a limit of latency or load.
+double room_of(const Request& request, const Deployment& deployment);
+
+// The chance that it takes longer than that.
+double chance_of_resizing(const Request& request, const Deployment& deployment);
+
+// Machines of a service if everything took `factor` times as long.
+double machines_at(const Request& request, const Option& option, double factor);
 
 // Whether `a` is better. A total order: names decide between equals.
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b);

@@ -93,6 +93,7 @@ void add_serving(const Request& request, std::vector<PossibleChange>& changes) {
   };
   slo(&PlanLimits::ttft, RequestChangeKind::kTwiceTtft, "--ttft-slo");
   slo(&PlanLimits::tpot, RequestChangeKind::kTwiceTpot, "--tpot-slo");
+  slo(&PlanLimits::latency, RequestChangeKind::kTwiceLatency, "--latency-slo");
 }
 
 void add_terms(const Request& request, std::vector<PossibleChange>& changes) {
@@ -103,9 +104,7 @@ void add_terms(const Request& request, std::vector<PossibleChange>& changes) {
     made.request.filter.purchases = {purchase};
     changes.push_back(std::move(made));
   };
-  const std::vector<Purchase>& asked = request.filter.purchases;
-  if (has(asked, Purchase::kOneYear) || has(asked, Purchase::kThreeYears))
-    terms(Purchase::kOnDemand, RequestChangeKind::kOnDemand);
+  terms(Purchase::kOnDemand, RequestChangeKind::kOnDemand);
   terms(Purchase::kSpot, RequestChangeKind::kSpot);
 }
 

@@ -74,4 +74,18 @@ void check_kind(const std::vector<Setting>& settings, model::JobKind kind, Error
   }
 }
 
+void refuse_decided(const std::vector<Setting>& job_settings, Errors& errors) {
+  for (const Setting& setting : job_settings) {
+    if (setting.name == "concurrency") {
+      errors.push_back(placed(bad_input("a plan is sized by the arrival rate, not by concurrency")
+                                  .with_hint("use --rate: 100 concurrent requests of 2 s each are --rate 50/s"),
+                              setting));
+    } else if (setting.name == "accumulate") {
+      errors.push_back(placed(bad_input("micro-batch and accumulation are chosen by the search")
+                                  .with_hint("use --global-batch for the exact number of samples per step"),
+                              setting));
+    }
+  }
+}
+
 }  // namespace rightsize::plan

@@ -14,44 +14,39 @@ double score(const Request& request, const PricedOption& c) {
   return request.objective == Objective::kCost ? cost : request.objective == Objective::kTime ? wait : cost * wait;
 }
 
-constexpr double kEightyPercent = 1.2816;  // standard deviations of the 80 % interval
-
 double normal_share_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
 }  // namespace
 
 double confidence_of(const Request& request, const std::vector<PricedOption>& kinds) {
-  struct Rival {
-    double score, deviation;
-  };
-  std::vector<Rival> rivals;
-  std::vector<const catalog::Gpu*> seen;
+  std::vector<const PricedOption*> rivals;
   for (const PricedOption& c : kinds) {
     // An extrapolation is not a rival but an experiment, and a price that may not lead is one to confirm.
     if (c.is_extrapolated() && !kinds.front().is_extrapolated()) continue;
     if (!c.price->may_lead() && kinds.front().price->may_lead()) continue;
-    if (std::find(seen.begin(), seen.end(), c.machines->gpu) != seen.end()) continue;
-    seen.push_back(c.machines->gpu);
-    const double power = request.objective == Objective::kCostTime ? 2 : 1;
-    const bool free = request.objective == Objective::kTime || request.objective == Objective::kEnergy;
-    const bool exact = free || !(c.price->likely > UsdPerMachineSecond{});
-    const double price = exact ? 0 : std::log(c.price->high / c.price->likely);
-    const double off = std::hypot(power * std::log(c.option->speed.high), price);
-    rivals.push_back({score(request, c), off / kEightyPercent});
+    const auto same = [&](const PricedOption* other) { return other->machines->gpu == c.machines->gpu; };
+    if (std::none_of(rivals.begin(), rivals.end(), same)) rivals.push_back(&c);
   }
   if (rivals.size() < 2) return rivals.empty() ? 0 : 1;
   Random random(1);
+  // The objective of one rival when its speed and price are drawn.
+  const bool priced = request.objective == Objective::kCost || request.objective == Objective::kCostTime;
+  const auto drawn = [&](const PricedOption& c) {
+    const double off = std::exp(deviation_of(c.option->speed) * random.normal());
+    const bool known = priced && c.price->likely > UsdPerMachineSecond{};
+    const double price = known ? deviation_of({.high = c.price->high / c.price->likely}) * random.normal() : 0;
+    const bool resized = request.work.kind == WorkKind::kServing && request.objective == Objective::kCost;
+    const double by_speed = resized ? machines_at(request, *c.option, off) / c.option->machines
+                            : request.objective == Objective::kCostTime ? off * off
+                                                                        : off;
+    return score(request, c) * by_speed * std::exp(price);
+  };
   constexpr int kDraws = 2000;
   int kept = 0;
   for (int i = 0; i < kDraws; ++i) {
-    double first = 0, best_other = 1e300;
-    for (std::size_t r = 0; r < rivals.size(); ++r) {
-      const double drawn = rivals[r].score * std::exp(rivals[r].deviation * random.normal());
-      if (r == 0)
-        first = drawn;
-      else
-        best_other = std::min(best_other, drawn);
-    }
+    const double first = drawn(*rivals.front());
+    double best_other = 1e300;
+    for (std::size_t r = 1; r < rivals.size(); ++r) best_other = std::min(best_other, drawn(*rivals[r]));
     kept += first <= best_other ? 1 : 0;
   }
   return static_cast<double>(kept) / kDraws;
@@ -82,7 +77,7 @@ std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catal
 
 // The mean of max(0, first - other) for two log-normal costs whose medians are the likely ones (Margrabe's formula).
 Experiment experiment_of(const Request& request, const PricedOption& first, const PricedOption& other) {
-  const auto deviation = [](const PricedOption& c) { return std::log(c.cost_high / c.cost) / kEightyPercent; };
+  const auto deviation = [](const PricedOption& c) { return deviation_of({.high = c.cost_high / c.cost}); };
   const double spread = std::max(1e-6, std::hypot(deviation(first), deviation(other)));
   const double d = std::log(first.cost / other.cost) / spread;
   const bool training = request.work.kind == WorkKind::kTraining;

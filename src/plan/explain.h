@@ -10,7 +10,8 @@
 namespace rightsize::plan {
 
 // The probability that the first candidate's GPU is the best when the speed of every GPU varies independently within
-// its error bar: 2,000 draws with a fixed seed. `kinds` are best first.
+// its error bar, and services get the machines that they then need: 2,000 draws with a fixed seed. `kinds` are best
+// first.
 double confidence_of(const Request& request, const std::vector<PricedOption>& kinds);
 
 // Deadlines, prices and budgets at which another plan would be first.

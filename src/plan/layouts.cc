@@ -141,7 +141,7 @@ std::vector<Groups> groups_of(const Request& request, int tensor) {
 
 bool may_separate(const Request& request) {
   return request.choices.separate && request.work.kind == WorkKind::kServing &&
-         request.job.stack != model::Stack::kHf && request.limits.tpot.has_value() &&
+         request.job.stack != model::Stack::kHf && (request.limits.tpot || request.limits.latency) &&
          in_requests_per_s(request.work.rate) > 0;
 }
 

@@ -60,6 +60,7 @@ struct Deployment {
   std::optional<double> prefix_hit = {};  // share of prompt tokens found in the prefix cache, where it is simulated
   Seconds ttft = {}, tpot = {};           // at the SLO's percentile; ttft is the latency of models without tokens
   Seconds latency = {};                   // of a whole request, mean
+  Seconds answer = {};                    // of a whole request, at the SLO's percentile
   std::int64_t sequences = 0, token_budget = 0;  // the engine's limits, as simulated
   Seconds delay = {};                            // longest time a batch waits for more requests
   Watts gpu_power = {};                          // mean of each GPU in use; zero: unknown
@@ -85,12 +86,14 @@ struct Plan : Deployment {
   Usd side_cost;                         // storage and egress, in `cost`
   std::vector<market::Draw> draws = {};  // part of `cost` that spend commitments cover
   Usd cost_low, cost_high;               // 80 % interval over speed and price
+  bool interval_known = true;            // services: the slow end was simulated
 
   bool extrapolated = false;  // the speed was scaled from another architecture, so the high cost decided the rank
   std::string relative = {};  // the measured GPU that the speed was scaled from; empty: its own benchmarks or none
   bool benchmarked = true;    // the speed is based on runs of this GPU, or the user's own: perf::has_benchmark()
   bool misses_if_slow =
       false;                  // services: at the slow end of the speed, no allowed number of machines meets the limits
+  double resizing = 0;        // chance_of_resizing()
   double ranked_cost = 0;     // PricedOption::ranked_cost()
   memory::MemoryNeed memory;  // of the fullest GPU
   memory::Fit fit;
@@ -107,6 +110,10 @@ struct Plan : Deployment {
   double day_share = 1;                       // training and offline jobs: share of each day in which they run
   bool starts_over = false;                   // spot machines without storage that outlives them
 
+  // Of one source, and over two months old.
+  bool has_old_price() const {
+    return !offer.is_own() && price.sources <= 1 && price.age && *price.age > days(market::kAgedDays);
+  }
   UsdPerSecond rate() const { return price.likely * rightsize::machines(machines); }
   // Of spot machines, over the whole work; serving: a month.
   double expected_interruptions(const market::JobAssumptions& assumptions) const {
@@ -207,6 +214,7 @@ enum class RequestChangeKind {
   kFp4Weights,
   kTwiceTtft,
   kTwiceTpot,
+  kTwiceLatency,
   kTwiceDeadline,
   kSpot,
   kOnDemand,
@@ -272,7 +280,9 @@ struct UnusedOwn {
 
 // How clear the choice of the first plan's GPU is.
 enum class Decision {
-  kClear,          // the next GPU costs over 5 % more, or there is none
+  kClear,          // the next GPU costs over 5 % more and will hardly turn out cheaper, or there is none
+  kAhead,          // it costs over 5 % more, and may turn out cheaper
+  kUncertain,      // and probably does
   kClose,          // other GPUs are within 5 %
   kExtrapolation,  // the first plan's GPU has no benchmarks
 };
@@ -298,18 +308,24 @@ struct Recommendation {
   std::vector<Breakpoint> breakpoints;
   std::vector<MixPart> mix;  // serving
   double feasible = 0;       // plans that meet every limit, before the cut to `top`
-  double confidence = 0;     // probability that the first plan's GPU is the best, given the error bars
+  // Probability that the first plan's GPU is the best, given the error bars; empty: not computed.
+  std::optional<double> confidence = {};
   std::optional<Experiment> experiment = {};
   std::optional<UnusedOwn> unused_own = {};
   std::optional<Plan> held_back = {};      // over 10 % cheaper than the first plan, with a price that may not lead
   std::vector<std::string> unpriced = {};  // providers that were asked for and have no price on these terms
+  // Of several terms that were asked for: those without any price, and the best plan on each that does not lead.
+  std::vector<std::string> missing_terms = {};  // "1y"
+  std::vector<Plan> other_terms = {};
   market::Availability availability = {};  // of the first plan's machine
   std::vector<PriceWarning> warnings;      // about the first plan
   SearchEffort effort;
 
   const Plan* best() const { return plans.empty() ? nullptr : &plans.front(); }
-  // The best plans on other GPUs that cost at most 5 % more than the first; extrapolations do not count.
+  // The best plans on other GPUs that cost at most 5 % more or less than the first; extrapolations do not count.
   std::vector<const Plan*> close_calls() const;
+  // The best plan on another GPU that could lead and costs more; null: none is shown.
+  const Plan* rival() const;
   Decision decision() const;
   // The best plan that does not need the first plan's capacity: another provider or another GPU; null: none is shown.
   const Plan* fallback() const;

@@ -59,7 +59,9 @@ class Planning {
       for (const PricedOption* c : shown(plans, front)) asked.push_back({&c->option->job, c->machines->gpu});
       memory_.find_together(asked);
       const auto too_large = [this](const PricedOption& c) { return !fits(c); };
-      while (const PricedOption* wrong = first_shown(plans, front, too_large)) exclude(*wrong);
+      do {
+        while (const PricedOption* wrong = first_shown(plans, front, too_large)) exclude(*wrong);
+      } while (refine_memory(plans, front));
     }
     if (!serving_) return;
     for (bool Option::*done : {&Option::sized, &Option::confirmed}) {
@@ -68,7 +70,7 @@ class Planning {
         while (const PricedOption* next = first_shown(plans, front, open)) look_closer(*next, plans);
       });
     }
-    if (front) find_slow_ends(plans);
+    if (front && request_.work.rate > RequestsPerSecond{}) find_slow_ends(plans);
     if (front_.size() > kFront) front_.resize(kFront);
   }
 
@@ -100,11 +102,11 @@ class Planning {
            *c.price->age > days(market::kAgedDays);
   }
 
-  // The best candidate on this GPU that fits, or none.
-  const PricedOption* best_on(std::string_view gpu) {
+  // The best candidate of those wanted that fits, or none.
+  template <class Wanted>
+  const PricedOption* best_of(const Wanted& wanted) {
     while (true) {
-      const auto found =
-          std::find_if(kinds_.begin(), kinds_.end(), [&](const PricedOption& c) { return is_on(c, gpu); });
+      const auto found = std::find_if(kinds_.begin(), kinds_.end(), wanted);
       if (found == kinds_.end()) return nullptr;
       if (serving_ && !found->option->confirmed) {
         look_closer(*found, kinds_.size());
@@ -132,6 +134,8 @@ class Planning {
     plan.draws = draws_of(request_, book_, candidate);
     plan.cost_low = candidate.cost_low;
     plan.cost_high = candidate.cost_high;
+    plan.interval_known = !serving_ || option.machines_if_slow.has_value();
+    plan.resizing = chance_of_resizing(request_, option);
     plan.extrapolated = candidate.is_extrapolated();
     plan.relative = candidate.machines->speed.relative;
     plan.benchmarked = request_.work.is_measured() || perf::has_benchmark(option.basis, plan.relative);
@@ -228,6 +232,19 @@ class Planning {
   bool fits(const PricedOption& c) {
     const memory::MemoryNeed& need = memory_.need(c.option->job, *c.machines->gpu);
     return memory::fits(need, *c.machines->gpu).verdict == memory::Verdict::kFits;
+  }
+
+  // Ranks what is shown by its exact memory; false where that was known.
+  bool refine_memory(std::size_t plans, bool front) {
+    bool changed = false;
+    for (const PricedOption* c : shown(plans, front)) {
+      const double used = memory_.need(c->option->job, *c->machines->gpu).high / c->machines->gpu->capacity();
+      Option& option = found_.options[static_cast<std::size_t>(c->option - found_.options.data())];
+      changed |= std::abs(option.memory_used - used) > 1e-9;
+      option.memory_used = used;
+    }
+    if (changed) rank();
+    return changed;
   }
 
   // What will be shown: the first plans, of services also the next-best GPU whatever its rank, and the front.

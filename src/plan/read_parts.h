@@ -16,6 +16,9 @@ Error placed(Error error, const model::Setting& setting);
 // `settings` are those that are not of the request; they must be settings of the job.
 void check_names(const std::vector<model::Setting>& settings, Errors& errors);
 
+// Refuses settings that the search chooses itself.
+void refuse_decided(const std::vector<model::Setting>& job_settings, Errors& errors);
+
 // Whether some settings belong only to serving and none to training, so that "job: serve" can be left out.
 bool speaks_of_serving(const std::vector<model::Setting>& settings);
 

@@ -207,6 +207,7 @@ constexpr Rule kRules[] = {
     {"hours-per-day", stored<FIELD(hours_per_day)>},
     {"ttft-slo", stored<FIELD(request.limits.ttft)>},
     {"tpot-slo", stored<FIELD(request.limits.tpot)>},
+    {"latency-slo", stored<FIELD(request.limits.latency)>},
     {"slo-percentile", parsed<capacity::parse_percentile, FIELD(request.limits.slo_percentile)>},
     {"max-load", stored<FIELD(request.limits.max_load)>},
     {"allow-single", stored<FIELD(request.limits.allow_single)>},
@@ -340,7 +341,9 @@ Errors read_traffic(Draft& draft) {
   if (Errors wrong = check_lengths(draft.request); !wrong.empty()) return wrong;
   if (work.sessions)
     work.trace = capacity::session_traffic(*work.sessions, {.rate = work.rate, .context = draft.request.model.context});
-  if (!draft.routing.empty()) work.routing = capacity::parse_routing(draft.routing);
+  work.routing = capacity::parse_routing(draft.routing);
+  if (draft.routing.empty() && work.trace && work.trace->prompts)
+    draft.request.assumed.emplace_back("a prefix-aware router (--routing)");
   if (work.trace) {
     if (!(work.rate > RequestsPerSecond{})) work.rate = *sim::mean_rate(work.trace);
     const sim::RequestShape mean = capacity::mean_of({.arrivals = work.trace});
@@ -421,8 +424,8 @@ Result<> set_work(Draft& draft) {
   if (work.kind == WorkKind::kServing && limits.deadline)
     return fail(bad_input("a service has no deadline")
                     .with_hint("--ttft-slo and --tpot-slo limit the latency; --items N is a job that ends"));
-  if (work.kind == WorkKind::kOffline && (limits.ttft || limits.tpot))
-    return fail(bad_input("ttft-slo and tpot-slo apply to services, not to offline jobs")
+  if (work.kind == WorkKind::kOffline && (limits.ttft || limits.tpot || limits.latency))
+    return fail(bad_input("latency limits apply to services, not to offline jobs")
                     .with_hint("use --deadline, or --rate instead of --items"));
   work.amount = draft.items * work.documents;
   if (!draft.per_item) return {};
@@ -434,21 +437,6 @@ Result<> set_work(Draft& draft) {
   work.measured = {{gpu, 1 / in_seconds(*draft.per_item)}};
   work.measured_how = fmt::format("{} per item on {}", format_duration(*draft.per_item), gpu);
   return {};
-}
-
-// Refuses settings that the search chooses itself.
-void refuse_decided(const std::vector<Setting>& job_settings, Errors& errors) {
-  for (const Setting& setting : job_settings) {
-    if (setting.name == "concurrency") {
-      errors.push_back(placed(bad_input("a plan is sized by the arrival rate, not by concurrency")
-                                  .with_hint("use --rate: 100 concurrent requests of 2 s each are --rate 50/s"),
-                              setting));
-    } else if (setting.name == "accumulate") {
-      errors.push_back(placed(bad_input("micro-batch and accumulation are chosen by the search")
-                                  .with_hint("use --global-batch for the exact number of samples per step"),
-                              setting));
-    }
-  }
 }
 
 // Sorts settings into those of the job and those of the request, applying the latter.
@@ -556,6 +544,9 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
     if (Errors wrong = memory::check_job(request.model, request.job); !wrong.empty()) return fail(std::move(wrong));
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);
   }
+  if (request.limits.latency && perf::serves_batches(perf::work_of(request.model)))  // the only latency they have
+    request.limits.ttft = std::min(request.limits.ttft.value_or(*request.limits.latency),
+                                   *std::exchange(request.limits.latency, std::nullopt));
   if (Errors wrong = cut_context(request); !wrong.empty()) return fail(std::move(wrong));
   if (Errors wrong = read_traffic(draft); !wrong.empty()) return fail(std::move(wrong));
   set_lengths(request, lengths);

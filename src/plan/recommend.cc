@@ -63,7 +63,7 @@ std::optional<Fix> nearest_fix(const std::string& gpu, std::vector<Explored>& ex
     const std::vector<PricedOption>& kinds = one.planning->kinds();
     if (std::none_of(kinds.begin(), kinds.end(), [&](const PricedOption& c) { return is_on(c, gpu); })) continue;
     if (flags_only) return Fix{one.change->flags, std::nullopt};
-    if (const PricedOption* best = one.planning->best_on(gpu))
+    if (const PricedOption* best = one.planning->best_of([&](const PricedOption& c) { return is_on(c, gpu); }))
       return Fix{flags_for(*one.change, *best), outline_of(*best)};
   }
   return std::nullopt;
@@ -138,6 +138,23 @@ std::vector<std::string> without_price(const Request& request, const std::vector
   return missing;
 }
 
+// Of several terms that were asked for: those without any price, and the best plan on each that does not lead.
+void add_asked_terms(const Request& request, Planning& planning, Recommendation& result) {
+  const auto has = [](catalog::Purchase terms) {
+    return [terms](const PricedOption& c) {
+      return c.offer->price->purchase == terms && c.price->may_lead() && !c.is_extrapolated();
+    };
+  };
+  for (const catalog::Purchase terms : request.filter.purchases) {
+    const std::vector<market::Offer>& offers = planning.offers();
+    const bool sold = std::any_of(offers.begin(), offers.end(),
+                                  [&](const market::Offer& offer) { return offer.price->purchase == terms; });
+    if (!sold) result.missing_terms.emplace_back(catalog::name_of(terms));
+    if (!sold || result.plans.empty() || result.plans.front().offer.price->purchase == terms) continue;
+    if (const PricedOption* best = planning.best_of(has(terms))) result.other_terms.push_back(planning.build(*best));
+  }
+}
+
 std::vector<Plan> build_all(Planning& planning, const std::vector<PricedOption>& candidates, std::size_t most) {
   std::vector<Plan> plans;
   for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) plans.push_back(planning.build(candidates[i]));
@@ -210,6 +227,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   if (first != nullptr && !first->price.may_lead()) more = confirmed_prices(request);
   std::vector<Explored> relaxed = explore(std::move(more), book, constants, work, run_cache);
   explored.insert(explored.begin(), std::make_move_iterator(relaxed.begin()), std::make_move_iterator(relaxed.end()));
+  add_asked_terms(request, planning, result);
   add_fixes(planning, result.rejected, explored, first);
   add_changes(result, explored);
   const std::vector<PricedOption> kinds = planning.confirmed_kinds();

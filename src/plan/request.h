@@ -50,7 +50,7 @@ struct Work {
   bool isl_varies_as_usual = false, osl_varies_as_usual = false;  // the variation was not given
   std::shared_ptr<const sim::Trace> trace = {};  // serving: recorded traffic or sessions, scaled to `rate`
   std::optional<sim::Sessions> sessions = {};    // that `trace` was generated from
-  sim::Routing routing = sim::Routing::kLeastLoaded;
+  sim::Routing routing = sim::Routing::kPrefixAware;
   std::vector<double> rate_by_hour = {};    // serving: requests per second from midnight; `rate` is the highest
   int documents = 1;                        // of one query of a reranker: they arrive together, and the last one counts
   std::vector<MeasuredRate> measured = {};  // offline: only these GPUs; empty: all, estimated
@@ -85,6 +85,7 @@ struct PlanLimits {
   std::optional<Usd> budget = {};
   // Serving: SLOs at a percentile; ttft is the latency of models that answer in one pass.
   std::optional<Seconds> ttft = {}, tpot = {};
+  std::optional<Seconds> latency = {};  // of the whole answer of a model that generates tokens
   capacity::Statistic slo_percentile = capacity::kDefaultPercentile;
   double max_load = capacity::kMostLoad;  // of the replicas' capacity
   bool allow_single = false;              // serving: one replica is enough, without N+1

@@ -29,6 +29,7 @@ struct Option : Deployment {
   std::optional<int> machines_if_slow = {};
   std::vector<double> machine_takes = {};  // requests per second of one machine, by size of request
   std::vector<int> machines_by_hour = {};  // where the rate is known by hour
+  double memory_used = 0;                  // training: share of the GPU's memory at the high end of the need
 
   // Share of a month that is paid where machines follow the hours: the mean over the most.
   double paid_share() const {

@@ -69,6 +69,7 @@ capacity::Service service_of(const Request& request, const perf::ModelWork& work
   const Quantity answer = batches ? Quantity::kLatency : Quantity::kTtft;
   if (limits.ttft) service.slos.push_back({answer, limits.slo_percentile, *limits.ttft});
   if (limits.tpot && !batches) service.slos.push_back({Quantity::kTpot, limits.slo_percentile, *limits.tpot});
+  if (limits.latency) service.slos.push_back({Quantity::kLatency, limits.slo_percentile, *limits.latency});
   service.max_load = limits.max_load;
   service.one_to_spare = !limits.allow_single && !limits.gpus && asked_rate(request) > 0;
   return service;
@@ -388,15 +389,27 @@ double ServingSearch::replica_capacity(std::size_t replica) const {
 std::optional<capacity::Assessment> ServingSearch::fewest(const Option& option,
                                                           const capacity::ReplicaCounts& counts) const {
   if (asked_rate(request_) > 0) return planner_.fewest(option.replica, counts);
-  // The most that one machine can carry: start from the mean capacity and go down until the SLOs hold.
+  // The most that the given GPUs, or one machine, can carry: from the mean capacity down until the SLOs hold, then
+  // closer to the last rate that was too high.
   constexpr double kLess = 0.85;
-  constexpr int kTries = 16;
+  constexpr int kTries = 16, kHalvings = 3;
+  const int all = request_.limits.gpus ? counts.most : counts.step;
+  const auto at = [&](double rate) {
+    const capacity::Planner planner(service_of(request_, work_, rate), {planner_.replicas()[option.replica]});
+    return planner.fewest(0, {.step = all, .most = all, .at_least = all});
+  };
   double rate = option.requests_per_second;
-  for (int i = 0; i < kTries; ++i, rate *= kLess) {
-    const capacity::Planner at(service_of(request_, work_, rate), {planner_.replicas()[option.replica]});
-    if (auto found = at.fewest(0, {.step = counts.step, .most = counts.step, .at_least = 1})) return found;
+  std::optional<capacity::Assessment> best = at(rate);
+  if (best) return best;
+  for (int i = 1; i < kTries && !best; ++i) best = at(rate *= kLess);
+  double too_high = rate / kLess;
+  for (int i = 0; i < kHalvings && best; ++i) {
+    const double middle = std::sqrt(rate * too_high);
+    auto found = at(middle);
+    (found ? rate : too_high) = middle;
+    if (found) best = std::move(found);
   }
-  return std::nullopt;
+  return best;
 }
 
 void ServingSearch::set_replicas(int replicas, Option& option) const {
@@ -440,6 +453,7 @@ void ServingSearch::take(const capacity::Assessment& found, Option& option) cons
   option.prefix_hit = found.profile.prefix_hit();
   option.running = found.profile.mean_batch;
   option.latency = found.value(Quantity::kLatency, Statistic::kMean);
+  option.answer = found.value(Quantity::kLatency, at);
   if (batches_) {
     option.ttft = found.value(Quantity::kLatency, at);
     option.job.batch = option.job.serve.concurrency =

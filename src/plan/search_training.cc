@@ -252,11 +252,13 @@ class TrainingSearch {
         ++result_.effort.estimates;
         result_.effort.priced += machines.all_offers;
         if (!estimate) continue;
-        const double time = 1.0 / per_second(*estimate);
-        if (time >= least) continue;
-        least = time;
+        const double time = 1.0 / per_second(*estimate), used = memory_.high(job) / machines.gpu->capacity();
+        const double counted = time * (used > kTight ? kSpareWins : 1);
+        if (counted >= least) continue;
+        least = counted;
         best = {{count, gpus, job, gpus / time, estimate->interval, estimate->basis}, index};
         best.gpu_power = estimate->power.mean;
+        best.memory_used = used;
       }
     }
     const double all = static_cast<double>(cores_.size()) * zeros * machines.all_offers;
@@ -346,6 +348,8 @@ class TrainingSearch {
   }
 
   static constexpr double kLeastShareOfBatch = 0.7;
+  // Settings with memory to spare win against faster ones that fill the GPU, if those save at most 2 % of the time.
+  static constexpr double kTight = 0.95, kSpareWins = 1.02;
 
   const catalog::Gpu* only_;
   bool adjusts_ = false;  // for the current number of machines

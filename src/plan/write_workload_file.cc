@@ -24,7 +24,8 @@ const std::vector<Section>& sections() {
       {"The work",
        {"name", "model", "job", "method", "tokens", "samples", "epochs", "dataset-tokens", "dataset-samples", "seq",
         "global-batch", "from-scratch", "items", "per-item", "rate", "isl", "osl", "mix"}},
-      {"Limits", {"deadline", "budget", "ttft-slo", "tpot-slo", "max-gpus", "gpus", "max-power", "power-cap"}},
+      {"Limits",
+       {"deadline", "budget", "ttft-slo", "tpot-slo", "latency-slo", "max-gpus", "gpus", "max-power", "power-cap"}},
       {"Where to look", {"objective", "providers", "regions", "purchase", "price", "gpu"}},
       {"Settings: the search chooses what is left out; a list [a, b] restricts it",
        {"precision", "stack", "batch", "recompute", "optimizer", "tp", "pp", "zero", "kv-precision"}},
@@ -42,7 +43,7 @@ const Setting* find(const std::vector<Setting>& settings, std::string_view name)
 
 // Whether a setting applies to the work: not settings of training to a service, nor its rate to offline work.
 bool suits(std::string_view name, const std::vector<Setting>& settings) {
-  constexpr std::string_view kOnline[] = {"rate", "mix", "ttft-slo", "tpot-slo"};
+  constexpr std::string_view kOnline[] = {"rate", "mix", "ttft-slo", "tpot-slo", "latency-slo"};
   const Setting* job = find(settings, "job");
   const bool serve = job != nullptr && to_lower(job->value) == "serve";
   const bool offline = serve && find(settings, "items") != nullptr;

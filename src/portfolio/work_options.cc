@@ -169,7 +169,7 @@ Checked<std::vector<RelaxedLimit>> relaxed_limits(const Organisation& organisati
       Workload relaxed = workload;
       bool any = false;
       for (model::Setting& setting : relaxed.work) {
-        const bool is_slo = setting.name == "ttft-slo" || setting.name == "tpot-slo";
+        const bool is_slo = setting.name.ends_with("-slo");
         if (deadline ? setting.name != "deadline" : !is_slo) continue;
         const Result<Seconds> limit = parse_duration(setting.value);
         if (!limit) continue;                                    // a day by its name

@@ -10,7 +10,7 @@
 #include "base/embedded.h"
 #include "base/format.h"
 #include "hand_over/template.h"
-#include "plan/hand_over_facts.h"
+#include "launch/hand_over_facts.h"
 #include "presets/presets.h"
 #include "rl/rollout.h"
 
@@ -121,7 +121,7 @@ void add_header(Facts& facts, const RlRequest& request, const RlPlan& plan) {
       .set("price_sources", price.sources.empty() ? price.file : fmt::format("{}", fmt::join(price.sources, ", ")))
       .set("price_date", price.date ? format_date(*price.date) : "")
       .set("unfiltered", unfiltered(job));
-  const plan::Software& used = plan::software(name_of(job.framework));
+  const launch::Software& used = launch::software(name_of(job.framework));
   facts.set("software", used.name).set("software_commit", used.commit).set("software_date", used.date);
   facts.set("algorithm", name_of(job.algorithm))
       .set("framework", name_of(job.framework))

@@ -28,7 +28,7 @@ constexpr Setting kRows[] = {
          "turn-out=300; repeat=yes: each user sends the same prompt again"),
     choice("routing", "random|least-loaded|prefix-aware",
            "how a router chooses the replica; prefix-aware prefers the one that has the prompt's beginning cached")
-        .or_else("least-loaded"),
+        .or_else("prefix-aware"),
     file("rate-profile", "CSV with columns hour, rate (hours 0-23, or 0-167 for a week); machines follow the hours"),
     count("docs-per-query", "50", 1, 10'000,
           "documents a reranker scores for one query: they arrive together, and a query is done with its last one")
@@ -36,7 +36,8 @@ constexpr Setting kRows[] = {
     duration("ttft-slo", "1s", 1e-5, kDay, "limit on TTFT (on the whole response, for models without tokens)")
         .alias("ttft"),
     duration("tpot-slo", "50ms", 1e-6, kHour, "limit on TPOT").alias("tpot"),
-    choice("slo-percentile", "50|95|99", "percentile of TTFT and TPOT the limits apply to").or_else("95"),
+    duration("latency-slo", "3s", 1e-5, kDay, "limit on the time of a whole answer"),
+    choice("slo-percentile", "50|95|99", "percentile of TTFT, TPOT and answers the limits apply to").or_else("95"),
     share("max-load", "0.8", 0.01, 1, "highest load of a replica, as a share of its capacity").or_else("0.8"),
     flag("allow-single", "allow a single replica, without a spare"),
 

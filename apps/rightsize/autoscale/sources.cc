@@ -162,6 +162,7 @@ Checked<PlannedPrice> read_replica_plan(AutoscaleFlags& flags) {
     if (name == "kv-precision") set(engine.kv_precision, value);
     if (name == "ttft-slo") limit("ttft", value);
     if (name == "tpot-slo") limit("tpot", value);
+    if (name == "latency-slo") limit("latency", value);
     if (name == "rate") rate = value;
     if (name == "sessions") sessions = value;
     if (name == "trace") trace = value;

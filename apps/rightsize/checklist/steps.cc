@@ -195,7 +195,7 @@ ChecklistStep cloud_step(const ChecklistFacts& facts) {
       format_count(facts.advice->found.feasible),
       request.work.kind == plan::WorkKind::kServing ? "were screened, and this one was simulated and meets your limits"
                                                     : "meet your limits",
-      plan->offer.gpu->name, percent_of(facts.advice->found.confidence)));
+      plan->offer.gpu->name, percent_of(facts.advice->found.confidence.value_or(1))));
   step.next = "see all plans and why other GPUs were rejected: rightsize recommend with the same workload";
   return step;
 }

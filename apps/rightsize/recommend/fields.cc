@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -88,14 +87,6 @@ std::vector<HourView> hours_of(const PlanView& v) {
     all.push_back({h, v.request.work.rate_by_hour[h], machines, machines * v.plan.replicas / v.plan.machines});
   }
   return all;
-}
-
-// The cost when the number of machines follows the traffic.
-std::optional<Usd> scaled_cost(const PlanView& v) {
-  const std::vector<int>& hours = v.plan.machines_by_hour;
-  if (hours.empty()) return std::nullopt;
-  const double sum = std::accumulate(hours.begin(), hours.end(), 0.0);
-  return v.plan.cost * (sum / static_cast<double>(hours.size()) / v.plan.machines);
 }
 
 const Fields<plan::Startup> kStartupFields = {
@@ -236,9 +227,10 @@ const Fields<PlanView> kPlanFields = {
      [](const PlanView& v) { return when(v.is_served() && v.plan.ttft > Seconds{}, v.plan.ttft); }, format_duration},
     {"tpot_seconds?", "TPOT", "time per output token",
      [](const PlanView& v) { return when(v.is_served() && v.plan.tpot > Seconds{}, v.plan.tpot); }, format_duration},
+    {"answer_seconds?", "answer", "time of a whole answer, with --latency-slo",
+     [](const PlanView& v) { return when(v.request.limits.latency.has_value(), v.plan.answer); }, format_duration},
     {kServiceFields, [](const PlanView& v) { return v.is_served() ? &v.plan : nullptr; }},
     {"machines_by_hour?", "machines in each hour, where the rate is known by hour", kHourFields, hours_of},
-    {"scaled_usd_total?", "cost when the machines follow the traffic", scaled_cost},
     {"samples_per_second?", "training speed of models without tokens", per_second<WorkUnit::kSamples>},
     {"output_tokens_per_second?", "generation speed of all replicas",
      [](const PlanView& v) { return v.is_served() ? per_second<WorkUnit::kTokens>(v) : std::nullopt; }},
@@ -259,8 +251,9 @@ const Fields<PlanView> kPlanFields = {
     {kEstimateFields, [](const PlanView& v) { return v.request.work.is_measured() ? nullptr : &v.plan; }},
     {energy_fields(), [](const PlanView& v) { return v.plan.power > Watts{} ? &v.plan : nullptr; }},
     {"time_factor", "the 80 % interval of the time as factors", kIntervalFields, &Plan::speed},
-    {"low", "10th percentile of the cost", &Plan::cost_low},
-    {"high", "90th percentile of the cost; services: the limits met at the slow end of the speed", &Plan::cost_high},
+    {"low?", "10th percentile of the cost", [](const Plan& p) { return when(p.interval_known, p.cost_low); }},
+    {"high?", "90th percentile of the cost; services: the limits met at the slow end of the speed, where simulated",
+     [](const Plan& p) { return when(p.interval_known, p.cost_high); }},
     {"misses_if_slow?", "at the slow end of the speed, no allowed number of machines meets the limits",
      [](const Plan& p) { return when(p.misses_if_slow, true); }},
     {"list_usd_per_machine_hour", "list price of one machine", [](const Plan& p) { return p.price.listed; }},
@@ -476,8 +469,10 @@ const Fields<RecommendAnswer> kAnswerFields = {
          all.push_back({a.request, part.plan, part.plan, a.catalog, 1, part.share});
        return all;
      }},
-    {"verdict?", "clear, close (other GPUs within 5 %) or extrapolation (no benchmark of the GPU)",
-     [](const RecommendAnswer& a) { return when(!a.found.plans.empty(), a.found.decision()); }},
+    {"verdict?", "clear, ahead, uncertain, close (others within 5 %) or extrapolation (no benchmark of the GPU)",
+     [](const RecommendAnswer& a) {
+       return when(!a.found.plans.empty() && !a.request.plans_only, a.found.decision());
+     }},
     {"verdict_text?", "the same in a sentence",
      [](const RecommendAnswer& a) {
        return a.found.plans.empty() ? std::string() : decision_sentence(a.request, a.found);
@@ -497,6 +492,10 @@ const Fields<RecommendAnswer> kAnswerFields = {
      }},
     {"unpriced?", "providers that were asked for and have no price on these terms",
      [](const RecommendAnswer& a) { return a.found.unpriced; }},
+    {"missing_terms?", "terms that were asked for and have no price",
+     [](const RecommendAnswer& a) { return a.found.missing_terms; }},
+    {"other_terms?", "the best plan on each of the terms that were asked for and do not lead", kPlanFields,
+     [](const RecommendAnswer& a) { return plan_views(a, a.found.other_terms); }},
     {"experiment?", "a cheaper GPU without benchmarks, and the test that would settle it", kExperimentFields,
      [](const RecommendAnswer& a) {
        std::optional<ExperimentView> view;
@@ -504,9 +503,7 @@ const Fields<RecommendAnswer> kAnswerFields = {
        return view;
      }},
     {"confidence", "share of what-ifs in which the first plan's GPU stays the best",
-     [](const RecommendAnswer& a) {
-       return when(!a.found.plans.empty() && !a.request.plans_only, a.found.confidence);
-     }},
+     [](const RecommendAnswer& a) { return a.found.plans.empty() ? std::nullopt : a.found.confidence; }},
     {"warnings", "doubts about the price of the first plan",
      [](const RecommendAnswer& a) {
        std::vector<std::string> all;
@@ -564,6 +561,8 @@ report::Table plans_table(const RecommendAnswer& answer, std::string title, cons
                                            same_terms ? spare("purchase") : report::ColumnOf("purchase")};
   if (serving) columns.push_back(renamed("ttft_seconds", "ttft_seconds", ttft));
   if (serving && tokens) columns.push_back(renamed("tpot_seconds", "tpot_seconds", tpot));
+  if (answer.request.limits.latency)
+    columns.push_back(renamed("answer_seconds", "answer_seconds", percentile + "answer"));
   if (!serving) columns.push_back(renamed("paid_seconds", "seconds"));
   columns.push_back(serving ? renamed("usd_total", "usd_total", "$/month") : report::ColumnOf("usd_total"));
   if (answer.request.objective == plan::Objective::kEnergy) columns.emplace_back("energy_kwh");

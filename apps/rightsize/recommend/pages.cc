@@ -131,7 +131,7 @@ std::vector<std::string> evidence(const Request& request, const Recommendation& 
   lines.push_back("Price: " + describe_price(first, catalog));
   lines.push_back(fmt::format("Speed: {}, basis {}; the GPU stays the best in {} of cases within the error bars",
                               describe_speed(request, first), perf::name_of(first.basis),
-                              format_percent(Ratio::fraction(found.confidence))));
+                              format_percent(Ratio::fraction(found.confidence.value_or(1)))));
   lines.push_back(fmt::format("Search: {} configurations", format_count(found.effort.configurations)));
   const market::JobAssumptions a = plan::assumptions_on(request, perf::work_of(request.model), *first.offer.gpu);
   lines.push_back(fmt::format("Assumed: {} start-up, {} spot interruptions per machine-hour, {} samples per step",

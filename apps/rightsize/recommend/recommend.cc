@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "catalog/version.h"
-#include "plan/hand_over.h"
+#include "launch/hand_over.h"
+#include "rightsize/input/emitted.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/input/workload_input.h"
 #include "rightsize/recommend/answer.h"
@@ -36,12 +37,12 @@ Checked<report::Report> hand_over_report(const Flags& flags, const RecommendAnsw
   report::Report report;
   std::map<std::string, std::string> files;
   for (const std::string& name : flags.emit) {
-    RIGHTSIZE_TRY(plan::Target target, plan::parse_target(name));
+    RIGHTSIZE_TRY(launch::Target target, launch::parse_target(name));
     RIGHTSIZE_TRY(std::string text,
-                  plan::hand_over(target, answer.request, found.plans[static_cast<std::size_t>(flags.plan) - 1]));
-    files[std::string(plan::name_of(target))] = text;
-    report.blocks.emplace_back(report::Verbatim{"", std::move(text)});
+                  launch::hand_over(target, answer.request, found.plans[static_cast<std::size_t>(flags.plan) - 1]));
+    files[std::string(launch::name_of(target))] = std::move(text);
   }
+  show_only(files, report);
   report.document = document_of(answer, std::move(files));
   return report;
 }
@@ -69,7 +70,8 @@ Checked<Outcome> run(const Flags& flags) {
   std::vector<report::Report> reports;
   for (const auto& settings : workloads) {
     if (const RlWorkload rl = rl_workload(settings, flags.rl); rl.is_rl()) {
-      RIGHTSIZE_TRY(Outcome planned, plan_rl(rl, facts, {flags.emit, flags.plan, flags.plans_only}));
+      RIGHTSIZE_TRY(Outcome planned,
+                    plan_rl(rl, facts, {flags.emit, flags.plan, flags.plans_only, flags.shown.explain}));
       outcome.exit_code = std::max(outcome.exit_code, planned.exit_code);
       reports.push_back(std::move(planned.report));
       continue;

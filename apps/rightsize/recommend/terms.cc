@@ -8,7 +8,7 @@
 
 #include "base/format.h"
 #include "plan/candidates.h"
-#include "plan/hand_over_parts.h"
+#include "plan/stored_data.h"
 #include "rightsize/recommend/own.h"
 #include "rightsize/recommend/words.h"
 
@@ -150,8 +150,9 @@ std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
     std::optional<Seconds> limit;
   };
   const bool tokens = plan.tpot > Seconds{};
-  for (const Kept& slo : {Kept{"TPOT", plan.tpot, tokens ? limits.tpot : std::nullopt},
-                          Kept{tokens ? "TTFT" : "latency", plan.ttft, limits.ttft}}) {
+  for (const Kept& slo :
+       {Kept{"TPOT", plan.tpot, tokens ? limits.tpot : std::nullopt},
+        Kept{tokens ? "TTFT" : "latency", plan.ttft, limits.ttft}, Kept{"the latency", plan.answer, limits.latency}}) {
     if (!slo.limit || slo.value * plan.speed.high <= *slo.limit) continue;
     const std::string advice =
         plan.misses_if_slow          ? std::string("no number of machines would then meet it, so load-test it first")
@@ -177,16 +178,37 @@ std::string tight_memory(const plan::Request& request, const plan::Plan& plan) {
                      format_bytes(plan.fit.capacity));
 }
 
+// What the GPUs of a request without a rate can serve.
+std::string rate_sentence(const plan::Request& request, const plan::Plan& plan) {
+  if (request.work.kind != WorkKind::kServing || request.work.rate > RequestsPerSecond{}) return {};
+  return fmt::format("{} GPU{} serve{} up to {} requests/s ({} {}/s) within your limits.", plan.gpus,
+                     plan.gpus == 1 ? "" : "s", plan.gpus == 1 ? "s" : "", format_number(plan.requests_per_second, 3),
+                     format_count(std::round(plan.units_per_second)), is_one_pass(request) ? "texts" : "output tokens");
+}
+
+// How much of the prompts need not be computed, which depends on the router.
+std::string cache_sentence(const plan::Plan& plan) {
+  if (!plan.prefix_hit) return {};
+  return fmt::format("The prefix cache finds {} of the prompt tokens.",
+                     format_percent(Ratio::fraction(*plan.prefix_hit)));
+}
+
 std::string hours_sentence(const plan::Plan& plan) {
   const std::vector<int>& hours = plan.machines_by_hour;
   if (hours.empty()) return {};
   const auto [fewest, most] = std::minmax_element(hours.begin(), hours.end());
   const double mean = std::accumulate(hours.begin(), hours.end(), 0.0) / static_cast<double>(hours.size());
   const double quiet = static_cast<double>(std::count(hours.begin(), hours.end(), *fewest));
+  const std::string all = short_usd(plan.rate() * kMonth);
+  if (*fewest == 0 && hours.size() == 24)
+    return fmt::format(
+        "This assumes that the machines are off {} hours a day; running all the time, they cost {}/month.",
+        format_count(quiet), all);
   return fmt::format(
-      "That is for machines that follow the hours: {} to {} machines, {} on average, the fewest in {} of {} hours. "
-      "Machines that run all the time cost {}/month.",
-      *fewest, *most, format_number(mean, 3), format_count(quiet), hours.size(), short_usd(plan.rate() * kMonth));
+      "This assumes that machines follow the traffic: {} to {} machines, {} on average. Running all the time, they "
+      "cost "
+      "{}/month.",
+      *fewest, *most, format_number(mean, 3), all);
 }
 
 // Lengths and variations of lengths that were not given.
@@ -231,8 +253,7 @@ std::string image_assumed(const plan::Request& request) {
   if (!image.steps) parts.push_back(fmt::format("{} steps", pipeline.steps)), flags.push_back("--steps");
   if (!image.guidance) parts.push_back(pipeline.guidance ? "guidance" : "no guidance"), flags.push_back("--guidance");
   if (!image.resolution)
-    parts.push_back(fmt::format("{0} x {0} pixels", request.model.image_size * pipeline.pixels)),
-        flags.push_back("--resolution");
+    parts.push_back(fmt::format("{} pixels", resolution_of(request))), flags.push_back("--resolution");
   return parts.empty() ? std::string()
                        : fmt::format("{}: {} ({})", pipeline.frames > 0 ? "video" : "images", fmt::join(parts, ", "),
                                      fmt::join(flags, ", "));
@@ -307,7 +328,8 @@ const plan::Plan* next_gpu(const plan::Recommendation& found) {
 std::string rounded_cost(const plan::Request& request, const plan::Plan& plan) {
   const char* each = request.work.kind == WorkKind::kServing ? "/month" : "";
   const std::string cost = short_usd(plan.cost), low = short_usd(plan.cost_low), high = short_usd(plan.cost_high);
-  const bool exact = (low == cost && high == cost) || plan.misses_if_slow;  // then no high end was found
+  // Where no number of machines meets the limits at the slow end, no high end was found.
+  const bool exact = (low == cost && high == cost) || plan.misses_if_slow || !plan.interval_known;
   return exact ? cost + each : fmt::format("{}{} ({} to {})", cost, each, low, high);
 }
 
@@ -340,7 +362,8 @@ std::vector<std::string> answer_paragraphs(const plan::Request& request, const p
   const plan::Plan& first = found.plans.front();
   std::string text = answer_sentence(request, first);
   for (const std::string& sentence :
-       {hours_sentence(first), doubt_sentence(found), decision_sentence(request, found), speed_sentence(found),
+       {rate_sentence(request, first), asked_terms_sentence(request, found), hours_sentence(first),
+        doubt_sentence(found), decision_sentence(request, found), speed_sentence(found), cache_sentence(first),
         held_back_sentence(found), own_sentence(request, found), scale_sentence(request, found),
         experiment_sentence(found), sooner_sentence(request, found), levers_sentence(request, found),
         spend_sentence(request, first)})
@@ -438,7 +461,7 @@ std::string next_best_sentence(const plan::Request& request, const plan::Recomme
   else if (gpus_of(*other) != gpus_of(first))
     text += fmt::format(", {} GPUs against {}", gpus_of(*other), gpus_of(first));
   return text + fmt::format(". Within the error bars of speeds and prices, {} stays the best in {} of cases.",
-                            first.offer.gpu->name, format_percent(Ratio::fraction(found.confidence)));
+                            first.offer.gpu->name, format_percent(Ratio::fraction(found.confidence.value_or(1))));
 }
 
 }  // namespace rightsize::app

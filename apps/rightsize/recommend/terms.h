@@ -36,6 +36,9 @@ std::string sooner_sentence(const plan::Request& request, const plan::Recommenda
 // What the size of the plan means: a quote to ask for, or GPUs that hardly work. Empty in between.
 std::string scale_sentence(const plan::Request& request, const plan::Recommendation& found);
 
+// Of several terms that were asked for: those without a price, and the cost on those that do not lead; else empty.
+std::string asked_terms_sentence(const plan::Request& request, const plan::Recommendation& found);
+
 // A plan over 10 % cheaper whose price may not lead, why, and who can confirm it; empty where there is none.
 std::string held_back_sentence(const plan::Recommendation& found);
 

@@ -62,12 +62,23 @@ std::string why_first(const plan::Request& request, const Recommendation& found)
     return p.price.age && *p.price.age > days(market::kAgedDays) ? in_days(*p.price.age) : 0;
   };
   std::string why;
-  if (cheaper->job.serve.disaggregated && !first.job.serve.disaggregated)
+  const bool separated = cheaper->job.serve.disaggregated && !first.job.serve.disaggregated;
+  if (separated && cheaper->offer.gpu == first.offer.gpu)
+    return fmt::format(" {} with separate prefill and decode workers costs {}, but has a router to operate.",
+                       cheaper->offer.machine->provider == first.offer.machine->provider
+                           ? std::string("The same GPU")
+                           : "The same GPU from " + cheaper->offer.machine->provider,
+                       compare(cheaper->cost / first.cost));
+  if (separated)
     why = "needs separate prefill and decode workers";
   else if (service && used > 0.9 && plan::limit_used(request, first) < used)
     why = fmt::format("its latency is at {:.0f} % of its limit", 100 * used);
+  else if (service && cheaper->resizing > first.resizing + 0.1)
+    why = fmt::format("is {:.0f} % likely to need more machines for your limits", 100 * cheaper->resizing);
   else if (!service && request.limits.deadline && cheaper->elapsed() * cheaper->speed.high > *request.limits.deadline)
     why = "misses the deadline at the slow end of its speed";
+  else if (service && cheaper->interval_known && cheaper->cost_high > first.cost_high * 1.02)
+    why = fmt::format("would cost {} if its GPUs are slow", short_usd(cheaper->cost_high));
   else if (first.benchmarked && !cheaper->benchmarked)
     why = "has no benchmark";
   else if (first.basis < cheaper->basis)
@@ -100,7 +111,10 @@ std::string lever_words(const plan::Request& request, RequestChangeKind kind) {
 bool can_be_used(const plan::Request& request, const Plan& first, const plan::RequestChange& change) {
   switch (change.kind) {
     case RequestChangeKind::kSpot:
-      return change.plan.cost_high <= first.cost;
+      // What a service needs if its GPUs are slow is the same on any terms.
+      return (request.work.kind == WorkKind::kServing
+                  ? change.plan.cost * (change.plan.price.high / change.plan.price.likely)
+                  : change.plan.cost_high) <= first.cost;
     case RequestChangeKind::kFp4Weights:
       return change.plan.offer.gpu->peak(catalog::NumberFormat::kFp4).supported && request.job.serve.osl > 1;
     case RequestChangeKind::kInt4Weights:
@@ -132,25 +146,25 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
                          names.size() == 1 ? "is" : "are",
                          request.work.kind == WorkKind::kServing ? "latency" : "speed", why_first(request, found));
     }
-    case plan::Decision::kClear: {
-      const auto next = std::find_if(found.plans.begin(), found.plans.end(), [&](const Plan& plan) {
-        return plan.offer.gpu != first.offer.gpu && !plan.extrapolated && plan.price.may_lead();
-      });
-      if (next == found.plans.end()) return {};  // there was no choice
-      constexpr double kClear = 0.8;             // below this, the ranges of speeds and prices overlap too much
-      // A service that is too slow for its limits needs more machines.
-      const bool grows = request.work.kind == WorkKind::kServing && first.cost_high > next->cost;
-      const bool clear = found.confidence >= kClear && !grows;
-      const char* verdict = clear ? "Clear winner" : found.confidence >= 0.5 ? "Ahead" : "Best estimate, but uncertain";
-      const std::string doubt = clear ? ""
-                                : found.confidence >= kClear
-                                    ? "; at the slow end of its speed the first costs more"
-                                    : fmt::format("; {:.0f} % likely to stay the cheapest", 100 * found.confidence);
-      return fmt::format("{}: the next GPU{}, {}, costs {}{}.", verdict, left_out_sooner(found, *next),
-                         next->offer.gpu->name, compare(next->cost / first.cost), doubt);
-    }
+    default:
+      break;
   }
-  return {};
+  const Plan* next = found.rival();
+  if (next == nullptr) return {};  // there was no choice
+  const plan::Decision decision = found.decision();
+  const double confidence = found.confidence.value_or(1);
+  const char* verdict = decision == plan::Decision::kClear   ? "Clear winner"
+                        : decision == plan::Decision::kAhead ? "Ahead"
+                                                             : "Best estimate, but uncertain";
+  std::string doubt;
+  if (decision != plan::Decision::kClear)
+    doubt = confidence < 0.8 ? fmt::format("; {:.0f} % likely to be the cheapest in the end", 100 * confidence)
+            : first.resizing > 0.2
+                ? fmt::format("; {:.0f} % likely to need more machines for your limits", 100 * first.resizing)
+                : fmt::format("; its price is {:.0f} days old", in_days(*first.price.age));
+  return fmt::format("{}: the next GPU{}, {}, costs {}{}.", found.confidence ? verdict : "Cheapest",
+                     left_out_sooner(found, *next), next->offer.gpu->name, compare(next->cost / first.cost), doubt) +
+         why_first(request, found);
 }
 
 std::string speed_sentence(const Recommendation& found) {
@@ -230,6 +244,22 @@ std::string sooner_sentence(const plan::Request& request, const Recommendation& 
                      short_usd(best->cost), std::abs(more - 1) < 0.005 ? "" : ", " + compare(more));
 }
 
+std::string asked_terms_sentence(const plan::Request& request, const Recommendation& found) {
+  const char* each = request.work.kind == WorkKind::kServing ? "/month" : "";
+  std::vector<std::string> parts, missing;
+  for (const std::string& terms : found.missing_terms)
+    missing.push_back(terms_words(catalog::parse_purchase(terms).value_or(Purchase::kOnDemand)));
+  for (const Plan& p : found.other_terms)
+    parts.push_back(fmt::format("{}: {} x {} from {}, {}{}, {}", terms_words(p.offer.price->purchase), p.gpus,
+                                p.offer.gpu->name, p.offer.machine->provider, short_usd(p.cost), each,
+                                compare(p.cost / found.plans.front().cost)));
+  std::string text;
+  if (!missing.empty()) text = fmt::format("No {} price on file for your choices.", fmt::join(missing, " or "));
+  if (!parts.empty())
+    text += fmt::format("{}On the other terms you asked for: {}.", text.empty() ? "" : " ", fmt::join(parts, "; "));
+  return text;
+}
+
 std::string scale_sentence(const plan::Request& request, const Recommendation& found) {
   constexpr int kManyGpus = 64;
   constexpr double kLittleLoad = 0.05;
@@ -252,9 +282,12 @@ std::string scale_sentence(const plan::Request& request, const Recommendation& f
 }
 
 std::string unpriced_words(const plan::Request& request, const Recommendation& found) {
-  if (found.unpriced.empty()) return {};
   std::vector<std::string> terms;
   for (const Purchase purchase : request.filter.purchases) terms.push_back(terms_words(purchase));
+  const bool nothing = !terms.empty() && found.missing_terms.size() == terms.size();
+  if (found.unpriced.empty() && nothing)
+    return fmt::format("no {} price on file for your choices", fmt::join(terms, " or "));
+  if (found.unpriced.empty()) return {};
   const std::vector<std::string>& regions = request.filter.regions;
   return fmt::format("no {}price on file for {}{}", terms.empty() ? "" : fmt::format("{} ", fmt::join(terms, " or ")),
                      list_of_names(found.unpriced),

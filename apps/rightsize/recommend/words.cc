@@ -36,6 +36,8 @@ std::string limits_of(const plan::Request& request) {
                         format_duration(*limits.ttft));
   }
   if (limits.tpot) text += fmt::format(", p{} TPOT {}", percentile_of(request), format_duration(*limits.tpot));
+  if (limits.latency)
+    text += fmt::format(", p{} of whole answers {}", percentile_of(request), format_duration(*limits.latency));
   return text;
 }
 
@@ -94,24 +96,8 @@ std::string picture_of(const plan::Request& request) {
   const model::ImagePipeline& usual = *request.model.pipeline;
   const model::ImageSettings& image = request.job.image;
   const int frames = image.frames.value_or(usual.frames);
-  const std::int64_t side = request.model.image_size * usual.pixels;
-  return fmt::format("{}{}, {} steps", frames > 0 ? fmt::format("{} frames, ", frames) : "",
-                     image.resolution ? fmt::format("{}x{}", image.resolution->width, image.resolution->height)
-                                      : fmt::format("{0}x{0}", side),
+  return fmt::format("{}{}, {} steps", frames > 0 ? fmt::format("{} frames, ", frames) : "", resolution_of(request),
                      image.steps.value_or(usual.steps));
-}
-
-// "Generate 2,000 videos (81 frames, 1280x720, 50 steps) with wan2.1", "Process 200 M texts of 300 tokens with bge".
-std::string describe_items(const plan::Request& request) {
-  const double items = request.work.amount;
-  const std::string many = items < 1e6 ? format_count(items) : format_magnitude(items);
-  const std::string with = request.model.name.empty() ? "" : " with " + request.model.name;
-  if (const std::string picture = picture_of(request); !picture.empty())
-    return fmt::format("Generate {} {} ({}){}", many, request.model.pipeline->frames > 0 ? "videos" : "images", picture,
-                       with);
-  const bool texts = answers_at_once(request) && request.model.image_size == 0;
-  if (texts && !with.empty()) return fmt::format("Process {} texts of {} tokens{}", many, request.job.sequence, with);
-  return fmt::format("Process {} requests{}", many, with);
 }
 
 // Encoders by the name that was typed: a reranker has the shape of an embedding model.
@@ -145,9 +131,25 @@ std::string lengths_of(const plan::Request& request) {
   if (is_one_pass(request))
     return ", one pass over " +
            tokens_shown(request.job.serve.isl, work.isl_variation, work.isl_varies_as_usual, " tokens");
-  return fmt::format(", {}, {}",
+  const std::int64_t images = request.job.image.tokens;
+  return fmt::format(", {}{}, {}",
                      tokens_shown(request.job.serve.isl, work.isl_variation, work.isl_varies_as_usual, " tokens in"),
+                     images > 0 ? fmt::format(" ({} of them images)", count(images)) : "",
                      tokens_shown(request.job.serve.osl, work.osl_variation, work.osl_varies_as_usual, " out"));
+}
+
+// "Generate 2,000 videos (81 frames, 1280x720, 50 steps) with wan2.1", "Process 200 M texts of 300 tokens with bge".
+std::string describe_items(const plan::Request& request) {
+  const double items = request.work.amount;
+  const std::string many = items < 1e6 ? format_count(items) : format_magnitude(items);
+  const std::string with = request.model.name.empty() ? "" : " with " + request.model.name;
+  if (const std::string picture = picture_of(request); !picture.empty())
+    return fmt::format("Generate {} {} ({}){}", many, request.model.pipeline->frames > 0 ? "videos" : "images", picture,
+                       with);
+  const bool texts = answers_at_once(request) && request.model.image_size == 0;
+  if (texts && !with.empty()) return fmt::format("Process {} texts of {} tokens{}", many, request.job.sequence, with);
+  return fmt::format("Process {} requests{}{}{}", many, with, format_of(request),
+                     request.work.is_measured() || answers_at_once(request) ? "" : lengths_of(request));
 }
 
 std::string bound_sentence(const plan::Plan& plan) {
@@ -187,6 +189,14 @@ std::string against_first(const plan::Plan& plan, const plan::Plan& first) {
 }
 
 }  // namespace
+
+std::string resolution_of(const plan::Request& request) {
+  const model::ModelShape& model = request.model;
+  const auto pixels = [&](int side) { return side * static_cast<std::int64_t>(model.pipeline->pixels); };
+  if (const auto& given = request.job.image.resolution) return fmt::format("{}x{}", given->width, given->height);
+  return fmt::format("{}x{}", pixels(model.image_size),
+                     pixels(model.image_height > 0 ? model.image_height : model.image_size));
+}
 
 WorkUnit work_unit(const plan::Request& request) {
   if (request.work.kind == WorkKind::kOffline || answers_at_once(request)) return WorkUnit::kRequests;
@@ -272,6 +282,7 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
       {"4-bit weights (NVFP4, MXFP4)", "a few percent on hard tasks; check your own", ""},
       {"twice the TTFT limit", "answers start later", ""},
       {"twice the TPOT limit", "answers come more slowly", ""},
+      {"twice the latency limit", "answers take longer", ""},
       {"twice the deadline", "done later", ""},
       {"spot machines", "interrupted now and then; the cost includes the repeated work", ""},
       {"on-demand machines", "no commitment", ""},
@@ -424,13 +435,14 @@ std::string describe_request(const plan::Request& request) {
                          limits_of(request));
     case WorkKind::kServing: {
       const double rate = in_requests_per_s(request.work.rate);
-      return fmt::format("Serve {}{}{}{}{}{}{}", model, format_of(request), engine_of(request),
-                         request.work.sessions
-                             ? fmt::format(" for {} users in conversation (about {} requests/s)",
-                                           format_count(request.work.sessions->users), format_number(rate))
-                         : rate > 0 ? fmt::format(" at {} request{}/s", format_number(rate), rate == 1 ? "" : "s")
-                                    : " at the lowest cost per token",
-                         hours_of(request), lengths_of(request), limits_of(request));
+      return fmt::format(
+          "Serve {}{}{}{}{}{}{}", model, format_of(request), engine_of(request),
+          request.work.sessions ? fmt::format(" for {} users in conversation (about {} requests/s)",
+                                              format_count(request.work.sessions->users), format_number(rate))
+          : rate > 0            ? fmt::format(" at {} request{}/s", format_number(rate), rate == 1 ? "" : "s")
+          : request.limits.gpus ? fmt::format(" as fast as {} allow", plural(*request.limits.gpus, "GPU"))
+                                : std::string(" at the lowest cost per token"),
+          hours_of(request), lengths_of(request), limits_of(request));
     }
     case WorkKind::kOffline:
       if (!request.work.profiled_gpu.empty()) {
@@ -496,7 +508,7 @@ std::string describe_margins(const plan::Request& request, const plan::Plan& pla
 std::string describe_cost(const plan::Request& request, const plan::Plan& plan) {
   const char* each = request.work.kind == WorkKind::kServing ? "/month" : "";
   const std::string cost = format_usd(plan.cost), low = format_usd(plan.cost_low), high = format_usd(plan.cost_high);
-  if (low == cost && high == cost) return cost + each;
+  if ((low == cost && high == cost) || !plan.interval_known) return cost + each;
   return fmt::format("{}{} ({} to {})", cost, each, low, high);
 }
 

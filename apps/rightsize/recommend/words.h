@@ -23,6 +23,9 @@ std::string_view unit_of(const plan::Request& request);  // "tokens", "images", 
 int percentile_of(const plan::Request& request);
 
 // "Train llama-2-7b on 1 B tokens within 14 d", "Serve llama-3.1-70b at 20 requests/s".
+// "1280x720": the pixels of an image or a video that is generated, as given or the model's own.
+std::string resolution_of(const plan::Request& request);
+
 std::string describe_request(const plan::Request& request);
 
 // "2 x p5.48xlarge (8 x h100-sxm) from aws".

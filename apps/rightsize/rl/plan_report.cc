@@ -9,6 +9,7 @@
 #include "market/price_book.h"
 #include "plan/read_request.h"
 #include "report/fields.h"
+#include "rightsize/input/emitted.h"
 #include "rightsize/input/named_gpu.h"
 #include "rl/files.h"
 #include "rl/search.h"
@@ -34,8 +35,8 @@ struct RlPlanView {
 const Fields<rl::Phase> kPlanPhaseFields = {
     {"name", "the phase", [](const rl::Phase& p) { return rl::name_of(p.kind); },
      one_of({"generate", "log_prob", "reward", "update", "sync"})},
-    {"seconds", "from its begin to its end", &rl::Phase::time},
-    {"exposed_seconds", "what it adds to the step", &rl::Phase::exposed},
+    {"seconds", "time", "from its begin to its end", &rl::Phase::time},
+    {"exposed_seconds", "adds to the step", "what it adds to the step", &rl::Phase::exposed},
 };
 
 struct TrainerSizes {
@@ -57,6 +58,21 @@ std::string offload_words(const rl::RlMemory& memory) {
   for (const rl::Offload offload : memory.offloads)
     words += (words.empty() ? "" : ", ") + std::string(rl::name_of(offload));
   return words;
+}
+
+// "trainer tp 2, pp 1, micro-batch 4; engine tp 2 in bf16, 2 replicas; engine and reference offloaded to the host".
+std::string settings_words(const RlPlan& plan) {
+  const rl::RlJob& job = plan.job;
+  const model::Parallelism& p = job.train.parallel;
+  std::string text = fmt::format("trainer tp {}", p.tensor);
+  for (const auto& [name, size] : {std::pair{"pp", p.pipeline}, {"cp", p.context}, {"ep", p.expert}})
+    if (size > 1) text += fmt::format(", {} {}", name, size);
+  text += fmt::format("; engine tp {} in {}, {} replica{}", job.rollout.parallel.tensor,
+                      model::name_of(job.rollout.precision), format_count(plan.step.replicas),
+                      plan.step.replicas == 1 ? "" : "s");
+  if (!plan.memory.offloads.empty())
+    text += fmt::format("; {} in host memory between phases", offload_words(plan.memory));
+  return text;
 }
 
 std::vector<std::string> caveats_of(const RlPlanView& v) {
@@ -129,15 +145,20 @@ const Fields<RlPlanView> kPlanFields = {
      one_of({"fits", "tight", "no"})},
     {"offload?", "what must leave the GPUs while other phases run",
      [](const RlPlanView& v) { return offload_words(v.plan.memory); }},
+    {"settings", "parallel sizes, number format and offloads in words",
+     [](const RlPlanView& v) { return settings_words(v.plan); }},
     {"basis", "what the speeds are based on", [](const RlPlanView& v) { return v.plan.step.basis; },
      one_of({"measured", "calibrated", "transferred", "specification"})},
     {"caveats", "what to know before ordering", caveats_of},
 };
 
 std::string_view words_of(RlChange::Kind kind) {
-  constexpr std::string_view kWords[] = {
-      "twice the samples",          "answers half as long", "own GPUs for the engine, one step off-policy",
-      "trainer and engine in turn", "engine in fp8",        "answers of more steps in flight"};
+  constexpr std::string_view kWords[] = {"twice the samples",
+                                         "answers half as long",
+                                         "separate GPUs for generation, one step off-policy",
+                                         "training and generation on the same GPUs",
+                                         "engine in fp8",
+                                         "answers of more steps in flight"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 
@@ -168,8 +189,8 @@ std::vector<int> close_plans(const RlPlansView& v) {
   constexpr double kClose = 1.05;
   std::vector<int> ranks;
   for (const RlPlanView& view : views_of(v)) {
-    if (view.rank > 1 && view.plan.priced.cost <= v.found.plans.front().priced.cost * kClose &&
-        view.plan.priced.price->may_lead())
+    if (view.offer().gpu != v.found.plans.front().priced.offer->gpu &&
+        view.plan.priced.cost <= v.found.plans.front().priced.cost * kClose && view.plan.priced.price->may_lead())
       ranks.push_back(view.rank);
   }
   return ranks;
@@ -202,7 +223,7 @@ const report::Document<RlPlansView> kPlansDocument("recommend-rl", "What to rent
 
 std::string where(const RlPlan& plan) {
   const rl::Layout& layout = plan.job.layout;
-  if (!layout.split) return "trainer and engine take turns";
+  if (!layout.split) return "training and generation share the GPUs";
   const std::string late = plan.job.async == 1  ? ", one step off-policy"
                            : plan.job.async > 0 ? fmt::format(", {} steps off-policy", format_number(plan.job.async))
                                                 : "";
@@ -244,16 +265,64 @@ std::string verdict_line(const RlPlansView& v) {
     const std::string text =
         fmt::format("{} x {} ({})", plan.job.layout.gpus(), plan.priced.offer->gpu->name, format_usd(plan.priced.cost));
     if (plan.priced.cost < first.priced.cost && plan.priced.is_extrapolated()) cheaper.push_back(text);
-    if (&plan != &first && plan.priced.cost >= first.priced.cost && plan.priced.cost <= first.priced.cost * 1.05)
+    const bool other = plan.priced.offer->gpu != first.priced.offer->gpu;
+    if (other && plan.priced.cost >= first.priced.cost && plan.priced.cost <= first.priced.cost * 1.05)
       near.push_back(text);
   }
-  std::string line = near.empty() ? "No other plan is within 5 %."
+  std::string line = near.empty() ? "No other GPU is within 5 %."
                                   : fmt::format("Close call: within 5 % is {}.", fmt::join(near, ", "));
   if (!cheaper.empty()) line += fmt::format(" Cheaper, but without a benchmark: {}.", fmt::join(cheaper, ", "));
   return line + price();
 }
 
-report::Report plans_report(const RlPlansView& v) {
+// What costs a tenth less for the same answers.
+std::string levers_line(const RlPlansView& v) {
+  constexpr double kWorthALine = 0.9;
+  using Kind = RlChange::Kind;
+  std::vector<std::string> parts;
+  const Usd cost = v.found.plans.front().priced.cost;
+  for (const RlChange& change : v.found.changes) {
+    const bool less_work = change.kind == Kind::kMoreSamples || change.kind == Kind::kShorterAnswers;
+    if (less_work || change.cost > cost * kWorthALine) continue;
+    parts.push_back(fmt::format("{} {}, {:.0f} % less ({})", words_of(change.kind), format_usd(change.cost),
+                                100 * (1 - change.cost / cost), change.flags));
+  }
+  return parts.empty() ? std::string() : fmt::format("\nTo pay less: {}.", fmt::join(parts, "; "));
+}
+
+// What the speeds and prices of the plans in the table are based on.
+std::string evidence_line(const RlPlansView& v) {
+  std::vector<std::string> speeds, ages;
+  for (const RlPlan& plan : v.found.plans) {
+    speeds.emplace_back(plan.priced.is_extrapolated() ? "no benchmark" : perf::name_of(plan.step.basis));
+    ages.push_back(plan.priced.price->age ? fmt::format("{:.0f}", in_days(*plan.priced.price->age)) : "-");
+  }
+  return fmt::format("Speed by plan: {}. Age of prices by plan: {} days.", fmt::join(speeds, ", "),
+                     fmt::join(ages, ", "));
+}
+
+// What --explain adds: where a step, and the time that is paid for, go.
+void add_details(report::Report& report, const RlPlansView& v) {
+  const RlPlan& first = v.found.plans.front();
+  report.show("Phases of a step",
+              table_of(kPlanPhaseFields, first.step.phases, {"name", "seconds", "exposed_seconds"}));
+  const market::RunningTime& time = first.priced.time;
+  report.say(fmt::format("Paid time: {} of work, {} start-up, {} checkpoints, {} restarts and repeated work.",
+                         format_duration(time.work), format_duration(time.startup), format_duration(time.saving),
+                         format_duration(time.redoing)));
+  std::vector<std::string> memory;
+  for (const rl::PhaseMemory& phase : first.memory.phases)
+    memory.push_back(fmt::format("{} {} of {}", rl::name_of(phase.kind), format_bytes(phase.need.device),
+                                 format_bytes(phase.fit.capacity)));
+  report.say(fmt::format("Memory of the fullest GPU: {}.", fmt::join(memory, ", ")));
+  if (!v.found.changes.empty())
+    report.show("What would change on the first plan's machines",
+                table_of(kChangeFields, v.found.changes,
+                         {report::renamed("what", "change"), "flags", "step_seconds", report::renamed("hours", "time"),
+                          report::renamed("usd_total", "cost")}));
+}
+
+report::Report plans_report(const RlPlansView& v, bool explain) {
   report::Report report;
   const std::optional<Seconds> deadline = v.request.request.limits.deadline;
   report.title = fmt::format("Reinforcement learning: {}{}", describe_rl(v.input),
@@ -267,26 +336,23 @@ report::Report plans_report(const RlPlansView& v) {
     return report;
   }
   report.say(headline(v));
-  report.say(verdict_line(v));
+  report.say(verdict_line(v) + levers_line(v));
   const RlPlanView first{v.request, v.found.plans.front(), 1};
-  std::string notes = fmt::format("Idle share of the GPUs: {}.", format_percent(Ratio::fraction(first.plan.step.idle)));
-  if (!first.plan.memory.offloads.empty())
-    notes += fmt::format(" Offload to host memory between phases: {}.", offload_words(first.plan.memory));
+  std::string notes = fmt::format("Settings: {}. Idle share of the GPUs: {}.", settings_words(first.plan),
+                                  format_percent(Ratio::fraction(first.plan.step.idle)));
   if (first.plan.last_step)
     notes += fmt::format(" Answers grow: the first step takes {}, the last one {}.",
                          format_duration(*first.plan.first_step), format_duration(*first.plan.last_step));
-  for (const std::string& caveat : caveats_of(first)) notes += "\nnote: " + caveat;
+  if (const auto caveats = caveats_of(first); !caveats.empty())
+    notes += fmt::format("\nCaveats: {}.", fmt::join(caveats, "; "));
   if (!v.assumed.empty()) notes += fmt::format("\nAssumed: {}.", fmt::join(v.assumed, "; "));
   report.say(std::move(notes));
   report.show("Plans",
               table_of(kPlanFields, views_of(v),
                        {"rank", "provider", "instance", "purchase", "gpu", "gpus", "layout", "step_seconds",
                         "idle_share", report::renamed("hours", "time"), report::renamed("usd_total", "cost")}));
-  if (!v.found.changes.empty())
-    report.show("What would change on the first plan's machines",
-                table_of(kChangeFields, v.found.changes,
-                         {report::renamed("what", "change"), "flags", "step_seconds", report::renamed("hours", "time"),
-                          report::renamed("usd_total", "cost")}));
+  report.say(evidence_line(v));
+  if (explain) add_details(report, v);
   return report;
 }
 
@@ -436,12 +502,8 @@ Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const R
   for (const std::string& name : options.emit) {
     RIGHTSIZE_TRY(files[name], rl::file_for(name, request, found.plans[wanted - 1]));
   }
-  report::Report report = plans_report({input, request, found, files, assumed_in(workload, read)});
-  if (!files.empty()) {
-    report.title.clear();  // so that the output is the file
-    report.blocks.clear();
-    for (const auto& [name, text] : files) report.blocks.emplace_back(report::Verbatim{"", text});
-  }
+  report::Report report = plans_report({input, request, found, files, assumed_in(workload, read)}, options.explain);
+  show_only(files, report);
   return Outcome{std::move(report), found.plans.empty() ? kNoFeasibleAnswer : 0};
 }
 

@@ -13,6 +13,7 @@ struct RlPlanOptions {
   std::vector<std::string> emit;  // names of files to write instead of the report
   int plan = 1;                   // the plan they are for
   bool plans_only = false;        // without what would change
+  bool explain = false;           // with the phases of a step and what the hours are spent on
 };
 
 // A workload of `recommend`, with the settings that only --job rl has apart.

@@ -7,7 +7,7 @@
 #include "live_service/description.h"
 #include "live_service/read_server.h"
 #include "live_service/right_size.h"
-#include "plan/hand_over.h"
+#include "launch/hand_over.h"
 #include "rightsize/decisions/input.h"
 #include "rightsize/input/price_flag.h"
 #include "rightsize/input/server_flags.h"

@@ -113,7 +113,7 @@ Checked<std::string> emitted(const ServiceInput& input, const SizedService& one,
       all += live_service::scaling_file(name, one.reading, *plan, server);
       continue;
     }
-    const Result<plan::Target> target = plan::parse_target(name);
+    const Result<launch::Target> target = launch::parse_target(name);
     if (!target)
       return fail(Error(target.error()).with_hint("rightsize service also writes keda, hpa, deployment and portfolio"));
     if (!plan->move || !one.sized->request) {
@@ -121,7 +121,7 @@ Checked<std::string> emitted(const ServiceInput& input, const SizedService& one,
           bad_input(fmt::format("the best plan uses the current machines, so there is nothing to rent for {}", name))
               .with_hint("use --emit deployment for the change, keda or hpa for scaling")));
     }
-    RIGHTSIZE_TRY(const std::string text, plan::hand_over(*target, *one.sized->request, *plan->move));
+    RIGHTSIZE_TRY(const std::string text, launch::hand_over(*target, *one.sized->request, *plan->move));
     all += text;
   }
   return all;

@@ -146,6 +146,10 @@ void WorkWriter::split_latency() {
                                        format_count(tokens)));
       continue;
     }
+    if (has("--latency-slo")) {  // judged as a whole
+      parts.push_back(limit);
+      continue;
+    }
     const auto stated = std::find_if(said_.limits.begin(), said_.limits.end(),
                                      [](const LatencyLimit& other) { return other.metric == LatencyMetric::kTtft; });
     if (stated != said_.limits.end() && stated->most < limit.most) {  // what the first token leaves for the others
@@ -171,7 +175,9 @@ void WorkWriter::split_latency() {
 void WorkWriter::put_slo_flags() {
   split_latency();
   for (const LatencyLimit& limit : said_.limits) {
-    const std::string flag = limit.metric == LatencyMetric::kTtft ? "--ttft-slo" : "--tpot-slo";
+    const std::string flag = limit.metric == LatencyMetric::kTtft   ? "--ttft-slo"
+                             : limit.metric == LatencyMetric::kTpot ? "--tpot-slo"
+                                                                    : "--latency-slo";
     std::erase_if(out_.words, [&](const std::string& word) { return word.starts_with(flag + "="); });
     put(flag, limit.text);
   }
@@ -273,6 +279,7 @@ void WorkWriter::assume_work() {
   if (said_.job == "transcribe") return assume("--audio-hours", "1000", "no amount of audio was given");
   if (given("--job").empty() && said_.job.empty()) put("--job", "serve");
   if (offline) return assume("--items", "1M", "no amount of work was given");
+  if (!given("--gpus").empty()) return;  // the most that these serve
   assume("--rate", "1/s", "no traffic was given; for training, add --job train --tokens 1B");
 }
 

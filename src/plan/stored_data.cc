@@ -1,31 +1,17 @@
-#include "plan/hand_over_parts.h"
+#include "plan/stored_data.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "base/csv.h"
+#include "base/embedded.h"
 #include "base/format.h"
-#include "plan/hand_over_facts.h"
-#include "plan/startup.h"
+#include "base/text.h"
 
 namespace rightsize::plan {
 namespace {
-
-// The time of a part that running_time() counts as lost on an interruption, at most ten minutes.
-Seconds counted_length(const Request& request, const Plan& plan) {
-  constexpr Seconds kLongest = seconds(600), kOverhead = seconds(1);
-  const market::JobAssumptions assumed = assumptions_on(request, perf::work_of(request.model), *plan.offer.gpu);
-  const double per_hour = (is_spot(plan) ? assumed.spot_interruptions_per_hour : 0) +
-                          assumed.failures_per_gpu_hour * gpus_used_per_machine(plan);
-  return per_hour > 0 ? std::min(kLongest, market::checkpoint_interval(kOverhead, hours(1 / per_hour))) : kLongest;
-}
-
-// Two significant digits, rounded down.
-std::int64_t round_number(double items) {
-  const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(std::max(1.0, items))) - 1));
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(items / unit) * unit));
-}
 
 constexpr double kTextBytesPerToken = 5, kRequestBytes = 300;  // English text, and the JSON around it
 
@@ -37,8 +23,10 @@ double picture_bytes(const Request& request) {
   constexpr double kPngBytesPerPixel = 1.5, kVideoBytesPerPixel = 0.02;
   const model::ModelShape& model = request.model;
   const auto size = request.job.image.resolution;
-  const double side = static_cast<double>(model.image_size);
-  const double pixels = size ? static_cast<double>(size->width) * static_cast<double>(size->height) : side * side;
+  const double each = model.pipeline ? model.pipeline->pixels : 1;
+  const double width = each * model.image_size, height = each * std::max(model.image_height, 0);
+  const double pixels = size ? static_cast<double>(size->width) * static_cast<double>(size->height)
+                             : width * (height > 0 ? height : width);
   const int frames = request.job.image.frames.value_or(model.pipeline ? model.pipeline->frames : 0);
   return frames > 1 ? pixels * frames * kVideoBytesPerPixel : pixels * kPngBytesPerPixel;
 }
@@ -64,21 +52,6 @@ DataSize item_size(const Request& request) {
 
 }  // namespace
 
-Parts parts_of(const Request& request, const Plan& plan) {
-  constexpr Seconds kShortest = seconds(60);  // shorter ones cost more in files than they save
-  const double each = plan.units_per_second / std::max(1, plan.replicas);
-  Parts parts;
-  // A script works batch by batch, and a part has at least one.
-  const std::int64_t batch = needs_code(request) ? std::max<std::int64_t>(1, plan.job.batch) : 1;
-  if (!needs_code(request)) parts.in_flight = seconds(plan.running / each);
-  const Seconds length = std::max(kShortest, counted_length(request, plan) - parts.in_flight);
-  parts.items = std::max(batch, round_number(in_seconds(length) * each));
-  parts.count =
-      std::max<std::int64_t>(1, std::llround(std::ceil(request.work.amount / static_cast<double>(parts.items))));
-  parts.length = seconds(static_cast<double>(parts.items) / each);
-  return parts;
-}
-
 DataSize data_size(const Request& request) {
   if (request.work.kind != WorkKind::kOffline || request.work.is_measured()) return {};
   const DataSize each = item_size(request);
@@ -92,6 +65,31 @@ std::string describe_data(const Request& request, const Plan& plan) {
   return fmt::format("about {} in and {} out, with {} in the cost (--storage)", format_bytes(size.in),
                      format_bytes(size.out),
                      stored > Bytes{} ? "storage of " + format_bytes(stored) : std::string("no storage"));
+}
+
+SkyPilotCloud skypilot_cloud(std::string_view provider) {
+  static const Csv kClouds = *Csv::parse("data/skypilot_clouds.csv", std::string(embedded_file("skypilot_clouds.csv")));
+  for (const CsvRow& row : kClouds.rows()) {
+    if (kClouds.cell(row, "provider") != provider) continue;
+    const auto is = [&](const char* column) { return kClouds.cell(row, column) == "yes"; };
+    SkyPilotCloud cloud{std::string(kClouds.cell(row, "infra")),
+                        is("nodes"),
+                        is("buckets"),
+                        is("volumes"),
+                        is("spot"),
+                        is("docker"),
+                        is("ports"),
+                        is("autodown"),
+                        {}};
+    for (std::string_view word : split_list(kClouds.cell(row, "network"), ' ')) cloud.network.emplace_back(word);
+    return cloud;
+  }
+  return {};
+}
+
+bool keeps_results(const market::Offer& offer) {
+  const SkyPilotCloud cloud = skypilot_cloud(offer.machine->provider);
+  return cloud.buckets || cloud.volumes;
 }
 
 }  // namespace rightsize::plan

@@ -1,4 +1,4 @@
-#include "plan/hand_over.h"
+#include "launch/hand_over.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,10 +10,11 @@
 #include "base/embedded.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "plan/hand_over_facts.h"
+#include "launch/hand_over_facts.h"
 #include "plan/layouts.h"
+#include "plan/stored_data.h"
 
-namespace rightsize::plan {
+namespace rightsize::launch {
 namespace {
 
 using hand_over::Facts;
@@ -102,7 +103,7 @@ Result<std::string> kubernetes(const Request& request, const Plan& plan) {
     return hand_over::fill_in("kubernetes/worker_pools.yaml", facts);
   }
   if (is_served(request)) {
-    facts.set("pod_gpus", replica_gpus(plan.job)).set("answers", true);
+    facts.set("pod_gpus", plan::replica_gpus(plan.job)).set("answers", true);
     if (!plan.machines_by_hour.empty()) add_schedule(facts, plan);
     add_work(facts, request, plan, {"0", "localhost", 1});
     return hand_over::fill_in("kubernetes/plan_deployment.yaml", facts);
@@ -113,7 +114,7 @@ Result<std::string> kubernetes(const Request& request, const Plan& plan) {
       .set("pods_talk", training && pods > 1)
       .set("restarts", kRestarts * pods)
       .set("storage_gb", storage_gb(request, plan))
-      .set("pod_gpus", training ? gpus_used_per_machine(plan) : replica_gpus(plan.job));
+      .set("pod_gpus", training ? gpus_used_per_machine(plan) : plan::replica_gpus(plan.job));
   add_work(facts, request, plan, {"$JOB_COMPLETION_INDEX", name + "-0." + name, 1});
   return hand_over::fill_in("kubernetes/job.yaml", facts);
 }
@@ -132,41 +133,14 @@ std::string skypilot_accelerator(const catalog::Machine& machine) {
   return upper.find('-') == std::string::npos ? upper : machine.gpu;
 }
 
-// What SkyPilot can do on a provider's machines: a row of data/skypilot_clouds.csv.
-struct SkyPilotCloud {
-  std::string infra;  // empty: a Kubernetes cluster of the provider
-  bool nodes = true, buckets = true, volumes = true, spot = true, docker = true, ports = true, autodown = true;
-  std::vector<std::string> network;  // where network_tier: best is accepted
-};
-
-SkyPilotCloud skypilot_cloud(std::string_view provider) {
-  static const Csv kClouds = *Csv::parse("data/skypilot_clouds.csv", std::string(embedded_file("skypilot_clouds.csv")));
-  for (const CsvRow& row : kClouds.rows()) {
-    if (kClouds.cell(row, "provider") != provider) continue;
-    const auto is = [&](const char* column) { return kClouds.cell(row, column) == "yes"; };
-    SkyPilotCloud cloud{std::string(kClouds.cell(row, "infra")),
-                        is("nodes"),
-                        is("buckets"),
-                        is("volumes"),
-                        is("spot"),
-                        is("docker"),
-                        is("ports"),
-                        is("autodown"),
-                        {}};
-    for (std::string_view word : split_list(kClouds.cell(row, "network"), ' ')) cloud.network.emplace_back(word);
-    return cloud;
-  }
-  return {};
-}
-
-bool takes_best_network(const SkyPilotCloud& cloud, const std::string& accelerator, const std::string& instance) {
+bool takes_best_network(const plan::SkyPilotCloud& cloud, const std::string& accelerator, const std::string& instance) {
   return std::any_of(cloud.network.begin(), cloud.network.end(), [&](const std::string& word) {
     return word == "any" || word == accelerator || (word.ends_with('.') && instance.starts_with(word));
   });
 }
 
 // What SkyPilot would refuse, with another way to run the plan.
-Result<> check_skypilot(const SkyPilotCloud& cloud, const Request& request, const Plan& plan) {
+Result<> check_skypilot(const plan::SkyPilotCloud& cloud, const Request& request, const Plan& plan) {
   const std::string& provider = plan.offer.machine->provider;
   const auto refused = [&](std::string_view what) {
     return fail(bad_input(fmt::format("SkyPilot {} on {}", what, provider))
@@ -182,7 +156,7 @@ Result<> check_skypilot(const SkyPilotCloud& cloud, const Request& request, cons
 
 Result<std::string> skypilot(const Request& request, const Plan& plan) {
   const catalog::Machine& machine = *plan.offer.machine;
-  const SkyPilotCloud cloud = skypilot_cloud(machine.provider);
+  const plan::SkyPilotCloud cloud = plan::skypilot_cloud(machine.provider);
   if (Result<> possible = check_skypilot(cloud, request, plan); !possible) return fail(possible.error());
   const bool rents = !cloud.infra.empty();
   const std::string& region = plan.offer.price->region;
@@ -325,15 +299,6 @@ Result<> check_span(Target target, const Request& request, const Plan& plan) {
   return {};
 }
 
-}  // namespace
-
-bool keeps_results(const market::Offer& offer) {
-  const SkyPilotCloud cloud = skypilot_cloud(offer.machine->provider);
-  return cloud.buckets || cloud.volumes;
-}
-
-namespace {
-
 constexpr std::string_view kTargets[] = {"skypilot", "kubernetes", "karpenter", "slurm", "terraform", "triton"};
 
 }  // namespace
@@ -362,4 +327,4 @@ Result<std::string> hand_over(Target target, const Request& request, const Plan&
   return kWriters[static_cast<int>(target)](request, plan);
 }
 
-}  // namespace rightsize::plan
+}  // namespace rightsize::launch

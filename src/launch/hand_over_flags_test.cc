@@ -12,14 +12,16 @@
 #include "base/embedded.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "launch/hand_over.h"
+#include "launch/hand_over_facts.h"
 #include "plan/candidates.h"
-#include "plan/hand_over.h"
-#include "plan/hand_over_facts.h"
 #include "plan/layouts.h"
 #include "plan/test_requests.h"
 
-namespace rightsize::plan {
+namespace rightsize::launch {
 namespace {
+
+using namespace plan;  // NOLINT(google-build-using-namespace)
 
 using ::testing::HasSubstr;
 
@@ -415,4 +417,4 @@ TEST(HandOverFiles, AgreeWithTheirPlans) {
 }
 
 }  // namespace
-}  // namespace rightsize::plan
+}  // namespace rightsize::launch

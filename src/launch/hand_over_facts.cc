@@ -1,4 +1,4 @@
-#include "plan/hand_over_facts.h"
+#include "launch/hand_over_facts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,14 +10,15 @@
 #include "base/embedded.h"
 #include "base/format.h"
 #include "base/text.h"
+#include "launch/item_parts.h"
 #include "perf/perf.h"
 #include "plan/candidates.h"
-#include "plan/hand_over_parts.h"
 #include "plan/layouts.h"
 #include "plan/startup.h"
+#include "plan/stored_data.h"
 #include "presets/presets.h"
 
-namespace rightsize::plan {
+namespace rightsize::launch {
 namespace {
 
 using hand_over::Facts;
@@ -209,7 +210,7 @@ void add_header(Facts& facts, const Request& request, const Plan& plan) {
       .set("software", needs_own_script(request) ? "" : used.name)
       .set("software_commit", used.commit)
       .set("software_date", used.date)
-      .set("data", describe_data(request, plan))
+      .set("data", plan::describe_data(request, plan))
       .set("committed", is_committed(plan));
 }
 
@@ -271,7 +272,7 @@ void add_machines(Facts& facts, const Request& request, const Plan& plan, std::s
   // A server is given twice the modelled start-up before it counts as broken.
   constexpr Seconds kLeastPatience = hours(0.5);
   constexpr std::int64_t kProbeSeconds = 10;
-  const Startup modelled = startup_on(request, perf::work_of(request.model), *plan.offer.gpu);
+  const plan::Startup modelled = plan::startup_on(request, perf::work_of(request.model), *plan.offer.gpu);
   const std::int64_t patience = std::llround(in_seconds(std::max(kLeastPatience, modelled.total() * 2.0)));
   // Weights that every pod would download for minutes are kept on a shared volume.
   constexpr std::int64_t kCachedGb = 100;
@@ -318,7 +319,7 @@ double results_on_disk(const Request& request, const Plan& plan) {
   constexpr double kParts = 10;
   if (request.work.kind != WorkKind::kOffline) return 0;
   const Parts parts = parts_of(request, plan);
-  const double each = 1e-9 * in_bytes(data_size(request).both()) / static_cast<double>(parts.count);
+  const double each = 1e-9 * in_bytes(plan::data_size(request).both()) / static_cast<double>(parts.count);
   return kParts * each * engines_per_machine(plan);
 }
 
@@ -411,7 +412,7 @@ const Software& software(Stack stack) { return software(stack == Stack::kHf ? "t
 
 int storage_gb(const Request& request, const Plan& plan) {
   constexpr double kStep = 100;
-  const double stored = 1e-9 * in_bytes(stored_bytes(request, perf::work_of(request.model), plan.job));
+  const double stored = 1e-9 * in_bytes(plan::stored_bytes(request, perf::work_of(request.model), plan.job));
   const double claimed = is_training(request) ? std::max(1.0, 1.05 * stored) : std::max(500.0, 1.1 * stored);
   return static_cast<int>(std::ceil(claimed / kStep) * kStep);
 }
@@ -422,7 +423,7 @@ int disk_gb(const Request& request, const Plan& plan) {
   const perf::ModelWork work = perf::work_of(request.model);
   // As downloaded: 16 bits per parameter, or the whole checkpoint of a format that comes with its own.
   const double weights = 2e-9 * static_cast<double>(request.model.parameters());
-  const double saved = 1e-9 * in_bytes(checkpoint_bytes(work, plan.job)) / std::max(1, plan.machines);
+  const double saved = 1e-9 * in_bytes(plan::checkpoint_bytes(work, plan.job)) / std::max(1, plan.machines);
   return static_cast<int>(
       std::ceil((kSystemAndImage + 1.1 * weights + 2.2 * saved + results_on_disk(request, plan)) / kStep) * kStep);
 }
@@ -435,4 +436,4 @@ Facts facts_of(const Request& request, const Plan& plan, std::string_view storag
   return facts;
 }
 
-}  // namespace rightsize::plan
+}  // namespace rightsize::launch

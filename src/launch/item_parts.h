@@ -5,11 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
-#include "plan/plan.h"
+#include "launch/hand_over.h"
 
-namespace rightsize::plan {
+namespace rightsize::launch {
 
 struct Parts {
   std::int64_t items = 1;  // of one part
@@ -19,14 +18,4 @@ struct Parts {
 };
 Parts parts_of(const Request& request, const Plan& plan);
 
-// What an offline job reads and writes, as far as it follows from the model; zero: unknown.
-struct DataSize {
-  Bytes in, out;
-  Bytes both() const { return in + out; }
-};
-DataSize data_size(const Request& request);
-
-// "about 320 GB in and 4.38 TB out, with storage of 4.7 TB in the cost (--storage)"; empty: unknown.
-std::string describe_data(const Request& request, const Plan& plan);
-
-}  // namespace rightsize::plan
+}  // namespace rightsize::launch

@@ -1,4 +1,4 @@
-#include "plan/hand_over.h"
+#include "launch/hand_over.h"
 
 #include <cmath>
 #include <cstdio>
@@ -13,11 +13,13 @@
 #include "base/embedded.h"
 #include "base/text.h"
 #include "base/yaml.h"
-#include "plan/hand_over_facts.h"
+#include "launch/hand_over_facts.h"
 #include "plan/test_requests.h"
 
-namespace rightsize::plan {
+namespace rightsize::launch {
 namespace {
+
+using namespace plan;  // NOLINT(google-build-using-namespace)
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -592,4 +594,4 @@ TEST(Slurm, NamesThePartitionAndTheAccountOfTheCluster) {
 }
 
 }  // namespace
-}  // namespace rightsize::plan
+}  // namespace rightsize::launch

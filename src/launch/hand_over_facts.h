@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "hand_over/template.h"
-#include "plan/plan.h"
+#include "launch/hand_over.h"
 
-namespace rightsize::plan {
+namespace rightsize::launch {
 
 // Where storage that outlives the machines is mounted; a Slurm script is submitted from a shared folder instead.
 inline constexpr std::string_view kStorage = "/checkpoints", kSlurmStorage = "./checkpoints";
@@ -78,4 +78,4 @@ int storage_gb(const Request& request, const Plan& plan);
 // way to storage. Offline work: for some parts and their results.
 int disk_gb(const Request& request, const Plan& plan);
 
-}  // namespace rightsize::plan
+}  // namespace rightsize::launch

@@ -14,7 +14,12 @@
 #include "base/result.h"
 #include "plan/plan.h"
 
-namespace rightsize::plan {
+namespace rightsize::launch {
+
+using capacity::RequestSize;
+using plan::Plan;
+using plan::Request;
+using plan::WorkKind;
 
 enum class Target {
   kSkyPilot,    // a task (training, offline) or a service (serving), YAML
@@ -29,9 +34,6 @@ std::string_view name_of(Target target);
 // By name; "k8s" is Kubernetes. An unknown name gets a suggestion.
 Result<Target> parse_target(std::string_view name);
 
-// Whether SkyPilot mounts storage that outlives the machines of this provider, so that a task can resume.
-bool keeps_results(const market::Offer& offer);
-
 Result<std::string> hand_over(Target target, const Request& request, const Plan& plan);
 
-}  // namespace rightsize::plan
+}  // namespace rightsize::launch

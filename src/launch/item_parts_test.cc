@@ -1,6 +1,6 @@
 // Offline work: the parts that files divide it into, and the scripts themselves, run by bash with stand-ins for the
 // engine and the user's script.
-#include "plan/hand_over_parts.h"
+#include "launch/item_parts.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -12,13 +12,16 @@
 
 #include "base/random.h"
 #include "base/yaml.h"
-#include "plan/hand_over.h"
-#include "plan/hand_over_facts.h"
+#include "launch/hand_over.h"
+#include "launch/hand_over_facts.h"
 #include "plan/startup.h"
+#include "plan/stored_data.h"
 #include "plan/test_requests.h"
 
-namespace rightsize::plan {
+namespace rightsize::launch {
 namespace {
+
+using namespace plan;  // NOLINT(google-build-using-namespace)
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -232,4 +235,4 @@ TEST(Parts, AnEngineThatDiesCostsOnlyTheRunningParts) {
 }
 
 }  // namespace
-}  // namespace rightsize::plan
+}  // namespace rightsize::launch

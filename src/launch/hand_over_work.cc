@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "launch/hand_over_facts.h"
 #include "model/serve_settings.h"
 #include "perf/perf.h"
 #include "plan/candidates.h"
-#include "plan/hand_over_facts.h"
 #include "plan/layouts.h"
 
-namespace rightsize::plan {
+namespace rightsize::launch {
 namespace {
 
 using hand_over::Facts;
@@ -114,7 +114,7 @@ const char* titan_precision(Precision precision) {
 
 // Megatron takes whole experts unless groups are fewer than the GPUs that share a matrix.
 void add_stages(Facts& facts, const Request& request, const model::Job& job) {
-  const auto stages = pipeline_stages(request.model.layers, job.parallel.pipeline);
+  const auto stages = plan::pipeline_stages(request.model.layers, job.parallel.pipeline);
   const bool uneven = stages && !stages->even();
   facts.set("first_layers", uneven && stages->first != stages->middle ? std::to_string(stages->first) : "")
       .set("last_layers", uneven ? std::to_string(stages->last) : "")
@@ -155,7 +155,7 @@ void add_saving(Facts& facts, const Plan& plan, std::int64_t steps) {
   const std::int64_t every = std::max<std::int64_t>(1, std::llround(saved * static_cast<double>(steps)));
   facts.set("steps", steps)
       .set("save_steps", every)
-      .set("keep", kKeptCheckpoints)
+      .set("keep", plan::kKeptCheckpoints)
       .set("retain_steps", (steps + every - 1) / every * every);
 }
 
@@ -490,4 +490,4 @@ void add_work(Facts& facts, const Request& request, const Plan& plan, const Laun
   facts.set("work", work);
 }
 
-}  // namespace rightsize::plan
+}  // namespace rightsize::launch

@@ -1,14 +1,19 @@
 // Every assumption of a plan's cost is a line of its files, or what they ask the user to fill in.
+#include <regex>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/csv.h"
 #include "base/embedded.h"
-#include "plan/hand_over.h"
+#include "launch/hand_over.h"
+#include "plan/startup.h"
 #include "plan/test_requests.h"
 
-namespace rightsize::plan {
+namespace rightsize::launch {
 namespace {
+
+using namespace plan;  // NOLINT(google-build-using-namespace)
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -109,5 +114,22 @@ TEST(Assumptions, LargeWeightsAreKeptOnAVolume) {
   EXPECT_THAT(written(with({{"model", "llama-3.1-8b"}}, limits)), Not(HasSubstr("-weights")));
 }
 
+// A terabyte of weights takes longer to load than a usual server may take to start.
+TEST(Assumptions, ServersHaveTwiceThatTimeBeforeTheyCountAsBroken) {
+  for (const char* model : {"llama-3.2-1b", "kimi-k2"}) {
+    Request request = request_of({{"model", model}, {"job", "serve"}, {"rate", "1/s"}, {"gpu", "b200-sxm"}});
+    request.plans_only = true;
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
+    ASSERT_NE(found.best(), nullptr);
+    const std::string file = *hand_over(Target::kKubernetes, request, *found.best());
+    std::smatch probes;
+    ASSERT_TRUE(std::regex_search(file, probes, std::regex("failureThreshold: ([0-9]+)")));
+    const double patience = 10 * std::stod(probes[1]);
+    EXPECT_GE(patience, 1800);
+    EXPECT_GE(patience,
+              2 * in_seconds(startup_on(request, perf::work_of(request.model), *found.best()->offer.gpu).total()));
+  }
+}
+
 }  // namespace
-}  // namespace rightsize::plan
+}  // namespace rightsize::launch
