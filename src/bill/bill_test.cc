@@ -306,28 +306,27 @@ struct ReportLine {
 
 std::string report_of(const std::vector<ReportLine>& lines, bool second, bool with_net = false) {
   const auto column = [&](const char* legacy, const char* newer) { return std::string(second ? newer : legacy) + ","; };
-  std::string csv =
-      column("identity/LineItemId", "identity_line_item_id") +
-      column("lineItem/UsageStartDate", "line_item_usage_start_date") +
-      column("lineItem/UsageEndDate", "line_item_usage_end_date") +
-      column("lineItem/LineItemType", "line_item_line_item_type") +
-      column("lineItem/UnblendedCost", "line_item_unblended_cost") +
-      column("lineItem/UsageAmount", "line_item_usage_amount") +
-      column("lineItem/CurrencyCode", "line_item_currency_code") +
-      column("lineItem/UsageType", "line_item_usage_type") +
-      column("lineItem/ResourceId", "line_item_resource_id") +
-      column("product/instanceType", "product_instance_type") + column("pricing/unit", "pricing_unit") +
-      column("reservation/ReservationARN", "reservation_reservation_a_r_n") +
-      column("reservation/EffectiveCost", "reservation_effective_cost") +
-      column("reservation/UnusedRecurringFee", "reservation_unused_recurring_fee") +
-      column("reservation/UnusedAmortizedUpfrontFeeForBillingPeriod",
-             "reservation_unused_amortized_upfront_fee_for_billing_period") +
-      column("savingsPlan/SavingsPlanARN", "savings_plan_savings_plan_a_r_n") +
-      column("savingsPlan/SavingsPlanEffectiveCost", "savings_plan_savings_plan_effective_cost") +
-      column("savingsPlan/TotalCommitmentToDate", "savings_plan_total_commitment_to_date") +
-      column("savingsPlan/UsedCommitment", "savings_plan_used_commitment") +
-      (with_net ? column("lineItem/NetUnblendedCost", "line_item_net_unblended_cost") : "") +
-      (second ? "resource_tags\n" : "resourceTags/user:Team\n");
+  std::string csv = column("identity/LineItemId", "identity_line_item_id") +
+                    column("lineItem/UsageStartDate", "line_item_usage_start_date") +
+                    column("lineItem/UsageEndDate", "line_item_usage_end_date") +
+                    column("lineItem/LineItemType", "line_item_line_item_type") +
+                    column("lineItem/UnblendedCost", "line_item_unblended_cost") +
+                    column("lineItem/UsageAmount", "line_item_usage_amount") +
+                    column("lineItem/CurrencyCode", "line_item_currency_code") +
+                    column("lineItem/UsageType", "line_item_usage_type") +
+                    column("lineItem/ResourceId", "line_item_resource_id") +
+                    column("product/instanceType", "product_instance_type") + column("pricing/unit", "pricing_unit") +
+                    column("reservation/ReservationARN", "reservation_reservation_a_r_n") +
+                    column("reservation/EffectiveCost", "reservation_effective_cost") +
+                    column("reservation/UnusedRecurringFee", "reservation_unused_recurring_fee") +
+                    column("reservation/UnusedAmortizedUpfrontFeeForBillingPeriod",
+                           "reservation_unused_amortized_upfront_fee_for_billing_period") +
+                    column("savingsPlan/SavingsPlanARN", "savings_plan_savings_plan_a_r_n") +
+                    column("savingsPlan/SavingsPlanEffectiveCost", "savings_plan_savings_plan_effective_cost") +
+                    column("savingsPlan/TotalCommitmentToDate", "savings_plan_total_commitment_to_date") +
+                    column("savingsPlan/UsedCommitment", "savings_plan_used_commitment") +
+                    (with_net ? column("lineItem/NetUnblendedCost", "line_item_net_unblended_cost") : "") +
+                    (second ? "resource_tags\n" : "resourceTags/user:Team\n");
   for (const ReportLine& l : lines) {
     csv += fmt::format("x,2026-05-03T04:00:00Z,2026-05-03T05:00:00Z,{},{},{},USD,{},{},{},{},{},{},{},{},{},{},{},{},",
                        l.type, l.cost, l.amount, l.usage, l.id, l.instance, l.unit, l.reservation, l.reservation_cost,
@@ -343,13 +342,33 @@ TEST(Bill, CostAndUsageReportsOfAwsGiveAmortisedCosts) {
       {"Usage", "55.04", "1", "p5.48xlarge", "BoxUsage:p5.48xlarge", "Hrs", "i-1", "ml"},
       // Without pricing columns, as spot rows are.
       {"Usage", "21.5", "1", "p5.48xlarge", "USW2-SpotUsage:p5.48xlarge", "", "i-2", "research"},
-      {.type = "DiscountedUsage", .cost = "0", .instance = "p4d.24xlarge", .usage = "BoxUsage:p4d.24xlarge",
-       .id = "i-3", .team = "ml", .reservation = "arn:ri", .reservation_cost = "13.123456789"},
-      {.type = "RIFee", .cost = "9000", .amount = "720", .instance = "p4d.24xlarge", .reservation = "arn:ri",
-       .unused_fee = "100.25", .unused_upfront = "0.5"},
-      {.type = "SavingsPlanCoveredUsage", .cost = "55.04", .instance = "p5.48xlarge", .usage = "BoxUsage:p5.48xlarge",
-       .id = "i-4", .team = "ml", .plan = "arn:sp", .plan_cost = "30.1"},
-      {.type = "SavingsPlanNegation", .cost = "-55.04", .instance = "p5.48xlarge", .usage = "BoxUsage:p5.48xlarge",
+      {.type = "DiscountedUsage",
+       .cost = "0",
+       .instance = "p4d.24xlarge",
+       .usage = "BoxUsage:p4d.24xlarge",
+       .id = "i-3",
+       .team = "ml",
+       .reservation = "arn:ri",
+       .reservation_cost = "13.123456789"},
+      {.type = "RIFee",
+       .cost = "9000",
+       .amount = "720",
+       .instance = "p4d.24xlarge",
+       .reservation = "arn:ri",
+       .unused_fee = "100.25",
+       .unused_upfront = "0.5"},
+      {.type = "SavingsPlanCoveredUsage",
+       .cost = "55.04",
+       .instance = "p5.48xlarge",
+       .usage = "BoxUsage:p5.48xlarge",
+       .id = "i-4",
+       .team = "ml",
+       .plan = "arn:sp",
+       .plan_cost = "30.1"},
+      {.type = "SavingsPlanNegation",
+       .cost = "-55.04",
+       .instance = "p5.48xlarge",
+       .usage = "BoxUsage:p5.48xlarge",
        .plan = "arn:sp"},
       {.type = "SavingsPlanRecurringFee", .cost = "40", .plan = "arn:sp", .plan_total = "40", .plan_used = "30.1"},
       {.type = "SavingsPlanUpfrontFee", .cost = "5000", .plan = "arn:sp"},
@@ -364,7 +383,7 @@ TEST(Bill, CostAndUsageReportsOfAwsGiveAmortisedCosts) {
     const Bill bill = bill_of(report_of(lines, second));
     EXPECT_EQ(bill.rows, lines.size());
     EXPECT_TRUE(bill.notes.empty());
-    EXPECT_EQ(bill.total.billed.text(), "14111.07");          // the sum of the unblended costs
+    EXPECT_EQ(bill.total.billed.text(), "14111.07");  // the sum of the unblended costs
     EXPECT_EQ(bill.total.effective.text(), "224.943456789");
     EXPECT_EQ(bill.gpu.text(), "119.763456789");
     ASSERT_EQ(bill.commitments.size(), 2U);
@@ -376,8 +395,8 @@ TEST(Bill, CostAndUsageReportsOfAwsGiveAmortisedCosts) {
     EXPECT_EQ(bill.commitments[1].unused.text(), "9.9");
     std::map<Pricing, double> hours;
     for (const MachineCost& machine : bill.machines) hours[machine.pricing] += machine.hours;
-    EXPECT_EQ(hours, (std::map<Pricing, double>{
-                         {Pricing::kStandard, 1}, {Pricing::kCommitted, 2}, {Pricing::kSpot, 1}}));
+    EXPECT_EQ(hours,
+              (std::map<Pricing, double>{{Pricing::kStandard, 1}, {Pricing::kCommitted, 2}, {Pricing::kSpot, 1}}));
     const auto team = std::ranges::find(bill.teams, "ml", &TeamCost::name);
     ASSERT_NE(team, bill.teams.end());
     EXPECT_EQ(team->gpu.text(), "98.263456789");

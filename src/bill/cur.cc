@@ -159,9 +159,7 @@ std::string_view CostAndUsageReport::focus_header() {
 
 void CostAndUsageReport::translate(const std::vector<std::string_view>& cells,
                                    const std::function<void(const std::vector<std::string_view>&)>& take) {
-  const auto cell = [&](Column column) {
-    return at_[column] < cells.size() ? cells[at_[column]] : std::string_view{};
-  };
+  const auto cell = [&](Column column) { return at_[column] < cells.size() ? cells[at_[column]] : std::string_view{}; };
   const auto first = [&](std::initializer_list<Column> columns) {
     for (const Column column : columns) {
       if (!cell(column).empty()) return cell(column);
@@ -206,7 +204,9 @@ void CostAndUsageReport::translate(const std::vector<std::string_view>& cells,
           effective,
           cell(kList),
           category,
-          covered ? "Committed" : spot ? "Dynamic" : "Standard",
+          covered ? "Committed"
+          : spot  ? "Dynamic"
+                  : "Standard",
           cell(kStart),
           cell(kEnd),
           cell(kAmount),
@@ -220,7 +220,9 @@ void CostAndUsageReport::translate(const std::vector<std::string_view>& cells,
           usage,
           cell(kInstanceType),
           commitment,
-          commitment.empty() ? "" : reservation ? "Reservation" : "Savings Plan",
+          commitment.empty() ? ""
+          : reservation      ? "Reservation"
+                             : "Savings Plan",
           covered && category == "Usage" ? "Used" : "",
           tag_text_};
   take(row_);

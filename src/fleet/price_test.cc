@@ -77,7 +77,8 @@ TEST(Prices, EveryFamilyHasThePriceOfOneMember) {
   EXPECT_GT(families, 2u);
   EXPECT_TRUE(book.price({.name = "h100"}).rate);
   EXPECT_LT(book.price({.name = "h100", .mig_profile = "1g.10gb", .mig_id = "1"}).share, 0.2);
-  for (const char* vague : {"nvidia", "amd", "hopper", "gpu", ""}) EXPECT_FALSE(book.price({.name = vague}).rate) << vague;
+  for (const char* vague : {"nvidia", "amd", "hopper", "gpu", ""})
+    EXPECT_FALSE(book.price({.name = vague}).rate) << vague;
 }
 
 TEST(Prices, AlternativesAreRealOffersOfTheSameProvider) {

@@ -111,7 +111,8 @@ std::string default_region(const Regions& regions, const std::string& kind, cons
   const HclValue* named = block.find("provider");
   std::string provider = named != nullptr ? named->text : kind.substr(0, kind.find('_'));
   // A module from elsewhere has the provider of its caller, if there is only one.
-  if (named == nullptr && (kind == "module" || kind == "inputs") && regions.size() == 1) provider = regions.begin()->first;
+  if (named == nullptr && (kind == "module" || kind == "inputs") && regions.size() == 1)
+    provider = regions.begin()->first;
   const auto found = regions.find(provider);
   return found == regions.end() ? std::string() : found->second;
 }

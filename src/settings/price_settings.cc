@@ -17,8 +17,8 @@ constexpr Setting kRows[] = {
           "your price per hour instead of the list price: h100-sxm=2.49, p5.48xlarge=55, or 2.49 for every GPU; may be "
           "repeated"),
     file("bill",
-         "prices you really pay, from your bill: a FOCUS 1.0-1.3 export (CSV, gzip); --price comes first; may be "
-         "repeated"),
+         "prices you really pay, from your bill: a FOCUS 1.0-1.3 export or an AWS Cost and Usage Report (CSV, gzip); "
+         "--price comes first; may be repeated"),
     text("team-tag", "NAME", "the tag of the bill that names a team")
         .or_words("team, owner, cost-center, costcenter or project"),
     text("team-budget", "TEAM=USD", "a team's budget per month: ml=20000, or '*=90000' for all; may be repeated")

@@ -1,4 +1,4 @@
-// rightsize bill: what a bill in FOCUS contains: effective prices, commitments, teams, budgets.
+// rightsize bill: what a bill contains: effective prices, commitments, teams, budgets.
 #include <memory>
 
 #include <fmt/format.h>
@@ -63,7 +63,9 @@ Run add_bill(FlagSet& command) {
   command.add("from", flags->from)
       ->argument("files")
       ->required()
-      ->meaning("FOCUS 1.0-1.3 exports of AWS, Google Cloud or Azure: CSV, plain, gzip or zstd");
+      ->meaning(
+          "FOCUS 1.0-1.3 exports of AWS, Google Cloud or Azure, or AWS Cost and Usage Reports: CSV, plain, gzip or "
+          "zstd");
   command.add("team-tag", flags->team_tag);
   command.add("team", flags->team)->meaning("only this team's part");
   command.add("from-date", flags->first)
