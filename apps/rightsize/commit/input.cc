@@ -151,6 +151,7 @@ Checked<DemandHistory> read_usage(const std::string& path) {
 
 // "8": eight all the time. "8,peak=20,share=0.3": twenty during 30 % of the time.
 Result<DemandHistory> parse_base(const std::string& text) {
+  constexpr double kMostGpus = 1e6;
   double base = -1, peak = 0, share = 0;
   for (std::string_view part : split_list(text, ',')) {
     double* into = &base;
@@ -166,6 +167,8 @@ Result<DemandHistory> parse_base(const std::string& text) {
     *into = *value;
   }
   if (base < 0 || share > 1) return fail(bad_input(fmt::format("--base '{}': GPUs expected", text)));
+  if (std::max(base, peak) > kMostGpus)
+    return fail(bad_input(fmt::format("--base '{}': the number of GPUs must be between 0 and 1,000,000", text)));
   constexpr int kSteps = 1000;
   DemandHistory usage;
   const int high = peak > 0 ? static_cast<int>(std::lround(share * kSteps)) : 0;

@@ -28,6 +28,14 @@ TEST(CommitInput, HoursPerDayAreTheShareOfTimeInUse) {
   EXPECT_FALSE(usage_of(file));
 }
 
+TEST(CommitInput, TheNumberOfGpusIsBounded) {
+  for (const char* base : {"1e30", "1000001", "8,peak=1e12,share=0.3", "nan", "-1"}) {
+    CommitFlags flags;
+    flags.base = base;
+    EXPECT_FALSE(usage_of(flags)) << base;
+  }
+}
+
 TEST(CommitInput, TheTermThatIsAskedForIsPlanned) {
   const auto years = [](const char* purchase, const char* term) {
     CommitFlags flags;
