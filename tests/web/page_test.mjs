@@ -18,6 +18,17 @@ async function settled(page) {
   }
 }
 
+/** Tables that hide columns, and parts of charts that leave them. */
+const cutOff = (page) => page.evaluate(() => {
+  const wide = [...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => `${each.getAttribute('aria-label')} is ${each.scrollWidth} wide in ${each.clientWidth}`);
+  const cut = [...document.querySelectorAll('.chart svg')].flatMap((picture) => {
+    const edge = picture.getBoundingClientRect();
+    const outside = (part) => { const box = part.getBoundingClientRect(); return box.right > edge.right + 2 || box.left < edge.left - 2 || box.bottom < edge.top || box.top > edge.bottom; };
+    return [...picture.querySelectorAll('text, circle')].filter(outside).map((part) => `"${part.textContent || 'a dot'}" leaves ${picture.getAttribute('aria-label')}`);
+  });
+  return [...wide, ...cut];
+});
+
 /** Opens a view, uses it, and checks for problems that no view may have. */
 async function visit(view, name, work, options = {}) {
   if (process.env.ONLY && !new RegExp(process.env.ONLY).test(name)) return;
@@ -32,6 +43,7 @@ async function visit(view, name, work, options = {}) {
     for (const finding of await seriousFindings(page)) check(false, `${name}: axe: ${finding}`);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     check(wide <= 0, `${name}: scrolls sideways by ${wide} px`);
+    for (const part of await cutOff(page)) check(false, `${name}: ${part}`);
   } catch (error) {
     check(false, `${name}: ${error.message.split('\n').slice(0, 4).join(' ')}`);
     await shoot(page, `${name}-failed`).catch(() => undefined);
@@ -200,7 +212,7 @@ await visit('/autoscale', 'autoscale', async (page) => {
 
 // A larger cache never finds less.
 await visit('/cache', 'cache', async (page) => {
-  const share = async () => Number(/find ([\d.]+)\s?%/.exec(await answer(page))?.[1]);
+  const share = async () => Number(/finds ([\d.]+)\s?%/.exec(await answer(page))?.[1]);
   const first = await share();
   await settled(page);
   const box = await placeOf(page, page.getByTestId('size-line'));
@@ -334,23 +346,15 @@ for (const view of [...VIEWS, '/live']) {
   }, { viewport: { width: 390, height: 844 }, hasTouch: true });
 }
 
-// On a laptop screen every table shows all its columns, and every label stays inside its chart.
-for (const view of [...VIEWS, '/recommend?job=serve']) {
-  await visit(view, `laptop${view.replace(/[^a-z]/g, '-')}`, async (page) => {
+// On a tablet and a laptop, `visit` finds tables and labels that do not fit; every number has an explanation.
+for (const [view, width] of [...VIEWS, '/recommend?job=serve'].flatMap((each) => [[each, 1280], [each, 1024]])) {
+  await visit(view, `laptop-${width}${view.replace(/[^a-z]/g, '-')}`, async (page) => {
     await page.locator('.card').nth(1).waitFor();
     if (view.startsWith('/recommend')) await answer(page);
     await settled(page);
-    const outside = await page.evaluate(() => {
-      const wide = [...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => `${each.getAttribute('aria-label')} is ${each.scrollWidth} wide in ${each.clientWidth}`);
-      const cut = [...document.querySelectorAll('.chart svg')].flatMap((picture) => {
-        const edge = picture.getBoundingClientRect();
-        return [...picture.querySelectorAll('text')].filter((text) => text.getBoundingClientRect().right > edge.right + 2).map((text) => `"${text.textContent}" leaves its picture`);
-      });
-      const unexplained = [...document.querySelectorAll('.stat:not([data-help]) dt, th.number:not(:has([data-help]))')].map((each) => `"${each.textContent}" has no explanation`);
-      return [...wide, ...cut, ...unexplained];
-    });
-    check(outside.length === 0, `${view} at 1280: ${outside.join('; ')}`);
-  }, { viewport: { width: 1280, height: 800 } });
+    const outside = await page.evaluate(() => [...document.querySelectorAll('.stat:not([data-help]) dt, th.number:not(:has([data-help]))')].map((each) => `"${each.textContent}" has no explanation`));
+    check(outside.length === 0, `${view}: ${outside.join('; ')}`);
+  }, { viewport: { width, height: 800 } });
 }
 
 // Every trade-off can be picked, compared, saved and decided; the decision is in the ledger.

@@ -81,20 +81,24 @@ export interface Searching<T> {
   far?: string; // "120 of 672 settings"
 }
 
-/** A long search with progress that can be cancelled. `key`: the question as JSON; a new one cancels the old one, null asks nothing. */
+/**
+ * A long search with progress that can be cancelled. `key`: the question as JSON; null asks nothing. A short search may finish
+ * although a newer question waits, so that answers follow a slider; a long one is cancelled.
+ */
 export function useSearch<C extends Command>(command: C, key: string | null): Searching<AnswerOf<C>> & { cancel: () => void } {
   const [state, setState] = useState<Searching<AnswerOf<C>>>({ value: undefined, failed: undefined, seconds: key === null ? null : 0 });
-  const control = useRef<AbortController>();
-  useEffect(() => {
-    if (key === null) return undefined;
-    const mine = new AbortController();
-    control.current = mine;
-    setState((old) => ({ ...old, seconds: 0 }));
-    search(command, JSON.parse(key) as AskFor<C>, mine.signal, (job) => { if (!mine.signal.aborted) setState((old) => ({ ...old, seconds: job.seconds ?? 0, far: job.total ? `${number(job.done ?? 0)} of ${number(job.total)} ${job.what ?? ''}` : '' })); }).then(
-      (value) => { if (!mine.signal.aborted) setState({ value, failed: undefined, seconds: null }); },
-      (failed: unknown) => { if (control.current === mine) setState((old) => ({ ...old, failed: mine.signal.aborted ? undefined : failed, seconds: null })); },
-    );
-    return () => { mine.abort(); };
-  }, [key]);
-  return { ...state, cancel: () => { control.current?.abort(); setState((old) => ({ ...old, seconds: null })); } };
+  const newest = useRef<Newest<AnswerOf<C>>>();
+  newest.current ??= new Newest(
+    (question, signal) => search(command, JSON.parse(question) as AskFor<C>, signal, (job) => { if (!signal.aborted) setState((old) => ({ ...old, seconds: job.seconds ?? 0, far: job.total ? `${number(job.done ?? 0)} of ${number(job.total)} ${job.what ?? ''}` : '' })); }),
+    {
+      asked: () => { setState((old) => ({ ...old, seconds: 0 })); },
+      answered: (value, _, last) => { setState({ value, failed: undefined, seconds: last ? null : 0 }); },
+      failed: (failed) => { setState((old) => ({ ...old, failed, seconds: null })); },
+    },
+    true,
+  );
+  const cancel = () => { newest.current?.stop(); setState((old) => ({ ...old, seconds: null })); };
+  useLayoutEffect(() => { if (key === null) cancel(); else newest.current?.next(key); }, [key]);
+  useEffect(() => () => { newest.current?.stop(); }, []);
+  return { ...state, cancel };
 }

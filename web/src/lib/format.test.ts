@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { duration, durationFlag, magnitude, money, moneyRange, number, percent, plural, shortMoney, unitOf, middleCut } from './format';
+import { apart, duration, durationFlag, magnitude, money, moneyRange, number, percent, plural, shortMoney, unitOf, middleCut } from './format';
 
 describe('numbers', () => {
   it('keep three digits and separate thousands', () => {
@@ -28,6 +28,7 @@ describe('numbers', () => {
     expect(duration(86399)).toBe('24 h');
     expect(duration(89.5e-6, 2)).toBe('90 µs');
     expect(duration(0.25)).toBe('250 ms');
+    expect([apart(0.05003, 0.05), apart(0.06, 0.05), apart(0.05, 0.05)]).toEqual(['50.03 ms', '60 ms', '50 ms']);
     expect(duration(90)).toBe('1 min 30 s');
     expect(unitOf(302400)).toBe(86400);
     expect(unitOf(0.25)).toBe(0.001);

@@ -64,6 +64,12 @@ export function duration(seconds: number | null | undefined, digits = 3): string
   return rest === 0 ? whole : `${whole} ${number(rest)} ${partName}`;
 }
 
+/** A time with as many digits as tell it from another one. */
+export function apart(seconds: number, other: number): string {
+  const digits = [3, 4, 5, 6].find((each) => duration(seconds, each) !== duration(other)) ?? 3;
+  return duration(seconds, digits);
+}
+
 /** The unit in which a time is shown, in seconds; a bare number typed over it has this unit. */
 export function unitOf(seconds: number): number {
   return PAIRS.find(([unit]) => seconds >= unit)?.[0] ?? PARTS.find(([unit]) => seconds >= unit)?.[0] ?? 1e-3;

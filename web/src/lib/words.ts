@@ -104,12 +104,22 @@ export const stackName = (stack: string) => STACKS[stack] ?? stack;
 /** The bottleneck of a plan. "Memory" means bandwidth: a plan always fits. */
 export const boundShown = (bound: string | undefined) => (bound === undefined ? '–' : bound === 'memory' ? 'memory bandwidth' : bound);
 
-/** A message of the program with the fields of the page instead of flags. */
+/** The pages by the command that they show. */
+const PAGES: Record<string, string> = { recommend: 'Recommend', fleet: 'Fleet', service: 'Service', portfolio: 'Portfolio', batch: 'Batching', autoscale: 'Autoscale', cache: 'KV cache', window: 'Window', mig: 'MIG', energy: 'Energy', commit: 'Commit', prices: 'Prices', decisions: 'Decisions' };
+
+/** A message of the program with the fields of the page instead of flags; a flag without a field is named by its words. */
 export function inPageWords(text: string, fields: Record<string, string> = {}): string {
+  const words = (name: string) => name.replace(/-/g, ' ');
   return text
-    .replace(/\bno --([a-z][a-z0-9-]*)/g, (words, name: string) => (fields[name] ? `no ${fields[name].toLowerCase()}` : words))
-    .replace(/--([a-z][a-z0-9-]*)/g, (flag, name: string) => fields[name] ?? flag)
+    .replace(/\bno --([a-z][a-z0-9-]*)/g, (_, name: string) => `no ${fields[name]?.toLowerCase() ?? words(name)}`)
+    .replace(/--([a-z][a-z0-9-]*)/g, (_, name: string) => fields[name] ?? fields[name.replace(/s$/, '')] ?? words(name))
+    .replace(/'rightsize ([a-z]+)'/g, (command, name: string) => (PAGES[name] ? `the ${PAGES[name]} page` : command))
     .replace(/\bwith hf\b/g, 'with Hugging Face');
+}
+
+/** Hints of the program that help on the page: examples without their flag, and none that name a command. */
+export function hintsInPageWords(hints: string[], fields: Record<string, string> = {}): string[] {
+  return hints.filter((hint) => !/\brightsize [a-z]/.test(hint)).map((hint) => inPageWords(/^for example\b/.test(hint) ? hint.replace(/--[a-z][a-z0-9-]* /g, '') : hint, fields));
 }
 
 /** The flag a message begins with: "--tokens: 'abc' is not a number" -> tokens and the rest. */

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Refused } from '../api/client';
-import { explained, inPageWords } from '../lib/words';
+import { explained, hintsInPageWords, inPageWords } from '../lib/words';
 
 export function Card(props: { title?: string; note?: string; tools?: ComponentChildren; children: ComponentChildren; bare?: boolean; label?: string }) {
   const id = useId();
@@ -83,7 +83,7 @@ export function PageHead(props: { title: string; what: string; children?: Compon
 export function Problem(props: { failed: unknown; fields?: Record<string, string> }) {
   const { failed } = props;
   const messages = failed instanceof Refused ? failed.messages : [failed instanceof Error ? failed.message : String(failed)];
-  const hints = failed instanceof Refused ? failed.hints : [];
+  const hints = failed instanceof Refused ? hintsInPageWords(failed.hints, props.fields) : [];
   return (
     <div class="note bad" role="alert">
       {messages.map((message) => (
@@ -91,7 +91,7 @@ export function Problem(props: { failed: unknown; fields?: Record<string, string
       ))}
       {hints.map((hint) => (
         <p class="quiet" key={hint}>
-          {inPageWords(hint, props.fields)}
+          {hint}
         </p>
       ))}
     </div>

@@ -47,7 +47,7 @@ function Answer({ answer, limit }: { answer: Schemas['Autoscale']; limit: number
 }
 
 export function AutoscalePage() {
-  const question = useQuestion('autoscale', DEFAULTS, questionOf, { pause: 120, search: true });
+  const question = useQuestion('autoscale', DEFAULTS, questionOf, { search: true });
   const { state, choose, slider } = question;
   return (
     <AskPage title="Autoscale" what="A day of traffic under three policies: cost, replicas and waiting time" question={question} waiting="Simulating a day…"

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask, type BatchPlan, type Schemas } from '../../api/client';
 import { useAnswer } from '../../lib/answer';
-import { duration, money, number, percent } from '../../lib/format';
+import { apart, duration, money, number, percent } from '../../lib/format';
 import { AskPage, GpuField, Hero, ModelField, TableCard } from '../../parts/ask_page';
 import { Badge, Card, CopyText, Stats } from '../../parts/basics';
 import { COUNT, RATE, TIME } from '../../parts/fields';
@@ -66,7 +66,7 @@ function NoAnswer({ answer }: { answer: Batch }) {
     <Hero line="No setting meets these limits" sub="Relax a limit or choose a faster GPU.">
       {nearest && (
         <p class="note">
-          <Badge tone="accent">Closest</Badge> {number(nearest.gpus)} × {nearest.gpu} for {money(nearest.usd_per_month)}/month: {missed(nearest).map((slo) => `${sloName(slo)} ${duration(slo.value_ms / 1000)} instead of ${duration(slo.limit_ms / 1000)}`).join(', ')}
+          <Badge tone="accent">Closest</Badge> {number(nearest.gpus)} × {nearest.gpu} for {money(nearest.usd_per_month)}/month: {missed(nearest).map((slo) => `${sloName(slo)} ${apart(slo.value_ms / 1000, slo.limit_ms / 1000)} instead of ${duration(slo.limit_ms / 1000)}`).join(', ')}
         </p>
       )}
     </Hero>
@@ -77,12 +77,12 @@ export function BatchingPage() {
   const models = useAnswer('models', useMemo(() => ({}), []));
   const known = models.value?.models;
   const isAtOnce = (fields: State) => answersAtOnce(known?.find((each) => each.name === fields.model)?.family);
-  const question = useQuestion('batch', DEFAULTS, (fields) => (known ? searchFor(fields, isAtOnce(fields)) : null), { view: ['at'], reset: { at: '0' }, pause: 120, search: true, also: known });
+  const question = useQuestion('batch', DEFAULTS, (fields) => (known ? searchFor(fields, isAtOnce(fields)) : null), { view: ['at'], reset: { at: '0' }, search: true, also: known });
   const { state, change, choose, slider } = question;
   const atOnce = isAtOnce(state);
   const found = question.answer.value;
   const plan = found ? chosenPlan(found, Number(state.at)) : undefined;
-  const loads = useLoads(state, plan, atOnce);
+  const loads = useLoads(state, question.answer.busy ? undefined : plan, atOnce); // after the answer, not while a slider moves
   return (
     <AskPage title="Batching" what="How latency grows with load, and the cheapest settings that meet the SLOs" question={question} waiting="Simulating…"
       fields={

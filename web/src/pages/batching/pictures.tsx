@@ -33,7 +33,7 @@ export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; stat
       marks: [
         ...axisY({ ticks: within(TIME_TICKS, y, 8), format: duration, label: `↑ ${metric === 'latency' ? 'latency' : metric.toUpperCase()}, log scale` }),
         Plot.ruleX([Number(props.state.rate)], { stroke: 'var(--line-strong)' }),
-        Plot.text([Number(props.state.rate)], { x: (v: number) => v, frameAnchor: 'bottom', dy: -6, dx: 4, textAnchor: 'start', text: () => 'your load', fill: 'var(--ink-3)', stroke: 'var(--panel)', strokeWidth: 4 }),
+        Plot.text([Number(props.state.rate)], { x: (v: number) => v, frameAnchor: 'bottom', dy: -6, dx: -4, textAnchor: 'end', text: () => 'your load', fill: 'var(--ink-3)', stroke: 'var(--panel)', strokeWidth: 4 }),
         ...(most > 0 ? [Plot.ruleX([most], { stroke: 'var(--good)', strokeDasharray: '2 3' })] : []),
         Plot.line(rows, { x: 'rate', y: 'seconds', z: 'percentile', stroke: (row: Load) => COLOURS[row.percentile] ?? 'gray', strokeWidth: 1.8 }),
         Plot.dot(rows, { x: 'rate', y: 'seconds', fill: (row: Load) => COLOURS[row.percentile] ?? 'gray', r: 2.6 }),
@@ -46,7 +46,7 @@ export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; stat
   return (
     <Chart
       title="Latency against load"
-      note={most > 0 ? `These GPUs meet the SLO up to ${number(most)} requests/s.` : 'Simulated at nine loads.'}
+      note={most > 0 ? `These GPUs meet the SLO up to ${number(most)} requests/s.` : rows.length === 0 ? 'Simulating nine loads…' : 'Simulated at nine loads.'}
       name="latency-against-load"
       rows={rows.map((row) => ({ ...row }))}
       draw={draw}

@@ -2,7 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
-import { middleCut, money, number, percent, shortMoney } from '../../lib/format';
+import { money, number, percent, shortMoney } from '../../lib/format';
 import { useQuestion } from '../../parts/question';
 import { Stats } from '../../parts/basics';
 import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
@@ -34,8 +34,9 @@ function Futures({ futures }: { futures: Future[] }) {
     marginRight: 64,
     x: { label: null, grid: true, zero: true, ticks: 4, tickFormat: shortMoney },
     y: { axis: null, domain: ['committed', 'on demand'], padding: 0.15 },
-    fy: { label: null, domain: futures.map((each) => each.name), tickFormat: (name: string) => middleCut(name, width < 560 ? 19 : 38), axis: 'left', padding: 0.25 },
+    fy: { label: null, domain: futures.map((each) => each.name), axis: null, padding: 0.25 },
     marks: [
+      Plot.axisFy({ anchor: 'left', label: null, tickSize: 0, lineWidth: width < 560 ? 10 : 20 }),
       Plot.barX(bars, { fy: 'name', y: 'how', x: 'usd', fill: (bar: (typeof bars)[number]) => (bar.how === 'committed' ? 'var(--c1)' : 'var(--line-strong)'), rx: 2 }),
       Plot.text(bars, { fy: 'name', y: 'how', x: 'usd', text: (bar: (typeof bars)[number]) => shortMoney(bar.usd), textAnchor: 'start', dx: 5, fill: 'var(--ink-2)' }),
     ],

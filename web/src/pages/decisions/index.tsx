@@ -138,7 +138,7 @@ export function DecisionsPage() {
               { title: 'Team', roomy: true, cell: (row) => row.team || '–', sort: (row) => row.team ?? '' },
               { title: 'Decided', roomy: true, cell: (row) => localDay(row.decided_at), sort: (row) => row.decided_at },
               { title: 'Choice', wide: true, roomy: true, cell: (row) => <span class="quiet">{row.choice}</span> },
-              { title: 'Status', roomy: true, cell: (row) => <Badge tone={STATUS[row.status] ?? 'plain'}>{row.status}</Badge>, sort: (row) => row.status },
+              { title: 'Status', roomy: true, cell: (row) => <Badge tone={STATUS[row.status] ?? 'plain'}>{row.status.replace('-', ' ')}</Badge>, sort: (row) => row.status },
               { title: 'Verdict', cell: (row) => (row.verdict ? <Badge tone={VERDICT[row.verdict] ?? 'plain'}>{row.verdict}</Badge> : '–'), sort: (row) => row.verdict ?? '' },
               { title: 'Expected', number: true, roomy: true, cell: (row) => (row.saving_usd === null ? '–' : `${money(row.saving_usd)}/${row.per}`), sort: (row) => row.saving_usd ?? 0 },
             ]}

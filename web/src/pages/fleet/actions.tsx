@@ -1,6 +1,7 @@
 // The actions that save most, with the bill before and after the chosen ones.
 import { useState } from 'preact/hooks';
 import { money, percent, plural } from '../../lib/format';
+import { inPageWords } from '../../lib/words';
 import { Badge, Card, CopyText, type Tone } from '../../parts/basics';
 import { actionKey, ownerShown, savingOf, verdictShown, type Action, type Fleet, type Unplanned } from './shapes';
 
@@ -99,7 +100,7 @@ export function Actions(props: { fleet: Fleet; actions: Action[]; unplanned: Unp
       {props.actions.length === 0 && props.unplanned.length === 0 && <p class="empty">No action found.</p>}
       {props.unplanned.slice(0, MOST).map((waste) => (
         <p class="note warn" style={{ margin: '8px 14px 12px' }} key={waste.owner} data-testid="unplanned">
-          No action found for <strong>{ownerShown(waste.owner)}</strong>, which wastes {money(waste.waste_usd_per_month)}/month on {plural(waste.gpus, 'GPU')} ({verdictShown(waste.verdict)}): {waste.next}. <a href="/batching">Size it on the Batching page</a>
+          No action found for <strong>{ownerShown(waste.owner)}</strong>, which wastes {money(waste.waste_usd_per_month)}/month on {plural(waste.gpus, 'GPU')} ({verdictShown(waste.verdict)}): {inPageWords(waste.next)}. <a href="/batching">Size it on the Batching page</a>
         </p>
       ))}
     </Card>

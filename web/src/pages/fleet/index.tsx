@@ -124,7 +124,7 @@ export function FleetPage() {
   const answer = state.upload === '' ? direct : { ...searched, busy: searched.seconds !== null };
   // If the next question fails, the answer before it stays, with the name of its source.
   const last = useRef<{ fleet: Fleet; name: string }>();
-  const name = state.upload !== '' ? `Readings of ${state.file}` : source.example ? 'An example fleet. Open your own readings, or start the server with --from or --prometheus' : `Readings of ${source.source}`;
+  const name = state.upload !== '' ? `Readings of ${state.file}` : source.example ? 'An example fleet. Open your own readings to replace it' : `Readings of ${source.source}`;
   if (answer.value && answer.failed === undefined && !answer.busy) last.current = { fleet: answer.value, name };
   const fleet = last.current?.fleet;
   const gpus = useMemo(() => (fleet?.gpus ?? []).filter((gpu) => state.team === '' || teamOf(gpu.owner) === state.team), [fleet, state.team]);

@@ -64,7 +64,7 @@ function useLive(paused: boolean): Live {
 function Meter(props: { label: string; share: number | null; shown: string }) {
   const width = `${String(100 * Math.min(1, props.share ?? 0))}%`;
   return (
-    <div style={{ display: 'grid', gridTemplateColumns: '84px 1fr 92px', gap: '8px', alignItems: 'center', fontSize: '12.5px' }}>
+    <div style={{ display: 'grid', gridTemplateColumns: '84px 1fr 92px', gap: '8px', alignItems: 'center', fontSize: '13px' }}>
       <span class="quiet">{props.label}</span>
       <div style={{ background: 'var(--sunken)', borderRadius: '3px', height: '8px', overflow: 'hidden' }}>
         <div style={{ width, height: '100%', background: 'var(--c1)', transition: 'width 400ms' }} />

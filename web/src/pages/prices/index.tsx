@@ -4,7 +4,7 @@ import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
 import { useAnswer } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
-import { gib, money, number, percent } from '../../lib/format';
+import { gib, money, number, percent, plural } from '../../lib/format';
 import { save } from '../../lib/save';
 import { TERM_NAMES, termShown } from '../../lib/words';
 import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
@@ -13,12 +13,13 @@ import { Chart } from '../../parts/chart';
 import { Checks } from '../../parts/fields';
 import { useQuestion } from '../../parts/question';
 import { History } from './history';
-import { bestOfEach, COLOURS, factsOf, keyOf, placeShown, TERMS, TIP, trusted, type Offer, type Price } from './shapes';
+import { bestOfEach, cheapestPlaces, COLOURS, factsOf, keyOf, placeShown, TERMS, TIP, trusted, type Offer, type Price, type Row } from './shapes';
 
-/** `gpu`: empty for every GPU. `find`: the searched text. `pick`: prices to compare. `range`: days of the history. */
-const DEFAULTS = { gpu: 'h100-sxm', terms: '', provider: '', community: '', find: '', pick: '', range: '' };
+/** `gpu`: empty for every GPU. `find`: the searched text. `pick`: prices to compare. `range`: days of the history. `places`: every region and zone. */
+const DEFAULTS = { gpu: 'h100-sxm', terms: '', provider: '', community: '', find: '', pick: '', range: '', places: '' };
 const EVERY = 'every GPU';
 const NONE: Price[] = [];
+const SHORT_TERMS: Record<string, string> = { '1y': '1 year', '3y': '3 years' };
 
 function ByProvider(props: { offers: Offer[]; onPick: (provider: string) => void }) {
   const draw = useCallback(
@@ -33,14 +34,14 @@ function ByProvider(props: { offers: Offer[]; onPick: (provider: string) => void
         y: { label: null, domain: order, tickSize: 0 },
         marks: [
           Plot.ruleY(order, { y: (name: string) => name, stroke: 'var(--line)' }),
-          Plot.dot(props.offers, { x: 'usd_per_gpu_hour', y: 'provider', r: 5, fill: (offer: Offer) => COLOURS[offer.purchase] ?? 'var(--c8)', fillOpacity: (offer: Offer) => (offer.age_days > 180 ? 0.35 : 0.9), stroke: 'var(--panel)' }),
+          Plot.dot(props.offers, { x: 'usd_per_gpu_hour', y: 'provider', r: 5, fill: (offer: Offer) => COLOURS[offer.purchase] ?? 'var(--c8)', fillOpacity: (offer: Offer) => (offer.age_days > 180 || !offer.trusted ? 0.35 : 0.9), stroke: 'var(--panel)' }),
           Plot.tip(props.offers, Plot.pointer({ x: 'usd_per_gpu_hour', y: 'provider', title: (offer: Offer) => `${offer.provider} ${offer.instance}\n${money(offer.usd_per_gpu_hour)}/GPU-h, ${offer.purchase}\n${offer.region}, ${number(offer.age_days)} days old`, ...TIP })),
         ],
       };
     },
     [props.offers],
   );
-  return <Chart title="By provider" note="The lowest price of each provider and terms. Pale dots are older than 180 days." name="prices-by-provider" rows={props.offers.map((offer) => ({ ...offer }))} draw={draw} legend={TERMS.map((term) => [termShown(term), COLOURS[term] ?? 'gray'])} onPick={(value) => { props.onPick((value as Offer).provider); }} />;
+  return <Chart title="By provider" note="The lowest price of each provider and terms. Pale dots are older than 180 days or unconfirmed." name="prices-by-provider" rows={props.offers.map((offer) => ({ ...offer }))} draw={draw} legend={TERMS.map((term) => [termShown(term), COLOURS[term] ?? 'gray'])} onPick={(value) => { props.onPick((value as Offer).provider); }} />;
 }
 
 /** Prices side by side; the best of each line is bold. */
@@ -86,11 +87,13 @@ function headline(gpu: string, all: Price[], first: Price | undefined): string {
 const csvOf = (prices: Price[]) => toCsv(prices.map((price) => ({ provider: price.provider, instance: price.instance, gpu: price.gpu, gpus: price.gpus, region: price.region, purchase: price.purchase, usd_per_hour: price.usd_per_hour, usd_per_gpu_hour: price.usd_per_gpu_hour, date: price.date, source: price.source })));
 
 export function PricesPage() {
-  const question = useQuestion('prices', DEFAULTS, (fields) => ({ ...(fields.gpu === '' ? {} : { gpu: fields.gpu }), ...(fields.community === '' ? {} : { community: true }) }) as AskFor<'prices'>, { view: ['terms', 'provider', 'pick', 'find', 'range'] });
+  const question = useQuestion('prices', DEFAULTS, (fields) => ({ ...(fields.gpu === '' ? {} : { gpu: fields.gpu }), ...(fields.community === '' ? {} : { community: true }) }) as AskFor<'prices'>, { view: ['terms', 'provider', 'pick', 'find', 'range', 'places'] });
   const { state, change, choose } = question;
   const all = (question.answer.value as Schemas['Prices'] | undefined)?.prices ?? NONE;
   const terms: readonly string[] = state.terms === '' ? TERMS : state.terms.split(',');
   const shown = useMemo(() => all.filter((price) => terms.includes(price.purchase) && (state.provider === '' || price.provider === state.provider)), [all, state.terms, state.provider]);
+  // A search looks through all places.
+  const rows = useMemo<Row[]>(() => (state.places === '' && state.find === '' ? cheapestPlaces(shown) : shown.map((price) => ({ ...price, places: 1 }))), [shown, state.places, state.find]);
   const best = useMemo(() => bestOfEach(all.filter((price) => terms.includes(price.purchase))), [all, state.terms]);
   // The program lists the cheapest first, and untrusted prices last.
   const onDemand = all.filter((price) => price.purchase === 'on-demand');
@@ -112,7 +115,7 @@ export function PricesPage() {
         <>
           <GpuField label="GPU or machine" free="search all prices" first={{ value: EVERY, note: 'search all prices', words: `${EVERY} all` }} value={state.gpu === '' ? EVERY : state.gpu} onChange={pickGpu} />
           <Checks label="Terms (all unless chosen)" value={state.terms} choices={TERMS} names={TERM_NAMES} onChange={choose('terms')} />
-          <Checks label="Also list" value={state.community} choices={['community']} names={{ community: 'community hosts' }} onChange={choose('community')} />
+          <Checks label="Also list" value={[state.community, state.places].filter(Boolean).join(',')} choices={['places', 'community']} names={{ places: 'every region', community: 'community hosts' }} onChange={(also) => { change({ places: also.includes('places') ? 'places' : '', community: also.includes('community') ? 'community' : '' }, true); }} />
           {state.provider !== '' && (
             <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { change({ provider: '' }, true); }}>
               Show every provider
@@ -139,8 +142,8 @@ export function PricesPage() {
           {state.gpu !== '' && <ByProvider offers={best} onPick={(provider) => { change({ provider: state.provider === provider ? '' : provider }, true); }} />}
           <TableCard
             title={state.provider === '' ? 'Prices' : `Prices of ${state.provider}`}
-            note="Click a column to sort, a row to compare it with others."
-            rows={shown}
+            note={`${rows.length < shown.length ? 'The cheapest region of each machine. ' : ''}Click a column to sort, a row to compare it with others.`}
+            rows={rows}
             most={25}
             keyOf={keyOf}
             find={(price) => `${price.provider} ${price.instance} ${price.gpu} ${placeShown(price)} ${price.purchase} ${termShown(price.purchase)} ${price.source}`}
@@ -150,12 +153,12 @@ export function PricesPage() {
             columns={[
               { title: '$/GPU-h', number: true, cell: (price) => money(price.usd_per_gpu_hour), sort: (price) => price.usd_per_gpu_hour },
               { title: 'Provider', cell: (price) => price.provider, sort: (price) => price.provider },
-              { title: 'Machine', cell: (price) => <>{price.instance}<small>{number(price.gpus)} × {price.gpu}</small></>, sort: (price) => price.instance },
-              { title: 'Region', roomy: true, cell: (price) => <>{price.region}{price.zone && <small>{price.zone}</small>}</>, sort: placeShown },
-              { title: 'Terms', cell: (price) => <Badge tone={price.purchase === 'on-demand' ? 'plain' : 'accent'}>{termShown(price.purchase)}</Badge>, sort: (price) => price.purchase },
+              { title: 'Machine', clip: (price) => price.instance, cell: (price) => <>{price.instance}<small>{number(price.gpus)} × {price.gpu}</small></>, sort: (price) => price.instance },
+              { title: 'Region', roomy: true, cell: (price) => <>{price.region}{price.places > 1 ? <small>and {plural(price.places - 1, 'other place')}</small> : price.zone && <small>{price.zone}</small>}</>, sort: placeShown },
+              { title: 'Terms', cell: (price) => <Badge tone={price.purchase === 'on-demand' ? 'plain' : 'accent'}>{SHORT_TERMS[price.purchase] ?? price.purchase}</Badge>, sort: (price) => price.purchase },
               { title: '$/h', number: true, roomy: true, cell: (price) => money(price.usd_per_hour), sort: (price) => price.usd_per_hour },
-              { title: 'vCPU', number: true, roomy: true, cell: (price) => (price.vcpus ? number(price.vcpus) : '–'), sort: (price) => price.vcpus ?? 0 },
-              { title: 'RAM', number: true, roomy: true, cell: (price) => gib(price.memory_bytes), sort: (price) => price.memory_bytes ?? 0 },
+              { title: 'vCPU', number: true, spacious: true, cell: (price) => (price.vcpus ? number(price.vcpus) : '–'), sort: (price) => price.vcpus ?? 0 },
+              { title: 'RAM', number: true, spacious: true, cell: (price) => gib(price.memory_bytes), sort: (price) => price.memory_bytes ?? 0 },
               { title: 'Age', number: true, roomy: true, cell: (price) => age(price.age_days), sort: (price) => price.age_days },
               { title: 'Source', spacious: true, cell: (price) => <span class="quiet">{price.source}</span> },
             ]}

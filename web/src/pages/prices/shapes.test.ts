@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bestOfEach, changeOf, eventsOf, factsOf, keyOf, lowestByDay, placeShown, seriesOf, trusted, type Price, type Series } from './shapes';
+import { bestOfEach, changeOf, cheapestPlaces, eventsOf, factsOf, keyOf, lowestByDay, placeShown, seriesOf, trusted, type Price, type Series } from './shapes';
 
 const price = (provider: string, purchase: string, usd: number) => ({ provider, purchase, usd_per_gpu_hour: usd, instance: 'i', region: 'r', age_days: 1 }) as unknown as Price;
 
@@ -8,13 +8,22 @@ describe('prices', () => {
     const best = bestOfEach([price('a', 'spot', 2), price('a', 'spot', 1), price('a', 'on-demand', 3), price('b', 'spot', 5)]);
     expect(best.map((offer) => [offer.provider, offer.purchase, offer.usd_per_gpu_hour])).toEqual([['a', 'spot', 1], ['a', 'on-demand', 3], ['b', 'spot', 5]]);
   });
+  it('that are trusted are shown before cheaper ones that are not', () => {
+    const doubtful = { ...price('a', 'spot', 1), unverified: true } as Price;
+    for (const prices of [[doubtful, price('a', 'spot', 2)], [price('a', 'spot', 2), doubtful]]) expect(bestOfEach(prices).map((offer) => offer.usd_per_gpu_hour)).toEqual([2]);
+    expect(bestOfEach([doubtful]).map((offer) => offer.trusted)).toEqual([false]);
+  });
+  it('of the same machine in several places become one row', () => {
+    const rows = cheapestPlaces([price('a', 'spot', 1), price('a', 'spot', 2), price('a', 'on-demand', 3), price('b', 'spot', 5)]);
+    expect(rows.map((row) => [row.provider, row.usd_per_gpu_hour, row.places])).toEqual([['a', 1, 2], ['a', 3, 1], ['b', 5, 1]]);
+  });
   it('name the zone if a region has several', () => {
     const at = (region: string, zone: string | null) => placeShown({ region, zone } as unknown as Price);
     expect([at('us-east-1', 'use1-az4'), at('europe-west2', 'europe-west2-b'), at('any', null)]).toEqual(['us-east-1 use1-az4', 'europe-west2-b', 'any']);
   });
   it('that are old, floors or unconfirmed come last', () => {
     const good = { ...price('a', 'spot', 1), outdated: false, launch_floor: false, unverified: false };
-    expect([good, { ...good, outdated: true }, { ...good, launch_floor: true }, { ...good, unverified: true }].map(trusted)).toEqual([true, false, false, false]);
+    expect([good, { ...good, outdated: true }, { ...good, launch_floor: true }, { ...good, unverified: true }, { ...good, may_lead: false }].map(trusted)).toEqual([true, false, false, false, false]);
   });
   it('are compared line by line, and only a single winner is marked', () => {
     const facts = factsOf([price('a', 'spot', 2), price('b', 'spot', 1), price('c', 'spot', 3)]);

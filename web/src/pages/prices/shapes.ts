@@ -13,9 +13,9 @@ export function placeShown(price: Price): string {
   return zone === '' ? price.region : zone.startsWith(price.region) ? zone : `${price.region} ${zone}`;
 }
 
-/** Unconfirmed prices, launch floors and prices over a year old come last, as in the program. */
+/** Unconfirmed and doubtful prices, launch floors and prices over a year old come last, as in the program. */
 export function trusted(price: Price): boolean {
-  return !price.outdated && !price.launch_floor && !price.unverified;
+  return !price.outdated && !price.launch_floor && !price.unverified && price.may_lead !== false;
 }
 
 export interface Offer {
@@ -25,18 +25,34 @@ export interface Offer {
   region: string;
   usd_per_gpu_hour: number;
   age_days: number;
+  trusted: boolean;
 }
 
-/** The lowest price of each provider and terms. */
+/** The lowest trusted price of each provider and terms; an untrusted one if there is no other. */
 export function bestOfEach(prices: Price[]): Offer[] {
   const best = new Map<string, Offer>();
   for (const price of prices) {
     const key = `${price.provider} ${price.purchase}`;
     const kept = best.get(key);
-    if (kept && kept.usd_per_gpu_hour <= price.usd_per_gpu_hour) continue;
-    best.set(key, { provider: price.provider, purchase: price.purchase, instance: price.instance, region: price.region, usd_per_gpu_hour: price.usd_per_gpu_hour, age_days: price.age_days });
+    if (kept && (kept.trusted !== trusted(price) ? kept.trusted : kept.usd_per_gpu_hour <= price.usd_per_gpu_hour)) continue;
+    best.set(key, { provider: price.provider, purchase: price.purchase, instance: price.instance, region: price.region, usd_per_gpu_hour: price.usd_per_gpu_hour, age_days: price.age_days, trusted: trusted(price) });
   }
   return [...best.values()];
+}
+
+/** A price with the number of places that it stands for. */
+export type Row = Price & { places: number };
+
+/** The first place of each machine and terms: in the order of the program, the cheapest one. */
+export function cheapestPlaces(prices: Price[]): Row[] {
+  const rows = new Map<string, Row>();
+  for (const price of prices) {
+    const key = [price.provider, price.instance, price.gpu, price.purchase].join(' ');
+    const row = rows.get(key);
+    if (row) row.places += 1;
+    else rows.set(key, { ...price, places: 1 });
+  }
+  return [...rows.values()];
 }
 
 /** The price of an offer per GPU-hour, on the days it was read. */

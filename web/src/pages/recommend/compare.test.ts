@@ -1,7 +1,7 @@
 import { signedPercent } from '../../lib/format';
 import { describe, expect, it } from 'vitest';
 import type { Plan, Schemas } from '../../api/client';
-import { caveatsOf, closeCall, deadlineChange, workPerDollar } from './compare';
+import { caveatsOf, clickedDot, closeCall, deadlineChange, workPerDollar } from './compare';
 
 const plan = (gpus: number, gpu: string, usd: number, hours: number, more: Partial<Plan> = {}) => ({ gpus, gpu, usd_total: usd, hours, provider: 'runpod', instance: `${String(gpus)}x${gpu}`, region: 'any', purchase: 'on-demand', basis: 'measured', ...more }) as Plan;
 const found = (more: Partial<Schemas['Recommend']>) => ({ plans: [], ...more }) as unknown as Schemas['Recommend'];
@@ -54,5 +54,23 @@ describe('work per dollar', () => {
     expect(workPerDollar(plan(1, 'a', 100, 1, work), false)).toBe(10);
     expect(workPerDollar(plan(1, 'a', 101, 1, work), false)).toBeLessThan(10);
     expect(workPerDollar(plan(1, 'a', 100, 1, { usd_per_million_tokens: 0.25 }), true)).toBe(4);
+  });
+});
+
+describe('clicks on the chart', () => {
+  it('reach every dot, also those that cover each other', () => {
+    let seed = 5;
+    const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+    for (let round = 0; round < 50; ++round) {
+      const dots = Array.from({ length: 20 }, (_, i) => ({ key: String(i), time: 10 ** (3 * random()), usd: 10 ** (2 * random()) }));
+      dots.push(...dots.slice(0, 3).map((dot, i) => ({ ...dot, key: `p${String(i)}` })), ...dots.slice(0, 1).map((dot) => ({ ...dot, key: 'q' })));
+      for (const dot of dots) {
+        const nearest = dots.find((each) => each.time === dot.time && each.usd === dot.usd) ?? dot; // what the chart reports
+        const reached = new Set<string>();
+        let picked: string | undefined;
+        for (let click = 0; click < dots.length; ++click) reached.add((picked = clickedDot(dots, nearest, picked).key));
+        expect(reached).toContain(dot.key);
+      }
+    }
   });
 });

@@ -27,6 +27,16 @@ export function choicesOf(found: Found | undefined): Choice[] {
   return [...plans.map((plan, i) => ({ key: String(i + 1), plan })), ...front];
 }
 
+/** The dot that a click selects: the nearest, or, if a dot at the same place is selected, the next one there. */
+export function clickedDot<D extends { key: string; time: number; usd: number }>(dots: D[], nearest: D, picked: string | undefined): D {
+  // A hundredth of the chart is a few pixels: such dots cover each other.
+  const apart = (of: (dot: D) => number) => { const all = dots.map((dot) => Math.log(of(dot))); return Math.max(1e-9, Math.max(...all) - Math.min(...all)) / 100; };
+  const [x, y] = [apart((dot) => dot.time), apart((dot) => dot.usd)];
+  const here = dots.filter((dot) => Math.abs(Math.log(dot.time / nearest.time)) <= x && Math.abs(Math.log(dot.usd / nearest.usd)) <= 2 * y);
+  const at = here.findIndex((dot) => dot.key === picked);
+  return at < 0 ? nearest : here[(at + 1) % here.length] ?? nearest;
+}
+
 /** How much more than the first plan a close call may cost. */
 const CLOSE = 0.05;
 

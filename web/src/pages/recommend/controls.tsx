@@ -3,10 +3,10 @@ import { ask, type Plan, type Schemas } from '../../api/client';
 import type { Change } from '../../lib/address';
 import { durationFlag, magnitude } from '../../lib/format';
 import { Segmented } from '../../parts/basics';
-import { TERM_NAMES, TERMS } from '../../lib/words';
+import { inPageWords, TERM_NAMES, TERMS } from '../../lib/words';
 import { Checks, Combobox, COUNT, Field, HOURLY, RATE, SelectField, Slider, TextField, TIME, type Choice, type SliderProps } from '../../parts/fields';
 import { deadlineChange } from './compare';
-import { PROVIDERS, type State } from './question';
+import { alsoOf, PROVIDERS, withoutAlso, type State } from './question';
 
 const PURCHASES = ['on-demand', 'spot', '1y', '3y'];
 const PRECISIONS = [['', 'usual'], ['bf16', 'bf16'], ['fp8', 'fp8'], ['int8', 'int8'], ['int4', 'int4']] as const;
@@ -155,6 +155,11 @@ export function Controls(props: Props) {
       </button>
       {state.job === 'serve' ? <Serving {...props} /> : <Training {...props} />}
       <PriceSlider {...props} />
+      {alsoOf(state).length > 0 && (
+        <div class="checks" role="group" aria-label="Other settings">
+          {alsoOf(state).map(([name, value]) => <button type="button" key={name} aria-pressed="true" title="Click to remove it" onClick={() => { change(withoutAlso(state, name), true); }}>{`${inPageWords(`--${name}`)}: ${value} ✕`}</button>)}
+        </div>
+      )}
       <Checks label="Terms" value={state.purchase} choices={PURCHASES} names={TERM_NAMES} onChange={(purchase) => { change({ purchase: purchase === '' ? 'on-demand' : purchase }, true); }} />
       <details class="more" open={state.providers !== '' || state.gpu !== '' || state.budget !== '' || state.precision !== ''}>
         <summary>Providers, GPUs, limits</summary>

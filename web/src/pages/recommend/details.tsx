@@ -4,7 +4,7 @@ import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Plan, Schemas } from '../../api/client';
 import type { Change } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
-import { duration, gib, magnitude, money, number, signedPercent } from '../../lib/format';
+import { duration, gib, magnitude, middleCut, money, number, signedPercent } from '../../lib/format';
 import { inPageWords } from '../../lib/words';
 import { Badge, Busy, CopyText, Problem, Segmented, Tabs } from '../../parts/basics';
 import { axisX, axisY } from '../../parts/axes';
@@ -69,7 +69,7 @@ function Memory({ state, plan }: { state: State; plan: Plan }) {
         const mark = size.verdict === 'no' ? '✗' : size.verdict === 'tight' ? '≈' : '✓';
         const text = (most: number) => `${mark} ${size.names.slice(0, most).join(', ')}${size.names.length > most ? ` +${String(size.names.length - most)}` : ''}`;
         const fits = (most: number) => text(most).length * 6.7 <= marginRight - 20;
-        return text(fits(3) ? 3 : fits(2) ? 2 : 1);
+        return fits(1) ? text(fits(3) ? 3 : fits(2) ? 2 : 1) : middleCut(text(1), Math.floor((marginRight - 20) / 6.7));
       };
       const colour: Record<string, string> = { fits: 'var(--good)', tight: 'var(--warn)', no: 'var(--line-strong)' };
       return {
@@ -168,7 +168,7 @@ function Why({ plan }: { plan: Plan }) {
   );
 }
 
-function Changes({ found, change, plan }: Props) {
+function Changes({ found, change, plan, state }: Props) {
   if (!found) return <Busy what="Checking what would change it…" />;
   const first = found.plans?.[0] ?? plan;
   const breakpoints = found.breakpoints ?? [];
@@ -197,13 +197,13 @@ function Changes({ found, change, plan }: Props) {
           {
             title: 'Try',
             cell: (row) => {
-              const next = changeFromFlags(row.flags);
+              const next = changeFromFlags(row.flags, state);
               return next ? (
                 <button type="button" class="button small" onClick={() => { change({ ...next, plan: '1', vs: '' }, true); }}>
                   Apply
                 </button>
               ) : (
-                <code>{row.flags}</code>
+                <span class="quiet">{inPageWords(row.flags, FIELD_NAMES)}</span>
               );
             },
           },

@@ -6,7 +6,7 @@ import { staircase } from '../../lib/staircase';
 import { axisX, axisY, MONEY_TICKS, placeLabels, roomForLabels, TIME_TICKS, within } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import { machinesOf } from './answer';
-import { choicesOf, labelsOf, timeOf, workPerDollar, type Choice } from './compare';
+import { choicesOf, clickedDot, labelsOf, timeOf, workPerDollar, type Choice } from './compare';
 import { planRows } from './plans';
 import type { State } from './question';
 
@@ -73,12 +73,12 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
     <Chart
       title={serving ? 'Cost against TTFT' : 'Cost against time'}
       note="Filled dots are ranked plans, hollow ones further trade-offs; the line connects the best."
-      hint="Click a dot to select it."
+      hint="Click a dot to select it, again for a dot below it."
       name="cost-against-time"
       rows={rows}
       draw={draw}
       onPick={(value) => {
-        onPick((value as Dot).key);
+        onPick(clickedDot(dots, value as Dot, picked).key);
       }}
     />
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeFromFlags, commandLine, DEFAULTS, problemsOf, question, quickQuestion, refusedFields, shellQuoted } from './question';
+import { alsoOf, changeFromFlags, commandLine, DEFAULTS, problemsOf, question, quickQuestion, refusedFields, shellQuoted } from './question';
 
 describe('the question', () => {
   it('has only the given settings', () => {
@@ -41,13 +41,21 @@ describe('an invalid field', () => {
 
 describe('flags of a change', () => {
   it("become a change of the page's state, or stay flags", () => {
-    expect(changeFromFlags('--precision fp8')).toEqual({ precision: 'fp8' });
-    expect(changeFromFlags('--purchase spot --max-gpus 128')).toEqual({ purchase: 'spot', maxgpus: '128' });
-    expect(changeFromFlags('--optimizer adamw-8bit')).toBeNull();
-    expect(changeFromFlags('--deadline 36h')).toEqual({ deadline: '129600' });
-    expect(changeFromFlags('--ttft-slo 2000ms')).toEqual({ ttft: '2' });
-    expect(changeFromFlags('--rate 5/s')).toBeNull();
-    expect(changeFromFlags('')).toBeNull();
+    const from = (flags: string) => changeFromFlags(flags, DEFAULTS);
+    expect(from('--precision fp8')).toEqual({ precision: 'fp8' });
+    expect(from('--purchase spot --max-gpus 128')).toEqual({ purchase: 'spot', maxgpus: '128' });
+    expect(from('--deadline 36h')).toEqual({ deadline: '129600' });
+    expect(from('--ttft-slo 2000ms')).toEqual({ ttft: '2' });
+    expect(from('no --budget')).toEqual({ budget: '' });
+    expect(from('--rate 5/s')).toBeNull();
+    expect(from('')).toBeNull();
+  });
+  it('are kept if the page has no field for them, and sent', () => {
+    const once = { ...DEFAULTS, ...changeFromFlags('--optimizer adamw-8bit --offload optimizer', DEFAULTS) };
+    expect(question(once)).toMatchObject({ optimizer: 'adamw-8bit', offload: 'optimizer' });
+    const twice = { ...once, ...changeFromFlags('--optimizer lion', once) };
+    expect(alsoOf(twice)).toEqual([['offload', 'optimizer'], ['optimizer', 'lion']]);
+    expect(question({ ...DEFAULTS, also: 'format=csv,emit=slurm' })).toEqual(question(DEFAULTS)); // a link sets nothing else
   });
   it('are quoted for a shell, whatever a link contains', () => {
     expect(shellQuoted('llama-3.1-8b')).toBe('llama-3.1-8b');

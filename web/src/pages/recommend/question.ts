@@ -31,6 +31,7 @@ export const DEFAULTS = {
   precision: '',
   price: '', // "h100-sxm=2.1": the value of the slider
   community: '',
+  also: '', // settings without a field, which an answer proposed: "optimizer=adamw-8bit,offload=optimizer"
   // view
   plan: '1', // key of a choice (compare.ts)
   vs: '', // the plan to compare it with
@@ -84,6 +85,11 @@ const FLAGS: Record<string, [keyof State, string]> = {
   price: ['price', 'What if the GPU cost'],
   community: ['community', 'Marketplaces'],
 };
+/** Settings that answers propose and the page has no field for. */
+const ALSO = ['optimizer', 'offload', 'cross-entropy', 'global-batch', 'latency-slo'] as const;
+export const alsoOf = (state: State) => state.also.split(',').flatMap((each) => { const [name = '', value] = each.split('='); return value && ALSO.some((known) => known === name) ? [[name, value] as const] : []; });
+export const withoutAlso = (state: State, name: string): Partial<State> => ({ also: alsoOf(state).filter(([each]) => each !== name).map((each) => each.join('=')).join(',') });
+
 export const FIELD_NAMES: Record<string, string> = Object.fromEntries(Object.entries(FLAGS).map(([flag, [, name]]) => [flag, name]));
 
 /** Error messages of the server by field. */
@@ -91,7 +97,8 @@ export function refusedFields(messages: string[]): Fields<string> {
   const found: Fields<string> = {};
   for (const message of messages) {
     const about = aboutFlag(message);
-    const field = FLAGS[about?.flag ?? '']?.[0];
+    const flag = about?.flag ?? '';
+    const field = (FLAGS[flag] ?? FLAGS[flag.replace(/s$/, '')])?.[0];
     if (field && about) found[field] ??= about.what;
   }
   return found;
@@ -126,6 +133,7 @@ export function question(state: State): Ask {
   return {
     ...shared,
     ...own,
+    ...Object.fromEntries(alsoOf(state)),
     top: TOP[serving ? 'serve' : 'train'].full,
     ...(state.price === '' ? {} : { price: [state.price] }),
     ...(state.community === '' ? {} : { community: true }),
@@ -158,12 +166,22 @@ export function commandLine(ask: Ask): string {
 const NOT_AS_TYPED = new Set<keyof State>(['rate', 'price', 'community', 'model']);
 const TIMES = new Set<keyof State>(['deadline', 'ttft', 'tpot']);
 
-/** "--precision fp8 --max-gpus 128" as a change of the state; null if the page has no field for it. */
-export function changeFromFlags(flags: string): Partial<State> | null {
+const NO_DEADLINE = String(365 * 86400);
+
+/** "--precision fp8 --max-gpus 128" as a change of the state; null if the page cannot ask for it. */
+export function changeFromFlags(flags: string, state: State): Partial<State> | null {
+  const left = /^no --([a-z-]+)$/.exec(flags)?.[1];
+  if (left === 'deadline') return { deadline: NO_DEADLINE };
+  if (left === 'budget' || left === 'precision') return { [left]: '' };
   const change: Partial<State> = {};
   const pairs = [...flags.matchAll(/--([a-z-]+)[ =](\S+)/g)];
   if (pairs.length === 0) return null;
   for (const [, name, value] of pairs) {
+    if (name !== undefined && value !== undefined && ALSO.some((known) => known === name)) {
+      const kept = withoutAlso({ ...state, ...change }, name).also ?? '';
+      change.also = [kept, `${name}=${value}`].filter(Boolean).join(',');
+      continue;
+    }
     const field = FLAGS[name ?? '']?.[0];
     if (!field || value === undefined || NOT_AS_TYPED.has(field)) return null;
     const seconds = TIMES.has(field) ? parseDuration(value) : undefined;
