@@ -31,6 +31,12 @@ std::string quote(std::string_view text) {
   return text.size() <= kShown ? fmt::format("'{}'", text) : fmt::format("'{}...'", text.substr(0, kShown));
 }
 
+// Other numbers are mistakes, and with a unit, or divided by each other, they would not be finite.
+bool is_usual(double value) {
+  constexpr double kSmallest = 1e-30, kLargest = 1e30;
+  return value == 0 || (std::abs(value) >= kSmallest && std::abs(value) <= kLargest);
+}
+
 // Digits in groups of three, "1,000,000" or "1_000_000", at the beginning of the text: their length and the digits.
 // Empty if a group does not have three digits: "1,5" may be a list or contain a decimal comma.
 std::pair<std::size_t, std::string> grouped_digits(std::string_view text) {
@@ -68,6 +74,7 @@ Result<NumberAndUnit> split(std::string_view text) {
   if (code == std::errc::result_out_of_range) return fail(bad_input(fmt::format("{} is out of range", quote(text))));
   if (code != std::errc{}) return fail(bad_input(fmt::format("{} is not a number", quote(text))));
   if (!std::isfinite(value)) return fail(bad_input(fmt::format("{} is not a finite number", quote(text))));
+  if (!is_usual(value)) return fail(bad_input(fmt::format("{} is out of range", quote(text))));
   if (value < 0) return fail(bad_input(fmt::format("{} is negative", quote(text))));
   return NumberAndUnit{value, trim(text.substr(static_cast<std::size_t>(end - text.data())))};
 }
@@ -312,6 +319,7 @@ Result<double> parse_number(std::string_view text) {
   if (code != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
     return fail(bad_input(fmt::format("{} is not a number", quote(text))));
   }
+  if (!is_usual(value)) return fail(bad_input(fmt::format("{} is out of range", quote(text))));
   return value;
 }
 

@@ -1,5 +1,7 @@
 #include "base/parse_units.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,6 +48,24 @@ TEST(ParseUnits, ReadsWhatPeopleType) {
 TEST(ParseUnits, RefusesAmbiguousUnits) {
   for (const char* text : {"1,5", "1,00", "1,0000", "1,000_000"}) EXPECT_FALSE(parse_count(text)) << text;
   for (const char* text : {"14", "2h30", "h", "2x30m", "2h-30m", "1,5h"}) EXPECT_FALSE(parse_duration(text)) << text;
+}
+
+// Whatever is typed, with whatever unit: a refusal, or a number that can still be multiplied and divided.
+RC_GTEST_PROP(ParseUnits, AcceptedAmountsAreFinite, ()) {
+  const std::string number = fmt::format("{}e{}", *rc::gen::inRange(0, 10), *rc::gen::inRange(-340, 340));
+  const auto check = [](const auto& found, auto in) {
+    if (found) RC_ASSERT(std::abs(in(*found)) < 1e100 && (in(*found) == 0 || std::abs(in(*found)) > 1e-100));
+  };
+  for (const char* unit : {"B", "TiB", "TB"}) check(parse_bytes(number + unit), [](Bytes b) { return in_bytes(b); });
+  for (const char* unit : {"ns", "s", "year"})
+    check(parse_duration(number + unit), [](Seconds s) { return in_seconds(s); });
+  for (const std::string& rate : {number, number + "B/s", "1/" + number + "ns", number + "/" + number + "year"})
+    check(parse_request_rate(rate), [](RequestsPerSecond r) { return in_requests_per_s(r); });
+  for (const char* unit : {"", "k", "MUSD"}) check(parse_usd(number + unit), [](Usd u) { return in_usd(u); });
+  check(parse_power(number + "kW"), [](Watts w) { return in_watts(w); });
+  check(parse_share(number + "%"), [](Ratio r) { return r.fraction(); });
+  check(parse_count(number + "T"), [](double c) { return c; });
+  check(parse_number(number), [](double c) { return c; });
 }
 
 struct Wrong {

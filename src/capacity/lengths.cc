@@ -54,6 +54,10 @@ Result<Length> parse_length(std::string_view text, bool may_cut) {
   RIGHTSIZE_TRY(const double high, parse_count(parts[1].substr(equals + 1)));
   if (!(high > first))
     return fail(bad_input(fmt::format("'{}': {} must be above the median", text, parts[1].substr(0, equals))));
+  constexpr double kWidest = 1000;  // beyond it the mean is that of a few requests, if any
+  if (high > kWidest * first)
+    return fail(
+        bad_input(fmt::format("'{}': {} must be at most 1,000 times the median", text, parts[1].substr(0, equals))));
   const sim::LengthMean spread = sim::mean_of_spread(first, high, *share);
   return Length{spread.mean, spread.variation, {}};
 }

@@ -29,6 +29,7 @@ Result<market::OwnHardware> read_own_machine(const std::string& text, const cata
   own.price = usd(0);
   if (equals != std::string::npos) {
     RIGHTSIZE_TRY(own.price, parse_usd(text.substr(equals + 1)));
+    if (own.price > usd(1e9)) return fail(bad_input(fmt::format("'{}': a machine costs at most 1e9 USD", text)));
   }
   return own;
 }

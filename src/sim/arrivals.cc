@@ -168,6 +168,10 @@ Result<ArrivalProcess> parse_mmpp(const std::vector<std::string_view>& parts) {
   RIGHTSIZE_TRY(process.burst_rate, parse_rate(parts[1]));
   RIGHTSIZE_TRY(process.calm, parse_positive_duration(parts[2]));
   RIGHTSIZE_TRY(process.burst, parse_positive_duration(parts[3]));
+  constexpr double kFewest = 1e-3;  // requests per cycle: every change of the rate takes a step of the simulation
+  if (process.calm_rate * process.calm + process.burst_rate * process.burst < requests(kFewest))
+    return fail(
+        bad_input("calm and burst are much shorter than the time between two requests").with_hint("use poisson:RATE"));
   return process;
 }
 
@@ -185,6 +189,11 @@ Result<ArrivalProcess> parse_diurnal(const std::vector<std::string_view>& parts)
   if (parts.size() == 3) {
     RIGHTSIZE_TRY(process.period, parse_positive_duration(parts[2]));
   }
+  // Requests are drawn at the peak rate, and nearly all of them are dropped at the low point.
+  constexpr double kMost = 1e11;
+  if (process.mean_rate * process.period > requests(kMost))
+    return fail(
+        bad_input("diurnal: at most 1e11 requests per period").with_hint("use a lower rate or a shorter period"));
   return process;
 }
 

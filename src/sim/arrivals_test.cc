@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "sim/trace_file.h"
 
@@ -93,6 +94,17 @@ TEST(Arrivals, AnyAcceptedRateStaysOnTheClock) {
       ASSERT_LT(arrivals[i].at, kNever / 2) << text;
     }
   }
+}
+
+// Every process that is accepted finds its next request in a bounded number of steps; otherwise this test would not
+// end.
+RC_GTEST_PROP(Arrivals, AnyAcceptedProcessIsDrawnInBoundedWork, ()) {
+  const auto power = [](int least, int most) { return std::pow(10.0, *rc::gen::inRange(least, most + 1)); };
+  const bool bursts = *rc::gen::arbitrary<bool>();
+  const std::string text =
+      bursts ? fmt::format("mmpp:{},{},{}s,{}s", power(-9, 9), power(-9, 9), power(-12, 8), power(-12, 8))
+             : fmt::format("diurnal:{},2,{}s", power(-9, 9), power(-12, 8));
+  if (const auto process = parse_arrivals(text)) RC_ASSERT(draw(*process, 64).size() <= 64U);
 }
 
 TEST(ParseArrivals, EveryWayToWriteARateHasTheSameRange) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -41,25 +42,42 @@ Result<autoscale::Limits> read_limits(const AutoscaleFlags& flags) {
   return limits;
 }
 
+// Every request is simulated, under every policy.
+Result<> check_number(RequestsPerSecond rate, Seconds all) {
+  constexpr double kFewest = 1, kMost = 50e6;
+  const double requests = in_requests(rate * all);
+  if (requests >= kFewest && requests <= kMost) return {};
+  const Seconds possible = all * (std::clamp(requests, kFewest, kMost) / std::max(requests, 1e-12));
+  return fail(bad_input(fmt::format("{:.3g} requests in {}; between 1 and {} can be simulated", requests,
+                                    format_duration(all), format_count(kMost)))
+                  .with_hint(requests > 0 ? fmt::format("use --duration {}", format_duration(possible)) : ""));
+}
+
 // A trace has its own lengths and its own end; synthetic requests last for --duration, or for a day.
 Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleInput& input,
                                          sim::RequestShape& lengths) {
   RIGHTSIZE_TRY(lengths, lengths_of(flags.engine));
-  const auto horizon = [&](Seconds otherwise) { return sim::to_sim_time(flags.duration.value_or(otherwise)); };
   const std::uint64_t seed = flags.engine.input.seed;
+  const auto by_slots = [&](const std::vector<double>& rates, Seconds width,
+                            Seconds otherwise) -> Checked<autoscale::Traffic> {
+    const Seconds all = flags.duration.value_or(otherwise);
+    const double mean = std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
+    if (const Result<> few = check_number(requests_per_s(mean), all); !few) return fail(Errors{few.error()});
+    return autoscale::by_slots(rates, sim::to_sim_time(width), lengths, seed, sim::to_sim_time(all));
+  };
   if (input.history) {
     const History& h = *input.history;
     if (flags.engine.isl.empty()) lengths.size = h.lengths.size, lengths.size_variation = h.lengths.size_variation;
     if (flags.engine.osl.empty())
       lengths.output = h.lengths.output, lengths.output_variation = h.lengths.output_variation;
     input.traffic_words = fmt::format("{} of {}", format_duration(flags.duration.value_or(h.window)), h.service);
-    return autoscale::by_slots(h.rates, sim::to_sim_time(h.slot), lengths, seed, horizon(h.window));
+    return by_slots(h.rates, h.slot, h.window);
   }
   if (!flags.rate_profile.empty()) {
     RIGHTSIZE_TRY(const std::vector<double> rates, plan::read_rate_profile(flags.rate_profile));
     const Seconds all = hours(static_cast<double>(rates.size()));
     input.traffic_words = fmt::format("{} over {}", flags.rate_profile, format_duration(flags.duration.value_or(all)));
-    return autoscale::by_slots(rates, sim::to_sim_time(hours(1)), lengths, seed, horizon(all));
+    return by_slots(rates, hours(1), all);
   }
   const std::string text = flags.trace.empty() ? flags.engine.arrivals : "trace:" + flags.trace;
   sim::ArrivalProcess process;
@@ -74,7 +92,7 @@ Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleI
     const Seconds all = series.step * static_cast<double>(series.rates.size());
     input.traffic_words =
         fmt::format("requests at the rates of {} over {}", trace->file, format_duration(flags.duration.value_or(all)));
-    return autoscale::by_slots(series.rates, sim::to_sim_time(series.step), lengths, seed, horizon(all));
+    return by_slots(series.rates, series.step, all);
   }
   if (const sim::Trace* trace = sim::trace_of(process)) {
     input.cluster.prompts = trace->prompts;
@@ -92,14 +110,8 @@ Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleI
   }
   const auto* day = std::get_if<sim::Diurnal>(&process);
   const Seconds all = flags.duration.value_or(day != nullptr ? day->period : days(1));
-  constexpr double kMostRequests = 20e6;  // every request is simulated under every policy
   const RequestsPerSecond rate = sim::mean_rate(process).value_or(RequestsPerSecond{});
-  if (const double requests = in_requests(rate * all); requests > kMostRequests) {
-    return fail(
-        Errors{bad_input(fmt::format("{} requests are too many to simulate; the most is {}", format_count(requests),
-                                     format_count(kMostRequests)))
-                   .with_hint(fmt::format("use --duration {}", format_duration(all * (kMostRequests / requests))))});
-  }
+  if (const Result<> few = check_number(rate, all); !few) return fail(Errors{few.error()});
   input.traffic_words = fmt::format("{} over {}", text, format_duration(all));
   return autoscale::replay(process, lengths, seed, sim::to_sim_time(all));
 }
