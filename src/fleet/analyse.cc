@@ -101,8 +101,9 @@ std::vector<UnplannedWaste> find_unplanned(const std::vector<GpuRow>& gpus, cons
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const UsdPerSecond rate = gpus[i].spend_rate() * gpus[i].waste_share();
     all += rate;
-    // The jobs of a log have ended, so there is nothing to act on.
-    if (planned[i] || gpus[i].use.from_job_log || !(rate > UsdPerSecond{})) continue;
+    // The jobs of a log have ended, so there is nothing to act on; one reading is no reason to act.
+    const bool passed = gpus[i].use.from_job_log || gpus[i].use.is_one_reading();
+    if (planned[i] || passed || !(rate > UsdPerSecond{})) continue;
     OwnerWaste& sum = sums[gpus[i].owner().shown()];
     ++sum.waste.gpus;
     sum.waste.rate += rate;
