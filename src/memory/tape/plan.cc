@@ -16,9 +16,16 @@ Count divided(Count n, int by) { return std::max<Count>(1, (n + by - 1) / by); }
 
 void set_widths(const Job& job, GpuPlan& plan) {
   const bool adapters = job.train.method != Method::kFull;
+  // DeepSpeed moves the 32-bit master weights to host memory with the optimizer: GPUs hold weights and gradients in 16
+  // bits.
+  const bool master_in_host = job.train.offload != model::Offload::kNone && !adapters;
   switch (job.precision) {
     case Precision::kAmpBf16:
     case Precision::kAmpFp16:
+      if (master_in_host) {
+        plan.state_width = kSingle;
+        break;
+      }
       plan.width = plan.stored_width = plan.state_width = kSingle;
       // FSDP's mixed precision replaces autocast: 32-bit shards are gathered in 16 bits, so that the forward pass keeps
       // no 16-bit copies of all weights.
@@ -37,6 +44,7 @@ void set_widths(const Job& job, GpuPlan& plan) {
       [[fallthrough]];
     case Precision::kMixedBf16:
       plan.state_width = kSingle;
+      if (master_in_host) break;
       if (plan.sharded_parameters()) {
         // FSDP keeps 32-bit shards, which are the master weights, and gathers 16-bit copies.
         plan.stored_width = kSingle;

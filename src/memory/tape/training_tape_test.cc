@@ -214,6 +214,21 @@ RC_GTEST_PROP(TrainingTape, MoreGpusUnderZeroNeverNeedMore, ()) {
   }
 }
 
+// The master weights go to host memory with the optimizer, so the GPU holds the same as in 16-bit training.
+RC_GTEST_PROP(TrainingTape, OffloadedOptimizersTakeTheMasterWeightsAlong, ()) {
+  const ModelShape& shape = model("llama3.2-1b");
+  Job job = training_job(*rc::gen::inRange(1, 5), 256);
+  job.parallel.zero = *rc::gen::inRange(0, 4);
+  job.parallel.gpus = *rc::gen::element(2, 4, 8);
+  job.train.offload = model::Offload::kOptimizer;
+  job.precision = model::Precision::kBf16;
+  const Bytes half = raw_peak(shape, job);
+  for (const model::Precision precision : {model::Precision::kMixedBf16, model::Precision::kAmpBf16}) {
+    job.precision = precision;
+    RC_ASSERT(raw_peak(shape, job) == half);
+  }
+}
+
 TEST(TrainingTape, EveryMemoryOptionReducesThePeak) {
   const ModelShape& shape = model("llama3.2-3b");
   const Job plain = training_job(4, 1024);
