@@ -52,7 +52,7 @@ std::optional<WindowSchedule> schedule_window(const WindowWork& work) {
   plan.utilization = plan.busy / work.window;
   const int windows = std::max(1, static_cast<int>(std::lround(days(1) / work.window)));
   for (int i = 1; i <= windows; ++i) {
-    const Seconds closes = work.window * i;
+    const Seconds closes = work.closes + work.window * i;
     const Seconds last = std::max(closes, closes + allowed - plan.busy);
     const Seconds starts = work.by_hour.empty() ? closes : best_start(work.by_hour, closes, last, plan.busy);
     plan.day.push_back({closes, starts, starts + plan.busy, plan.items_per_window});

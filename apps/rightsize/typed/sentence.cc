@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@
 namespace rightsize::app {
 namespace {
 
-constexpr std::string_view kPunctuation = ",;?!";
+constexpr std::string_view kPunctuation = ",;:?!";
 constexpr std::size_t kFewest = 3;  // words of a sentence
 
 std::vector<std::string> split_words(const std::string& text) {
@@ -57,16 +58,34 @@ void write_digits(std::vector<std::string>& words) {
     const std::string& next = words[i + 1];
     const bool counted = continues_amount(next) || thing_of(next) != Thing::kNone;
     const std::string digits = digits_of(words[i]);
-    if (!digits.empty() && (counted || kind_of_word(next) == WordKind::kGpu)) words[i] = digits;
+    const bool plural = next.size() > 3 && next.ends_with('s');
+    if (!digits.empty() && (counted || plural || kind_of_word(next) == WordKind::kGpu)) words[i] = digits;
     const bool time = i > 0 && lists_word("within in by under every", to_lower(words[i - 1]));
     if (time && continues_amount(next) && lists_word("a an", to_lower(words[i]))) words[i] = "1";
   }
 }
 
+constexpr int kDayMinutes = 24 * 60;
+
+// "22:00", "10pm", "6:30 am", "22h": minutes since midnight.
+std::optional<int> minute_of_day(std::string text) {
+  std::erase(text, ' ');
+  int hour = 0, minute = 0, used = 0;
+  const bool minutes = std::sscanf(text.c_str(), "%2d:%2d%n", &hour, &minute, &used) == 2 && used > 0;
+  if (!minutes && std::sscanf(text.c_str(), "%2d%n", &hour, &used) != 1) return std::nullopt;
+  const std::string rest = text.substr(static_cast<std::size_t>(used));
+  if (!rest.empty() && !lists_word("am pm h", rest)) return std::nullopt;
+  if (lists_word("am pm", rest) && (hour < 1 || hour > 12)) return std::nullopt;
+  if (rest == "pm" && hour < 12) hour += 12;
+  if (rest == "am" && hour == 12) hour = 0;
+  if (hour < 0 || minute < 0 || hour > 24 || minute > 59 || hour * 60 + minute > kDayMinutes) return std::nullopt;
+  return hour * 60 + minute;
+}
+
 }  // namespace
 
 std::vector<std::string> split_sentences(std::vector<std::string> words) {
-  if (words.empty() || lists_word("profile decide verify rollout", words.front())) return words;
+  if (words.empty() || lists_word("profile decide verify rollout mig", words.front())) return words;
   std::vector<std::string> out;
   std::size_t bare = 0;
   bool quoted = false;
@@ -94,15 +113,33 @@ std::vector<std::string> split_sentences(std::vector<std::string> words) {
   return out;
 }
 
+std::optional<DayHours> hours_of_day(const std::string& text) {
+  std::string even = to_lower(text);
+  for (const std::string_view between : {" to ", " until ", " till ", " and ", "\u2013", " - "}) {
+    if (const std::size_t at = even.find(between); at != std::string::npos) even.replace(at, between.size(), "-");
+  }
+  const std::size_t dash = even.find('-');
+  if (dash == std::string::npos) return std::nullopt;
+  const auto from = minute_of_day(even.substr(0, dash)), to = minute_of_day(even.substr(dash + 1));
+  const bool clock = even.find_first_of(":m") != std::string::npos;  // 8-16 may be anything
+  if (!from || !to || !clock) return std::nullopt;
+  return DayHours{seconds(60.0 * *from), seconds(60.0 * ((*to - *from + kDayMinutes - 1) % kDayMinutes + 1))};
+}
+
 std::string length_of_hours(const std::string& text) {
-  int from_hour = 0, from_minute = 0, to_hour = 0, to_minute = 0, used = 0;
-  const int read =
-      std::sscanf(text.c_str(), "%2d:%2d-%2d:%2d%n", &from_hour, &from_minute, &to_hour, &to_minute, &used);
-  if (read != 4 || static_cast<std::size_t>(used) != text.size()) return {};
-  constexpr int kDayMinutes = 24 * 60;
-  const int from = from_hour * 60 + from_minute, to = to_hour * 60 + to_minute;
-  if (from < 0 || to < 0 || from > kDayMinutes || to > kDayMinutes || from_minute > 59 || to_minute > 59) return {};
-  return fmt::format("{}min", (to - from + kDayMinutes - 1) % kDayMinutes + 1);
+  const std::optional<DayHours> hours = hours_of_day(text);
+  return hours ? fmt::format("{:.0f}min", in_seconds(hours->length) / 60) : "";
+}
+
+std::string length_of_time(const std::string& text) {
+  int days = 0, hours = 0, minutes = 0, seconds = 0, used = 0;
+  const char* const from = text.c_str();
+  const bool with_days = std::sscanf(from, "%4d-%2d:%2d:%2d%n", &days, &hours, &minutes, &seconds, &used) == 4;
+  if (!with_days) days = 0;
+  if (!with_days && std::sscanf(from, "%4d:%2d:%2d%n", &hours, &minutes, &seconds, &used) != 3) return {};
+  const bool whole = static_cast<std::size_t>(used) == text.size();
+  if (!whole || days < 0 || hours < 0 || minutes < 0 || minutes > 59 || seconds < 0 || seconds > 59) return {};
+  return fmt::format("{}min", days * kDayMinutes + hours * 60 + minutes + (seconds > 0 ? 1 : 0));
 }
 
 }  // namespace rightsize::app

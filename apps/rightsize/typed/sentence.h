@@ -2,8 +2,11 @@
 // names, amounts and limits understand.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "base/units.h"
 
 namespace rightsize::app {
 
@@ -11,7 +14,15 @@ namespace rightsize::app {
 // "within 1 week". Files, models of several words and values of flags stay as they are.
 std::vector<std::string> split_sentences(std::vector<std::string> words);
 
-// A range of hours of a day as its length: 22:00-06:00 is 8h. Empty where the text is none.
+// A range of hours of a day: 22:00-06:00, 10pm-6am.
+struct DayHours {
+  Seconds from, length;  // from midnight
+};
+std::optional<DayHours> hours_of_day(const std::string& text);
+// The same as its length: 22:00-06:00 and 10pm-6am are 480min. Empty where the text is none.
 std::string length_of_hours(const std::string& text);
+
+// Slurm's times: 2-12:00:00 and 60:00:00 are 3600min. Empty where the text is none.
+std::string length_of_time(const std::string& text);
 
 }  // namespace rightsize::app

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "rightsize/input/named_gpu.h"
+#include "rightsize/typed/sentence.h"
 
 namespace rightsize::app {
 namespace {
@@ -28,7 +29,9 @@ Checked<sim::TableTime> read_times(const WindowFlags& flags) {
   std::vector<sim::TableTime::Row> rows;
   if (!flags.service.empty()) {
     RIGHTSIZE_TRY(std::string text, read_file(flags.service));
-    RIGHTSIZE_TRY(rows, sim::parse_service_table(flags.service, std::move(text)));
+    RIGHTSIZE_TRY(sim::ServiceTable table, sim::parse_service_table(flags.service, std::move(text)));
+    for (const std::string& words : table.notes) note(words);
+    rows = std::move(table.rows);
   } else if (flags.item_time) {
     rows = {{1, {*flags.item_time, *flags.item_time}}};
   } else {
@@ -68,6 +71,18 @@ bool changes(const std::vector<double>& by_hour) {
 
 }  // namespace
 
+Result<> read_window(const std::string& text, WindowFlags& flags) {
+  if (const std::optional<DayHours> hours = hours_of_day(text)) {
+    flags.opens = hours->from;
+    flags.window = days(1);
+    if (!flags.deadline) flags.deadline = hours->length;
+    return {};
+  }
+  RIGHTSIZE_TRY(const settings::Value value, settings::read(settings::get("window"), text));
+  flags.window = seconds(value.number);
+  return {};
+}
+
 Checked<WindowProblem> read_problem(WindowFlags flags, const catalog::Catalog& catalog) {
   if (flags.volume.has_value() == flags.items.has_value())
     return fail(bad_input("give the work: either --volume or --items").with_hint("--volume 1M/d, or --items 1M a day"));
@@ -80,6 +95,7 @@ Checked<WindowProblem> read_problem(WindowFlags flags, const catalog::Catalog& c
                   flags.deadline.value_or(*flags.window),
                   {},
                   flags.startup,
+                  flags.opens.value_or(Seconds{}),
                   0,
                   {}};
   const catalog::Gpu* gpu = nullptr;

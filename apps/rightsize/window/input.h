@@ -17,6 +17,7 @@ struct WindowFlags {
   std::optional<std::int64_t> items;  // a day
   Seconds startup = seconds(120), chunk = seconds(300);
   std::optional<Seconds> window, deadline, item_time;
+  std::optional<Seconds> opens;  // --window 22:00-06:00: the runs of a day begin then, since midnight
   std::string purchase;  // terms that may be used; empty: all
   std::optional<Bytes> item_memory;
   Bytes fixed_memory;
@@ -51,6 +52,8 @@ struct WindowProblem {
   std::optional<WindowPower> power = {};
 };
 
+// --window 4h, or the hours of a day in which the work of a day runs: 22:00-06:00.
+Result<> read_window(const std::string& text, WindowFlags& flags);
 Checked<WindowProblem> read_problem(WindowFlags flags, const catalog::Catalog& catalog);
 
 }  // namespace rightsize::app

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -99,28 +100,23 @@ const report::Document<WindowView> kWindowDocument("window", "Work that can wait
 std::string summary(const WindowProblem& problem, const capacity::WindowSchedule& plan,
                     const std::vector<WindowOption>& options, bool live) {
   std::string text = fmt::format(
-      "{} items per day, {} each on {} in batches of {}: {} items every {}, {} GPU{} busy for {} of it; the last item "
-      "is "
-      "done {} after the window closes.",
+      "{} items per day, {} each on {} in batches of {}: {} items every {}, {} GPU{} busy for {} of it; ",
       format_count(problem.work.items_per_day), format_duration(problem.work.item_time),
       problem.gpu.empty() ? "the GPU" : problem.gpu, problem.batch, format_count(std::round(plan.items_per_window)),
-      format_duration(problem.work.window), plan.gpus, plan.gpus == 1 ? "" : "s", format_duration(plan.busy),
-      format_duration(plan.latest));
-  if (!live) return text + "\nReal time is not possible: no number of GPUs meets its SLO.";
-  const WindowOption &at_once = options.front(), &kept = options[1];
-  if (!at_once.price || !kept.price) return text;
-  const Usd saved = *at_once.monthly() - *kept.monthly();
-  if (saved <= Usd{}) return text + "\nWindows save no GPUs here: real time needs no more of them.";
-  text += fmt::format("\nWindows save {}/month compared with real time ({} GPU{} instead of {})", format_usd(saved),
-                      kept.gpus, kept.gpus == 1 ? "" : "s", at_once.gpus);
-  const auto add = [&](const WindowOption& option, const char* how) {
-    const std::optional<Usd> cost = option.monthly();
-    if (cost && *cost < *kept.monthly())
-      text += fmt::format("; {} with {} only for the runs", format_usd(*at_once.monthly() - *cost), how);
-  };
-  add(options[2], "GPUs rented");
-  add(options[3], "spot GPUs");
-  return text + ".";
+      format_duration(problem.work.window), plan.gpus, plan.gpus == 1 ? "" : "s", format_duration(plan.busy));
+  text += problem.given.opens
+              ? fmt::format("they run between {} and {}.", clock(plan.day.front().starts), clock(plan.day.front().ends))
+              : fmt::format("the last item is done {} after the window closes.", format_duration(plan.latest));
+  const auto cheapest = std::ranges::min_element(options, {}, [](const WindowOption& option) {
+    return option.price ? in_usd(*option.monthly()) : std::numeric_limits<double>::infinity();
+  });
+  if (cheapest->price) {
+    text += fmt::format("\nCheapest: {}, {}/month", cheapest->name, format_usd(*cheapest->monthly()));
+    const std::optional<Usd> at_once = live ? options.front().monthly() : std::nullopt;
+    if (at_once && cheapest != options.begin()) text += fmt::format("; real time costs {}/month", format_usd(*at_once));
+    text += ".";
+  }
+  return live ? text : text + "\nReal time is not possible: no number of GPUs meets its SLO.";
 }
 
 // Empty if neither a price nor carbon was given.

@@ -38,27 +38,32 @@ TEST(WindowReport, GpusKeptCostEveryHourAndRentedOnesTheirRuns) {
   EXPECT_GT(options[2].a_month, options[1].a_month) << "interruptions redo work";
 }
 
-// Each saving is the difference to real time of the row it names.
-TEST(WindowReport, SavingsAreThoseOfTheTable) {
-  for (const char* volume : {"5M/day", "2M/day", "20M/day"}) {
-    for (const char* gpu : {"l4", "h100-sxm"}) {
-      const Checked<Outcome> outcome =
-          call("window", {"--volume", volume, "--window", "6h", "--item-time", "120ms", "--gpu", gpu});
-      ASSERT_TRUE(outcome) << describe(outcome.error());
-      const std::string text = std::get<report::Paragraph>(outcome->report.blocks.front()).text;
-      const Json::Array& options = *outcome->report.document.find("options")->items();
-      ASSERT_EQ(options.size(), 4u);
-      const auto cost = [&](std::size_t i) {
-        return options[i].find("usd_per_month")->visit([](const auto& value) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>) return value;
-          return std::numeric_limits<double>::infinity();
-        });
-      };
-      if (cost(1) >= cost(0)) continue;
-      EXPECT_THAT(text, HasSubstr(fmt::format("Windows save {}/month", format_usd(usd(cost(0) - cost(1))))));
-      EXPECT_THAT(text, HasSubstr(fmt::format("{} with GPUs rented only", format_usd(usd(cost(0) - cost(2))))));
-      if (std::isfinite(cost(3))) {
-        EXPECT_THAT(text, HasSubstr(fmt::format("{} with spot GPUs only", format_usd(usd(cost(0) - cost(3))))));
+std::string text_of(const Json& object, const char* key) {
+  const std::string quoted = object.find(key)->dump();
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+// The conclusion is the cheapest row of the table, and a run is within the hours that were asked for.
+TEST(WindowReport, TheConclusionIsTheCheapestRowAndRunsKeepTheirHours) {
+  for (const char* volume : {"5M/day", "200k/day", "20M/day"}) {
+    for (const int from : {0, 2, 13, 22}) {
+      for (const int length : {3, 8, 12}) {
+        const std::string hours = fmt::format("{:02}:00-{:02}:00", from, (from + length) % 24);
+        const Checked<Outcome> outcome =
+            call("window", {"--volume", volume, "--window", hours, "--item-time", "40ms", "--gpu", "l4"});
+        ASSERT_TRUE(outcome) << describe(outcome.error());
+        const std::string text = std::get<report::Paragraph>(outcome->report.blocks.front()).text;
+        double least = std::numeric_limits<double>::infinity();
+        std::string name;
+        for (const Json& option : *outcome->report.document.find("options")->items()) {
+          const double cost = std::stod(option.find("usd_per_month")->dump());
+          if (cost < least) least = cost, name = text_of(option, "name");
+        }
+        EXPECT_THAT(text, HasSubstr(fmt::format("Cheapest: {}, {}/month", name, format_usd(usd(least)))));
+        const Json& run = outcome->report.document.find("schedule")->items()->front();
+        const auto hour = [&](const char* key) { return std::stoi(text_of(run, key)); };
+        EXPECT_EQ(hour("starts"), from) << hours;
+        EXPECT_LE((hour("ends") - from + 24) % 24, length) << hours;
       }
     }
   }

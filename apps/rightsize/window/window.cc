@@ -34,8 +34,8 @@ Run add_window(FlagSet& command) {
   auto f = std::make_shared<WindowFlags>();
   command.add("volume", f->volume);
   command.add("items", f->items)->meaning("items of each day, instead of --volume");
-  command.add("window", f->window)
-      ->meaning("how long work is collected, at most a day")
+  command.add_unchecked("window", [f = f.get()](const std::string& text) { return read_window(text, *f); })
+      ->meaning("how long work is collected, at most a day; 22:00-06:00: the hours in which the work of a day runs")
       ->or_words("4h; with --items a day");
   command.add("deadline", f->deadline)
       ->meaning("time to finish after a window closes")
