@@ -158,7 +158,7 @@ std::vector<std::pair<std::string, autoscale::Startup>> faster_starts(const auto
     add("weights in host memory");
   }
   options.wake = true;
-  add("sleep and wake: processes stay");
+  add("sleeping processes");
   return faster;
 }
 
