@@ -382,7 +382,8 @@ bool only_reads(const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 8> kActs = {"--prometheus", "--out",  "-",      "--record",
                                                      "import",       "update", "forget", "nvml"};
   return std::none_of(words.begin() + 1, words.end(), [&](const std::string& word) {
-    return std::find(kActs.begin(), kActs.end(), word.substr(0, word.find('='))) != kActs.end();
+    const bool remote = word.find("http://") != std::string::npos || word.find("https://") != std::string::npos;
+    return remote || std::find(kActs.begin(), kActs.end(), word.substr(0, word.find('='))) != kActs.end();
   });
 }
 
@@ -398,7 +399,15 @@ bool answers(const std::vector<std::string>& words) {
   std::vector<std::string> rest(meant.words.begin() + 1, meant.words.end());
   if (words.front() == "recommend") rest.emplace_back("--plans-only");
   const Checked<Outcome> outcome = call(words.front(), rest);
-  return outcome && outcome->exit_code == kDone;
+  // A check that did not pass is an answer, and so is a plan that does not exist.
+  return outcome && (outcome->exit_code == kDone || outcome->exit_code == kCheckFailed ||
+                     (outcome->exit_code == kNoFeasibleAnswer && words.front() == "recommend"));
+}
+
+// Whether a command that writes or measures would accept these words; it is not run.
+bool accepts(const std::vector<std::string>& words) {
+  DeclaredCommand declared(*find_command(words.front()));
+  return !only_reads(words) && parse(declared, {words.begin() + 1, words.end()}).has_value();
 }
 
 // A command line whose flags and values are misspelt too.
@@ -424,15 +433,15 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
     return !time.is_over() && answers(tried) && !time.is_over();
   };
   std::optional<std::vector<std::string>> nearest;
-  // Commands that take a model cannot read other tools' files.
-  const bool takes_model =
-      std::any_of(declared.begin(), declared.end(), [](const FlagInfo& flag) { return flag.name == "--model"; });
-  for (const std::string& word : takes_model ? words : std::vector<std::string>{}) {
+  for (const std::string& word : words) {
     const std::vector<std::string> reader = command_for_file(word);
     if (!reader.empty() && reader.front() != words.front() && runs(reader)) nearest = reader;
   }
   if (!nearest) nearest = repaired(words, errors, declared, runs);
   if (!nearest) nearest = corrected(words);
+  if (const std::vector<std::string> known = with_known_flags(words, declared);
+      !nearest && !left_out(words, known).empty() && known.size() > 1 && accepts(known))
+    nearest = known;
   if (const std::vector<std::string> list = models_like(errors); !nearest && !list.empty() && runs(list))
     nearest = list;
   if (nearest && nearest->front() == words.front()) {

@@ -37,7 +37,7 @@ std::optional<double> scale_of(std::string_view word) {
 }
 
 std::optional<Seconds> adverb(std::string_view word) {
-  if (word == "daily") return days(1);
+  if (word == "daily" || word == "nightly") return days(1);
   if (word == "hourly") return hours(1);
   if (word == "weekly") return days(7);
   if (word == "monthly") return kMonth;
@@ -63,6 +63,7 @@ std::optional<Seconds> read_time(std::string_view text) {
   if (text.empty()) return std::nullopt;
   const bool counted = text.front() >= '0' && text.front() <= '9';
   if (text == "mo" || text == "mon") text = "month";
+  if (text == "night" || text == "evening" || text == "morning") text = "day";  // once a day
   const Result<Seconds> time = parse_duration(counted ? std::string(text) : "1" + std::string(text));
   return time && *time > Seconds{} ? std::optional(*time) : std::nullopt;
 }
@@ -171,12 +172,43 @@ std::optional<int> weekday_of(std::string_view word) {
   return std::nullopt;
 }
 
+// A time of the day: "morning", "noon", "9am", "17:30". Seconds since midnight.
+std::optional<double> time_of_day(const std::string& word) {
+  constexpr std::pair<std::string_view, double> kNamed[] = {
+      {"morning", 9}, {"noon", 12}, {"lunch", 12}, {"afternoon", 15}, {"evening", 18}, {"night", 23}, {"midnight", 24}};
+  for (const auto& [name, hour] : kNamed) {
+    if (word == name) return hour * 3600;
+  }
+  const auto number = leading_number(word);
+  if (!number) return std::nullopt;
+  std::string_view rest = std::string_view(word).substr(number->second);
+  double hour = number->first, minutes = 0;
+  if (rest.starts_with(':')) {
+    const auto after = leading_number(rest.substr(1));
+    if (!after || after->first >= 60) return std::nullopt;
+    minutes = after->first;
+    rest.remove_prefix(1 + after->second);
+  } else if (rest != "am" && rest != "pm") {
+    return std::nullopt;
+  }
+  if (rest == "pm" && hour < 12) hour += 12;
+  if (rest == "am" && hour == 12) hour = 0;
+  if (!(rest.empty() || rest == "am" || rest == "pm") || hour > 24 || hour != std::floor(hour)) return std::nullopt;
+  return hour * 3600 + minutes * 60;
+}
+
 // The day that is named, counted from 1970-01-01.
 std::optional<double> day_named(const std::vector<std::string>& words, double today) {
   const std::string& first = words.front();
   if (words.size() == 1) {
     if (first == "today" || first == "tonight" || first == "eod") return today;
     if (first == "tomorrow") return today + 1;
+    if (first == "eom" || first == "month") {  // its last day
+      const std::string month = format_date(Date{static_cast<int>(today)}).substr(0, 7);
+      int last = static_cast<int>(today);
+      while (format_date(Date{last + 1}).starts_with(month)) ++last;
+      return last;
+    }
     if (const auto weekday = weekday_of(first); weekday || first == "eow") {
       const double from = std::fmod(today, 7), wanted = weekday.value_or(1);
       return today + (wanted > from ? wanted - from : wanted - from + 7);
@@ -209,16 +241,26 @@ std::optional<Seconds> time_until(std::string_view text, double now) {
   std::vector<std::string> words;
   for (const std::string_view word : split_list(text, ' ')) {
     const std::string lower = to_lower(word);
-    constexpr std::array<std::string_view, 10> kSkipped = {"by",  "before", "until", "till", "on",
-                                                           "the", "this",   "end",   "of",   "in"};
+    constexpr std::array<std::string_view, 13> kSkipped = {"by",  "before", "until", "till", "on",     "the",   "this",
+                                                           "end", "of",     "in",    "over", "during", "coming"};
     if (!is_any(kSkipped, lower)) words.push_back(lower);
   }
-  if (words.empty() || words.size() > 3) return std::nullopt;
+  if (words.empty() || words.size() > 4) return std::nullopt;
+  // The whole of it, whenever it begins: two days, a night.
+  if (words.back() == "weekend") return days(2);
+  if (words.size() == 1 && (words[0] == "overnight" || words[0] == "night")) return hours(12);
   if (words.size() == 1 && words[0] == "week") words[0] = "friday";  // the end of the week
   const double today = std::floor(now / kDayLength);
+  double hour = kEndOfWork;
+  if (const auto named = time_of_day(words.back())) {
+    hour = *named;
+    words.pop_back();
+    if (!words.empty() && words.back() == "at") words.pop_back();
+    if (words.empty()) words.emplace_back(today * kDayLength + hour > now ? "today" : "tomorrow");
+  }
   if (const auto day = day_named(words, today)) {
-    double until = *day * kDayLength + kEndOfWork - now;
-    if (*day == today && until <= 0) until += kDayLength - kEndOfWork;  // tonight: until midnight
+    double until = *day * kDayLength + hour - now;
+    if (*day == today && until <= 0) until += kDayLength - hour;  // tonight: until midnight
     return until > 0 ? std::optional(seconds(until)) : std::nullopt;
   }
   std::string joined;

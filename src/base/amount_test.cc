@@ -35,6 +35,7 @@ TEST(Amount, IsReadInEverySpelling) {
   }
   EXPECT_DOUBLE_EQ(parse_amount("1,234,567")->count, 1234567);
   EXPECT_DOUBLE_EQ(parse_amount("1_000_000")->count, 1e6);
+  EXPECT_DOUBLE_EQ(in_days(*parse_amount("5 million images per night")->per), 1);
   for (const char* text : {"", "docs", "/day", "x5", "5/apple", "3 red apples"})
     EXPECT_FALSE(parse_amount(text)) << text;
 }
@@ -54,6 +55,14 @@ TEST(TimeUntil, DaysAreInTheFuture) {
     }
     EXPECT_GT(in_seconds(*time_until("tomorrow", now)), in_seconds(*time_until("today", now)));
     EXPECT_DOUBLE_EQ(in_days(*time_until("in 3 days", now)), 3);
+    // A time of the day moves the moment within its day; a weekend is two days whenever it begins.
+    const auto at = [&](const std::string& text) { return std::fmod(now + in_seconds(*time_until(text, now)), kDay); };
+    EXPECT_NEAR(at("tomorrow morning"), 9 * 3600, 1);
+    EXPECT_NEAR(at("monday 17:30"), 17.5 * 3600, 1);
+    EXPECT_NEAR(at("friday at 6pm"), 18 * 3600, 1);
+    EXPECT_NEAR(at("7am"), 7 * 3600, 1);
+    EXPECT_DOUBLE_EQ(in_days(*time_until("over the weekend", now)), 2);
+    EXPECT_LE(in_days(*time_until("end of the month", now)), 31);
   }
   EXPECT_FALSE(time_until("2020-01-01", 20000 * kDay));
   EXPECT_FALSE(time_until("someday", 20000 * kDay));

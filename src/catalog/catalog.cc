@@ -1,6 +1,7 @@
 #include "catalog/catalog.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -87,6 +88,18 @@ bool is_of_maker(const Gpu& gpu, const std::string& folded) {
   return fold_name(gpu.architecture).starts_with(folded) || fold_name(gpu.vendor) == folded;
 }
 
+// "a100-80", "rtx-3060-12gb": a name, and its memory in GB.
+std::optional<std::pair<std::string, double>> split_memory(const std::string& family) {
+  const std::size_t dash = family.rfind('-');
+  if (dash == std::string::npos || dash == 0) return std::nullopt;
+  std::string_view size = std::string_view(family).substr(dash + 1);
+  for (const std::string_view unit : {"gib", "gb", "g"}) {
+    if (size.ends_with(unit)) size.remove_suffix(unit.size());
+  }
+  if (size.empty() || size.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  return std::pair(family.substr(0, dash), std::strtod(std::string(size).c_str(), nullptr));
+}
+
 // Names, families and architectures, to suggest from.
 std::vector<std::string> all_words(const std::vector<Gpu>& gpus) {
   std::vector<std::string> all;
@@ -112,6 +125,11 @@ Result<std::vector<const Gpu*>> Catalog::match_gpus(std::string_view filter) con
   if (found.empty()) {
     for (const Gpu& gpu : gpus)
       if (is_of_maker(gpu, folded)) found.push_back(&gpu);
+  }
+  if (const auto sized = found.empty() ? split_memory(family) : std::nullopt) {
+    for (const Gpu* gpu : match_gpus(sized->first).value_or(std::vector<const Gpu*>{})) {
+      if (std::llround(in_gib(gpu->memory)) == std::llround(sized->second)) found.push_back(gpu);
+    }
   }
   if (!found.empty()) return found;
   return fail(bad_input(fmt::format("unknown GPU '{}'", trim(filter).substr(0, 60)))

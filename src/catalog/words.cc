@@ -71,6 +71,39 @@ constexpr NameRow kPartNames[] = {
     {"latin-america", "sa latam southamerica latinamerica"},
 };
 
+// Countries: what people call them, the words and codes of their regions' names, and the regions of large clouds there.
+struct CountryRow {
+  std::string_view names, inside, codes, regions;
+};
+constexpr CountryRow kCountries[] = {
+    {"germany de deutschland", "germany frankfurt", "de fra", "eu-central-1 europe-west3 europe-west10 eu-de"},
+    {"france fr", "france paris", "fr gra sbg", "eu-west-3 europe-west9"},
+    {"unitedkingdom uk gb britain greatbritain england", "uksouth ukwest london", "uk gb lon lhr",
+     "eu-west-2 europe-west2 eu-gb"},
+    {"ireland ie", "ireland northeurope", "ie", "eu-west-1"},
+    {"netherlands nl holland", "netherlands amsterdam westeurope", "nl ams", "europe-west4"},
+    {"belgium be", "belgium", "be", "europe-west1"},
+    {"sweden se", "sweden", "se", "eu-north-1 europe-north2"},
+    {"finland fi", "finland", "fi fin", "europe-north1 eu-north1"},
+    {"norway no", "norway", "no", ""},
+    {"denmark dk", "denmark", "dk", ""},
+    {"iceland is", "iceland", "is", ""},
+    {"poland pl", "poland warsaw", "pl waw", "europe-central2"},
+    {"italy it", "italy milan", "it", "eu-south-1 europe-west8 europe-west12"},
+    {"spain es", "spain madrid", "es", "eu-south-2 europe-southwest1"},
+    {"switzerland ch", "switzerland zurich geneva", "ch", "eu-central-2 europe-west6"},
+    {"austria at", "austria", "at", ""},
+    {"japan jp", "japan tokyo osaka", "jp tyo", "ap-northeast-1 ap-northeast-3 asia-northeast1 asia-northeast2"},
+    {"korea southkorea kr", "korea seoul", "kr", "ap-northeast-2 asia-northeast3"},
+    {"india in", "india mumbai bangalore", "in blr", "ap-south-1 ap-south-2 asia-south1 asia-south2"},
+    {"singapore sg", "singapore southeastasia", "sg sgp", "ap-southeast-1 asia-southeast1"},
+    {"hongkong hk", "hongkong", "hk", "ap-east-1 asia-east2"},
+    {"taiwan tw", "taiwan", "tw", "asia-east1"},
+    {"indonesia id", "indonesia", "id", "ap-southeast-3 asia-southeast2"},
+    {"brazil br", "brazil", "br", "sa-east-1 southamerica-east1"},
+    {"israel il", "israel", "il", "il-central-1 me-west1"},
+};
+
 constexpr NameRow kCompanies[] = {
     {"aws", "amazon ec2"},  {"gcp", "google gce googlecloud"},    {"azure", "microsoft"},  {"oci", "oracle"},
     {"do", "digitalocean"}, {"lambda", "lambdalabs lambdacloud"}, {"verda", "datacrunch"}, {"ovhcloud", "ovh"},
@@ -146,6 +179,30 @@ bool is_in(std::string_view region, std::string_view part) {
   return part_of_world(region) == "europe" && !is_outside_eu(to_lower(trim(region)));
 }
 
+const CountryRow* country_of(const std::string& word) {
+  const auto found = std::find_if(std::begin(kCountries), std::end(kCountries), [&](const CountryRow& row) {
+    const std::vector<std::string_view> names = split_list(row.names, ' ');
+    return std::find(names.begin(), names.end(), word) != names.end();
+  });
+  return found == std::end(kCountries) ? nullptr : found;
+}
+
+bool is_in_country(const std::string& region, const CountryRow& country) {
+  const std::string name = to_lower(trim(region)), folded = fold_name(name);
+  const auto any = [](std::string_view names, const auto& matches) {
+    const std::vector<std::string_view> all = split_list(names, ' ');
+    return std::any_of(all.begin(), all.end(), matches);
+  };
+  // Marketplaces write "Frankfurt, DE, EU".
+  std::vector<std::string_view> parts = split_list(name, ',');
+  const std::string first = first_word(name);
+  parts.emplace_back(first);
+  return any(country.regions, [&](std::string_view whole) { return name == whole; }) ||
+         any(country.inside, [&](std::string_view place) { return folded.find(place) != std::string::npos; }) ||
+         any(country.codes,
+             [&](std::string_view code) { return std::find(parts.begin(), parts.end(), code) != parts.end(); });
+}
+
 }  // namespace
 
 std::string_view part_of_world(std::string_view region) {
@@ -181,10 +238,13 @@ Result<std::vector<std::string>> match_regions(std::string_view words, const std
   for (std::string_view word : split_list(words, ',')) {
     const std::string wanted = to_lower(word);
     const std::string_view part = meaning_of(kPartNames, fold_name(wanted));
+    const CountryRow* country = part.empty() ? country_of(fold_name(wanted)) : nullptr;
     const std::size_t before = chosen.size();
     for (const std::string& name : known) {
-      const bool begins = part != "eu" && to_lower(name).starts_with(wanted);  // eu-west-2 is London
-      if (name == kAnyRegion ? wanted == name : begins || (!part.empty() && is_in(name, part))) chosen.push_back(name);
+      const bool begins =
+          part != "eu" && country == nullptr && to_lower(name).starts_with(wanted);  // eu-west-2: London
+      const bool there = country != nullptr ? is_in_country(name, *country) : !part.empty() && is_in(name, part);
+      if (name == kAnyRegion ? wanted == name : begins || there) chosen.push_back(name);
     }
     if (chosen.size() == before) {
       const std::string_view world = part_of_world(word);

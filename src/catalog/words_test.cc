@@ -1,5 +1,6 @@
 #include "catalog/words.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,6 +53,25 @@ TEST(Places, RegionsByNameBeginningAndPartOfTheWorld) {
   EXPECT_THAT(describe(match_regions("us-est-1", known).error()), HasSubstr("did you mean 'us-east-1'"));
 }
 
+// Every region of a country is in the part of the world that the country is in, and never in two countries.
+TEST(Places, CountriesAreTheirRegions) {
+  const Catalog catalog = *load_catalog("");
+  const std::set<std::string> known = known_regions(catalog);
+  std::set<std::string> taken;
+  for (const char* country : {"germany", "france", "uk", "ireland", "netherlands", "belgium", "sweden", "finland",
+                              "norway", "poland", "italy", "spain", "switzerland"}) {
+    const auto regions = match_regions(country, known);
+    if (!regions) continue;  // no price there
+    for (const std::string& region : *regions) {
+      EXPECT_EQ(part_of_world(region), "europe") << country << " " << region;
+      EXPECT_TRUE(taken.insert(region).second) << country << " " << region;
+    }
+  }
+  EXPECT_THAT(*match_regions("Germany", known), testing::IsSupersetOf({"eu-central-1", "europe-west3", "DE", "eu-de"}));
+  EXPECT_THAT(*match_regions("de", known), ElementsAreArray(*match_regions("germany", known)));
+  EXPECT_THAT(*match_regions("japan,korea", known), Contains("ap-northeast-2"));
+}
+
 TEST(Places, ProvidersByTheirCompanies) {
   const std::set<std::string> known{"aws", "azure", "gcp", "lambda"};
   EXPECT_THAT(*match_providers("Amazon, google", known), ElementsAre("aws", "gcp"));
@@ -87,6 +107,19 @@ TEST(GpuWords, TheUsualMemberOfAFamily) {
       EXPECT_THAT(*catalog.match_gpus(rest), Contains(&gpu)) << rest;
     }
   }
+  // A name may carry the memory, in any spelling: a100-80, rtx_3060_12gb.
+  for (const Gpu& gpu : catalog.gpus) {
+    if (gpu.name.starts_with("nvidia-")) continue;  // the vendor is no part of a name
+    for (const char* unit : {"", "g", "gb", "GB"}) {
+      const std::string name = fmt::format("{}_{:.0f}{}", gpu.name, in_gib(gpu.memory), unit);
+      const auto found = catalog.match_gpus(name);
+      ASSERT_TRUE(found) << name;
+      for (const Gpu* one : *found)
+        EXPECT_NEAR(in_gib(one->memory), in_gib(gpu.memory), 0.5) << name << " " << one->name;
+    }
+  }
+  EXPECT_EQ(catalog.match_gpus("a100-80")->size(), 2u);
+  EXPECT_FALSE(catalog.match_gpus("h100-17"));
   EXPECT_THAT(describe(usual_gpu(catalog, "h1000").error()), HasSubstr("did you mean 'h100'"));
 }
 

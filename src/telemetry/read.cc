@@ -36,6 +36,36 @@ bool names_metric(std::string_view line) {
   return line[end] == '{' || line.starts_with("nvidia_") || line.starts_with("DCGM_");
 }
 
+// The header of an nvidia-smi row without one (--format=csv,noheader), by the units of its cells: "18 %" is the
+// utilization, then that of the memory; "21504 MiB" the memory in use, then all of it. Empty where the units do not
+// tell, as with nounits.
+std::string inferred_header(std::string_view line) {
+  const std::vector<std::string_view> cells = split_list(line, ',');
+  std::string header;
+  int shares = 0, sizes = 0, bare = 0;
+  for (const std::string_view text : cells) {
+    const std::string_view cell = trim(text);
+    const auto number = leading_number(cell);
+    std::string column = fmt::format("column{}", header.size());
+    if (cell.find('/') != std::string_view::npos && cell.find(':') != std::string_view::npos)
+      column = "timestamp";
+    else if (cell.starts_with("GPU-"))
+      column = "uuid";
+    else if (cell.find("NVIDIA") != std::string_view::npos || cell.starts_with("Tesla"))
+      column = "name";
+    else if (number && cell.ends_with(" %"))
+      column = shares++ == 0 ? "utilization.gpu [%]" : shares == 2 ? "utilization.memory [%]" : column;
+    else if (number && cell.ends_with(" MiB"))
+      column = sizes++ == 0 ? "memory.used [MiB]" : sizes == 2 ? "memory.total [MiB]" : column;
+    else if (number && cell.ends_with(" W"))
+      column = "power.draw [W]";
+    else if (number && cell.find_first_not_of("0123456789") == std::string_view::npos && bare++ == 0)
+      column = "index";
+    header += (header.empty() ? "" : ", ") + column;
+  }
+  return shares > 0 && sizes + shares > 1 ? header : std::string();
+}
+
 SampleFormat format_of_line(std::string_view line) {
   const std::string lower = to_lower(line);
   if (line.front() == '#') {
@@ -52,7 +82,7 @@ SampleFormat format_of_line(std::string_view line) {
   for (std::string_view known : {"utilization.", "memory.used", "power.draw", "clocks."}) {
     if (lower.find(known) != std::string::npos) return SampleFormat::kSmiQuery;
   }
-  return SampleFormat::kUnknown;
+  return inferred_header(line).empty() ? SampleFormat::kUnknown : SampleFormat::kSmiQuery;
 }
 
 std::unique_ptr<LineReader> make_reader(SampleFormat format, Intake& intake) {
@@ -79,6 +109,9 @@ Error cannot_read(std::string_view name, SampleFormat format) {
         .with_hint("'rightsize fleet --from FILE' reads such files");
   }
   return bad_input(fmt::format("'{}' has an unrecognized format", name))
+      .with_hint(
+          "record one with: nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,utilization.memory,memory.used,"
+          "memory.total,power.draw --format=csv -l 1 > smi.csv")
       .with_hint(
           "supported: nvidia-smi --query-gpu=... --format=csv (with its header), nvidia-smi dmon, nvidia-smi -q -x, "
           "dcgmi dmon, dcgm-exporter's text, and recordings of 'rightsize profile --record'");
@@ -269,6 +302,9 @@ Result<ReadSummary> read_samples(std::string_view name, ByteSource& source, Samp
     if (trim(buffer.pending()).empty()) return fail(bad_input(fmt::format("'{}' is empty", name)));
     return fail(cannot_read(name, summary.format));
   }
+  std::string_view head = buffer.pending();
+  const std::string header = summary.format == SampleFormat::kSmiQuery ? inferred_header(line_of(head)) : std::string();
+  if (!header.empty()) reader->line(header);
   if (Result<> done = read_lines(buffer, intake, *reader, summary); !done) return fail(std::move(done).error());
   if (intake.problem()) return fail(*intake.problem());
   if (summary.samples > 0) return summary;

@@ -3,7 +3,11 @@
 #include <map>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "base/file.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "rightsize/calibrate/calibration_file.h"
 #include "rightsize/calibrate/report.h"
 #include "rightsize/command.h"
@@ -20,6 +24,43 @@ struct Flags {
   bool dry_run = false;
 };
 
+// Other names of columns.
+constexpr std::pair<std::string_view, std::string_view> kColumns[] = {
+    {"tokens_per_s tok/s tok_per_s tps tokens/s tokens/sec tokens_per_sec tokens/second throughput",
+     "tokens_per_second"},
+    {"tokens_per_s_per_gpu tok/s/gpu tokens/s/gpu tokens_per_sec_per_gpu tgs", "tokens_per_second_per_gpu"},
+    {"step_time_ms ms_per_step iteration_ms", "step_ms"},
+    {"mean_ttft_ms median_ttft_ms", "ttft_ms"},
+    {"mean_tpot_ms median_tpot_ms itl_ms", "tpot_ms"},
+    {"gpu_type gpu_name accelerator device hardware", "gpu"},
+    {"num_gpus n_gpus gpu_count world_size", "gpus"},
+    {"batch_size micro_batch micro_batch_size bs per_device_batch_size", "batch"},
+    {"seq_len seq_length sequence_length", "seq"},
+    {"input_len input_tokens prompt_len", "isl"},
+    {"output_len output_tokens", "osl"},
+    {"framework engine backend", "stack"},
+    {"dtype", "precision"},
+    {"model_name model_id", "model"},
+};
+
+// The table with our names of its columns.
+std::string with_our_columns(const std::string& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  std::string header;
+  for (const std::string_view column : split_list(std::string_view(text).substr(0, end), ',')) {
+    std::string name(trim(column));
+    for (const auto& [others, ours] : kColumns) {
+      for (const std::string_view other : split_list(others, ' ')) {
+        if (fold_name(other) != fold_name(name) || name == ours) continue;
+        note(fmt::format("column '{}' is {}", name, ours));
+        name = ours;
+      }
+    }
+    header += (header.empty() ? "" : ",") + name;
+  }
+  return header + text.substr(end);
+}
+
 // A result in JSON says what was measured, but not on which GPUs.
 Checked<std::vector<perf::Measurement>> read_rows(const Flags& flags, const catalog::Catalog& catalog) {
   RIGHTSIZE_TRY(std::string text, read_file(flags.file, 16u << 20));
@@ -31,6 +72,7 @@ Checked<std::vector<perf::Measurement>> read_rows(const Flags& flags, const cata
     RIGHTSIZE_TRY(const catalog::Gpu* gpu, named_gpu(catalog, given.at("gpu")));
     given["gpu"] = gpu->name;
   }
+  if (!text.starts_with('{') && !text.starts_with('[') && !text.starts_with('#')) text = with_our_columns(text);
   return perf::read_measurements(flags.file, std::move(text), catalog, given);
 }
 

@@ -151,7 +151,8 @@ Run add_decide(FlagSet& command) {
   command.add("from", flags->from)
       ->meaning(
           "the plan: JSON of recommend, service, autoscale, fleet, batch, window, mig or portfolio, or - for standard "
-          "input");
+          "input")
+      ->argument();
   command.add("workload", flags->workload)->required();
   command.add("plan", flags->plan)->meaning("rank of the plan in the file; of a fleet, the number of the action");
   command.add("part", flags->part);

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "rightsize/decisions/decisions.h"
 #include "rightsize/decisions/fields.h"
+#include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
 namespace {
@@ -96,6 +97,9 @@ Checked<Outcome> report_savings(const DecisionsFlags& flags) {
     }
   }
   for (auto& [name, sum] : teams) savings.teams.push_back(std::move(sum));
+  if (wanted.empty() && !filter.author.empty())
+    note(fmt::format("no decision by '{}' (--by names a person; savings are shown by decision and by team)",
+                     filter.author));
   Outcome outcome;
   report::Report& report = outcome.report;
   report.title = "Savings to date";

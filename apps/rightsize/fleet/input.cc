@@ -33,8 +33,8 @@ Result<> check_source(const FleetFlags& flags) {
   if (days && (given("--window") || !flags.end.empty()))
     return fail(bad_input("use either --since and --until, or --window and --end"));
   if (!flags.from.empty()) {
-    if (flags.end.empty() && given("--window"))
-      return fail(bad_input("--window needs --end for files, which are otherwise read completely")
+    if (flags.end.empty() && given("--window") && std::ranges::find(flags.from, "-") != flags.from.end())
+      return fail(bad_input("--window needs --end for standard input, which can be read only once")
                       .with_hint("--since 2026-11-01 --until 2026-11-07 selects days"));
     return check_server_flags(flags);
   }
@@ -90,6 +90,8 @@ Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catal
   server.window = connection.window;
   server.end = connection.end;
   if (Result<> fine = read_days(flags, server); !fine) return fail(std::move(fine).error());
+  request.to_last_reading =
+      !flags.from.empty() && !server.end && flags.command != nullptr && !flags.command->given("--window").empty();
   server.interval = flags.step;
   server.matchers = flags.match;
   server.shard = flags.shard;

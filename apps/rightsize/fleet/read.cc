@@ -17,6 +17,7 @@
 #include "base/long_work.h"
 #include "fleet/jobs.h"
 #include "gpu_use/accumulate.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/input/size_of.h"
 #include "telemetry/feeds/read_feed.h"
 
@@ -192,8 +193,18 @@ void judge_trust(FleetResult& result, bool from_files) {
 
 }  // namespace
 
-Checked<FleetResult> run_fleet(const FleetRequest& request, const Facts& facts) {
+Checked<FleetResult> run_fleet(const FleetRequest& asked, const Facts& facts) {
   Telemetry telemetry;
+  FleetRequest request = asked;
+  if (request.to_last_reading) {
+    Telemetry all;
+    RIGHTSIZE_TRY([[maybe_unused]] const FleetResult read, read_files(request, all));
+    TimePoint last = {};
+    for (const fleet::GpuUse& gpu : all.gpus) last = std::max(last, gpu.end());
+    for (const telemetry::SlurmJob& job : all.jobs.jobs) last = std::max(last, job.end);
+    request.server.end = last;
+    note(fmt::format("the last {} of the files; --end sets another end", format_duration(request.server.window)));
+  }
   const LongWork counted("bytes read", size_of(request.from));
   RIGHTSIZE_TRY(FleetResult result,
                 request.from.empty() ? read_server(request, telemetry) : read_files(request, telemetry));

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "families/read_model.h"
+#include "memory/kv_cache.h"
 #include "model/serve_settings.h"
 #include "presets/presets.h"
 #include "report/fields.h"
@@ -49,6 +50,13 @@ std::optional<model::Preset> preset_of(const ModelShape& model) {
   return std::nullopt;
 }
 
+// Empty for models without a KV cache.
+std::optional<Bytes> kv_token_bytes(const ModelShape& model) {
+  if (model.kind != model::ModelKind::kDecoder && model.kind != model::ModelKind::kEncoderDecoder) return std::nullopt;
+  const Bytes token = memory::kv_token_bytes(model, {});
+  return token > Bytes{} ? std::optional(token) : std::nullopt;
+}
+
 std::string in_magnitudes(std::int64_t count) { return format_magnitude(static_cast<double>(count)); }
 
 const Fields<ModelShape> kModelFields = {
@@ -65,6 +73,7 @@ const Fields<ModelShape> kModelFields = {
     {"intermediate", "hidden size of the MLP", &ModelShape::intermediate},
     {"vocabulary", "vocab", "size of the vocabulary", &ModelShape::vocabulary, kZeroIsUnknown},
     {"context", "context", "longest sequence in tokens", [](const ModelShape& m) { return positive(m.context); }},
+    {"kv_bytes_per_token?", "KV cache of one token, in 16 bits and on one GPU", kv_token_bytes},
     {"tied_embeddings", "input and output embeddings are one matrix", &ModelShape::tied_embeddings},
     {"encoder_layers?", "layers of the encoder", [](const ModelShape& m) { return positive(m.encoder_layers); }},
     {"sliding_window?", "tokens that attention reaches back",
@@ -140,6 +149,8 @@ std::string sentence_about(const ModelShape& m) {
   }
   if (m.active_parameters() != m.parameters())
     text += fmt::format(" {} are active per token.", in_magnitudes(m.active_parameters()));
+  if (const auto token = kv_token_bytes(m))
+    text += fmt::format(" The KV cache takes {} per token in 16 bits.", format_bytes(*token));
   return text;
 }
 

@@ -55,6 +55,10 @@ PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
       add(flags.purchase, word);
     } else if (const auto machines = machines_called(to_lower(word), catalog); !machines.empty()) {
       for (const std::string& machine : machines) add(flags.instance, machine);
+      if (!machines.contains(to_lower(word)))
+        note(fmt::format("'{}' is read as the instance type{} {}{}", word, machines.size() == 1 ? "" : "s",
+                         *machines.begin(),
+                         machines.size() == 1 ? "" : fmt::format(" and {} more", machines.size() - 1)));
     } else {
       add(catalog::match_regions(word, catalog::known_regions(catalog)) ? flags.region : flags.gpu, word);
     }

@@ -27,7 +27,7 @@ const std::vector<Verb>& verbs() {
       {"compare", kWith(kOffers, {"--price", "--top", "--store"})},
       {"spot",
        {"--gpu", "--provider", "--region", "--community", "--price", "--top", "--store", "--hours", "--machines",
-        "--save", "--restart", "--interruptions"}},
+        "--save", "--restart", "--checkpoint-every", "--interruptions"}},
       {"import", {"--feed", "--provider", "--date", "--currency", "--store", "--dry-run", "--write-to"}},
       {"update", {"--feed", "--provider", "--region", "--store", "--dry-run", "--url"}},
       {"history", kHistory},
@@ -129,6 +129,7 @@ Run add_prices(FlagSet& command) {
   command.add("machines", flags->machines);
   command.add("save", flags->save);
   command.add("restart", flags->restart);
+  command.add("checkpoint-every", flags->checkpoint_every);
   command.add("interruptions", flags->interruptions)->or_words("the spot advisor's rate, else 0.05");
   command.add("feed", flags->feed)->values(feed_names());
   command.add("date", flags->date);

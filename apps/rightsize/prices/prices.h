@@ -25,7 +25,7 @@ struct PricesFlags {
   std::optional<Seconds> hours;  // of work
   std::optional<int> gpus;       // list: for those hours
   int machines = 1;
-  Seconds save, restart;
+  Seconds save, restart, checkpoint_every;
   std::optional<double> interruptions;  // per hour and machine
 };
 

@@ -131,6 +131,7 @@ Result<std::vector<SpotRow>> rows_of(const PricesFlags& flags, const market::Pri
   filter.purchases = {Purchase::kSpot};
   market::JobAssumptions assumed;
   assumed.startup = assumed.restart = flags.restart;
+  assumed.checkpoint_every = flags.checkpoint_every;
   std::vector<SpotRow> rows;
   for (const market::Offer& offer : book.offers(filter)) {
     if (cancelled()) break;

@@ -1,9 +1,12 @@
 // rightsize service: describes running LLM services from their metrics and finds cheaper ways to run them.
+#include <filesystem>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/format.h"
 #include "base/long_work.h"
 #include "live_service/scaling_file.h"
@@ -31,6 +34,50 @@ Checked<live_service::ServedModel> model_of(const ServiceInput& input, const liv
   if (!served && general != nullptr) return live_service::find_served_model(general->model);
   return served;
 }
+
+// The files to read. Addresses of engines (http://host:8000/metrics) are fetched into files that end with this value.
+struct Scrapes {
+  std::vector<std::string> paths, fetched = {};
+
+  Scrapes() = default;
+  Scrapes(Scrapes&& other) noexcept
+      : paths(std::move(other.paths)), fetched(std::exchange(other.fetched, std::vector<std::string>{})) {}
+  Scrapes(const Scrapes&) = delete;
+  ~Scrapes() {
+    for (const std::string& path : fetched) unlink(path.c_str());
+  }
+
+  static Result<Scrapes> fetch(const ServiceInput& input) {
+    Scrapes files;
+    http::Policy policy = input.server.policy;
+    policy.tries = 1;
+    for (const std::string& from : input.from) {
+      if (!from.starts_with("http://") && !from.starts_with("https://")) {
+        files.paths.push_back(from);
+        continue;
+      }
+      http::Client client(input.server.auth, policy, nullptr);
+      const Result<http::Answer> answer = client.get(from, {});
+      constexpr int kFine = 200;
+      if (!answer || answer->status != kFine) {
+        Error error =
+            answer ? unreadable(fmt::format("{} answered {}", http::shown_url(from), answer->status)) : answer.error();
+        return fail(std::move(error).with_hint(fmt::format(
+            "where the engine can be reached: curl {} > a.txt; sleep 600; curl {} > b.txt; rightsize service "
+            "--from a.txt b.txt",
+            http::shown_url(from), http::shown_url(from))));
+      }
+      std::string path = (std::filesystem::temp_directory_path() / "rightsize-scrape-XXXXXX").string();
+      const int opened = mkstemp(path.data());
+      if (opened < 0) return fail(unreadable(fmt::format("cannot write {}", path)));
+      close(opened);
+      files.fetched.push_back(path);
+      files.paths.push_back(path);
+      if (Result<> written = write_file(path, answer->body); !written) return fail(written.error());
+    }
+    return files;
+  }
+};
 
 std::string first_of(const Errors& errors) {
   const Error& error = errors.front();
@@ -130,10 +177,11 @@ Checked<std::string> emitted(const ServiceInput& input, const SizedService& one,
 }  // namespace
 
 Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts, const market::PriceBook& book) {
-  Result<live_service::ServicesRead> read = [&] {
+  Result<live_service::ServicesRead> read = [&]() -> Result<live_service::ServicesRead> {
     if (input.from.empty()) return live_service::read_services(input.server);
-    const LongWork counted("bytes read", size_of(input.from));
-    return live_service::read_service_files(input.from);
+    RIGHTSIZE_TRY(const Scrapes files, Scrapes::fetch(input));
+    const LongWork counted("bytes read", size_of(files.paths));
+    return live_service::read_service_files(files.paths);
   }();
   if (!read) return fail(std::move(read).error());
   ServiceFacts all;

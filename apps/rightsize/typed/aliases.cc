@@ -24,11 +24,13 @@ constexpr FlagAlias kFlags[] = {
      "--nproc-per-node --world-size --total-gpus --gres --gpus-per-task",
      "--gpus"},
     {"--gpus --num-gpus --gpu-count --count --number-of-gpus --quantity", "--base"},
-    {"--instance-type --machine-type --vm-size -t", "--instance"},
+    {"--instance-type --machine-type --vm-size --vm --sku --flavor --shape -t", "--instance"},
     {"--instance-type --machine-type --instance", "--machine"},
+    {"--instance-type --machine-type --vm-size --vm --sku --instance --machine", "--gpu"},
     {"--compare", "argument"},
     {"--enable-prefix-caching --enable-chunked-prefill --trust-remote-code", "default"},
     {"--speculative --spec --speculative-decoding", "--speculate"},
+    {"--fail-above --max-increase --max-cost-increase --threshold --budget", "--fail-over"},
     {"--all-regions --all-clouds --all-providers --any-region --any-cloud", "default"},
     {"--own --owned --on-premises --onprem --own-hardware", "--on-prem"},
     {"--max-power --max-tdp --tdp --max-wattage --power", "--max-watts"},
@@ -36,6 +38,7 @@ constexpr FlagAlias kFlags[] = {
     {"--under --below --max-hourly --max-gpu-price --max-price-per-gpu", "--max-price"},
     {"--without --not --except --avoid --ignore --skip", "--exclude"},
     {"--min-vram --vram --gpu-memory", "--min-memory=*GB"},
+    {"--fits --fit --fits-on --fits-in --runs-on --vram --gpu-memory", "--gpu"},
     // The model and the job.
     {"-m --base-model --model-name --model-id --model-path --model-name-or-path --hf-model --repo --repo-id "
      "--pretrained-model-name-or-path --llm --checkpoint",
@@ -43,6 +46,8 @@ constexpr FlagAlias kFlags[] = {
     {"--serve --serving --inference", "--job=serve"},
     {"--train --training --finetune", "--job=train"},
     {"--task --mode --workload-type --use-case --usecase --kind --job-type", "--job"},
+    {"--gguf --quantisation --quants --weights-dtype --weight-precision", "--precision"},
+    {"--bits --quant-bits --load-in-bits", "--precision"},
     {"--dtype --dtypes --torch-dtype --mixed-precision --quantization --quantize --quant", "--precision"},
     {"--fp16", "--precision=fp16", When::kServing},
     {"--fp16", "--precision=amp-fp16"},
@@ -99,9 +104,10 @@ constexpr FlagAlias kFlags[] = {
      "--gen-tokens --generated-tokens --completion-tokens --response-tokens --answer-tokens --avg-output-tokens "
      "--mean-output-tokens --max-output-tokens --response-length",
      "--osl"},
-    {"--context --context-length --context-window --ctx --num-ctx --seq-len --seq-length --sequence-length", "--isl",
-     When::kServing},
-    {"--context --context-length --context-window --ctx --num-ctx --seq-len --seq-length --sequence-length "
+    {"--context-window --ctx --num-ctx --ctx-size --n-ctx --max-context", "--max-model-len"},
+    {"--context --context-length --context-size", "--max-model-len", When::kServing},
+    {"--context --context-length --seq-len --seq-length --sequence-length", "--isl", When::kServing},
+    {"--context --context-length --seq-len --seq-length --sequence-length "
      "--sequence-len --max-seq-len "
      "--max-seq-length --max-length --cutoff-len -s",
      "--seq"},
@@ -125,6 +131,7 @@ constexpr FlagAlias kFlags[] = {
     {"--cold-start --cold-start-time --startup-time --start-time", "--startup"},
     {"--rps-file --load-file --traffic-file", "--trace"},
     {"--duration --runtime", "--hours"},
+    {"--monthly --per-month", "--hours=730h"},
     {"--interruption-rate --preemption-rate --eviction-rate", "--interruptions"},
     {"--host-memory --cpu-memory --cpu-offload-gb --kv-offloading-size --swap-space", "--tier=host=*GiB"},
     {"--slices --layout --mig-layout --partition", "--check"},
@@ -173,7 +180,24 @@ constexpr FlagAlias kFlags[] = {
     {"--algo --rl-algorithm", "--algorithm"},
     {"--prefix-cache --cache-hit --cache-hit-rate --prefix-cache-hit-rate --hit-rate", "--prefix-hit"},
     {"--speculative --speculative-decoding --spec --draft", "--speculate"},
-    {"--demand --steady --baseline", "--base"},
+    {"--demand --steady --baseline --min --minimum --floor --always-on", "--base"},
+    // Decisions and their measurements.
+    {"--name --service --app", "--workload"},
+    {"--owner --group --squad", "--team"},
+    {"--baseline --current-cost --cost-now --was --old-cost", "--cost-before"},
+    {"--new-cost --cost", "--cost-after"},
+    {"--reason --because --comment --message -m", "--why"},
+    // What other tools need to run a job and no estimate depends on.
+    {"--partition --qos --account --job-name --cpus-per-task --mem --constraint --port --host --served-model-name "
+     "--download-dir --seed --output-dir --learning-rate --lr --warmup-steps --warmup-ratio --logging-steps "
+     "--save-steps --eval-steps --weight-decay --tokenizer --api-key --chat-template --tool-call-parser "
+     "--reasoning-parser --load-format --revision --report-to --wandb-project --data-path --save --load "
+     "--num-workers --lora-alpha --lora-dropout --max-grad-norm --lr-scheduler-type",
+     "ignored"},
+    {"--enforce-eager --disable-log-requests --disable-log-stats --enable-auto-tool-choice --enable-reasoning --no-log "
+     "--no-upfront --llm-d --dynamo --packing --push-to-hub --use-flash-attn --use-mcore-models --overlap-grad-reduce "
+     "--overlap-param-gather",
+     "default"},
 };
 
 constexpr CommandAlias kCommands[] = {
@@ -210,7 +234,9 @@ constexpr ValueAliases kValues[] = {
     {"--resolution", "480p=832x480 540p=960x544 720p=1280x720 1080p=1920x1080 4k=3840x2160"},
     {"--precision",
      "bfloat16=bf16 float16=fp16 half=fp16 float32=fp32 float=fp32 float8=fp8 awq=int4 gptq=int4 "
-     "w4a16=int4 4bit=int4 q4=int4 8bit=int8 q8=int8 w8a8=int8 bitsandbytes=nf4 nvfp4=fp4 mxfp4=fp4"},
+     "w4a16=int4 4bit=int4 q4=int4 q4km=int4 q4ks=int4 q40=int4 iq4xs=int4 q80=int8 8bit=int8 q8=int8 w8a8=int8 "
+     "bitsandbytes=nf4 nvfp4=fp4 mxfp4=fp4"},
+    {"--bits", "4=int4 8=int8 16=bf16 32=fp32"},
     {"--mixed-precision", "bf16=amp-bf16 fp16=amp-fp16 no=fp32"},
     {"--kv-precision", "fp8e4m3=fp8 fp8e5m2=fp8 bfloat16=bf16"},
     {"--lora-targets", "all=all-linear qproj,vproj=attention qproj,kproj,vproj,oproj=attention"},
@@ -227,6 +253,8 @@ constexpr ValueAliases kValues[] = {
     {"--zero", "zero1=1 zero2=2 zero3=3 stage1=1 stage2=2 stage3=3 fullshard=3 shardgradop=2 noshard=0"},
     {"--purchase", "all=on-demand,spot,1y,3y any=on-demand,spot,1y,3y"},
     {"--objective", "price=cost speed=time"},
+    {"--emit",
+     "helm=kubernetes k8s=kubernetes kustomize=kubernetes yaml=kubernetes sbatch=slurm tf=terraform sky=skypilot"},
 };
 
 }  // namespace

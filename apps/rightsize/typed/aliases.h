@@ -10,8 +10,9 @@ namespace rightsize::app {
 enum class When { kAlways, kServing };
 
 // `typed` lists other tools' flags, separated by spaces. `meant` is our flag ("--provider"), our flag with a value for
-// a switch of another tool ("--purchase=spot"), or our flag with the unit of a bare number ("--deadline=*h"). The first
-// row whose flag the command has is used.
+// a switch of another tool ("--purchase=spot"), or our flag with the unit of a bare number ("--deadline=*h").
+// "default": a switch that changes nothing here; "ignored": a flag with a value that no answer depends on, which a note
+// names. The first row whose flag the command has is used.
 struct FlagAlias {
   std::string_view typed, meant;
   When when = When::kAlways;

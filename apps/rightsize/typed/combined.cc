@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
@@ -50,7 +51,16 @@ class Combiner {
     if (has("--images")) put_pages();
     if (has("--team-tag") && !has("--by")) put_group();
     if (has("--since") && has("--until")) put_month();
+    if (has("--since") && has("--until")) put_quarter();
     if (has("--volume") && has("--window")) put_clock();
+    if (has("--item-time")) put_speed();
+    if (has("--frames")) put_seconds();
+    if (has("--status") && has("--since")) drop_group();
+    if (has("--measured") && has("--profile")) put_recording();
+    if (has("--list-layouts")) put_layout();
+    if (has("--match") && has("--prometheus")) put_matcher();
+    if (has("--disaggregated")) drop_switch();
+    if (has("--hours-per-day")) put_hours();
   }
 
  private:
@@ -105,16 +115,20 @@ class Combiner {
   }
 
   void put_peak() {
-    const auto peak = take("--peak --max --burst"), share = take("--share --peak-share");
+    const auto peak = take("--peak --max --maximum --burst"), share = take("--share --peak-share");
     if (!peak) return;
     for (std::size_t i = 1; i < typed_.words.size(); ++i) {
       std::string& word = typed_.words[i];
-      const bool value = i > 1 && typed_.words[i - 1] == "--base";
-      if (!value && !word.starts_with("--base=")) continue;
+      const auto is_base = [&](const std::string& flag) {
+        return flag == "--base" || (is_flag_word(flag) && meant_flag(flag, declared_, false) == "--base");
+      };
+      const std::size_t equals = std::min(word.find('='), word.size());
+      const bool value = i > 1 && is_base(typed_.words[i - 1]);
+      if (!value && (equals == word.size() || !is_base(word.substr(0, equals)))) continue;
       double part = share ? std::atof(share->c_str()) : 0.3;
       if (share && share->ends_with('%')) part /= 100;
       word += fmt::format(",peak={},share={:g}", *peak, part);
-      say(fmt::format("--peak is --base {}", word.substr(word.starts_with("--base=") ? 7 : 0)));
+      say(fmt::format("--peak is --base {}", value ? word : word.substr(equals + 1)));
       if (!share) typed_.notes.emplace_back("assumed: the peak lasts 30 % of the time (share=0.3)");
       return;
     }
@@ -260,21 +274,140 @@ class Combiner {
     say(fmt::format("--month {} is --since {} --until {}", *month, format_date(*first), format_date(Date{last})));
   }
 
+  // --quarter Q3, --quarter 2026-Q3: the months of the last one of that name.
+  void put_quarter() {
+    const auto quarter = take("--quarter");
+    if (!quarter) return;
+    const std::size_t q = to_lower(*quarter).find('q');
+    const int number = q == std::string::npos ? 0 : std::atoi(quarter->c_str() + q + 1);
+    if (number < 1 || number > 4) return put("--quarter", *quarter);
+    int year = std::atoi(quarter->c_str());
+    const std::string now = format_date(today());
+    if (year == 0) year = std::atoi(now.c_str()) - (std::atoi(now.c_str() + 5) <= 3 * (number - 1) ? 1 : 0);
+    const std::string since = fmt::format("{}-{:02}-01", year, 3 * number - 2);
+    const std::string until = fmt::format("{}-{:02}-01", year + number / 4, number % 4 * 3 + 1);
+    put("--since", since);
+    put("--until", until);
+    say(fmt::format("--quarter {} is --since {} --until {}", *quarter, since, until));
+  }
+
   // Work of a day that runs at night: --volume 200k/night --window 22:00-06:00.
   void put_clock() {
     std::erase_if(typed_.words,
                   [&](const std::string& word) { return word == "--spot" && !has(word); });  // always shown
-    for (std::size_t i = 1; i < typed_.words.size(); ++i) {
-      std::string& word = typed_.words[i];
-      if (const std::size_t night = word.find("/night"); night != std::string::npos)
-        word = word.substr(0, night) + "/d";
-      const bool joined = word.starts_with("--window=");
-      if (!joined && typed_.words[i - 1] != "--window") continue;
-      const std::string text = joined ? word.substr(9) : word, length = length_of_hours(text);
-      if (length.empty()) continue;
-      word = joined ? "--window=24h" : "24h";
-      put("--deadline", length);
-      say(fmt::format("--window {} is --window 24h --deadline {}", text, length));
+    if (const auto hours = take("--between --run-between --schedule --run-at --hours --time")) put("--window", *hours);
+  }
+
+  // --throughput 25/s: items that a GPU completes, so an item takes 40 ms.
+  void put_speed() {
+    const auto speed =
+        take("--throughput --speed --items-per-second --images-per-second --docs-per-second --items-per-s --ips --fps");
+    if (!speed) return;
+    const std::optional<Amount> amount = parse_amount(*speed);
+    if (!amount || !(amount->count > 0)) return put("--throughput", *speed);
+    const std::string time =
+        fmt::format("{:.6g}ms", 1e3 * in_seconds(amount->per.value_or(seconds(1))) / amount->count);
+    put("--item-time", time);
+    say(fmt::format("--throughput {} is --item-time {}", *speed, time));
+  }
+
+  // Seconds of a video as its frames, at the rate of the model's line.
+  void put_seconds() {
+    const auto length = take("--seconds --video-seconds --clip-seconds --clip-length --video-length --duration");
+    const std::optional<Amount> amount = length ? parse_amount(*length) : std::nullopt;
+    if (!amount) return;
+    constexpr std::pair<std::string_view, int> kRates[] = {{"wan", 16}, {"cogvideo", 8}, {"mochi", 30}};
+    int rate = 24;
+    for (const std::string& word : typed_.words) {
+      for (const auto& [line, frames] : kRates) {
+        if (to_lower(word).find(line) != std::string::npos) rate = frames;
+      }
+    }
+    const std::string frames = fmt::format("{:.0f}", amount->count * rate + 1);
+    put("--frames", frames);
+    typed_.notes.push_back(fmt::format("a video of {:g} s at {} frames/s: --frames {}", amount->count, rate, frames));
+  }
+
+  // --disaggregated without a value: plans with separate workers for prefill and decode are searched anyway.
+  void drop_switch() {
+    std::vector<std::string>& words = typed_.words;
+    const auto asked = std::find(words.begin(), words.end(), "--disaggregated");
+    if (asked == words.end() || (asked + 1 != words.end() && !is_flag_word(*(asked + 1)))) return;
+    words.erase(asked);
+    typed_.notes.emplace_back(
+        "separate workers for prefill and decode are used where they cost less; --disaggregated "
+        "prefill=2x2,decode=2x2 fixes them");
+  }
+
+  // A namespace at a metrics server is a label.
+  void put_matcher() {
+    std::vector<std::string>& words = typed_.words;
+    const bool server = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+      return word.starts_with("--prom") || word.starts_with("http");
+    });
+    for (std::size_t i = 1; server && i < words.size(); ++i) {
+      const bool joined = words[i].starts_with("--namespace=");
+      if (!joined && (words[i] != "--namespace" || i + 1 >= words.size())) continue;
+      const std::string name = joined ? words[i].substr(words[i].find('=') + 1) : words[i + 1];
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i),
+                  words.begin() + static_cast<std::ptrdiff_t>(i + (joined ? 1 : 2)));
+      put("--match", fmt::format("namespace=\"{}\"", name));
+      return say(fmt::format("--namespace {} is --match 'namespace=\"{}\"'", name, name));
+    }
+  }
+
+  // --hours 9-17: the hours of a day with traffic.
+  void put_hours() {
+    const auto hours = take("--hours --office-hours --business-hours --active-hours");
+    if (!hours) return;
+    std::string length = length_of_hours(*hours);
+    if (int from = 0, to = 0, used = 0; std::sscanf(hours->c_str(), "%2d-%2d%n", &from, &to, &used) == 2 &&
+                                        static_cast<std::size_t>(used) == hours->size())
+      length = fmt::format("{}min", 60 * ((to - from + 23) % 24 + 1));
+    if (length.empty()) return put("--hours", *hours);
+    const std::string day = fmt::format("{}", std::max(1, (std::atoi(length.c_str()) + 59) / 60));
+    put("--hours-per-day", day);
+    say(fmt::format("--hours {} is --hours-per-day {}", *hours, day));
+  }
+
+  // mig --profiles 1g.10gb:4,3g.40gb:1 names slices; --profiles alone lists them.
+  void put_layout() {
+    for (std::size_t i = 1; i + 1 < typed_.words.size(); ++i) {
+      if (lists_word("--profiles --mig-profiles", typed_.words[i]) &&
+          typed_.words[i + 1].find("g.") != std::string::npos)
+        typed_.words[i] = "--check";
+    }
+  }
+
+  // `verify chat --from smi.csv`, `verify chat smi.csv`: a recording of its GPUs.
+  void put_recording() {
+    std::optional<std::string> file = take("--from --replay --file --recording --input -f");
+    std::error_code ignored;
+    for (std::size_t i = 2; !file && i < typed_.words.size(); ++i) {
+      if (is_flag_word(typed_.words[i]) || is_flag_word(typed_.words[i - 1]) ||
+          !std::filesystem::is_regular_file(typed_.words[i], ignored))
+        continue;
+      file = typed_.words[i];
+      typed_.words.erase(typed_.words.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (!file) return;
+    put("--profile", *file);
+    say(fmt::format("{} is --profile {}", *file, *file));
+  }
+
+  // Savings are always shown by decision and by team; --by names a person.
+  void drop_group() {
+    std::vector<std::string>& words = typed_.words;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const bool joined = words[i].starts_with("--by=") || words[i].starts_with("--group-by=");
+      if (!joined && !lists_word("--by --group-by", words[i])) continue;
+      const std::string value = joined                 ? words[i].substr(words[i].find('=') + 1)
+                                : i + 1 < words.size() ? words[i + 1]
+                                                       : "";
+      if (!lists_word("team teams decision workload owner month quarter", to_lower(value))) continue;
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i),
+                  words.begin() + static_cast<std::ptrdiff_t>(i + (joined ? 1 : 2)));
+      typed_.notes.emplace_back("decisions are shown one by one and by team; --by NAME selects those of a person");
       return;
     }
   }

@@ -52,6 +52,21 @@ TEST(CombinedFlags, SeveralFlagsAreOneSetting) {
         combined_value(combined(fmt::format("commit --base {} --peak {} --share 25% --gpu h100", a, b)), "--base"),
         fmt::format("{},peak={},share=0.25", a, b));
   }
+  for (int i = 0; i < 40; ++i) {
+    const int tp = 1 << static_cast<int>(random.uniform() * 4), pp = 1 + static_cast<int>(random.uniform() * 4);
+    const int dp = 2 + static_cast<int>(random.uniform() * 30);
+    for (const char* name : {"--dp", "--data-parallel-size"}) {
+      const Typed copies =
+          combined(fmt::format("memory llama-3.1-70b --tp {} --pp {} {} {} --gpu h100", tp, pp, name, dp));
+      EXPECT_EQ(combined_value(copies, "--gpus"), std::to_string(tp * pp * dp));
+      EXPECT_EQ(combined_value(copies, "--tp"), std::to_string(tp));
+    }
+    const Typed night =
+        combined(fmt::format("window {}k/day --between 01:00-05:00 --throughput {}/s --gpu a10g", dp, tp));
+    EXPECT_EQ(combined_value(night, "--item-time"), fmt::format("{:g}ms", 1000.0 / tp));
+    EXPECT_EQ(combined_value(night, "--window"), "01:00-05:00");
+    EXPECT_FALSE(combined_value(night, "--volume").empty());
+  }
   const Typed place = combined("prices l4 --infra gcp/europe-west4");
   EXPECT_EQ(combined_value(place, "--provider"), "gcp");
   EXPECT_EQ(combined_value(place, "--region"), "europe-west4");
@@ -136,8 +151,57 @@ TEST_F(TrainingConfigs, Torchtitan) {
            "seq_len = 8192\n[parallelism]\ntensor_parallel_degree = 4\n"
            "[activation_checkpoint]\nmode = \"selective\"\n");
   const Typed typed = combined("estimate " + path + " --gpu 8xH100");
-  EXPECT_THAT(typed.words,
-              IsSupersetOf({"--model=llama3-8B", "--batch=2", "--seq=8192", "--tp=4", "--recompute=selective"}));
+  EXPECT_THAT(typed.words, IsSupersetOf({"--model=llama3-8B", "--batch=2", "--seq=8192", "--tp=4",
+                                         "--recompute=selective", "--stack=torchtitan", "--zero=3"}));
+}
+
+// The degree of sharding decides memory: it is never dropped.
+TEST_F(TrainingConfigs, ShardDegreesOfTorchtitan) {
+  for (const int shards : {-1, 1, 2, 8, 64}) {
+    for (const int copies : {1, 4}) {
+      const std::string path =
+          file("titan.toml", fmt::format("[model]\nname = \"llama3\"\nflavor = \"70B\"\n[parallelism]\n"
+                                         "data_parallel_shard_degree = {}\ndata_parallel_replicate_degree = {}\n",
+                                         shards, copies));
+      const Typed typed = combined("estimate " + path + " --gpu h100 --gpus 256");
+      EXPECT_EQ(combined_value(typed, "--zero"), shards == 1 ? "" : "3") << shards;
+      EXPECT_EQ(combined_value(typed, "--stack"), "torchtitan");
+      const bool said = testing::Value(typed.notes, Contains(testing::HasSubstr("4 copies of the shards")));
+      EXPECT_EQ(said, copies == 4);
+    }
+  }
+}
+
+// A manifest with a model and an engine's arguments is a workload.
+TEST_F(TrainingConfigs, EnginesInManifests) {
+  for (const int tp : {1, 2, 8}) {
+    for (const char* container :
+         {"command: [vllm, serve, Qwen/Qwen3-8B]\n        args: [--tensor-parallel-size, \"{}\"]",
+          "args: [--model, Qwen/Qwen3-8B, --tensor-parallel-size={}, --enable-prefix-caching]",
+          "command: [sh, -c, \"vllm serve Qwen/Qwen3-8B --tensor-parallel-size {}\"]"}) {
+      const std::string path = file("deployment.yaml",
+                                    "apiVersion: apps/v1\nkind: Deployment\nspec:\n  template:\n    spec:\n"
+                                    "      containers:\n      - name: engine\n        " +
+                                        fmt::format(fmt::runtime(container), tp) + "\n");
+      const Typed typed = combined("estimate " + path + " --gpu h100");
+      EXPECT_EQ(combined_value(typed, "--model"), "Qwen/Qwen3-8B") << container;
+      EXPECT_EQ(combined_value(typed, "--job"), "serve");
+      EXPECT_EQ(combined_value(typed, "--tp"), std::to_string(tp)) << container;
+    }
+  }
+}
+
+// The samples of a step are those of the file.
+TEST_F(TrainingConfigs, MicroBatchesTimesAccumulationAreAStep) {
+  for (const int micro : {1, 2, 8}) {
+    for (const int passes : {1, 4, 16}) {
+      const std::string path = file("axolotl.yml", fmt::format("base_model: Qwen/Qwen2.5-7B\nmicro_batch_size: {}\n"
+                                                               "gradient_accumulation_steps: {}\n",
+                                                               micro, passes));
+      const std::string step = micro * passes == 1 ? "" : std::to_string(micro * passes);
+      EXPECT_EQ(combined_value(combined("recommend " + path + " --tokens 10M"), "--global-batch"), step);
+    }
+  }
 }
 
 // A flag is found by the meaning of its words, but not one that means something else.

@@ -23,6 +23,13 @@ std::vector<std::string> parts_of_name(const std::string& name) {
   return parts;
 }
 
+// Words of a sentence that are part of no name.
+bool is_between_names(const std::string& word) {
+  return word.find("/s") != std::string::npos ||
+         lists_word("will can could would does do get gets is are on with vs and of for at in by the a an i my to from",
+                    to_lower(word));
+}
+
 // The built-in model that a part of its name means: qwen3-235b is qwen3-235b-a22b, and llama-70b the newest Llama of
 // 70B. Empty where there is none.
 std::string completed_model(const std::string& name) {
@@ -57,12 +64,13 @@ std::string completed_model(const std::string& name) {
 
 void join_names(Typed& typed) {
   std::vector<std::string>& words = typed.words;
-  constexpr std::array kNamed = {"memory", "estimate", "recommend", "prices", "gpus", "models", "batch", "commit"};
+  constexpr std::array kNamed = {"memory", "estimate", "recommend", "prices", "gpus",      "models",
+                                 "batch",  "commit",   "init",      "cache",  "checklist", "autoscale"};
   if (!holds(kNamed, words.front())) return;
   const auto end = std::find_if(words.begin() + 1, words.end(), [](const auto& word) { return word.starts_with('-'); });
   std::transform(words.begin() + 1, end, words.begin() + 1, singular_gpu);
   std::vector<std::string> bare(words.begin() + 1, end), joined;
-  const bool gpu_by_flag = holds(std::array{"recommend", "commit", "models"}, words.front());
+  const bool gpu_by_flag = holds(std::array{"recommend", "commit", "models", "init", "checklist"}, words.front());
   if (bare.size() + (gpu_by_flag ? 1 : 0) < 2 ||
       (bare.size() == 2 && !gpu_by_flag && model::is_known_name(bare[0]) && kind_of_word(bare[1]) == WordKind::kGpu))
     return;
@@ -74,6 +82,7 @@ void join_names(Typed& typed) {
       name = fmt::format("{}", fmt::join(first, first + static_cast<std::ptrdiff_t>(many), "-"));
       // Several words are one name only if that is exactly the name of a GPU or a built-in model.
       if (many > 1 && name.find('=') != std::string::npos) continue;  // verl's data.train_batch_size=1024
+      if (many > 1 && std::any_of(first, first + static_cast<std::ptrdiff_t>(many), is_between_names)) continue;
       const WordKind kind = many == 1 ? WordKind::kOther : kind_of_word(name);
       const std::string whole = many > 1 && kind == WordKind::kOther ? completed_model(name) : std::string();
       if (!whole.empty()) {

@@ -73,6 +73,9 @@ std::vector<std::string> price_words(const std::vector<std::string>& words) {
     } else if (number && time) {
       kept.push_back(fmt::format("--hours={:.6g}h", in_hours(*time)));
       ++i;
+    } else if (lists_word("per a monthly", bare(word)) &&
+               lists_word("month monthly", bare(word == "monthly" ? word : next))) {
+      kept.emplace_back("--hours=730h");
     } else if (lists_word("weekend weekends", to_lower(word))) {
       kept.emplace_back("--hours=48h");
     } else if (const bool two = to_lower(word + "-" + next) == "on-demand";
@@ -80,7 +83,7 @@ std::vector<std::string> price_words(const std::vector<std::string>& words) {
       terms += (terms.empty() ? "" : ",") + (two ? std::string("on-demand") : to_lower(word));
       i += two;
     } else if (word.starts_with('-') || kind_of_word(singular_gpu(word)) == WordKind::kGpu ||
-               is_vendor_or_provider(word)) {
+               is_vendor_or_provider(word) || !gpus_of_instance(word).empty()) {
       kept.push_back(singular_gpu(word));
     }
   }
@@ -129,13 +132,17 @@ std::string answer_question(std::vector<std::string>& words) {
     }
   }
   std::vector<std::string> kept;
-  for (std::string word : words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string word = words[i];
+    const bool each = i > 0 && i + 1 < words.size() && lists_word("a an", bare(word)) &&
+                      thing_of(words[i - 1]) != Thing::kNone && continues_amount(bare(words[i + 1]));
+    if (each) word = "per";  // "3 questions a day"
     if (!word.starts_with('-')) word = word.substr(0, bare(word).size());
     run |= bare(word) == "run" || bare(word) == "use";
     if (word.empty() || lists_word(kAsking, bare(word))) continue;
     const WordKind kind = word.starts_with('-') ? WordKind::kOther : kind_of_word(singular_gpu(word));
     model |= kind == WordKind::kModel;
-    gpu |= kind == WordKind::kGpu;
+    gpu |= kind == WordKind::kGpu || !gpus_of_instance(word).empty();
     job |= !job_of(word).empty();
     kept.push_back(std::move(word));
   }
@@ -194,8 +201,14 @@ std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& decl
 std::string offer_named(std::string_view word, const std::deque<FlagInfo>& declared) {
   const std::string lower = to_lower(word);
   if (find_flag(declared, "--purchase") != nullptr && catalog::read_purchase(lower)) return "--purchase=" + lower;
-  const std::set<std::string> parts{"us-x", "eu-x", "ap-x"};  // a region of each part of the world that is asked for
-  if (find_flag(declared, "--region") != nullptr && lower.size() <= 6 && catalog::match_regions(lower, parts))
+  // A region of each place that is asked for by its name; codes of two letters are mostly words.
+  static const std::set<std::string> kPlaces{
+      "us-x", "eu-x", "ap-x", "eu-central-1", "eu-west-3", "eu-west-2", "eu-west-1", "ie",   "nl",   "be",  "se", "fi",
+      "no",   "dk",   "is",   "pl",           "it",        "es",        "ch",        "at",   "jp",   "kr",  "in", "sg",
+      "hk",   "tw",   "id",   "br",           "il",        "ca-x",      "au-x",      "me-x", "af-x", "sa-x"};
+  const bool place = lower.size() > 3 || lists_word("us usa eu uk", lower);
+  if (find_flag(declared, "--region") != nullptr && place && lower.find('-') == std::string::npos &&
+      catalog::match_regions(lower, kPlaces))
     return "--region=" + lower;
   if (find_flag(declared, "--provider") == nullptr || !hardware()) return {};
   static const std::set<std::string> kProviders = [] {

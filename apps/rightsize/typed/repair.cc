@@ -269,8 +269,10 @@ class Repair {
       (mentions(messages_, part) ? drops : other_drops).push_back({WordEdit::Kind::kDrop, part});
     }
     // A stand-in must not replace what was typed: another model is another question.
-    const bool names_model = std::any_of(
-        typed_.begin(), typed_.end(), [](const WordPart& part) { return part.flag.empty() || part.flag == "--model"; });
+    const bool names_model = std::any_of(typed_.begin(), typed_.end(), [](const WordPart& part) {
+      std::error_code ignored;
+      return part.flag == "--model" || (part.flag.empty() && !std::filesystem::exists(*part.value, ignored));
+    });
     for (const auto& [flag, value] : kStandIns) {
       const bool given = std::any_of(base.begin(), base.end(), [&](const WordPart& part) {
         return part.flag == flag && !mentions(messages_, part);

@@ -158,7 +158,7 @@ class SaidReader : WordReader {
     return true;
   }
 
-  // --nodes 2 --gpus-per-node 8 are 16 GPUs.
+  // --nodes 2 --gpus-per-node 8 are 16 GPUs; --dp 2 doubles those of one copy.
   bool take_nodes(const std::string& name, const std::string& value) {
     const auto many = parse_amount(value);
     if (!has("--gpus") || has(name) || !many || many->per) return false;
@@ -166,6 +166,8 @@ class SaidReader : WordReader {
       out_.nodes = many->count;
     else if (holds(std::array{"--gpus-per-node", "--ntasks-per-node", "--gpus-per-machine"}, name))
       out_.per_node = many->count;
+    else if (holds(std::array{"--dp", "--dp-size", "--data-parallel", "--data-parallel-size", "-dp"}, name))
+      out_.copies = many->count;
     else
       return false;
     skip_value();
@@ -191,7 +193,7 @@ class SaidReader : WordReader {
   bool take_length(const std::string& name, const std::string& value) {
     constexpr std::array kNames = {"--max-model-len",  "--max-model-length", "--max-total-tokens",
                                    "--context-window", "--ctx-size",         "--num-ctx",
-                                   "--n-ctx",          "--max-context"};
+                                   "--n-ctx",          "--max-context",      "--ctx"};
     const auto tokens = parse_amount(value);
     if (!has("--isl") || !holds(kNames, name) || !tokens || tokens->per) return false;
     if (has("--max-model-len")) {

@@ -27,6 +27,8 @@ struct Said {
   std::vector<SaidAmount> amounts;
   std::vector<LatencyLimit> limits;
   double concurrency = 0;
+  double copies = 0;                   // --dp, where the command has no such flag
+  bool asks_rate = false;              // "tokens per second" without a number
   std::optional<double> think, turns;  // seconds; messages of a user
   std::optional<Seconds> turns_per;
   std::string parameters, like;           // of a model that is known only by its size: --params 34B --like llama

@@ -13,6 +13,7 @@
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
+#include "rightsize/typed/sentence.h"
 
 namespace rightsize::app {
 namespace {
@@ -59,49 +60,80 @@ void WordReader::set_job(const std::string& job) {
 bool WordReader::take_bare() {
   const std::string& word = in_[at_];
   if (has("--prometheus") && (word.starts_with("http://") || word.starts_with("https://"))) {
-    keep("--prometheus=" + word);
+    keep((word.ends_with("/metrics") && has("--from") ? "--from=" : "--prometheus=") + word);
     return true;
   }
   if (is_workload_file(word)) return false;
   if (take_offer(word)) return true;
+  if (has("--growth") && (take_growth(word) || take_peak(word))) return true;
+  if (has("--supports") && take_hardware(word)) return true;
   if (!has("--job") && !has("--arrivals") && !has("--volume")) return false;
   if (take_lengths(word) || take_stated_limit() || take_money(word)) return true;
   if (take_short_limit(word) || take_window(word)) return true;
-  if (has("--deadline") && holds(std::array{"by", "before", "within", "until", "in"}, to_lower(word)) &&
-      at_ + 1 < in_.size()) {
-    std::string text = in_[at_ + 1];
-    std::size_t used = 1;
-    while (at_ + used + 1 < in_.size() && continues_amount(in_[at_ + used + 1])) text += " " + in_[at_ + ++used];
-    if (time_until(text, local_now()) || parse_duration(text)) {
-      keep("--deadline=" + text);
-      at_ += used;
-      return true;
-    }
-  }
-  if (take_pair(word)) return true;
+  if (take_deadline(word)) return true;
+  if (take_hours(word) || take_pair(word) || take_counted(word) || take_asked_rate()) return true;
   if (has("--job") && !job_of(word).empty()) {
     set_job(job_of(word));
+    if (lists_word("lora qlora", to_lower(word)) && has("--method")) keep_method(to_lower(word));
     return true;
   }
+  if (lists_word("dora peft adapter adapters", to_lower(word)) && has("--method")) return keep_method("lora"), true;
   if (is_link(word) && in_.size() > 2) return true;
   if (out_.command == "init" && model::is_known_name(word)) {
     keep("--model=" + word);
     return true;
   }
-  if (take_audio(word) || take_name(word) || skip_word(word)) return true;
+  // "on a 4090: tokens per second" asks for a speed; nobody has 4090 tokens per second.
+  if (lists_word("tokens tok", lower_at(at_ + 1)) && lower_at(at_ + 2) == "per" && out_.command == "estimate" &&
+      kind_of_word(word) == WordKind::kGpu && take_name(word))
+    return true;
+  const bool counted = word.find_first_not_of("0123456789.,") == std::string::npos &&
+                       (is_unit_word(lower_at(at_ + 1)) || is_adjective(at_ + 1));  // "5000 rows" is not an RTX 5000
+  if (take_audio(word) || take_machines(word) || (!counted && take_name(word)) || skip_word(word)) return true;
   if (word.front() < '0' || word.front() > '9') return false;
   std::string text = word;
   std::size_t used = 0;
   bool together = false;  // "500 concurrent users", "10k daily active users"
+  bool counts = false;    // what is counted was named
   for (; at_ + used + 1 < in_.size(); ++used) {
     const std::string next = to_lower(in_[at_ + used + 1]);
+    const std::string time = lower_at(at_ + used + 2);  // "3 questions a day", "500M documents every night"
+    if (lists_word("a an every each", next) && continues_amount(time) && parse_amount("1 x per " + time)) {
+      text += " per " + time;
+      used += 2;
+      break;
+    }
     const bool said = lists_word("concurrent simultaneous parallel active", next);
     together |= said && next != "active";
-    if (!said && !is_unit_word(next)) break;
+    if (!said && counts && names_thing(next)) {
+      const std::string last = lower_at(at_ + used);
+      if (last.ends_with('s') || !next.ends_with('s') || text.find(' ') == std::string::npos)
+        break;                                              // "500 employees, answers ..."
+      text = text.substr(0, text.rfind(' ')) + " " + next;  // "1 million product images"
+      continue;
+    }
+    if (!said && !is_unit_word(next)) {
+      if (counts || !is_adjective(at_ + used + 1)) break;
+      continue;  // "1 million product images"
+    }
+    counts |= names_thing(next);
     if (!said) text += " " + in_[at_ + used + 1];
   }
-  const std::optional<Amount> amount = parse_amount(text);
-  const Thing thing = amount ? thing_of(amount->thing) : Thing::kNone;
+  used = std::min(used, in_.size() - at_ - 1);
+  std::optional<Amount> amount = parse_amount(text);
+  Thing thing = amount ? thing_of(amount->thing) : Thing::kNone;
+  // "2 million PDFs": any plural, with a number that only an amount of work has.
+  const std::string noun = lower_at(at_ + used + 1);
+  constexpr double kMany = 1000;
+  if (amount && amount->thing.empty() && plans_ && amount->count >= kMany && noun.size() > 3 && noun.ends_with('s') &&
+      noun.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos && !is_link(noun)) {
+    text += " " + noun;
+    amount->thing = noun;
+    thing = Thing::kItem;
+    ++used;
+  }
+  // `window 300k/day`: its items.
+  if (amount && amount->per && amount->thing.empty() && has("--volume")) thing = Thing::kItem;
   if (!amount || thing == Thing::kNone) return false;
   if (together && thing == Thing::kRequest && !amount->per)
     out_.concurrency = amount->count;
@@ -117,12 +149,37 @@ std::string WordReader::lower_at(std::size_t at) const { return at < in_.size() 
 bool WordReader::take_offer(const std::string& word) {
   const bool verb = std::exchange(first_bare_, false) && out_.command == "prices";  // prices spot, prices compare
   if (verb || !has("--provider")) return false;
+  // "on demand"; "on" may already be gone between names.
+  const std::string lower = to_lower(word);
+  const bool demand = lower == "demand" || (lower == "on" && lower_at(at_ + 1) == "demand");
+  const bool as_you_go = lower == "pay" && lower_at(at_ + 1) == "as" && lower_at(at_ + 3) == "go";
+  if (has("--purchase") && (demand || as_you_go || lower == "payg" || lower == "pay-as-you-go")) {
+    keep("--purchase=on-demand");
+    at_ += as_you_go ? 3 : lower == "on" ? 1 : 0;
+    return true;
+  }
+  // "reserved for 1 year", "1-year commitment": the years decide.
+  const auto is_years = [&](std::size_t at) {
+    const bool apart = lists_word("1 3", lower_at(at)) && lists_word("year years yr y", lower_at(at + 1));
+    return apart || lists_word("1-year 3-year 1-years 3-years one-year three-year 1y 3y 1yr 3yr", lower_at(at));
+  };
+  const bool reserved = lists_word("reserved reservation committed commitment commit contract", to_lower(word));
+  const bool stated = std::any_of(out_.rest.words.begin(), out_.rest.words.end(), [](const std::string& kept) {
+    return lists_word("--purchase=1y --purchase=3y", kept);
+  });
+  if (reserved && has("--purchase") && (stated || is_years(at_ + 1) || is_years(at_ + 2))) return true;
   // "1 year", "3-year".
   const bool years = lists_word("year years yr y", lower_at(at_ + 1)) && (word == "1" || word == "3");
   const bool hyphened = lists_word("1-year 3-year 1-years 3-years one-year three-year", to_lower(word));
   if ((years || hyphened) && has("--purchase")) {
     keep(word.starts_with('3') || to_lower(word).starts_with('t') ? "--purchase=3y" : "--purchase=1y");
     at_ += years;
+    return true;
+  }
+  // "for 2 weeks".
+  if (has("--hours") && !has("--job") && parse_number(word) && parse_duration(word + " " + lower_at(at_ + 1))) {
+    keep(fmt::format("--hours={:.6g}h", in_hours(*parse_duration(word + " " + lower_at(at_ + 1)))));
+    ++at_;
     return true;
   }
   const bool gpus = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
@@ -142,7 +199,15 @@ bool WordReader::take_offer(const std::string& word) {
     const bool lists_offers = !has("--job") && !has("--model") && has("--gpu");
     return lists_offers && in_.size() > 3 && is_link(word);
   }
-  keep(flag);
+  // "in uk or germany": one list.
+  const std::string name_of_flag = flag.substr(0, flag.find('=') + 1);
+  const auto given = std::find_if(out_.rest.words.begin(), out_.rest.words.end(),
+                                  [&](const std::string& kept) { return kept.starts_with(name_of_flag); });
+  if (given == out_.rest.words.end())
+    keep(flag);
+  else if (("," + given->substr(name_of_flag.size()) + ",").find("," + flag.substr(name_of_flag.size()) + ",") ==
+           std::string::npos)
+    *given += "," + flag.substr(name_of_flag.size());
   at_ += after;
   return true;
 }
@@ -167,8 +232,9 @@ bool WordReader::take_lengths(const std::string& word) {
     const bool plain = lower_at(at) != "in" || after.empty() || is_tokens(after) || after == "and" ||
                        ((tokens || parse_amount(after)) && !other);
     if (flag.empty() || !plain) return false;
-    keep(flag + "=" + word);
-    at_ = at + (is_tokens(after) ? 1 : 0);
+    const bool longest = lists_word("context", lower_at(at)) && has("--max-model-len");
+    keep((longest ? "--max-model-len" : flag) + "=" + word);
+    at_ = at + (is_tokens(after) || lists_word("length window", after) ? 1 : 0);
     return true;
   }
   const std::string flag =
@@ -193,7 +259,7 @@ bool WordReader::take_stated_limit() {
     if (!read && !filler) break;
     if (read) name = next, limit = read;
   }
-  if (!limit || !limit->metric || at >= in_.size()) return false;
+  if (!limit || at >= in_.size()) return false;
   std::string value = in_[at];
   if (at + 1 < in_.size() && lists_word("s ms sec second seconds millisecond milliseconds", lower_at(at + 1)))
     value += (lower_at(++at).starts_with('m') ? "ms" : "s");
@@ -235,16 +301,23 @@ bool WordReader::take_window(const std::string& word) {
 void WordReader::take_length_of_each() {
   const std::size_t at = at_ + (lower_at(at_ + 1) == "of" ? 2 : 1);
   const auto length = parse_amount(lower_at(at));
-  const bool tokens = lists_word("token tokens tok", lower_at(at + 1));
-  if (!tokens || !length || length->per || !length->thing.empty()) return;
+  constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"token tokens tok", 1}, {"word words", 4.0 / 3}, {"page pages", 500}};
+  const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits),
+                                 [&](const auto& row) { return lists_word(row.first, lower_at(at + 1)); });
+  if (unit == std::end(kUnits) || !length || length->per || !length->thing.empty()) return;
   const bool trains =
       lists_word("train finetune dpo", out_.job) || std::any_of(in_.begin(), in_.end(), [](const std::string& word) {
         return lists_word("--job=train --job=finetune --job=dpo", word);
       });
   const std::string flag = trains && has("--seq") ? "--seq=" : has("--isl") ? "--isl=" : "";
   if (flag.empty()) return;
-  keep(flag + in_[at]);
-  at_ = at + 1;
+  const std::string tokens = unit->second == 1 ? in_[at] : fmt::format("{:.0f}", length->count * unit->second);
+  if (unit->second != 1)
+    out_.rest.notes.push_back(
+        fmt::format("assumed: {:g} {} are {} tokens ({}{})", length->count, in_[at + 1], tokens, flag, tokens));
+  keep(flag + tokens);
+  at_ = at + 1 + (lower_at(at + 2) == "each");
 }
 
 bool WordReader::take_money(const std::string& typed) {
@@ -279,6 +352,175 @@ bool WordReader::take_pair(const std::string& word) {
   return false;
 }
 
+bool WordReader::take_deadline(const std::string& word) {
+  // "between 22:00 and 06:00", "10pm-6am".
+  for (const std::size_t words : {3, 2, 1}) {
+    const std::size_t from = at_ + lists_word("between from", to_lower(word));
+    if (!has("--deadline") || from + words > in_.size()) continue;
+    std::string range;
+    for (std::size_t i = from; i < from + words; ++i) range += (range.empty() ? "" : " ") + in_[i];
+    // "and" may already be gone between names.
+    if (words == 2 && length_of_hours(range).empty() && from > at_) range = in_[from] + "-" + in_[from + 1];
+    const std::string length = length_of_hours(range);
+    if (length.empty()) continue;
+    const bool clock = has("--volume") && has("--window");  // `window` has a schedule by the clock
+    keep(clock ? "--window=" + range : "--deadline=" + length);
+    if (!clock) out_.rest.notes.push_back(fmt::format("'{}' is {} of each day: --deadline {}", range, length, length));
+    at_ = from + words - 1;
+    return true;
+  }
+  const bool alone = lists_word("overnight tonight", to_lower(word));
+  if (!has("--deadline") || !(alone || lists_word("by before within until in over during", to_lower(word))))
+    return false;
+  constexpr std::size_t kLongest = 5;  // "the end of the month"
+  for (std::size_t words = alone ? 0 : std::min(kLongest, in_.size() - at_ - 1); alone || words > 0; --words) {
+    std::string text = alone ? word : std::string();
+    for (std::size_t i = 1; i <= words; ++i) text += (i == 1 ? "" : " ") + in_[at_ + i];
+    const bool flag =
+        text.find(" -") != std::string::npos || text.starts_with('-') || (words > 0 && is_link(in_[at_ + words]));
+    if (!flag && (time_until(text, local_now()) || parse_duration(text))) {
+      keep("--deadline=" + text);
+      at_ += words;
+      return true;
+    }
+    if (alone) return false;
+  }
+  return false;
+}
+
+void WordReader::keep_method(const std::string& method) {
+  // "QLoRA fine-tuning with adapters": what was said most exactly counts.
+  std::vector<std::string>& words = out_.rest.words;
+  const auto given =
+      std::find_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--method="); });
+  if (given == words.end())
+    keep("--method=" + method);
+  else if (method == "qlora")
+    *given = "--method=qlora";
+}
+
+bool WordReader::take_hours(const std::string& word) {
+  if (!has("--hours-per-day") || lower_at(at_ + 1) != "hours" ||
+      !lists_word("office business working work", to_lower(word)))
+    return false;
+  keep("--hours-per-day=8");
+  out_.rest.notes.push_back(fmt::format("assumed: {} hours are 8 of each day (--hours-per-day)", word));
+  ++at_;
+  return true;
+}
+
+bool WordReader::is_adjective(std::size_t at) const {
+  const auto plain = [&](std::size_t i) {
+    const std::string word = lower_at(i);
+    return word.size() > 2 && word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == std::string::npos &&
+           !is_link(word) && job_of(word).empty() && kind_of_word(word) == WordKind::kOther;
+  };
+  constexpr std::size_t kMost = 2;
+  for (std::size_t i = at; i < at + kMost && plain(i) && !names_thing(lower_at(i)); ++i) {
+    if (names_thing(lower_at(i + 1))) return true;
+  }
+  return false;
+}
+
+bool WordReader::take_machines(const std::string& word) {
+  const auto many = parse_amount(word);
+  if (!has("--gpus") || !many || many->per || !many->thing.empty() ||
+      !lists_word("nodes node machines servers hosts boxes", lower_at(at_ + 1)))
+    return false;
+  out_.nodes = many->count;
+  ++at_;
+  return true;
+}
+
+bool WordReader::take_growth(const std::string& word) {
+  const bool named = lists_word("growing growth grows grow", to_lower(word));
+  const std::size_t at = at_ + 1 + lists_word("by of at", lower_at(at_ + 1));
+  if (!named || at >= in_.size() || !settings::read(settings::get("growth"), in_[at])) return named;
+  keep("--growth=" + in_[at]);
+  at_ = at;
+  if (lists_word("per a each every", lower_at(at_ + 1)) && lower_at(at_ + 2) == "year") at_ += 2;
+  if (lists_word("yearly annually", lower_at(at_ + 1))) ++at_;
+  return true;
+}
+
+bool WordReader::take_peak(const std::string& word) {
+  const bool up = lower_at(at_) == "up" && lower_at(at_ + 1) == "to";
+  const bool peak = lists_word("peak peaks peaking", to_lower(word));
+  const std::size_t at = at_ + (up ? 2 : 1 + lists_word("of at to", lower_at(at_ + 1)));
+  const auto base = std::find_if(out_.rest.words.begin(), out_.rest.words.end(),
+                                 [](const std::string& kept) { return kept.starts_with("--base="); });
+  const bool number = at < in_.size() && in_[at].find_first_not_of("0123456789") == std::string::npos;
+  if ((up || peak) && number && base != out_.rest.words.end()) {
+    *base += fmt::format(",peak={},share=0.3", in_[at]);
+    out_.rest.notes.emplace_back("assumed: the peak lasts 30 % of the time (share=0.3)");
+    at_ = at;
+    return true;
+  }
+  constexpr std::size_t kSentence = 6;
+  if (in_.size() < kSentence || is_flag_word(word) || word.find_first_of("0123456789") != std::string::npos)
+    return false;
+  if (!is_link(word)) out_.ignored += (out_.ignored.empty() ? "" : ", ") + word;
+  return true;
+}
+
+bool WordReader::take_hardware(const std::string& word) {
+  constexpr std::size_t kSentence = 4;
+  if (in_.size() < kSentence || kind_of_word(singular_gpu(word)) == WordKind::kGpu) return false;
+  const auto amount = parse_amount(word + " " + lower_at(at_ + 1));
+  const auto joined = parse_amount(word);
+  const std::string unit = joined && !joined->thing.empty() ? joined->thing : amount ? amount->thing : std::string();
+  const bool apart = !(joined && !joined->thing.empty());
+  const double count = joined ? joined->count : 0;
+  if (count > 0 && lists_word("gb gib", unit) && has("--min-memory")) {
+    const bool given = std::any_of(out_.rest.words.begin(), out_.rest.words.end(),
+                                   [](const std::string& kept) { return kept.starts_with("--min-memory"); });
+    if (!given) keep(fmt::format("--min-memory={:g}GiB", count));
+    at_ += apart;
+  } else if (count > 0 && lists_word("w watt watts", unit) && has("--max-watts")) {
+    keep(fmt::format("--max-watts={:g}", count));
+    at_ += apart;
+  } else if (settings::read(settings::get("supports"), to_lower(word))) {
+    keep("--supports=" + to_lower(word));
+  } else if (!is_link(word) &&
+             !lists_word("have has support supports supporting memory vram ram between", to_lower(word))) {
+    out_.ignored += (out_.ignored.empty() ? "" : ", ") + word;
+  }
+  return true;
+}
+
+bool WordReader::take_counted(const std::string& word) {
+  if (at_ + 1 >= in_.size() || word.find_first_not_of("0123456789.,kKmM") != std::string::npos) return false;
+  const std::string noun = lower_at(at_ + 1);
+  // "in 4 bit".
+  if (lists_word("bit bits", noun) && has("--precision")) {
+    keep("--precision=" + meant_value("--bits", word));
+    ++at_;
+    return true;
+  }
+  // "8 rollouts per prompt".
+  if (has("--algorithm") && has("--samples") && lower_at(at_ + 2) == "per" && lower_at(at_ + 3) == "prompt") {
+    keep("--samples=" + word);
+    at_ += 3;
+    return true;
+  }
+  const FlagInfo* flag = find("--" + noun);
+  if (flag == nullptr) flag = find("--" + noun + "s");
+  const bool named = flag != nullptr && lists_word("--epochs --steps --gpus --turns", flag->name);
+  if (!named || !settings::read(*flag->setting, word)) return false;
+  keep(flag->name + "=" + word);
+  ++at_;
+  return true;
+}
+
+bool WordReader::take_asked_rate() {
+  const bool tokens = lists_word("tokens token tok toks", lower_at(at_));
+  const bool spelled = tokens && lower_at(at_ + 1) == "per" && lists_word("second sec s", lower_at(at_ + 2));
+  if (!spelled && !lists_word("tokens/s tok/s tokens/sec tokens/second t/s tps", lower_at(at_))) return false;
+  out_.asks_rate = true;
+  at_ += spelled ? 2 : 0;
+  return true;
+}
+
 bool WordReader::take_audio(const std::string& word) {
   const auto hours = parse_amount(word);
   if (!plans_ || !hours || at_ + 2 >= in_.size() || !lists_word("hours hour h", to_lower(in_[at_ + 1]))) return false;
@@ -297,7 +539,8 @@ bool WordReader::skip_word(const std::string& word) {
     return (size && to_lower(other).back() == 'b') || other.starts_with("--model=") ||
            (!is_flag_word(other) && other != word && model::is_known_name(other));
   });
-  if (!model_given) return false;
+  constexpr std::size_t kSentence = 6;
+  if (!model_given && (in_.size() < kSentence || kind_of_word(word) != WordKind::kOther)) return false;
   out_.ignored += (out_.ignored.empty() ? "" : ", ") + word;
   return true;
 }
@@ -312,6 +555,14 @@ bool WordReader::take_name(const std::string& word) {
   for (const std::string& flag : {std::string("precision"), std::string("method"), std::string("stack")}) {
     if (!has("--" + flag) || !settings::read(settings::get(flag), value)) continue;
     keep("--" + flag + "=" + value);
+    return true;
+  }
+  const bool named = std::any_of(in_.begin() + 1, in_.end(), [](const std::string& other) {
+    return other.starts_with("--gpu") || (!is_flag_word(other) && kind_of_word(other) == WordKind::kGpu);
+  });
+  if (const std::string sized = named ? std::string() : gpu_with_memory(word); !sized.empty()) {
+    out_.rest.notes.push_back(fmt::format("assumed: a GPU of {} is {} (--gpu names another)", word, sized));
+    keep("--gpu=" + sized);
     return true;
   }
   if (kind_of_word(word) != WordKind::kGpu) return false;

@@ -30,6 +30,25 @@ class WordReader {
   void take_length_of_each();
   // "$2000/month", "$50": a budget.
   bool take_money(const std::string& typed);
+  // "by friday", "over the weekend", "in 3 days", "overnight".
+  bool take_deadline(const std::string& word);
+  // Whether a word, or two, only describe what is counted: "customer support" in "10k customer support tickets".
+  bool is_adjective(std::size_t at) const;
+  // "8 nodes of 8 A100".
+  bool take_machines(const std::string& word);
+  void keep_method(const std::string& method);
+  // "during office hours".
+  bool take_hours(const std::string& word);
+  // "16 H100s and up to 40 during the day": the peak of a demand. Other words of such a sentence are left out.
+  bool take_peak(const std::string& word);
+  // "at least 80 GB and fp4": what GPUs must have. Other words of such a sentence are left out.
+  bool take_hardware(const std::string& word);
+  // "growing 10% per year".
+  bool take_growth(const std::string& word);
+  // "2 epochs", "300 steps": a number before the name of a flag.
+  bool take_counted(const std::string& word);
+  // "tokens per second" without a number asks for a speed.
+  bool take_asked_rate();
   // A flag without its dashes: `estimate llama-3.1-8b l4 batch 4`.
   bool take_pair(const std::string& word);
   // "5000 hours of audio".

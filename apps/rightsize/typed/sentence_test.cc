@@ -71,6 +71,35 @@ TEST(Sentence, PhrasesInAnyOrderAreFlags) {
   }
 }
 
+// What a training run needs, in any order.
+TEST(Sentence, EpochsExamplesAndDeadlinesInAnyOrder) {
+  std::vector<Phrase> phrases = {{"for 2 epochs", "--epochs=2"},
+                                 {"on 50k examples of 1500 tokens", "--seq=1500"},
+                                 {"by tomorrow morning", "--deadline=tomorrow morning"},
+                                 {"in germany", "--region=germany"}};
+  Random random(9);
+  for (int round = 0; round < 24; ++round) {
+    for (std::size_t i = phrases.size(); i > 1; --i)
+      std::swap(phrases[i - 1], phrases[static_cast<std::size_t>(random.uniform() * static_cast<double>(i))]);
+    std::string sentence = "fine-tune Qwen2.5-14B";
+    for (const Phrase& phrase : phrases) sentence += fmt::format(" {}", phrase.said);
+    const std::vector<std::string> words = words_of_sentence(sentence, round % 2 == 0);
+    for (const Phrase& phrase : phrases) EXPECT_THAT(words, Contains(phrase.meant)) << sentence;
+    EXPECT_THAT(words, Contains("--dataset-samples=50000")) << sentence;
+  }
+}
+
+TEST(Sentence, AmountsHaveNounsAndTimes) {
+  EXPECT_THAT(words_of_sentence("generate 1 million product images with sdxl over the weekend", true),
+              testing::IsSupersetOf({"--items=1000000", "--deadline=weekend"}));
+  EXPECT_THAT(words_of_sentence("summarize 2 million PDFs of 10 pages each by end of month with gpt-oss-120b", true),
+              testing::IsSupersetOf({"--items=2000000", "--isl=5000", "--deadline=end month"}));
+  EXPECT_THAT(words_of_sentence("embed 500M sentences every night between 22:00 and 06:00 with bge-m3", true),
+              testing::IsSupersetOf({"--items=500000000", "--deadline=480min"}));
+  EXPECT_THAT(words_of_sentence("pretrain a 13B on 300B tokens on 8 nodes of 8 A100", true),
+              testing::IsSupersetOf({"--gpus=64", "--gpu=A100"}));
+}
+
 TEST(Sentence, NumbersMayBeWords) {
   EXPECT_THAT(words_of_sentence("full fine-tune of llama 3.1 70b on 500M tokens within a week", true),
               Contains("--deadline=1 week"));
@@ -97,7 +126,20 @@ TEST(Sentence, AnHourRangeIsItsLength) {
     EXPECT_EQ(length_of_hours(fmt::format("{:02}:{:02}-{:02}:{:02}", from / 60, from % 60, to / 60, to % 60)),
               fmt::format("{}min", length));
   }
-  for (const char* other : {"22:00", "2026-11-20", "25:61-10:00", "8h", "", "22:00-06:00x"})
+  for (int i = 0; i < 200; ++i) {
+    const int from = static_cast<int>(random.uniform() * 24),
+              to = (from + 1 + static_cast<int>(random.uniform() * 23)) % 24;
+    const auto said = [](int hour) {
+      return fmt::format("{}{}", hour % 12 == 0 ? 12 : hour % 12, hour < 12 ? "am" : "pm");
+    };
+    for (const char* between : {"-", " to ", " - ", " and "})
+      EXPECT_EQ(length_of_hours(said(from) + between + said(to)), fmt::format("{}min", 60 * ((to - from + 24) % 24)));
+    const int days = static_cast<int>(random.uniform() * 30), minute = static_cast<int>(random.uniform() * 60);
+    EXPECT_EQ(length_of_time(fmt::format("{}-{:02}:{:02}:00", days, from, minute)),
+              fmt::format("{}min", days * 1440 + from * 60 + minute));
+    EXPECT_EQ(length_of_time(fmt::format("{}:{:02}:00", days, minute)), fmt::format("{}min", days * 60 + minute));
+  }
+  for (const char* other : {"22:00", "2026-11-20", "25:61-10:00", "8h", "", "22:00-06:00x", "8-16", "13pm-2am"})
     EXPECT_EQ(length_of_hours(other), "") << other;
 }
 

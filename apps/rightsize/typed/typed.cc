@@ -9,7 +9,6 @@
 #include "base/amount.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "catalog/hardware.h"
 #include "catalog/words.h"
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
@@ -189,17 +188,19 @@ class Rewriter {
     const auto value = equals == std::string::npos ? std::nullopt : std::optional(word.substr(equals + 1));
     const FlagInfo* exact = find_flag(declared_, tidy);
     const bool alias_first = exact == nullptr && !meant_flag(tidy, declared_, serving_).empty();
-    if (const FlagInfo* same = alias_first ? nullptr : find_alike(declared_, name))
-      return put(*same, same->name, value, {});
+    const FlagInfo* same = alias_first ? nullptr : find_alike(declared_, name);
+    if (same != nullptr && same->name != "--format") return put(*same, same->name, value, {});
     if (tidy == "--no-color" || tidy == "--no-colour") {
       out_.plain = true;
       return;
     }
-    std::string meant = meant_flag(tidy, declared_, serving_);
+    std::string meant = same != nullptr ? same->name : meant_flag(tidy, declared_, serving_);
     const std::string said = value.value_or(next());
-    const bool length = is_number(said) && find_flag(declared_, "--isl") != nullptr;
+    const std::optional<Amount> tokens = parse_amount(said);
+    const bool length = tokens && tokens->thing.empty() && !tokens->per && find_flag(declared_, "--isl") != nullptr;
     if (length && holds(std::array{"--input", "--in"}, tidy)) meant = "--isl";
     if (length && holds(std::array{"--output", "--out"}, tidy)) meant = "--osl";
+    if (same != nullptr && meant == same->name) return put(*same, same->name, value, {});
     if (meant.empty() && find_flag(declared_, "--model") != nullptr && is_model_name(said)) meant = "--model";
     if (meant.empty()) meant = meant_choice(tidy, declared_);
     if (meant.empty()) meant = by_words(tidy, said);
@@ -207,6 +208,11 @@ class Rewriter {
     if (meant.empty() && is_argument(tidy)) return;  // --old FILE: the file alone
     if (meant.empty()) return out_.words.push_back(word);
     if (meant == "argument" || meant == "default") return;  // -f FILE: the file alone; --all-regions: as without it
+    if (meant == "ignored") {
+      out_.notes.push_back(fmt::format("ignored: {}; it changes no answer here", name));
+      at_ += !value && !next().empty() && !is_flag_word(next());
+      return;
+    }
     const std::size_t fixed = meant.find('=');
     const FlagInfo& flag = *find_flag(declared_, meant.substr(0, fixed));
     const std::string rest = fixed == std::string::npos ? "" : meant.substr(fixed + 1);
@@ -310,10 +316,27 @@ class Rewriter {
     // `--emit kubernetes -o yaml`: the tool decides the format of its file.
     const auto emits = [](const std::string& word) { return word.starts_with("--emit"); };
     if (flag.name == "--format" && text == "yaml" && std::any_of(in_.begin(), in_.end(), emits)) return;
-    if (const std::string hours = length_of_hours(text);
-        !hours.empty() && flag.setting->kind == settings::Kind::kDuration) {
+    if (const std::string hours = length_of_hours(text); !hours.empty() &&
+                                                         flag.setting->kind == settings::Kind::kDuration &&
+                                                         !(in_.front() == "window" && flag.name == "--window")) {
       out_.renamed.push_back(fmt::format("{} {} is {} {}", flag.name, text, flag.name, hours));
       text = hours;
+    }
+    // Slurm: --time 2-12:00:00.
+    if (const std::string time = length_of_time(text); !time.empty() && flag.setting->kind == settings::Kind::kDuration)
+      text = time;
+    if (const std::string sized = flag.name == "--gpu" ? gpu_with_memory(text) : std::string(); !sized.empty()) {
+      out_.notes.push_back(fmt::format("assumed: a GPU of {} is {} (--gpu names another)", text, sized));
+      text = sized;
+    }
+    // estimate --concurrency 1,8,32: several values of one setting.
+    if (!flag.list && text.find(',') != std::string::npos && settings::is_number(flag.setting->kind) &&
+        find_flag(declared_, "--sweep") != nullptr && !settings::read(*flag.setting, text)) {
+      out_.renamed.push_back(fmt::format("{} {} is --sweep {}={}", flag.name, text, flag.name.substr(2), text));
+      const auto names_job = [](const std::string& word) { return word.starts_with("--job"); };
+      if (flag.setting->jobs == settings::Jobs::kServe && std::none_of(in_.begin(), in_.end(), names_job))
+        out_.words.emplace_back("--job=serve");
+      return push(*find_flag(declared_, "--sweep"), fmt::format("{}={}", flag.name.substr(2), text));
     }
     const std::string by_typed = meant_value(typed, text);
     text = by_typed != text ? by_typed : meant_value(flag.name, text);
@@ -330,7 +353,9 @@ class Rewriter {
     const bool number = text.front() >= '0' && text.front() <= '9';
     const bool gpu = flag.name == "--gpu" || flag.name == "--gpus";
     while (!next().empty() && !next().starts_with('-')) {
-      const bool unit = number && settings::is_number(flag.setting->kind) && continues_amount(next());
+      const bool unit = number && settings::is_number(flag.setting->kind) &&
+                        (continues_amount(next()) || (flag.setting->kind == settings::Kind::kCount &&
+                                                      thing_of(next()) != Thing::kNone && job_of(next()).empty()));
       const bool day = flag.name == "--deadline" && holds(std::array{"by", "next", "in", "end", "this", "of", "before"},
                                                           to_lower(text.substr(text.rfind(' ') + 1)));
       const std::string joined = text + (unit || day ? " " : "-") + next();
@@ -362,38 +387,20 @@ class Rewriter {
 
 }  // namespace
 
-namespace {
-
-// Nothing where no GPU has the name.
-std::vector<const catalog::Gpu*> gpus_named(std::string_view word) {
-  static const Checked<catalog::Catalog> kFacts = catalog::load_hardware("");
-  if (!kFacts) return {};
-  return kFacts->match_gpus(catalog::split_gpu_count(word).name).value_or(std::vector<const catalog::Gpu*>{});
-}
-
-}  // namespace
-
-bool is_other_chip(std::string_view gpu) {
-  const std::vector<const catalog::Gpu*> found = gpus_named(gpu);
-  return !found.empty() && std::none_of(found.begin(), found.end(), [](const catalog::Gpu* chip) {
-    return chip->vendor == "NVIDIA" || chip->vendor == "AMD";
-  });
-}
-
-WordKind kind_of_word(std::string_view word) {
-  if (!gpus_named(word).empty()) return WordKind::kGpu;
-  return is_model_name(word) ? WordKind::kModel : WordKind::kOther;
-}
-
-std::string singular_gpu(const std::string& word) {
-  if (const std::size_t label = word.find("gpu.product="); label != std::string::npos) return word.substr(label + 12);
-  const bool plural = word.size() > 2 && word.back() == 's' && kind_of_word(word) != WordKind::kGpu;  // an L40S is one
-  const std::string one = plural ? word.substr(0, word.size() - 1) : word;
-  return plural && kind_of_word(one) == WordKind::kGpu ? one : word;
-}
-
 Typed meant_command(std::vector<std::string> words, std::span<const std::string> commands) {
+  std::vector<std::string> questions;
+  if (!words.empty() && lists_word("bill profile fleet service diff decisions rollout cache", words.front())) {
+    // `profile "why is my GPU idle" --replay smi.csv`: the command answers the question.
+    std::erase_if(words, [&](const std::string& word) {
+      const std::string first = to_lower(word.substr(0, word.find(' ')));
+      const bool asks = word.find(' ') != std::string::npos &&
+                        lists_word("how why what which is are does do can where when who show find", first);
+      if (asks) questions.push_back(fmt::format("'{}' is read as 'rightsize {}'", word, words.front()));
+      return asks;
+    });
+  }
   Typed typed{split_sentences(std::move(words))};
+  typed.notes = std::move(questions);
   std::vector<std::string>& all = typed.words;
   put_command_first(all);
   if (all.size() > 1 && all.front() == "rightsize" && !all[1].starts_with('-')) all.erase(all.begin());
@@ -401,6 +408,14 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   const std::string question = fmt::format("{}", fmt::join(all, " "));
   if (!answer_question(all).empty())
     typed.notes.push_back(fmt::format("'{}' is read as 'rightsize {}'", question, fmt::join(all, " ")));
+  // `memory "can I run mixtral on a 4090?"`: the question, and the command that was named.
+  if (std::vector<std::string> asked(all.begin() + 1, all.end());
+      holds(std::array{"memory", "estimate", "recommend", "prices"}, all.front()) && !asked.empty() &&
+      lists_word("how can could will would does what which is are", to_lower(asked.front())) &&
+      !answer_question(asked).empty()) {
+    if (asked.front() != "prices" && all.front() != "prices") asked.front() = all.front();
+    all = std::move(asked);
+  }
   // `h100 price`, `cheapest h100`: a GPU and no model is a question about prices.
   const auto command_at = std::find_if(all.begin(), all.end(), [&](const std::string& word) {
     return !word.starts_with('-') && !our_command(word, commands).empty();
@@ -444,6 +459,15 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     };
     if (std::none_of(all.begin(), all.end(), carbon)) all.emplace_back("--carbon=region");
   }
+  // 'window' takes measured times of items; a plan for a model is a recommendation.
+  const bool named =
+      all.front() == "window" && std::any_of(all.begin() + 1, all.end(), [](const std::string& word) {
+        return word.starts_with("--model") || (!is_flag_word(word) && kind_of_word(word) == WordKind::kModel);
+      });
+  if (named) {
+    typed.renamed.emplace_back("'window' with a model is 'rightsize recommend'");
+    all.front() = "recommend";
+  }
   const std::string written = all.front();
   const std::string meant =
       is_plan(all, commands) ? "recommend --job=" + named_job(written) : our_command(written, commands);
@@ -465,7 +489,14 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   if (all.front() == "gpus" && (priced || std::any_of(all.begin() + 1, all.end(), is_offer))) all.front() = "prices";
   if (all.size() == 2 && to_lower(all[1]) == "help") all[1] = "--help";
   const bool lists = holds(std::array{"gpus", "models", "prices"}, all.front());
-  if (lists && all.size() > 1 && (is_verb(all[1]) || all[1] == "cheapest")) all.erase(all.begin() + 1);
+  const bool compared = all.size() > 3 && all.front() != "prices" && to_lower(all[1]) == "compare";
+  if (lists && all.size() > 1 && (is_verb(all[1]) || all[1] == "cheapest" || compared)) all.erase(all.begin() + 1);
+  for (std::size_t i = 1; all.front() == "gpus" && i < all.size() && !is_flag_word(all[i]); ++i) {
+    const std::string gpus = gpus_of_instance(all[i]);
+    if (gpus.empty()) continue;
+    typed.notes.push_back(fmt::format("{} has {}", all[i], gpus));
+    all[i] = catalog::split_gpu_count(gpus).name;
+  }
   if (holds(std::array{"recommend", "memory", "estimate", "checklist", "init"}, all.front())) {
     // `recommend serve llama-3.1-8b`, `memory fine-tuning llama-3.1-8b`
     while (all.size() > 1 && !all[1].starts_with('-') && !job_of(all[1]).empty()) {
@@ -477,6 +508,12 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     if (const std::string algorithm = algorithm_of(written); !algorithm.empty())
       all.push_back("--algorithm=" + algorithm);
   }
+  // Every model's page has these.
+  if (all.front() == "models")
+    std::erase_if(all, [](const std::string& word) {
+      return lists_word("--kv-per-token --kv --kv-cache --layers --shape --info --details --architecture", word);
+    });
+  if (all.front() == "models" && lists_word("--params --parameters", all.back())) all.pop_back();
   join_names(typed);
   assume_question(typed);
   return typed;
@@ -488,9 +525,10 @@ std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& decla
   for (const FlagAlias& alias : flag_aliases()) {
     if (alias.when == When::kServing && !serving) continue;
     const std::string_view flag = alias.meant.substr(0, alias.meant.find('='));
-    const bool has = flag == "argument"  ? has_argument
-                     : flag == "default" ? find_flag(declared, "--region") != nullptr
-                                         : find_flag(declared, flag) != nullptr;
+    const bool has = flag == "argument" ? has_argument
+                     : flag == "default" || flag == "ignored"
+                         ? find_flag(declared, "--model") != nullptr || find_flag(declared, "--region") != nullptr
+                         : find_flag(declared, flag) != nullptr;
     if (has && holds(split_list(alias.typed, ' '), typed)) return std::string(alias.meant);
   }
   return {};

@@ -46,12 +46,14 @@ TEST(Aliases, EverySpellingNamesAFlagOfTheCommand) {
   for (const CommandInfo& command : all_commands()) {
     for (const FlagAlias& alias : flag_aliases()) {
       const std::string flag(alias.meant.substr(0, alias.meant.find('=')));
-      if (flag == "argument" || flag == "default" || !has(command, flag)) continue;
+      if (flag == "argument" || flag == "default" || flag == "ignored" || !has(command, flag)) continue;
       for (const std::string_view typed : split_list(alias.typed, ' ')) {
         if (has(command, typed)) continue;
         const std::string found = meant_flag(typed, command.flags, alias.when == When::kServing);
         ASSERT_FALSE(found.empty()) << command.name << " " << typed;
-        EXPECT_TRUE(found == "argument" || has(command, found.substr(0, found.find('=')))) << command.name << typed;
+        EXPECT_TRUE(found == "argument" || found == "default" || found == "ignored" ||
+                    has(command, found.substr(0, found.find('='))))
+            << command.name << typed;
       }
     }
   }
@@ -59,7 +61,7 @@ TEST(Aliases, EverySpellingNamesAFlagOfTheCommand) {
 
 TEST(Aliases, EveryRowNamesASetting) {
   for (const FlagAlias& alias : flag_aliases()) {
-    if (alias.meant == "argument" || alias.meant == "default") continue;
+    if (alias.meant == "argument" || alias.meant == "default" || alias.meant == "ignored") continue;
     const std::string_view flag = alias.meant.substr(2, alias.meant.find('=') - 2);
     const settings::Setting* row = settings::find(flag);
     ASSERT_NE(row, nullptr) << alias.meant;
@@ -98,6 +100,20 @@ TEST(Typed, FlagsOfOtherToolsAreOurs) {
   EXPECT_EQ(meant("memory m --fsdp shard_grad_op"), "memory m --zero=2");
   EXPECT_EQ(meant("recommend --model m --hours 24"), "recommend --model=m --deadline=24h");
   EXPECT_EQ(meant("prices --cloud aws --cloud gcp"), "prices --provider=aws,gcp");
+}
+
+// Flags that change no answer go, with their values, and nothing else changes.
+TEST(Typed, OtherToolsFlagsThatChangeNothingAreLeftOut) {
+  const std::string plain = meant("memory llama-3.1-8b --job serve --gpu h100");
+  for (const FlagAlias& alias : flag_aliases()) {
+    if (alias.meant != "ignored" && alias.meant != "default") continue;
+    for (const std::string_view flag : split_list(alias.typed, ' ')) {
+      if (describe_command("memory")->flags.empty() || has(*describe_command("memory"), flag)) continue;
+      const std::string typed = std::string(flag) + (alias.meant == "ignored" ? " 7" : "");
+      if (meant_flag(flag, describe_command("memory")->flags, true).starts_with("--")) continue;
+      EXPECT_EQ(meant("memory llama-3.1-8b " + typed + " --job serve --gpu h100"), plain) << typed;
+    }
+  }
 }
 
 TEST(Typed, NamesInSeveralWordsAreOne) {

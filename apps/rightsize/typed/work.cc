@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "catalog/words.h"
 #include "presets/hub_names.h"
 #include "presets/presets.h"
 #include "rightsize/typed/global_batch.h"
@@ -33,6 +34,7 @@ Typed WorkWriter::run() {
   put_model();
   note_chips();
   put_nodes();
+  put_copies();
   put_epochs();
   put_global_batch(out_, declared_, generates());
   put_gpu_range();
@@ -99,6 +101,12 @@ bool WorkWriter::trains() const { return said_.job == "train" || said_.job == "f
 
 void WorkWriter::put_job() {
   if (plans_) infer_job();
+  // Adapters on weights of 4 bits: the copies of unsloth and bitsandbytes.
+  const auto format = model::format_in_name(model_among(out_.words));
+  if (given("--method") == "lora" && format && lists_word("int4 nf4 fp4", model::name_of(*format))) {
+    std::replace(out_.words.begin(), out_.words.end(), std::string("--method=lora"), std::string("--method=qlora"));
+    out_.notes.emplace_back("the weights have 4 bits: --method qlora");
+  }
   if (said_.job.empty() || job_inferred_) return;
   if (said_.job == "rl") return out_.words.push_back("--job=rl");
   const bool all_weights =
@@ -160,6 +168,12 @@ void WorkWriter::put_gpu_range() {
 void WorkWriter::put_nodes() {
   if (!said_.nodes && !said_.per_node) return;
   constexpr double kUsualNode = 8;
+  // "4 nodes of 8 A100": the number is part of the GPU's name.
+  if (const catalog::CountedGpu gpu = catalog::split_gpu_count(given("--gpu")); gpu.count && given("--gpus").empty()) {
+    std::erase_if(out_.words, [](const std::string& word) { return word.starts_with("--gpu="); });
+    put("--gpu", gpu.name);
+    if (!said_.per_node) said_.per_node = *gpu.count;
+  }
   const std::string each = given("--gpus");
   const auto counted = parse_amount(each.substr(each.find_last_of(":") + 1));
   const double gpus = said_.nodes.value_or(1) * said_.per_node.value_or(counted ? counted->count : kUsualNode);
@@ -172,6 +186,25 @@ void WorkWriter::put_nodes() {
   out_.notes.push_back(fmt::format("{} machine{} of {} GPUs: --gpus {}", whole(said_.nodes.value_or(1)),
                                    said_.nodes.value_or(1) == 1 ? "" : "s", whole(gpus / said_.nodes.value_or(1)),
                                    whole(gpus)));
+}
+
+void WorkWriter::put_copies() {
+  if (said_.copies <= 0) return;
+  const bool serves = said_.job == "serve" || given("--job") == "serve" || is_offline_job();
+  if (serves) {
+    out_.notes.emplace_back(plans_ ? "the number of copies follows from the traffic, not from --dp"
+                                   : "the answer is for one copy of the model; --dp copies share the requests");
+    return;
+  }
+  const double copy = length("--tp", 1) * length("--pp", 1) * length("--cp", 1), gpus = said_.copies * copy;
+  if (given("--gpus").empty()) {
+    put("--gpus", whole(gpus));
+    out_.notes.push_back(fmt::format("{} copies of {} GPU{} each: --gpus {}", whole(said_.copies), whole(copy),
+                                     copy == 1 ? "" : "s", whole(gpus)));
+  } else if (length("--gpus", gpus) != gpus) {
+    out_.notes.push_back(fmt::format("--gpus {} decides; {} copies of {} would be {} GPUs", given("--gpus"),
+                                     whole(said_.copies), whole(copy), whole(gpus)));
+  }
 }
 
 void WorkWriter::note_chips() {
@@ -222,6 +255,17 @@ std::optional<double> WorkWriter::rate_of_people() {
                                    [](const SaidAmount& said) { return said.thing == Thing::kUser; });
   if (people == said_.amounts.end()) return std::nullopt;
   const double count = people->amount.count;
+  // "20k customers, each asks 3 questions a day".
+  const auto messages = std::find_if(said_.amounts.begin(), said_.amounts.end(), [](const SaidAmount& said) {
+    constexpr double kMostMessages = 1000;
+    return (said.thing == Thing::kRequest || said.thing == Thing::kItem) && said.flag.empty() && said.amount.per &&
+           *said.amount.per >= hours(1) && said.amount.count <= kMostMessages;
+  });
+  if (messages != said_.amounts.end() && !said_.turns) {
+    said_.turns = messages->amount.count, said_.turns_per = messages->amount.per;
+    said_.amounts.erase(messages);
+    return rate_of_people();
+  }
   double rate = 0;
   if (const std::optional<Seconds> per = people->amount.per ? people->amount.per : said_.turns_per) {
     const double turns = said_.turns.value_or(kMessagesPerDay);

@@ -14,23 +14,43 @@
 #include "rightsize/typed/work_writer.h"
 
 namespace rightsize::app {
+namespace {
+
+template <class Kinds>
+bool holds_kind(const Kinds& kinds, model::ModelKind kind) {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+}  // namespace
 
 void WorkWriter::infer_serving() {
   constexpr std::array kServed = {"int8", "int4", "fp8", "fp4"};
   if (plans_ || !has("--job") || !has("--gpu") || !said_.job.empty() || !given("--job").empty()) return;
   const std::string format = given("--precision"), model = model_among(out_.words);
   const bool quantized = format.empty() && model::format_in_name(model).has_value();
-  const bool trains = !given("--seq").empty() || any_given(settings::Jobs::kTrain);
+  constexpr double kLargeRun = 64;  // GPUs with pipeline stages: nobody serves a model on so many
+  const bool trains = !given("--seq").empty() || any_given(settings::Jobs::kTrain) ||
+                      (length("--pp", 1) > 1 && length("--gpus", 1) >= kLargeRun);
+  if (said_.longest && !trains)  // llama.cpp's and Ollama's --ctx
+    return assume("--job", "serve", "the length of a context limits requests; --seq is the length in training");
+  if (said_.asks_rate && !trains)
+    return assume("--job", "serve", "tokens per second of a service; training: --job train");
+  const auto shape = shape_among(out_.words);
+  constexpr std::array kMade = {model::ModelKind::kDiffusionUNet, model::ModelKind::kDiffusionTransformer,
+                                model::ModelKind::kEncoderDecoder};
+  if (shape && !trains && holds_kind(kMade, shape->kind) && given("--stack").empty() && given("--batch").empty() &&
+      said_.command == "estimate" && given("--method").empty())
+    return assume("--job", "serve", "it is mostly served; --job train trains it");
   if (!(quantized || holds(kServed, format)) || !given("--stack").empty() || trains) return;
   assume("--job", "serve",
          quantized ? model + " has weights in a format for serving" : format + " is a format for serving");
 }
 
 void WorkWriter::infer_stack() {
-  if (plans_ || !has("--stack") || !has("--zero") || !given("--stack").empty()) return;
+  if (!has("--stack") || !has("--zero") || !given("--stack").empty() || (plans_ && given("--ep").empty())) return;
   const bool training = trains() || given("--job") == "train" || (said_.job.empty() && given("--job").empty());
   if (!training || any_given(settings::Jobs::kServe)) return;
-  if (length("--tp", 1) > 1 || length("--pp", 1) > 1 || length("--cp", 1) > 1)
+  if (length("--ep", 1) > 1 || length("--tp", 1) > 1 || length("--pp", 1) > 1 || length("--cp", 1) > 1)
     assume("--stack", "megatron", "it splits layers and stages; hf copies the model");
   else if (given("--precision") == "fp8")
     assume("--stack", "torchtitan", "it trains in fp8; hf does not");

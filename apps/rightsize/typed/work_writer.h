@@ -38,6 +38,8 @@ class WorkWriter {
   // --gpus 1-4: at most four.
   void put_gpu_range();
   void put_nodes();
+  // --dp 4 --tp 2: eight GPUs.
+  void put_copies();
   // Plans need software that we model.
   void note_chips();
   // Sized for requests that are as long as the engine accepts.
