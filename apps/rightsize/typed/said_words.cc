@@ -83,7 +83,7 @@ bool WordReader::take_bare() {
     keep("--model=" + word);
     return true;
   }
-  // "on a 4090: tokens per second" asks for a speed; nobody has 4090 tokens per second.
+  // "on a 4090: tokens per second" asks for the speed of a GPU.
   if (lists_word("tokens tok", lower_at(at_ + 1)) && lower_at(at_ + 2) == "per" && out_.command == "estimate" &&
       kind_of_word(word) == WordKind::kGpu && take_name(word))
     return true;

@@ -36,7 +36,7 @@ WordKind kind_of_word(std::string_view word);
 std::string singular_gpu(const std::string& word);
 // The GPUs of an instance type: "8xh100-sxm" of p5.48xlarge; empty where the word is none.
 std::string gpus_of_instance(std::string_view word);
-// The most usual GPU with this much memory, "24GB"; empty where there is none or the text is no size.
+// The most usual GPU with this much memory, "24GB"; empty for other texts.
 std::string gpu_with_memory(std::string_view size);
 // Whether a name means only chips for which we model no software: TPU, Inferentia, Gaudi.
 bool is_other_chip(std::string_view gpu);

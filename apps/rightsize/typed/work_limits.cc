@@ -28,7 +28,7 @@ void WorkWriter::infer_serving() {
   if (plans_ || !has("--job") || !has("--gpu") || !said_.job.empty() || !given("--job").empty()) return;
   const std::string format = given("--precision"), model = model_among(out_.words);
   const bool quantized = format.empty() && model::format_in_name(model).has_value();
-  constexpr double kLargeRun = 64;  // GPUs with pipeline stages: nobody serves a model on so many
+  constexpr double kLargeRun = 64;  // GPUs with pipeline stages: a training run
   const bool trains = !given("--seq").empty() || any_given(settings::Jobs::kTrain) ||
                       (length("--pp", 1) > 1 && length("--gpus", 1) >= kLargeRun);
   if (said_.longest && !trains)  // llama.cpp's and Ollama's --ctx
