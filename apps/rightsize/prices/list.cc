@@ -460,7 +460,11 @@ std::string totals_sentence(const std::vector<PricedOffer>& offers, const Prices
        catalog::read_purchases(flags.purchase).value_or(std::vector<catalog::Purchase>{})) {
     if (!cheapest.contains(terms)) missing += fmt::format(" No {} price on file.", catalog::name_of(terms));
   }
-  return fmt::format("{} for {}: {}.{}", flags.gpus.value_or(1) == 1 ? "1 GPU" : fmt::format("{} GPUs", *flags.gpus),
+  // Whole machines are paid for: prices p5.48xlarge --hours 730.
+  int fewest = offers.front().machine->gpus;
+  for (const PricedOffer& row : offers) fewest = std::min(fewest, row.machine->gpus);
+  const int gpus = flags.gpus.value_or(fewest);
+  return fmt::format("{} for {}: {}.{}", gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus),
                      format_duration(*flags.hours), fmt::join(parts, "; "), missing);
 }
 
