@@ -167,9 +167,10 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
     const PricedOption& best = one.planning->kinds().front();
     const bool has_bf16 = best.machines->gpu->peak(catalog::NumberFormat::kBf16).supported;
     if (one.change->kind == RequestChangeKind::kPureBf16 && !has_bf16) continue;
-    // The first plan meets a later deadline too: what costs more than it is no change worth showing.
-    const bool later = one.change->kind == RequestChangeKind::kTwiceDeadline;
-    if (later && !result.plans.empty() && best.cost > result.plans.front().cost) continue;
+    // The first plan meets a later deadline too: what costs more than it, or ranks lower, is not worth showing.
+    const bool later = one.change->kind == RequestChangeKind::kTwiceDeadline && !result.plans.empty();
+    if (later && best.cost > result.plans.front().cost) continue;
+    if (later && best.ranked_cost(one.change->request) > result.plans.front().ranked_cost) continue;
     RequestChange change{one.change->kind, flags_for(*one.change, best), one.planning->build(best)};
     // Giving up several limits is worth a row only if giving up one of them is not enough.
     const bool enough = change.kind == RequestChangeKind::kNoLimits &&
