@@ -12,7 +12,7 @@
 namespace rightsize::plan {
 namespace {
 
-// The time of a part that running_time() counts as lost on an interruption, at most ten minutes.
+// The part length that running_time() counts as lost on an interruption, at most ten minutes.
 Seconds counted_length(const Request& request, const Plan& plan) {
   constexpr Seconds kLongest = seconds(600), kOverhead = seconds(1);
   const market::JobAssumptions assumed = assumptions_on(request, perf::work_of(request.model), *plan.offer.gpu);
@@ -43,7 +43,7 @@ double picture_bytes(const Request& request) {
   return frames > 1 ? pixels * frames * kVideoBytesPerPixel : pixels * kPngBytesPerPixel;
 }
 
-// Of one item.
+// The data of one item.
 DataSize item_size(const Request& request) {
   constexpr double kAudioBytesPerSecond = 8000, kPromptImageBytes = 300e3;  // 64 kbit/s; a JPEG of a megapixel
   const model::ModelShape& model = request.model;
@@ -65,10 +65,10 @@ DataSize item_size(const Request& request) {
 }  // namespace
 
 Parts parts_of(const Request& request, const Plan& plan) {
-  constexpr Seconds kShortest = seconds(60);  // shorter ones cost more in files than they save
+  constexpr Seconds kShortest = seconds(60);  // shorter parts cost more in files than they save
   const double each = plan.units_per_second / std::max(1, plan.replicas);
   Parts parts;
-  // A script works batch by batch, and a part has at least one.
+  // A script works batch by batch, so a part has at least one batch.
   const std::int64_t batch = needs_code(request) ? std::max<std::int64_t>(1, plan.job.batch) : 1;
   if (!needs_code(request)) parts.in_flight = seconds(plan.running / each);
   const Seconds length = std::max(kShortest, counted_length(request, plan) - parts.in_flight);

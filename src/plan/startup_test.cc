@@ -41,7 +41,7 @@ TEST(Startup, GrowsWithTheImage) {
   EXPECT_EQ(assumptions_on(request, work, **built_in_catalog().find_gpu("mi300x")).restart, amd.total());
 }
 
-TEST(Startup, IsWhatTheUserSays) {
+TEST(Startup, AGivenStartupIsUsed) {
   const Request request = request_of({{"model", "gpt2"}, {"tokens", "1B"}, {"startup", "1h"}});
   const market::JobAssumptions assumed =
       assumptions_on(request, perf::work_of(request.model), **built_in_catalog().find_gpu("h100-sxm"));
@@ -49,7 +49,7 @@ TEST(Startup, IsWhatTheUserSays) {
   EXPECT_EQ(assumed.restart, hours(1));
 }
 
-// A terabyte of weights takes longer to load than a usual server may take to start.
+// A terabyte of weights takes longer to load than the usual start-up limit of a server.
 TEST(Startup, ServersHaveTwiceThatTimeBeforeTheyCountAsBroken) {
   for (const char* model : {"llama-3.2-1b", "kimi-k2"}) {
     Request request = request_of({{"model", model}, {"job", "serve"}, {"rate", "1/s"}, {"gpu", "b200-sxm"}});

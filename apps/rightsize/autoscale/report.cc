@@ -47,7 +47,7 @@ std::vector<HourView> hours_of(const autoscale::ScalingRun& run) {
   return all;
 }
 
-// The hour with the largest share over the SLO, of equals the busiest. Hours of a few requests say nothing.
+// The hour with the largest share over the SLO; among equals, the busiest. Hours with few requests are ignored.
 std::optional<HourView> worst_hour(const autoscale::ScalingRun& run) {
   const std::vector<HourView> all = hours_of(run);
   double most = 0;
@@ -339,7 +339,7 @@ Outcome autoscale_outcome(const AutoscaleAnswer& answer) {
     report.show("What a shorter start-up is worth",
                 table_of(kFasterFields, answer.faster_starts, {"name", "startup_seconds", "saved_share"}));
   for (const auto& [tool, text] : answer.files) report.blocks.emplace_back(report::Verbatim{tool, text});
-  // Policies that the user named are answered whether they meet the SLO or not.
+  // Policies that the user named are reported even if they miss the SLO.
   if (answer.search && !answer.policies[answer.best].run.meets(answer.input.cluster.slo))
     outcome.exit_code = kNoFeasibleAnswer;
   return outcome;

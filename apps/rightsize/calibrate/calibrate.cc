@@ -16,11 +16,11 @@ using perf::CalibrationFit;
 
 struct Flags {
   std::string file, catalog;
-  std::map<std::string, std::string> given;  // about a benchmark whose file does not say it
+  std::map<std::string, std::string> given;  // facts that the benchmark's file lacks
   bool dry_run = false;
 };
 
-// A result in JSON says what was measured, but not on which GPUs.
+// A JSON result has the measurements, but not the GPUs.
 Checked<std::vector<perf::Measurement>> read_rows(const Flags& flags, const catalog::Catalog& catalog) {
   RIGHTSIZE_TRY(std::string text, read_file(flags.file, 16u << 20));
   std::map<std::string, std::string> given = flags.given;

@@ -28,7 +28,7 @@ TEST(CommitInput, HoursPerDayAreTheShareOfTimeInUse) {
   EXPECT_FALSE(usage_of(file));
 }
 
-TEST(CommitInput, TheTermThatIsAskedForIsPlanned) {
+TEST(CommitInput, PlansTheRequestedTerm) {
   const auto years = [](const char* purchase, const char* term) {
     CommitFlags flags;
     flags.purchase = purchase, flags.term_years = term;
@@ -43,8 +43,8 @@ TEST(CommitInput, TheTermThatIsAskedForIsPlanned) {
   EXPECT_EQ(years("1y", "3"), 3);
 }
 
-// A discount is the price of its term at every provider.
-TEST(CommitInput, ADiscountIsOnTheOnDemandPrice) {
+// A discount sets the price of its term at every provider.
+TEST(CommitInput, ADiscountAppliesToTheOnDemandPrice) {
   const market::PriceBook book(built_in_catalog(), {});
   const catalog::Gpu* gpu = *built_in_catalog().find_gpu("h100-sxm");
   for (const char* term : {"", "3"}) {

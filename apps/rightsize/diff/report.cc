@@ -158,7 +158,7 @@ std::string relative(double factor) {
   return fmt::format("{:.0f} % {}", std::abs(percent), percent > 0 ? "more" : "less");
 }
 
-// What a reader must know about one request.
+// Remarks about one request.
 std::vector<std::string> remarks_of(const DiffRow& row) {
   std::vector<std::string> remarks;
   if (!row.change.after) return remarks;
@@ -255,7 +255,7 @@ report::Report diff_report(const DiffResult& result) {
                           cut(renamed("before_words", "before"), 48), cut(renamed("after_words", "after"), 48),
                           "before_usd_per_month", "after_usd_per_month", "change_usd_per_month"}));
   }
-  // One paragraph in a terminal, one each in Markdown, which would join the lines.
+  // Markdown would join the lines, so it gets one paragraph per line.
   report.record = report.blocks;
   std::string remarks;
   const auto remark = [&](std::string line) {

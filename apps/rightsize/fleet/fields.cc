@@ -94,7 +94,7 @@ const Fields<fleet::Move> kMoveFields = {
     {"to", "where it goes", &fleet::Move::to},
 };
 
-// What every kind of group has.
+// Fields of every kind of group.
 const Fields<GroupLine> kAmountFields = {
     {"jobs?", "jobs", "jobs", [](const GroupLine& line) { return report::positive(line.jobs); }},
     {"gpus?", "GPUs", "GPUs used", [](const GroupLine& line) { return report::positive(line.gpus); }},

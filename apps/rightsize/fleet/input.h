@@ -1,4 +1,4 @@
-// The settings of `fleet` and `exporter`: where telemetry comes from, and how it is judged.
+// The settings of `fleet` and `exporter`: the source of telemetry, and the thresholds that judge it.
 #pragma once
 
 #include <optional>
@@ -40,9 +40,9 @@ struct FleetRequest {
   market::OwnPrices prices;
   market::OfferFilter where;  // providers and regions of alternatives
   bool show_progress = false;
-  std::optional<Watts> power_cap = {};  // what it would do to every GPU
+  std::optional<Watts> power_cap = {};  // to evaluate on every GPU
 
-  // The time in files that counts; not set: all of it.
+  // The time span to use from files; empty: all of it.
   std::optional<fleet::TimeSpan> cut() const {
     return server.end ? std::optional(fleet::TimeSpan{*server.end - server.window, *server.end}) : std::nullopt;
   }

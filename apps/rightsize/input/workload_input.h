@@ -13,14 +13,14 @@ namespace rightsize::app {
 
 struct WorkloadFlags {
   std::string file;                             // "-": standard input; empty: flags alone
-  std::map<std::string, std::string> settings;  // by name, as given; absent when not
+  std::map<std::string, std::string> settings;  // by name, as given; absent if not given
   PriceFlag prices;                             // --price, a setting that may be repeated
 };
 
 // A flag for every setting of a request and its job. `flags` must outlive the parsing.
 void add_setting_flags(FlagSet& command, WorkloadFlags& flags);
 
-// The same flags, and the argument for the file.
+// The same flags, plus the argument for the file.
 void add_workload_flags(FlagSet& command, WorkloadFlags& flags);
 
 // The workloads of the file, or the one that the flags describe. Flags override the file.

@@ -12,10 +12,10 @@ namespace rightsize::app {
 struct RlPlanOptions {
   std::vector<std::string> emit;  // names of files to write instead of the report
   int plan = 1;                   // the plan they are for
-  bool plans_only = false;        // without what would change
+  bool plans_only = false;        // omit what would change the answer
 };
 
-// A workload of `recommend`, with the settings that only --job rl has apart.
+// A workload of `recommend`, with the settings that are specific to --job rl kept apart.
 struct RlWorkload {
   std::map<std::string, std::string> settings;
   RlFlags rl;
@@ -25,7 +25,7 @@ struct RlWorkload {
 // `flags` override the workload.
 RlWorkload rl_workload(const std::vector<model::Setting>& settings, const RlFlags& flags);
 
-// What plan_rl() would refuse before it searches.
+// The mistakes that plan_rl() refuses before it searches.
 Errors mistakes_of_rl(const RlWorkload& workload, const catalog::Catalog& catalog);
 
 // `rightsize recommend --job rl`: everything from the settings to the report.

@@ -11,7 +11,7 @@ enum class When { kAlways, kServing };
 
 // `typed` lists other tools' flags, separated by spaces. `meant` is our flag ("--provider"), our flag with a value for
 // a switch of another tool ("--purchase=spot"), or our flag with the unit of a bare number ("--deadline=*h"). The first
-// row whose flag the command has is used.
+// row with a flag of the command is used.
 struct FlagAlias {
   std::string_view typed, meant;
   When when = When::kAlways;
@@ -21,7 +21,7 @@ std::span<const FlagAlias> flag_aliases();
 // `typed` lists other tools' commands; `meant` is ours, with further words where needed: "prices --purchase=spot".
 struct CommandAlias {
   std::string_view typed, meant;
-  std::string_view note = {};  // why ours is not the same; such a row is suggested, never applied
+  std::string_view note = {};  // how ours differs; such a row is suggested, never applied
 };
 std::span<const CommandAlias> command_aliases();
 

@@ -19,7 +19,7 @@
 namespace rightsize::app {
 namespace {
 
-// Keys of a verl configuration, by how they end, and our flags.
+// Endings of verl's configuration keys, and our flags.
 constexpr std::pair<std::string_view, std::string_view> kVerlKeys[] = {
     {"data.train_batch_size", "--prompts"},
     {"data.max_response_length", "--max-response-length"},
@@ -118,7 +118,7 @@ class Combiner {
       if (!share) typed_.notes.emplace_back("assumed: the peak lasts 30 % of the time (share=0.3)");
       return;
     }
-    put("--peak", *peak);  // without a base, the parser says what is missing
+    put("--peak", *peak);  // without a base, the parser reports what is missing
   }
 
   void put_draft() {
@@ -263,7 +263,7 @@ class Combiner {
   // Work of a day that runs at night: --volume 200k/night --window 22:00-06:00.
   void put_clock() {
     std::erase_if(typed_.words,
-                  [&](const std::string& word) { return word == "--spot" && !has(word); });  // always shown
+                  [&](const std::string& word) { return word == "--spot" && !has(word); });  // spot is always shown
     for (std::size_t i = 1; i < typed_.words.size(); ++i) {
       std::string& word = typed_.words[i];
       if (const std::size_t night = word.find("/night"); night != std::string::npos)

@@ -9,7 +9,7 @@
 
 namespace rightsize::app {
 
-// Expects the words as they were typed, the command first.
+// Expects the words as typed, with the command first.
 void combine_flags(Typed& typed, const std::deque<FlagInfo>& declared);
 
 // The RL algorithm that a word names: grpo, ppo, ...; empty: none.

@@ -58,8 +58,8 @@ bool is_vendor_or_provider(std::string_view word) {
   return hardware() && catalog::match_names(word, *hardware()).has_value();
 }
 
-// The words of a question about prices: GPUs and their number, hours, and whose offers. "16 H100s for 3 months on AWS"
-// is h100 --gpus 16 --hours 2190 aws.
+// The words of a question about prices: GPUs and their number, hours and providers. "16 H100s for 3 months on AWS" is
+// h100 --gpus 16 --hours 2190 aws.
 std::vector<std::string> price_words(const std::vector<std::string>& words) {
   std::vector<std::string> kept;
   std::string terms;
@@ -194,7 +194,7 @@ std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& decl
 std::string offer_named(std::string_view word, const std::deque<FlagInfo>& declared) {
   const std::string lower = to_lower(word);
   if (find_flag(declared, "--purchase") != nullptr && catalog::read_purchase(lower)) return "--purchase=" + lower;
-  const std::set<std::string> parts{"us-x", "eu-x", "ap-x"};  // a region of each part of the world that is asked for
+  const std::set<std::string> parts{"us-x", "eu-x", "ap-x"};  // a region in each part of the world that is offered
   if (find_flag(declared, "--region") != nullptr && lower.size() <= 6 && catalog::match_regions(lower, parts))
     return "--region=" + lower;
   if (find_flag(declared, "--provider") == nullptr || !hardware()) return {};

@@ -16,7 +16,7 @@ namespace {
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-// Nested keys, and the flags or names of flags that they stand for. Other keys mean what the flag of their name means.
+// Nested keys and their flags. Any other key means the flag of the same name.
 constexpr std::pair<std::string_view, std::string_view> kNested[] = {
     {"zero_optimization.stage", "zero"},
     {"zero_optimization.offload_optimizer.device", "offload-optimizer"},
@@ -36,7 +36,7 @@ constexpr std::pair<std::string_view, std::string_view> kNested[] = {
     {"activation_checkpoint.mode", "recompute"},
     {"compile.enable", "torch-compile"},
 };
-// Keys by which such a file is recognised.
+// Keys that identify such a file.
 constexpr std::string_view kMarks[] = {"base_model",       "model_name_or_path", "zero_optimization.stage",
                                        "micro_batch_size", "model.flavor",       "per_device_train_batch_size"};
 
@@ -45,11 +45,11 @@ void flatten(const YamlValue& value, const std::string& name, Entries& entries) 
     for (const auto& [key, inner] : value.mapping)
       flatten(inner, name.empty() ? key.scalar : name + "." + key.scalar, entries);
   } else {
-    entries.emplace_back(name, value.scalar);  // a list has no scalar, and no flag takes one
+    entries.emplace_back(name, value.scalar);  // a list has no scalar, and no flag takes a list
   }
 }
 
-// Tables of plain values, which is all that torchtitan's files have.
+// Reads tables of plain values; torchtitan's files have nothing else.
 Entries read_toml(std::string_view text) {
   Entries entries;
   std::string table;
@@ -132,7 +132,7 @@ void put_training_config(Typed& typed, const std::deque<FlagInfo>& declared) {
       if (!is_flag_word(word) && kind_of_word(word) == WordKind::kModel) given.emplace_back("--model");
     }
     std::vector<std::string> taken, unused;
-    const bool searches = typed.words.front() == "recommend";  // it chooses these itself
+    const bool searches = typed.words.front() == "recommend";  // `recommend` chooses these itself
     for (const auto& [key, value] : *entries) {
       std::string flag = flag_for(key, value, declared);
       if (searches && (flag.starts_with("--batch=") || flag.starts_with("--accumulate="))) flag.clear();

@@ -41,7 +41,7 @@ std::string value_of(const std::vector<std::string>& words, const std::string& f
   return {};
 }
 
-// Every noun, scale and time, in the flag or behind the number, is the same work.
+// A noun, scale or period means the same work in the flag's name and after the number.
 TEST(Work, SpellingsOfAnAmountMeanTheSame) {
   Random random(7);
   const char* const nouns[] = {"docs", "documents", "passages", "prompts", "images", "tickets"};
@@ -62,7 +62,7 @@ TEST(Work, SpellingsOfAnAmountMeanTheSame) {
   }
 }
 
-// A percentile, a metric and words around them in any order, as a flag or in --slo.
+// Percentiles, metrics and filler words in any order, as a flag or in --slo.
 TEST(Work, LimitsAreReadByTheirParts) {
   const char* const percentiles[] = {"p50", "p95", "p99"};
   const char* const metrics[] = {"ttft", "tpot"};
@@ -81,7 +81,7 @@ TEST(Work, LimitsAreReadByTheirParts) {
   }
 }
 
-TEST(Work, LatencyOfAnAnswerIsSplitSoThatItsPartsMakeTheWhole) {
+TEST(Work, TheLatencyOfAnAnswerIsSplitIntoPartsThatAddUp) {
   Random random(3);
   for (int i = 0; i < 50; ++i) {
     const auto tokens = static_cast<double>(2 + one_of_work(random, 2000));
@@ -116,7 +116,7 @@ TEST(Work, JobsInTheUsersWords) {
   EXPECT_THAT(work_words("recommend llama-3.1-8b --tokens 1B"), Contains("--tokens=1B"));
 }
 
-// Two ways to say the same thing, with numbers at random.
+// Pairs of equivalent command lines, with random numbers.
 TEST(Work, OtherWordsMeanTheSame) {
   const std::pair<const char*, const char*> same[] = {
       {"recommend llama-3.1-8b --traffic {}rps", "recommend llama-3.1-8b --job serve --rate {}/s"},
