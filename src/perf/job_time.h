@@ -12,8 +12,8 @@ struct JobTime {
   PowerEstimate power;  // of each GPU meanwhile
 };
 
-// Assumes full concurrency, whether or not it fits in memory. Fails if the job cannot run, or if the estimate does not
-// model what the settings are about (copies to host memory).
+// Assumes full concurrency, whether or not it fits in memory. Fails if the job cannot run, or if the settings are not
+// modelled (copies to host memory).
 Result<JobTime> job_time(const Constants& constants, const model::ModelShape& model, const model::Job& job,
                          const catalog::Gpu& gpu);
 

@@ -1,4 +1,4 @@
-// Whisper as measured on an H200: the features of the audio and the steps of generate() take host time.
+// Whisper as measured on an H200: audio features and the steps of generate() take host time.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(Speech, MeasuredWindowsAreWithinTheInterval) {
   EXPECT_EQ(rows, 18);
 }
 
-// No GPU has a benchmark of a whole transcription, so none is called measured.
+// No GPU has a benchmark of a whole transcription, so no estimate has the basis "measured".
 TEST(Speech, HasNoBenchmark) {
   for (const char* gpu : {"h200-sxm", "h100-sxm", "a100-80gb-sxm"}) {
     const BatchEstimate estimate = transcribe("whisper-large-v3-turbo", gpu, 32);

@@ -110,7 +110,7 @@ class Fitter {
   GpuSpeed gpu_;
 };
 
-// The stack's own width counts as two more points, so that one lucky row does not give false certainty.
+// The stack's own width counts as two more points: one lucky row must not give false certainty.
 double width_after(const std::vector<CalibrationPoint>& points, double width_before) {
   constexpr double kEighty = 1.2816;
   const double before = 0.5 * width_before / kEighty;
@@ -134,7 +134,7 @@ Error at_line(Error error, int line) {
 Result<CalibrationFit> fit_group(const Constants& constants, const Group& group) {
   CalibrationFit fit;
   const GpuSpeed as_is = gpu_speed(constants, *group.gpu);
-  GpuSpeed plain = as_is;  // ignores the width of an earlier calibration, which is being replaced
+  GpuSpeed plain = as_is;  // without the width of the calibration that is being replaced
   plain.calibration = {};
   for (const Measurement* m : group.rows) {
     Result<Predictions> metrics = predict(constants, *m, as_is);

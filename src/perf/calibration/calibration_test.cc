@@ -91,7 +91,7 @@ TEST(Measurements, ResultsOfLoadGeneratorsAreRows) {
   EXPECT_FALSE(read_measurements("mine.csv", "model,gpu\n", built_in_catalog(), {{"gpu", "l4"}}));
 }
 
-// Rows whose times are the model's own, `factor` times as long.
+// Rows with the model's own times, multiplied by `factor`.
 std::string rows_scaled(double factor, std::initializer_list<int> batches) {
   std::string text = "model,gpu,batch,seq,step_ms\n";
   const catalog::Gpu& gpu = **built_in_catalog().find_gpu("h100-sxm");

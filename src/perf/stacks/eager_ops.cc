@@ -68,7 +68,7 @@ double EagerOps::layer_norm(double rows, double width, double e) {
   return e;
 }
 
-// Outputs that are no multiple of eight (GPT-2's 50,257 logits) miss the aligned kernels, unless torch.compile pads
+// Outputs that are not a multiple of eight (GPT-2's 50,257 logits) miss the aligned kernels unless torch.compile pads
 // them.
 double EagerOps::rate_for(double outputs) const {
   const auto n = static_cast<long long>(outputs);
@@ -110,7 +110,7 @@ void EagerOps::linear(double rows, double inputs, double outputs, bool bias, dou
   if (rank > 0) adapter(rows, inputs, outputs, rank);
 }
 
-// torch.compile copies what it pads: the weight before each product with it, the gradient of the result.
+// torch.compile copies what it pads: the weight before each product, and the gradient of the result.
 void EagerOps::pad(double rows, double inputs, double outputs) {
   pass(inputs * outputs, 4, 4);
   if (mode_.gradients) backward_bytes(4 * rows * outputs, 1);
@@ -122,7 +122,7 @@ void EagerOps::expand_weights(double elements) { pass(elements, 2.53, 2.53, 2, 2
 // PEFT keeps its factors in fp32: the input is cast up, two thin products, scaled, added, cast back.
 void EagerOps::adapter(double rows, double inputs, double outputs, double rank) {
   cost_.adapters += 1;
-  (void)rank;  // thin products are bound by reading x and writing y: the rank does not show
+  (void)rank;  // thin products are bound by reading x and writing y, not by the rank
   const BytesPerSecond speed = gpu_.bandwidth * c_.lora_bandwidth;
   cast(rows * inputs, 2, 4);
   cost_.forward.lora += bytes(4 * rows * (inputs + outputs)) / speed;
@@ -188,7 +188,7 @@ void EagerOps::eager_attention(const EagerAttention& a) {
   const double rows = a.batch * a.sequence;
   batched_product(a.scores() * a.head_dim);
   batched_product(a.scores() * a.value_dim);
-  // Rows one longer than the keys are not aligned.
+  // With sinks, rows are one longer than the keys and not aligned.
   const double slow = a.sinks ? c_.sink_scores : 1;
   pass(a.scores(), slow * c_.eager_scores_forward, slow * c_.eager_scores_backward, a.sinks ? 10 : 6, a.sinks ? 12 : 6);
   pass(rows * a.heads * a.head_dim * 3, 4, 4, 3, 3);
@@ -206,7 +206,7 @@ void EagerOps::math_attention(const EagerAttention& a) {
   cost_.views += 10;
 }
 
-// Five kernels (chunk sums, states, their recurrence, scores, outputs); the backward pass makes the states again.
+// Five kernels (chunk sums, states, their recurrence, scores, outputs); the backward pass recomputes the states.
 void EagerOps::scan(const model::ScanOp& how, double tokens) {
   const Seconds once = scan_time(gpu_, how, 1, tokens).time;
   cost_.forward.attention += once;
@@ -237,7 +237,7 @@ void EagerOps::expert_mlp(double tokens, const Experts& how) {
   pass(routed * 2 * f, 5, 5);
   if (how.clamped) {
     pass(routed * f, 32, 80, 7, 16);                                // seven elementwise kernels over strided halves
-    pass(routed * (2 * f + h), 8, 2 + c_.expert_bias_bytes, 4, 8);  // a row of biases a token, summed back by expert
+    pass(routed * (2 * f + h), 8, 2 + c_.expert_bias_bytes, 4, 8);  // biases per token, summed by expert
   } else {
     pass(routed * f, 10, 18, 2, 4);
   }

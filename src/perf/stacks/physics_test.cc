@@ -1,4 +1,4 @@
-// Whatever the settings: no kernel beats the data sheet, and a GPU that is better in every figure is not slower.
+// For all settings, no kernel exceeds the data sheet, and a GPU that is better in every figure is not slower.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(Physics, KernelsStayBelowTheDataSheet) {
   }
 }
 
-// Large prompts in 16 bits, in every engine on every GPU: the case that once ran at up to 1.3 times the peak.
+// Large prompts in 16 bits, in every engine on every GPU. Regression: estimates reached 1.3 times the peak.
 TEST(Physics, PrefillStaysBelowThePeak) {
   const model::ModelShape shape = *model::find_model("llama-3.1-8b");
   const ModelWork work = work_of(shape);
@@ -143,7 +143,7 @@ TEST(Physics, BetterGpusAreNotSlower) {
                       model::name_of(job.stack), model::name_of(job.precision), job.parallel.tensor, job.serve.isl,
                       job.serve.osl, job.serve.concurrency);
       EXPECT_LE(fast->tpot, slow->tpot * 1.02) << text;
-      // SGLang's front end takes longer to send more tokens per second, whatever the GPU.
+      // SGLang's front end needs time to send more tokens per second, on any GPU.
       if (job.stack != Stack::kSglang) {
         EXPECT_LE(fast->ttft, slow->ttft * 1.02) << text;
       }

@@ -1,4 +1,4 @@
-// The operations of one forward pass with their work, for pictures and for reading.
+// The operations of one forward pass with their work, for pictures and tables.
 #include <string>
 #include <utility>
 
@@ -31,7 +31,7 @@ const char* name_of(const Product& product, double inner) {
   return "other products";
 }
 
-// Kinds of layers that differ in nothing a roofline shows (windows) are joined.
+// Joins kinds of layers that look the same in a roofline (different windows).
 class OpCollector {
  public:
   void add(const std::string& name, const OpTime& each, double count) {

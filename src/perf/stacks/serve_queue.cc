@@ -6,7 +6,7 @@
 namespace rightsize::perf {
 namespace {
 
-// A request that arrives at random finds a step half done.
+// A random arrival finds a step half done.
 constexpr double kMidStep = 0.5;
 
 double answer_of(const EngineCopy& r) { return std::max(1.0, r.answer); }
@@ -44,7 +44,7 @@ double steps_before(const EngineCopy& r, double running) {
 }
 
 // TPOT: the decode step, plus the prefills of the other running requests, each of which interrupts this output once.
-// TTFT: the steps until the scheduler has seen the request, then the own prefill, in a pass with the decode step of the
+// TTFT: the steps until the scheduler sees the request, then its own prefill, in a pass with the decode step of the
 // others. Attention groups wait for each other when one of them processes a prompt.
 Latency arriving_at(const EngineCopy& r, const Prefill& prefill, double running) {
   Latency l;
@@ -60,18 +60,18 @@ Latency arriving_at(const EngineCopy& r, const Prefill& prefill, double running)
   return l;
 }
 
-// Adds what TTFT gains in a closed loop. All its requests arrive at once when a benchmark starts, at an engine that is
-// still cold: a prompt of that burst waits for the prompts before it, and the mean over all requests has the burst's
-// share of this. Later, prompts meet only by chance: an engine that mixes them with decoding hides this wait, one that
-// runs prompts first is a station that they queue for. If slots are short, requests queue for them. All tokens pass the
-// front end, which the engine does not wait for: a backlog there delays the ends of requests and slows the loop.
+// Adds the closed-loop part of TTFT. When a benchmark starts, all requests arrive at once at a cold engine: each prompt
+// of that burst waits for the prompts before it, and the mean over all requests includes the burst's share. Later,
+// prompts meet only by chance: an engine that mixes prompts with decoding hides this wait, and one that runs prompts
+// first is a station with a queue. If slots are short, requests queue for them. All tokens pass the front end, and the
+// engine does not wait for it: a backlog there delays the ends of requests and slows the loop.
 Latency latency_at(const EngineCopy& r, const Prefill& prefill, double running, double waiting) {
   Latency l = arriving_at(r, prefill, running);
   const double answer = answer_of(r), decoding = in_seconds(l.tpot) * answer;
   const double together = 1 + r.c.burst_wait * (running - 1);
   const double prompt = in_seconds(prefill.each(running));
   const double queued = r.c.mixed_passes > 0 ? 0 : station_time(prompt, running, decoding) - prompt;
-  // Its requests follow the end of others, which comes when the next step begins.
+  // A new request follows the end of another, and requests end when the next step begins.
   l.ttft += l.step.time * (kMidStep * std::clamp(running - 1, 0.0, 1.0));
   l.ttft += cold_start(r) + seconds(prompt * (together - 1) + queued);
   if (waiting > 0) l.ttft += l.tpot * (waiting / running * answer);
