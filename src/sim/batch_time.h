@@ -9,7 +9,7 @@
 
 namespace rightsize::sim {
 
-// Median and 90th percentile of the time one batch occupies an executor. Equal where the spread is unknown.
+// Median and 90th percentile of the time one batch occupies an executor. Equal if the spread is unknown.
 struct BatchSeconds {
   Seconds p50;
   Seconds p90;
@@ -46,7 +46,7 @@ class TableTime : public BatchTime {
 
 // Reads a service table: `batch,ms_p50[,ms_p90]`, or the output of Triton's perf_analyzer with `-f FILE.csv`, in
 // microseconds. perf_analyzer does not write the batch size: add a `Batch` column (the value of -b) to join several
-// runs; without it, rows are of batch 1. The time is the server's compute time (input, inference and output) at the
+// runs; without it, rows have batch size 1. The time is the server's compute time (input, inference and output) at the
 // lowest listed concurrency. Other columns are ignored. Unusable rows are reported with their place: a batch that is
 // not a whole number from 1 to 65536, a time that is not positive, a p90 below its p50, a size listed twice, an empty
 // table.

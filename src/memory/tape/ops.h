@@ -1,6 +1,6 @@
-// The operations models are made of, each standing for the torch operation its comment names: what it allocates, what
-// autograd saves, and what its backward allocates, in torch's order. Checked against recorded allocations of torch 2.11
-// and transformers 5.
+// The operations of models. Each models the torch operation named in its comment: its allocations, the tensors that
+// autograd saves, and the allocations of its backward, in torch's order. Checked against recorded allocations of torch
+// 2.11 and transformers 5.
 //
 // Tensors are passed by value and released when the operation returns (see Tensor).
 #pragma once
@@ -52,7 +52,7 @@ Tensor repeat_heads(Tensor x, Count n);
 Tensor add(Tensor a, Tensor b, std::uint8_t width = 0);
 Tensor add_in_place(Tensor a, Tensor b);
 Tensor add_constant(Tensor x);       // gradient passes through
-Tensor multiply_constant(Tensor x);  // gradient is made anew
+Tensor multiply_constant(Tensor x);  // gradient is a new tensor
 // Saves the operands whose partner needs a gradient. The smaller operand is broadcast.
 Tensor multiply(Tensor a, Tensor b);
 Tensor power(Tensor x);
@@ -83,8 +83,8 @@ Tensor fused_gate(Tensor gate, Tensor up);
 
 // --- torch.compile
 //
-// Chains of elementwise operations become one kernel. The min-cut partitioner saves what products, attention and norms
-// need and recomputes the rest (checked against the saved tensors of compiled models, torch 2.11). Under autocast,
+// Chains of elementwise operations become one kernel. The min-cut partitioner saves the inputs of products, attention
+// and norms and recomputes the rest (checked against the saved tensors of compiled models, torch 2.11). Under autocast,
 // inputs of products are written in 16 bits directly.
 
 // Any norm over rows: saves its input and one number per row.
@@ -136,13 +136,13 @@ struct LinearOptions {
 Tensor linear(Tensor x, Tensor weight, Tensor bias, const LinearOptions& options);
 // torch.bmm / matmul: saves both operands.
 Tensor batched_product(Tensor a, Tensor b, Count n, bool autocast = true);
-// The same where the gradient has to be made contiguous first.
+// The same if the gradient must be made contiguous first.
 Tensor batched_product_raw(Tensor a, Tensor b, Count n);
 // torch._grouped_mm over stacked experts.
 Tensor grouped_product(Tensor x, Tensor weight, Count n, bool narrow = false);
 // torch.nn.functional.embedding; the gradient is as large as the table.
 Tensor embedding(Count rows, Tensor table, Count width);
-// peft on stacked experts: W + B A made for every forward.
+// peft on stacked experts: computes W + B A in every forward pass.
 Tensor merged_adapter(Tensor weight, Tensor a, Tensor b);
 
 // --- attention
@@ -181,7 +181,7 @@ struct Rotary {
   Tensor cosine, sine;
 };
 Rotary rotary_tables(Recorder& recorder, Count rows, Count dim, std::uint8_t width);
-// transformers looks for packed sequences before it decides on a mask: a few vectors that are freed at once.
+// transformers checks for packed sequences before it decides on a mask: a few vectors that are freed at once.
 void probe_mask(Recorder& recorder, Count tokens);
 
 // --- images and audio

@@ -20,8 +20,8 @@ void set_widths(const Job& job, GpuPlan& plan) {
     case Precision::kAmpBf16:
     case Precision::kAmpFp16:
       plan.width = plan.stored_width = plan.state_width = kSingle;
-      // FSDP's mixed precision replaces autocast: 32-bit shards are gathered in 16 bits, so that the forward pass keeps
-      // no 16-bit copies of all weights.
+      // FSDP's mixed precision replaces autocast: 32-bit shards are gathered in 16 bits, so the forward pass does not
+      // keep 16-bit copies of all weights.
       plan.autocast = !plan.sharded_parameters();
       if (plan.sharded_parameters()) {
         plan.width = kHalf;
@@ -106,7 +106,8 @@ GpuPlan make_plan(const model::ModelShape& model, const Job& job, Stage stage) {
   plan.tokens = divided(plan.all_tokens, parallel.context);
   plan.tensor = std::max(1, parallel.tensor);
   plan.expert = std::max(1, parallel.expert);
-  // Whole experts are faster than slices (Megatron's expert-tensor-parallel-size 1); slices where groups are fewer.
+  // Whole experts are faster than slices (Megatron's expert-tensor-parallel-size 1); slices are used if there are fewer
+  // groups.
   plan.expert_tensor = std::max(1, plan.tensor / plan.expert);
   plan.sequence_split = parallel.tensor > 1 && parallel.sequence_parallel;
   // Context-parallel GPUs hold the same weights and share the shards.
