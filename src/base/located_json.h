@@ -83,7 +83,7 @@ class FieldNames {
   std::vector<std::string_view> names_;
 };
 
-// One object of a document, read field by field. Errors are appended to `errors`, which must outlive it.
+// One object of a document, read field by field. Errors are appended to `errors`, which must outlive this object.
 class JsonObject {
  public:
   JsonObject(const LocatedJson& document, const JsonValue& object, Errors& errors);
@@ -94,12 +94,11 @@ class JsonObject {
   std::optional<bool> get_bool(const FieldNames& names) const;
   std::optional<std::string> get_string(const FieldNames& names) const;
   std::optional<JsonObject> get_object(const FieldNames& names) const;
-  JsonObject get_object_or_empty(const FieldNames& names) const;  // no members if absent, so all defaults apply
+  JsonObject get_object_or_empty(const FieldNames& names) const;  // without members if absent, so all defaults apply
   std::optional<std::vector<std::int64_t>> get_ints(const FieldNames& names, std::int64_t min, std::int64_t max) const;
   std::optional<std::vector<std::string>> get_strings(const FieldNames& names) const;
 
-  // A required value. If it is absent or wrong, adds an Error and returns `min`, so that reading can continue without
-  // follow-up errors.
+  // A required value. If it is absent or wrong, adds an Error and returns `min`, to continue without follow-up errors.
   std::int64_t require_int(const FieldNames& names, std::int64_t min, std::int64_t max) const;
 
   // The member itself, of any type; null if it is absent or null.

@@ -18,7 +18,7 @@ namespace rightsize {
 
 class YamlReader;
 
-// The keys of a mapping, and what each does with its value.
+// The keys of a mapping, and the setter of each.
 template <class T>
 using YamlKeys =
     std::vector<std::pair<std::string, std::function<void(YamlReader& reader, const YamlValue& value, T& into)>>>;

@@ -14,8 +14,8 @@ struct WindowWork {
   Seconds deadline;                  // from the end of the window to the last item
   Seconds item_time;                 // GPU time per item in a full batch
   Seconds startup;                   // per GPU and window: boot, load the model
-  int gpus = 0;                      // more than the fewest leave time to wait for good hours; 0: the fewest
-  std::vector<double> by_hour = {};  // what each hour of the day costs, 24 values; empty: runs start at once
+  int gpus = 0;                      // more GPUs leave time to wait for good hours; 0: the fewest
+  std::vector<double> by_hour = {};  // cost of each hour of the day, 24 values; empty: runs start at once
 };
 
 struct WindowRun {

@@ -8,11 +8,11 @@
 //   prod,reservation,aws,p5.48xlarge,,us-east-1,,,2,,,2027-01-31,bought in January
 //   prod,pool,azure,,,,,8,,400000,250000,2027-06-30,MACC
 //
-// A discount applies to every price that matches its row; of several only the largest counts. A reservation is a number
-// of machines at no further cost: they are paid whether they run or not. A pool is spend that is due by a date (AWS EDP
-// or PPA, Azure MACC, Google commitments): `amount` is what is left of it, `planned` what other work will draw from it
-// by then. The rest would be billed anyway, so drawing on it costs no new money (committed_spend.h). With `percent`,
-// everything that counts towards the pool is that much cheaper.
+// A discount applies to every price that matches its row; if several match, only the largest counts. A reservation is a
+// number of machines at no further cost: they are paid whether they run or not. A pool is spend that is due by a date
+// (AWS EDP or PPA, Azure MACC, Google commitments): `amount` is the remaining spend, `planned` the part that other work
+// will use by then. The rest would be billed anyway, so drawing on it costs no new money (committed_spend.h). `percent`
+// is a discount on everything that counts towards the pool.
 #pragma once
 
 #include <optional>
