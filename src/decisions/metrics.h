@@ -1,8 +1,8 @@
-// Every metric that plans predict or measurements have, described once.
+// One description of every metric in predictions and measurements.
 //
 //   const MetricInfo* metric = find_metric("tpot_seconds");
 //   metric->show(0.0326);                                   // "32.6 ms"
-//   Result<double> value = metric->parse("32.6ms");         // in the unit the name ends with
+//   Result<double> value = metric->parse("32.6ms");         // in the unit at the end of the name
 #pragma once
 
 #include <span>

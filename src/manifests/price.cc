@@ -78,7 +78,8 @@ class Pricing {
     return !quote.offer || catalog::holds_in(quote.offer->price->region, request_.region);
   }
 
-  // In its own region. The spot price of another region says little, so the list price comes before it.
+  // The price in the machine's own region. Spot prices of other regions say little, so the list price has priority over
+  // them.
   std::optional<market::MachineQuote> quote_of(const Machine& machine) const {
     const std::string region = catalog::region_of_place(request_.region);
     const auto here = book_.machine(machine, purchase(), region);
@@ -140,7 +141,7 @@ class Pricing {
       market::OfferFilter filter;
       filter.purchases = {purchase()};
       if (!request_.provider.empty()) filter.providers = {request_.provider};
-      // A pod stays on its platform, so another provider's price is no substitute.
+      // A pod stays on its platform, so another provider's price cannot replace it.
       const std::optional<market::GpuQuote> quote = book_.gpu(*gpu, filter);
       if (!quote || (best && quote->rate >= best->rate)) continue;
       best = quote;
@@ -164,7 +165,7 @@ class Pricing {
     return true;
   }
 
-  // "gpu_h100", "a100-long": a part of the name that is a GPU's.
+  // "gpu_h100", "a100-long": a part of the name is the name of a GPU.
   std::vector<const Gpu*> gpus_by_hint() const {
     std::string words = request_.hint;
     std::replace_if(
@@ -186,7 +187,7 @@ class Pricing {
     return found;
   }
 
-  // A slice is priced as one over the number that fit on a GPU.
+  // A slice costs the GPU's price divided by the number of slices that fit.
   bool check_slice() {
     if (request_.mig_profile.empty() || cost_.gpu == nullptr) return true;
     for (const catalog::MigProfile& profile : book_.catalog().mig) {
@@ -211,7 +212,7 @@ class Pricing {
     if (!cost_.rate) return;
     cost_.monthly = cost_.rate;
     if (request_.ceiling) {
-      // What runs within the limit is counted with its own request.
+      // Workloads within the limit are counted with their own requests.
       cost_.most = cost_.rate;
       cost_.monthly = UsdPerSecond{};
     }

@@ -41,7 +41,7 @@ TEST(Terraform, AwsMachinesAndGroups) {
   EXPECT_TRUE(read("resource \"aws_instance\" \"a\" { instance_type = \"m5.large\" }").empty());
 }
 
-TEST(Terraform, ALaunchTemplateIsCountedByWhoUsesIt) {
+TEST(Terraform, ALaunchTemplateIsCountedByItsUsers) {
   const std::string plain =
       "resource \"aws_launch_template\" \"gpu\" {\n  instance_type = \"p5.48xlarge\"\n"
       "  instance_market_options {\n    market_type = \"spot\"\n  }\n}\n";
@@ -126,7 +126,7 @@ TEST(Terraform, ModulesWithNodeGroupsInObjects) {
   EXPECT_EQ(all[0].part, "gpu");
 }
 
-TEST(Terraform, VariablesAreFollowedOrSaid) {
+TEST(Terraform, VariablesAreResolvedOrReported) {
   const std::string resource =
       "resource \"aws_instance\" \"gpu\" {\n  instance_type = var.type\n  count = local.n\n}\n";
   const GpuRequest known = only(resource +
@@ -195,7 +195,7 @@ TEST(Terraform, ForEachCountsItsElements) {
             std::nullopt);
 }
 
-TEST(Terraform, AFileThatCannotBeReadIsSaid) {
+TEST(Terraform, AnUnreadableFileIsReported) {
   const Found found =
       read_terraform({{"broken.tf", "resource \"a\" {"},
                       {"main.tf", "resource \"aws_instance\" \"a\" { instance_type = \"g5.xlarge\" }"}});

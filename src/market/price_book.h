@@ -100,8 +100,7 @@ class PriceBook {
   const catalog::Catalog* catalog_;
   OwnPrices own_;
   std::vector<catalog::Price> own_rows_;  // the offers at own prices point here
-  std::vector<Offer> listed_,
-      offers_;  // from the catalogue; with the user's prices. Sorted, including retired machines
+  std::vector<Offer> listed_, offers_;    // of the catalogue; with the user's prices. Sorted, with retired machines
   std::vector<catalog::Price> placed_rows_;
   std::vector<Offer> placed_;  // offers of region "any" in each region the provider is known to have the GPU in
   Outlooks outlooks_;

@@ -1,5 +1,5 @@
-// Transformers that remove noise from latents: DiT, and FLUX, whose first layers keep the prompt's tokens apart from
-// the image's and attend to both.
+// Transformers that remove noise from latents: DiT, and FLUX. The first layers of FLUX keep the prompt's tokens
+// separate from the image's and attend to both.
 #include <algorithm>
 #include <utility>
 
