@@ -144,7 +144,7 @@ class WorkloadReader {
         {"service", into<&Workload::service, parse_duration>},
         {"latency", into<&Workload::latency, parse_duration>},
         {"replicas", into<&Workload::replicas, parse_replicas>},
-        {"copies", into<&Workload::replicas, parse_replicas>},  // as people call them
+        {"copies", into<&Workload::replicas, parse_replicas>},  // a common alias
         {"count", into<&Workload::replicas, parse_replicas>},
         {"spread", into<&Workload::spread, parse_flag>},
         {"affinity", into<&Workload::affinity, parse_word>},
@@ -217,10 +217,10 @@ class WorkloadReader {
     }
   }
 
-  // What the models of memory and speed say about a workload.
+  // The estimates of the memory and speed models for a workload.
   struct Estimate {
     Bytes memory, weights;
-    std::optional<Seconds> service = {};  // of a request among those that are served at once
+    std::optional<Seconds> service = {};  // of one of the concurrent requests
     Ratio load = {};                      // of a whole GPU
     std::string on = {};                  // the GPU of both
 
@@ -232,7 +232,7 @@ class WorkloadReader {
     }
   };
 
-  // The upper end of the interval: in a slice that is too small, the workload fails under load.
+  // Uses the upper end of the interval: in a slice that is too small, the workload fails under load.
   static Estimate memory_of(const model::ModelShape& model, const model::Job& job) {
     const memory::MemoryNeed need = memory::estimate_memory(model, job, nullptr);
     return {need.high, need.parts[memory::Part::kWeights]};
@@ -256,8 +256,8 @@ class WorkloadReader {
     return served(at, w, *model, *job, given("concurrency") || given("batch"));
   }
 
-  // Requests served at once share a GPU's time but each takes memory: the number that needs the smallest part of a GPU,
-  // unless the file has one.
+  // Concurrent requests share a GPU's time, but each needs memory. Chooses the concurrency that needs the smallest part
+  // of a GPU, unless the file sets it.
   std::optional<Estimate> served(const YamlValue& at, const Workload& w, const model::ModelShape& model, model::Job job,
                                  bool fixed) {
     const catalog::Gpu& gpu = speed_gpu();
@@ -356,7 +356,7 @@ class WorkloadReader {
   WorkloadFile file_;
   std::map<std::string, int> first_line_;
   ModelSpeed speed_;
-  std::map<std::string, Estimate> estimated_;  // by model and settings: files repeat themselves
+  std::map<std::string, Estimate> estimated_;  // by model and settings, which files often repeat
 };
 
 }  // namespace

@@ -43,8 +43,8 @@ TEST(Report, TextCountsOmittedRows) {
   EXPECT_EQ(text.find("$10.50"), std::string::npos);
 }
 
-// A table whose rows are made when they are asked for reads like one that has them all.
-TEST(Report, RowsMadeLaterAreShownByEveryFormat) {
+// A table with rows that are created on demand gives the same output as one with all rows.
+TEST(Report, RowsCreatedLaterAreShownInEveryFormat) {
   Report whole = sample(), later = sample();
   Table& table = std::get<Table>(later.blocks[0]);
   std::get<Table>(whole.blocks[0]).most_shown = table.most_shown = 1;
@@ -56,7 +56,7 @@ TEST(Report, RowsMadeLaterAreShownByEveryFormat) {
   }
 }
 
-TEST(Report, LongListsAreAddedToTheDocumentWhenAsked) {
+TEST(Report, LongListsAreAddedToTheDocumentOnRequest) {
   Report report = sample();
   report.long_lists = [](Json& document) { document["rows"] = 3; };
   EXPECT_TRUE(report.with_document([](const Json& document) { return document.find("rows") != nullptr; }));
@@ -194,7 +194,7 @@ TEST(Report, PicturesAreShownInHtmlAndTheRecordInMarkdown) {
   EXPECT_EQ(page.find("record"), std::string::npos);
 }
 
-TEST(LineChart, PointsAloneAreNotJoinedAndCarryLabels) {
+TEST(LineChart, UnjoinedPointsHaveNoLineButLabels) {
   LineChart chart;
   chart.series = {{"best", {{1, 1, "l4"}, {2, 2, "a100"}}}, {"others", {{2, 1, "t4"}, {1, 2}}, false}};
   Report report;
