@@ -16,7 +16,7 @@ namespace rightsize::app {
 // Exit codes, as documented in --help.
 inline constexpr int kDone = 0;
 inline constexpr int kNoFeasibleAnswer = 2;
-inline constexpr int kCheckFailed = 4;  // a check that the user asked for did not pass; for cron and CI
+inline constexpr int kCheckFailed = 4;  // a requested check did not pass; for cron and CI
 
 // The result of a command.
 struct Outcome {

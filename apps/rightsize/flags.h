@@ -107,7 +107,7 @@ class FlagSet {
   std::string given(std::string_view name) const;
 
   // Reads a command line: --flag value, --flag=value, -f value, -fvalue, -qh, bare words, and -- before words that are
-  // not flags. Bare words fill the arguments whose flags are absent, in the order of declaration. Returns unknown flags
+  // not flags. Bare words fill the arguments without a given flag, in the order of declaration. Returns unknown flags
   // and surplus words; fails with every wrong or missing value.
   Checked<std::vector<std::string>> parse(const std::vector<std::string>& words);
 

@@ -112,8 +112,8 @@ class JsonObject {
   // Whether the field's value has an error, or the field is required and missing.
   bool is_wrong(const FieldNames& names) const;
 
-  // Adds an Error for each unread member whose name is one letter away from a field that was looked up and is absent.
-  // Call it after reading: a misspelt optional field would otherwise be ignored silently.
+  // Adds an Error for each unread member with a name one letter away from an absent field that was looked up. Call it
+  // after reading: a misspelt optional field would otherwise be ignored silently.
   void refuse_misspelt() const;
 
   Place place() const { return document_->place(*object_); }

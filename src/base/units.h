@@ -67,7 +67,7 @@ class Quantity {
   double value_ = 0;
 };
 
-// A product or quotient whose dimensions cancel is a plain number.
+// A product or quotient without remaining dimensions is a plain number.
 template <Dimension D>
 constexpr auto make_quantity(double value) {
   if constexpr (D == Dimension{}) {

@@ -74,7 +74,7 @@ struct Bill {
   std::map<Category, Costs> categories;
   std::map<std::string, Money> services;  // effective cost without GPU machines, by service category
   std::vector<MachineCost> machines;      // with GPUs, most expensive first
-  Money gpu;                              // effective, of all of them and of GPUs billed apart from a machine
+  Money gpu;                              // effective, of all machines and of GPUs billed separately
   std::vector<Commitment> commitments;    // most unused first
   std::vector<TeamCost> teams;            // the most expensive first; "" without the tag
   std::vector<MachineUse> uses;
@@ -103,7 +103,7 @@ class BillReader {
  private:
   struct Known {
     const catalog::Machine* machine = nullptr;
-    bool gpu = false;  // of a machine, or billed apart from it
+    bool gpu = false;  // of a machine, or billed separately
   };
   Known machine_of(const Charge& charge);
   const catalog::Machine* find_machine(std::string_view type) const;

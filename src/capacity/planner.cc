@@ -117,7 +117,7 @@ double Planner::bound(const Configuration& c) const {
   };
   if (service_.queue.never_acts() && overloads(service_.max_load * capacity(c))) return kInfinite;
   if (service_.one_to_spare) {
-    double largest = 0;  // the replica whose loss costs most
+    double largest = 0;  // the most costly loss of a replica
     for (const ReplicaGroup& group : c.groups) {
       Configuration one = c;
       one.groups = {{group.replica, 1}};

@@ -134,7 +134,7 @@ struct Conversion {
 struct Price {
   std::string provider;
   std::string instance;
-  std::string region;  // "any" where a provider prices all regions alike
+  std::string region;  // "any" if the price is the same in all regions
   std::string zone;    // empty: one price for the whole region
   Purchase purchase = Purchase::kOnDemand;
   UsdPerMachineSecond machine_price;
@@ -156,7 +156,7 @@ struct ProviderFacts {
   std::string currency;        // of its price list; empty: dollars
   std::string minimum_rental;  // "billed by the minute"
   std::string capacity;        // how to obtain capacity, and how long that takes
-  std::string commitment;      // what it says about commitments where it publishes no price: "up to 35 % less"
+  std::string commitment;      // its statement about unpublished commitment prices: "up to 35 % less"
   Provenance provenance;
 };
 

@@ -76,7 +76,7 @@ constexpr NameRow kCompanies[] = {
     {"do", "digitalocean"}, {"lambda", "lambdalabs lambdacloud"}, {"verda", "datacrunch"}, {"ovhcloud", "ovh"},
 };
 
-// The meaning of the first name for which `matches` holds; empty where there is none. Earlier rows win.
+// The meaning of the first name for which `matches` holds; empty if there is none. Earlier rows win.
 template <std::size_t N, class Matches>
 std::string_view meaning_of(const NameRow (&table)[N], const Matches& matches) {
   for (const NameRow& row : table) {

@@ -81,8 +81,8 @@ struct DecisionSummary {
   DecisionStatus status = DecisionStatus::kDecided;
   ChosenPlan choice;
   Per per = Per::kMonth;
-  std::optional<Usd> cost, before;    // of a month or a run; `before`: until the decision
-  std::optional<Usd> saving;          // predicted, of a month or a run
+  std::optional<Usd> cost, before;    // per month or run; `before`: until the decision
+  std::optional<Usd> saving;          // predicted, per month or run
   std::optional<TimePoint> ended_at;  // rolled back or superseded
 };
 
@@ -107,7 +107,7 @@ std::string label(std::int64_t id);
 // The time of the system's clock, of the environment variable RIGHTSIZE_NOW ("2026-11-15T09:30:00Z"), or the start of
 // the day in RIGHTSIZE_TODAY, to make reports reproducible.
 TimePoint now();
-// "2026-11-15T09:30:00Z", or a day, which is its start.
+// "2026-11-15T09:30:00Z", or a date, which means the start of the day.
 Result<TimePoint> parse_time(std::string_view text);
 std::string format_time(TimePoint time);
 

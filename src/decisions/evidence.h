@@ -42,7 +42,7 @@ struct JudgedMetric {
 };
 JudgedMetric judge(const PredictedMetric& prediction, const std::vector<MeasuredValue>& samples);
 
-// The actual cost of a month or a run, and how it is known.
+// The actual cost per month or run, and its source.
 struct MeasuredCost {
   Usd cost;
   std::string method;

@@ -27,7 +27,7 @@ inline constexpr const char* kRate = "usd_per_hour";
 inline constexpr const char* kOverSlo = "over_slo";  // share of requests over a limit, 0-1, in a whole window
 inline constexpr const char* kGpuHours = "gpu_hours_per_day";
 inline constexpr const char* kOom = "oom";           // out-of-memory errors seen
-inline constexpr const char* kUsd = "usd";           // the actual cost of a month or a run
+inline constexpr const char* kUsd = "usd";           // the actual cost per month or run
 inline constexpr const char* kRuns = "runs";         // runs of a job since the last measurement
 inline constexpr const char* kGpuUtil = "gpu_util";  // share of the time a kernel ran, 0-1
 

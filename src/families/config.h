@@ -48,7 +48,7 @@ class Config {
   // The requested number of video frames.
   const std::optional<int>& frames() const { return frames_; }
 
-  // The same with defaults for layers and width, for sections whose class has such defaults.
+  // The same with defaults for layers and width, for sections of classes with such defaults.
   Config with_sizes(int layers, std::int64_t hidden) const {
     Config config = *this;
     config.layers_ = layers;

@@ -22,7 +22,7 @@ std::vector<std::string> family_names() {
 
 std::string list_families() { return fmt::format("supported: {}", fmt::join(family_names(), " ")); }
 
-// The family whose name the class begins with: "LlamaForCausalLM" -> "llama".
+// The family named at the beginning of the class: "LlamaForCausalLM" -> "llama".
 std::string family_of_class(std::string_view architecture) {
   std::string folded = fold_name(architecture);
   std::string best;

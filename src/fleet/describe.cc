@@ -170,8 +170,8 @@ void drain_machines(FleetAction& a, const RemedyInput& input) {
   }
 }
 
-// A schedule for the workload: all replicas in the hours in which any of the parked ones works, and the others at all
-// times. Without such hours, or for pods without a controller, there is no file.
+// A schedule for the workload: all replicas while any of the parked ones works, and otherwise only the others. Without
+// such hours, or for pods without a controller, there is no file.
 void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const RemedyInput& input) {
   std::set<std::string> pods;
   int from = 24, until = 0;

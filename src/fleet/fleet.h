@@ -1,4 +1,4 @@
-// What the GPUs of a fleet cost, how much of it is wasted, who wastes it, and what to do about it.
+// The cost of a fleet's GPUs, the wasted part, who wastes it, and what to do about it.
 //
 //   std::vector<GpuUse> gpus = sum.finish();   // accumulate.h; from a server: scan.h; from a job log: jobs.h
 //   FleetAnalysis found = analyse(std::move(gpus), {prices, speeds, {}});
@@ -169,7 +169,7 @@ struct Forecast {
   std::vector<WorstStep> worst;
 };
 
-// A workload and where it moves.
+// A workload and its destination.
 struct Move {
   std::string gpu;   // Device::key()
   Owner owner;       // with its pod or job; empty: no label names one

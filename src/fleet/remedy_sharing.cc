@@ -357,7 +357,7 @@ Forecast slice_forecast(const RemedyInput& input, std::size_t row, const mig::Ge
   return forecast_on({sms, bandwidth, latency}, input.gpus[row], input.running[row]);
 }
 
-// Empty where fewer than two workloads share the GPU.
+// Empty if fewer than two workloads share the GPU.
 std::optional<Remedy> cut_into_slices(const RemedyInput& input, const std::vector<std::size_t>& members,
                                       const mig::PlannedGpu& planned, const mig::GpuType& type) {
   std::vector<std::size_t> rows;

@@ -112,7 +112,7 @@ LoadCurve curve_since(const GpuRow& gpu, const Running& running, const MetricCur
   return load;
 }
 
-// Joins `from` into `to` step by step; a step that only one of them knows keeps its value.
+// Joins `from` into `to` step by step; a step that is known in only one of them keeps its value.
 template <class Join>
 void join_known(std::vector<double>& to, const std::vector<double>& from, const Join& join) {
   for (std::size_t i = 0; i < std::min(to.size(), from.size()); ++i) {

@@ -114,8 +114,7 @@ Seconds total(const std::vector<TimeSpan>& intervals) {
 }
 
 void for_each_period(const std::vector<OwnedSpan>& spans, const VisitPeriod& visit) {
-  std::vector<std::tuple<TimePoint, int, std::size_t>>
-      edges;  // when, +1 for a begin and -1 for an end, and of which owner
+  std::vector<std::tuple<TimePoint, int, std::size_t>> edges;  // time, +1 for a start or -1 for an end, and the owner
   edges.reserve(2 * spans.size());
   for (const auto& [time, owner] : spans) {
     if (time.length() <= Seconds{}) continue;

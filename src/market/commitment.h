@@ -115,7 +115,7 @@ struct Payment {
   double usd_per_gpu_hour = 0;  // the whole bill over the hours of the term
 };
 
-// The monthly price that is worth the same to a company whose capital costs `interest` per year (0.08).
+// The equivalent monthly price for a company with a cost of capital of `interest` per year (0.08).
 double paid_monthly(const Payment& payment, int years, double interest);
 
 // The cheapest by that measure; among equals, the one with less upfront. `payments` is not empty.

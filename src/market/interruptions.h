@@ -66,7 +66,7 @@ double time_per_work(Seconds interval, Seconds save, Seconds restart, Seconds be
 // Daly's interval for a save of this length between interruptions this far apart.
 Seconds checkpoint_interval(Seconds save, Seconds between_interruptions);
 
-// What a job costs on spot machines, and what the same job costs on demand.
+// The cost of a job on spot machines, and of the same job on demand.
 struct SpotCost {
   RunningTime time;
   Usd low, mean, high;                   // 10th percentile, mean, 90th percentile

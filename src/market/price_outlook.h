@@ -35,7 +35,7 @@ namespace rightsize::market {
 
 struct PriceOutlook {
   UsdPerMachineSecond low, likely, high;
-  UsdPerMachineSecond listed;  // what the row says
+  UsdPerMachineSecond listed;  // the price of the row
   UsdPerMachineSecond median;  // of the machine on these terms over zones and regions, launch floors left out
   int peers = 0;               // rows behind that median, including the offer's own
   std::optional<Seconds> age;  // of the row; empty: the user's own price or undated

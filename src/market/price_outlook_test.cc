@@ -126,7 +126,7 @@ TEST(Outlooks, AFloorIsNotEvidenceForTheCostOfAMachine) {
   EXPECT_FALSE(normal.floor);
   EXPECT_TRUE(normal.may_lead());
   EXPECT_LE(in_usd_per_machine_hour(normal.high), 100);
-  // The cheapest offer is one that may lead.
+  // The cheapest offer is one with a sound price.
   const PriceBook book(market.catalog);
   EXPECT_NE(book.cheapest_offer("h100", {.purchases = {Purchase::kSpot}})->price->region, "d");
 }

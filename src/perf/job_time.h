@@ -17,7 +17,7 @@ struct JobTime {
 Result<JobTime> job_time(const Constants& constants, const model::ModelShape& model, const model::Job& job,
                          const catalog::Gpu& gpu);
 
-// The same on a GPU whose speed is known, e.g. with a power cap.
+// The same on a GPU with a given speed, e.g. with a power cap.
 Result<JobTime> job_time(const Constants& constants, const ModelWork& work, const model::Job& job,
                          const GpuSpeed& speed, const Cluster& cluster);
 

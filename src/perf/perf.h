@@ -98,7 +98,7 @@ struct TrainEstimate {
   TimeParts parts;    // their sum is `step`
   Interval interval;  // applies to every rate and time above
   Basis basis = Basis::kMeasured;
-  std::string_view relative;  // the measured GPU whose losses were taken over; empty if this GPU was measured
+  std::string_view relative;  // the measured GPU that the losses come from; empty: this one
   PowerEstimate power;
   Notes notes;
 };
@@ -137,7 +137,7 @@ struct ServeEstimate {
   TimeParts prefill_parts;
   Interval tpot_interval, ttft_interval;
   Basis basis = Basis::kMeasured;
-  std::string_view relative;            // the measured GPU whose losses were taken over; empty if this GPU was measured
+  std::string_view relative;            // the measured GPU that the losses come from; empty: this one
   FixedList<Unmeasured, 5> unmeasured;  // why the basis is not "measured", and the intervals are wider
   PowerEstimate power;
   Notes notes;
@@ -192,7 +192,7 @@ struct BatchEstimate {
   TimeParts parts;
   Interval interval;
   Basis basis = Basis::kMeasured;
-  std::string_view relative;  // the measured GPU whose losses were taken over; empty if this GPU was measured
+  std::string_view relative;  // the measured GPU that the losses come from; empty: this one
   PowerEstimate power;
   Notes notes;
 };

@@ -26,7 +26,7 @@ BatchEstimate transcribe(const std::string& model, const char* gpu, std::int64_t
 }
 
 TEST(Speech, MeasuredWindowsAreWithinTheInterval) {
-  constexpr double kFeatures = 4.4;  // ms per window, measured apart from the model
+  constexpr double kFeatures = 4.4;  // ms per window, measured separately from the model
   const std::string file = std::string(RIGHTSIZE_SOURCE_DIR) + "/data/measurements/speech.csv";
   const Csv csv = *Csv::parse(file, *read_file(file));
   int rows = 0;

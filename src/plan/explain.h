@@ -20,7 +20,7 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
 // Doubts about a price: unconfirmed, old, or far below other regions.
 std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today);
 
-// The test of an extrapolated candidate: its cost, and what it is expected to save. The plan is left empty.
+// The test of an extrapolated candidate: its cost, and its expected saving. The plan is left empty.
 Experiment experiment_of(const Request& request, const PricedOption& first, const PricedOption& extrapolated);
 
 PlanOutline outline_of(const PricedOption& candidate);

@@ -3,10 +3,10 @@
 //   Recommendation r = recommend(request, book, constants);
 //   r.best();               // the best plan within every limit, or null, with reasons and fixes in r.rejected
 //
-// Training: every offer and setting on one, two, three, four, six, eight... machines; what is not computed in full is
-// excluded by a proof (docs/recommend.md). Serving: formulas screen every offer and split, and every plan that is
-// returned has been simulated and meets every SLO. The same request and catalogue give the same answer in any order of
-// the catalogue's rows.
+// Training: every offer and setting on one, two, three, four, six, eight... machines; options that are not computed in
+// full are excluded by a proof (docs/recommend.md). Serving: formulas screen every offer and split, and every plan that
+// is returned has been simulated and meets every SLO. The same request and catalogue give the same answer in any order
+// of the catalogue's rows.
 #pragma once
 
 #include <optional>
@@ -167,7 +167,7 @@ struct Shortfall {
     kGlobalBatch,    // `need_gpus` samples per step are not divisible by the `have_gpus` GPUs of a machine
     kReplicas,       // two replicas need `need_gpus` but have `have_gpus`
     kSloAlone,       // the SLO takes `need_time` on `need_gpus` without load
-    kSloUnderLoad,   // no number of GPUs up to `have_gpus` meets `slos`; 0: no number at all
+    kSloUnderLoad,   // no number of GPUs up to `have_gpus` (0: any) meets `slos`
     kInterruptions,  // too frequent to save work in between
     kDeadline,       // `need_time`, `have_time`
     kBudget,         // `need_cost`, `have_cost`

@@ -53,7 +53,7 @@ struct Option {
   std::vector<int> needs;  // MIG instances by position in Geometry::plain_profiles(); empty: none
   double usd = 0;          // per month, in addition to the GPUs
   How how = How::kDedicated;
-  std::string region;                            // of one bought by itself
+  std::string region;                            // of an option bought by itself
   std::string takes;                             // of one bought by itself: "8x h100-sxm"; empty: unknown
   std::vector<std::optional<Seconds>> p95 = {};  // of requests to a small model, or to each member of a group
 

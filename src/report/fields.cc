@@ -18,7 +18,7 @@ constexpr Dimension kSeconds{.second = 1}, kUsdPerSecond{.second = -1, .usd = 1}
     kUsdPerGpuSecond{.second = -1, .usd = 1, .gpu = -1}, kUsdPerMachineSecond{.second = -1, .usd = 1, .machine = -1},
     kGpuTime{.second = 1, .gpu = 1}, kJoules{.joule = 1};
 
-// The units a dimension is written in: the first whose words are in the name, else the last of the dimension.
+// The units of a dimension: the first with its words in the name, else the last of the dimension.
 struct UnitRule {
   Dimension dimension;
   std::string_view words;

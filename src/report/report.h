@@ -96,7 +96,7 @@ struct Bars {
 };
 
 // Curves over one axis. Text draws each with a letter; HTML draws an SVG. Joined points ascend in x; values that are
-// not finite are omitted. HTML draws the label of a point beside it if there is room, and shows it as a tooltip; text
+// not finite are omitted. HTML draws the label of a point next to it if there is room, and shows it as a tooltip; text
 // omits it.
 struct LineChart {
   struct Point {

@@ -330,7 +330,7 @@ std::optional<RolloutMachines> rollout_machines(const RlRequest& request,
   return best;
 }
 
-// Adds what the engine's machines cost. Plans whose provider does not have them are left out.
+// Adds what the engine's machines cost. Plans are dropped if their provider does not have them.
 void add_rollout_costs(const RlRequest& request, const std::vector<plan::MachineClass>& classes,
                        const std::vector<RlJob>& jobs, const plan::Option* first,
                        std::vector<plan::PricedOption>& candidates) {

@@ -49,8 +49,8 @@ struct StepCost {
   std::int64_t kv_tokens = 0;  // capacity of this replica's cache; 0: as in ContinuousConfig
   // Mixtures of experts: n sequences read a share of the experts (base/coverage.h) and take that share of `experts`.
   double experts = 0, expert_chance = 0, expert_evenness = 0;
-  // Added to a step with prompts, whatever their length. Positive if prompts read more experts, negative if their first
-  // tokens are hidden behind the weights that the base reads.
+  // Added to a step with prompts of any length. Positive if prompts read more experts, negative if their first tokens
+  // are hidden behind the weights that the base reads.
   double with_prompts = 0;
   bool prompts_first = false;  // of this replica's engine; see ContinuousConfig
   // Decode steps before the engine admits a request while others run, because it checks its queue only every few steps.

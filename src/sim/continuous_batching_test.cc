@@ -158,7 +158,7 @@ RC_GTEST_PROP(SimulateContinuous, LittlesLawHoldsAndEveryRequestIsAccountedFor, 
 }
 
 // Separate workers, by hand: the prompt of 10 tokens takes 10 us, its transfer 50 us and 0.1 us per token, then 5 steps
-// of 105 us + 1 us for every token in the cache (10 to 14), the first of which brings the first token.
+// of 105 us + 1 us for every token in the cache (10 to 14), and the first step gives the first token.
 TEST(SeparateWorkers, OneRequestMatchesAHandCalculation) {
   Trace trace;
   trace.arrivals = {{0, 10, 5}};
@@ -190,7 +190,7 @@ TEST(SeparateWorkers, PromptsDoNotStretchSteps) {
   EXPECT_GT(value_of(mixed->tpot, Statistic::kP99), 250e3);  // 10 ms of prompt in one of 49 steps
 }
 
-// Requests wait for a decode worker whose cache is full, and preempted ones start again there.
+// Requests wait for a decode worker with a full cache, and preempted ones start again there.
 TEST(SeparateWorkers, AFullCachePreemptsAndEveryRequestCompletes) {
   Trace trace;
   for (int i = 0; i < 6; ++i) trace.arrivals.push_back({i, 10, 10});

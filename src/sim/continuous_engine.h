@@ -90,7 +90,7 @@ struct ContinuousTotals {
 
 class ContinuousEngine {
  public:
-  // `same`: an engine with the same cost and limits whose table can be copied, or nullptr. `prompts`: the contents of
+  // `same`: an engine with the same cost and limits, to copy its table from, or nullptr. `prompts`: the contents of
   // prompts, for the prefix cache. `shared`: its lower tier, if several replicas share it.
   ContinuousEngine(const StepCost& cost, const ContinuousConfig& config, Role role, ContinuousTotals& totals,
                    const ContinuousEngine* same, const Prompts* prompts = nullptr,
@@ -421,7 +421,7 @@ class ContinuousEngine {
     totals_->ttft.checkpoint();
   }
 
-  // Sequences whose prompt is complete give their first token at the end of this step, or leave for a decode worker.
+  // Sequences with a complete prompt give their first token at the end of this step, or leave for a decode worker.
   void finish_prompts(SimTime now) {
     std::size_t kept = 0;
     for (std::uint32_t slot : prefilling_) {

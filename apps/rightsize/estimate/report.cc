@@ -15,7 +15,7 @@ namespace {
 using perf::BatchEstimate;
 using perf::ServeEstimate;
 using perf::TrainEstimate;
-// "; extrapolated from h100-sxm; no benchmark for this GPU"; empty where there is one.
+// "; extrapolated from h100-sxm; no benchmark for this GPU"; empty if there is one.
 std::string extrapolation(perf::Basis basis, std::string_view relative) {
   if (perf::has_benchmark(basis, relative)) return {};
   return fmt::format("{}; no benchmark for this GPU",

@@ -106,7 +106,7 @@ void keep_best(std::vector<PricedOffer>& offers, const std::string& per) {
 }
 
 std::string small_dollars(double per_hour) { return std::isnan(per_hour) ? "-" : fmt::format("${:.3g}", per_hour); }
-// '?' marks a price that must not lead (PriceOutlook::may_lead).
+// '?' marks a doubtful price (PriceOutlook::may_lead).
 std::string marked_dollars(const PricedOffer& row) {
   const std::optional<catalog::Conversion>& from = row.price->converted;
   return usd_rate(row.per_hour) + (from ? fmt::format(" ({:.4g} {})", from->amount, from->rate.currency) : "") +

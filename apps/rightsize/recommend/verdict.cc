@@ -292,7 +292,7 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
     if (commits != other) return commits;
     return std::pair(a->plan.cost, a->flags) < std::pair(b->plan.cost, b->flags);
   });
-  // The two 4-bit formats are alike in quality: the cheaper one is enough.
+  // The two 4-bit formats have similar quality, so only the cheaper one is listed.
   const auto is_4_bit = [](const plan::RequestChange* c) {
     return c->kind == RequestChangeKind::kInt4Weights || c->kind == RequestChangeKind::kFp4Weights;
   };

@@ -24,7 +24,7 @@ std::vector<std::string> parts_of_name(const std::string& name) {
 }
 
 // The built-in model for a part of its name: qwen3-235b is qwen3-235b-a22b, and llama-70b the newest Llama of 70B.
-// Empty where there is none.
+// Empty if there is none.
 std::string completed_model(const std::string& name) {
   const std::vector<std::string> typed = parts_of_name(name);
   const bool sized =

@@ -11,7 +11,7 @@ namespace rightsize::app {
 // "within 1 week". Files, models of several words and values of flags stay as they are.
 std::vector<std::string> split_sentences(std::vector<std::string> words);
 
-// A range of hours of a day as its length: 22:00-06:00 is 8h. Empty where the text is none.
+// A range of hours of a day as its length: 22:00-06:00 is 8h. Empty if the text is not such a range.
 std::string length_of_hours(const std::string& text);
 
 }  // namespace rightsize::app

@@ -72,7 +72,7 @@ std::string value_of(const Entries& entries, std::string_view key) {
   return {};
 }
 
-// "--batch=2" for a key and its value; empty where the command has no such flag or the flag does not accept the value.
+// "--batch=2" for a key and its value; empty if the command has no such flag or the flag does not accept the value.
 std::string flag_for(const std::string& key, const std::string& value, const std::deque<FlagInfo>& declared) {
   const auto nested = std::ranges::find_if(kNested, [&](const auto& row) { return row.first == key; });
   if (nested == std::end(kNested) && key.find('.') != std::string::npos) return {};

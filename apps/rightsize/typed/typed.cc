@@ -363,7 +363,7 @@ class Rewriter {
 
 namespace {
 
-// Nothing where no GPU has the name.
+// Empty if no GPU has the name.
 std::vector<const catalog::Gpu*> gpus_named(std::string_view word) {
   static const Checked<catalog::Catalog> kFacts = catalog::load_hardware("");
   if (!kFacts) return {};

@@ -37,7 +37,7 @@ std::string singular_gpu(const std::string& word);
 // Whether a name means only chips without modelled software: TPU, Inferentia, Gaudi.
 bool is_other_chip(std::string_view gpu);
 
-// Our flag for another tool's, with its value if it has one ("--purchase=spot"); empty where there is none.
+// Our flag for another tool's, with its value if it has one ("--purchase=spot"); empty if there is none.
 std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& declared, bool serving);
 
 // What to write instead of another tool's command without an exact equivalent, and why. Empty if there is no entry.

@@ -33,7 +33,7 @@ std::vector<std::string> work_words(const std::string& line) {
   return meant_work(meant_flags({words}, command.flags), command.flags).words;
 }
 
-// The value of a flag among words of the form --flag=value; empty where it is absent.
+// The value of a flag among words of the form --flag=value; empty if it is absent.
 std::string value_of(const std::vector<std::string>& words, const std::string& flag) {
   for (const std::string& word : words) {
     if (word.starts_with(flag + "=")) return word.substr(flag.size() + 1);

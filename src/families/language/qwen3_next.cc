@@ -1,5 +1,5 @@
 // Qwen3-Next: three of four layers carry a state by the gated delta rule, the fourth attends under a gate; many small
-// experts beside a shared one.
+// experts and a shared one.
 #include "families/delta_decoder.h"
 
 namespace rightsize::model {

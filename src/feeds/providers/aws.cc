@@ -53,7 +53,7 @@ class AwsReader {
   }
 
  private:
-  // CSV: five lines of metadata, a header whose columns change, then one line per price of everything EC2 sells. Only
+  // CSV: five lines of metadata, a header with changing columns, then one line per price of everything EC2 sells. Only
   // lines of known GPU machines are split.
   Result<> read_csv() {
     CsvReader csv(input_.bytes, input_.file);

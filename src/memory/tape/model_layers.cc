@@ -199,9 +199,9 @@ Tensor ModelRun::attend(Frame& frame, const Op& op, Tensor given_q) {
     shape.kv_heads = shape.heads;
     if (how.masked) shape.mask = plan_.batch * plan_.tokens * plan_.tokens;
   }
-  // A layer whose window the sequence reaches gets a mask: keys and values are repeated for all heads (a view if there
-  // is only one), and the mask is saved in the width of q. While torch.compile traces, transformers cannot tell that a
-  // causal mask is not needed, so all layers share one.
+  // If the sequence reaches a layer's window, the layer gets a mask: keys and values are repeated for all heads (a view
+  // if there is only one), and the mask is saved in the width of q. While torch.compile traces, transformers cannot
+  // tell that a causal mask is not needed, so all layers share one.
   const bool traced = plan_.compiled && how.causal;
   if (sdpa && (traced || (how.window > 0 && plan_.all_tokens >= how.window))) {
     if (shape.kv_heads != shape.heads) {

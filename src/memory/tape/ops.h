@@ -17,7 +17,7 @@ Tensor cast(Tensor x, std::uint8_t width);
 Tensor slice(Tensor x, Count n);
 // x.select / an indexed view: like slice, but recorded even if it takes everything.
 Tensor select(Tensor x, Count n);
-// .contiguous(): a copy whose gradient passes through, unless the tensor is contiguous already.
+// .contiguous(): a copy, with a gradient that passes through, unless the tensor is already contiguous.
 Tensor contiguous(Tensor x);
 // .view(b, s, heads, d).transpose(1, 2): free; a gradient with another layout is copied.
 Tensor split_heads(Tensor x);
@@ -32,7 +32,7 @@ Tensor copy_per_head(Tensor x, bool view_back);
 // expand + copy to n elements; the gradient is summed back. In a batch of one the product reads the view itself.
 enum class Expand : std::uint8_t { kForProduct, kAlways, kNever };
 Tensor expand_copy(Tensor x, Count n, Expand how = Expand::kForProduct);
-// A view in the forward pass whose gradient has to be copied.
+// A view in the forward pass; its gradient must be copied.
 Tensor view_copied_back(Tensor x);
 // torch.cat of two; the gradients are views.
 Tensor cat(Tensor a, Tensor b);
@@ -53,7 +53,7 @@ Tensor add(Tensor a, Tensor b, std::uint8_t width = 0);
 Tensor add_in_place(Tensor a, Tensor b);
 Tensor add_constant(Tensor x);       // gradient passes through
 Tensor multiply_constant(Tensor x);  // gradient is a new tensor
-// Saves the operands whose partner needs a gradient. The smaller operand is broadcast.
+// Saves each operand if the other one needs a gradient. The smaller operand is broadcast.
 Tensor multiply(Tensor a, Tensor b);
 Tensor power(Tensor x);
 Tensor mean(Tensor x, Count rows);

@@ -118,8 +118,7 @@ GpuPlan make_plan(const model::ModelShape& model, const Job& job, Stage stage) {
   if (!model.stages.empty()) plan.layers = std::numeric_limits<int>::max() / 2;
   plan.encoder_layers =
       static_cast<int>(model.encoder_layers > 0 ? divided(model.encoder_layers, parallel.pipeline) : 0);
-  // A stage holds one end of a model whose forward pass marks its ends; for other models both ends are counted
-  // everywhere.
+  // If the forward pass marks its ends, a stage holds one of them; for other models both ends are counted everywhere.
   const bool one_stack = model.encoder_layers == 0 && model.image_size == 0 && marks_ends(model);
   plan.first_stage = parallel.pipeline == 1 || stage == Stage::kFirst || !one_stack;
   plan.last_stage = parallel.pipeline == 1 || stage == Stage::kLast || !one_stack;

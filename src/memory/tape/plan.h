@@ -24,7 +24,7 @@ struct GpuPlan {
   int skipped = 0;  // layers of earlier pipeline stages
   int encoder_layers = 0;
   bool first_stage = true, last_stage = true;
-  double in_flight = 1;  // micro-batches whose activations a pipeline stage holds at once
+  double in_flight = 1;  // micro-batches with activations in a pipeline stage at once
 
   std::uint8_t width = kHalf;         // of weights in operations
   std::uint8_t stored_width = kHalf;  // of weights in memory (sharded 32-bit weights are gathered in 16 bits)

@@ -175,7 +175,7 @@ Result<Predictions> predict(const Constants& constants, const Measurement& m, co
                  const Interval& interval, Bound bound) {
     if (measured) found.push_back({metric, *measured, predicted, interval, bound});
   };
-  // Power, and the energy of a unit of work whose time was measured too; the errors of power and time are independent.
+  // Power, and the energy per unit of work if its time was measured too; the errors of power and time are independent.
   const auto add_power = [&](const PowerEstimate& power, const std::optional<Seconds>& measured, Seconds predicted,
                              const Interval& time, Bound bound) {
     if (!with_power || !m.power || !power.known()) return;

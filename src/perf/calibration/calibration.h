@@ -78,7 +78,7 @@ Checked<Measurement> read_measurement(const Csv& csv, const CsvRow& row, const m
                                       const catalog::Catalog& catalog);
 
 // Fits factors on device, host and prefill time for every stack, job and GPU among the measurements. The fit is robust:
-// outliers have little weight, and with few points the factors stay near 1. Fails on a row whose job cannot be
+// outliers have little weight, and with few points the factors stay near 1. Fails on a row with a job that cannot be
 // estimated.
 Checked<std::vector<CalibrationFit>> fit_calibrations(const Constants& constants,
                                                       const std::vector<Measurement>& measurements);

@@ -53,7 +53,7 @@ TEST(Slowdown, AFormatTheGpuLacksRunsInSixteenBits) {
             h100.arithmetic[static_cast<std::size_t>(NumberFormat::kBf16)]);
 }
 
-// Training in fp16 with automatic mixed precision, samples a second (lambdal/deeplearning-benchmark@aa5addb6,
+// Training in fp16 with automatic mixed precision, samples per second (lambdal/deeplearning-benchmark@aa5addb6,
 // pytorch-train-throughput-fp16.csv, read 2026-11). Such a step is part arithmetic, part traffic, so the measured ratio
 // lies between the two factors, within the 80 % interval. (The exception is ResNet-50 on the RTX 4090: its 72 MB cache
 // avoids much of the traffic.)

@@ -125,7 +125,7 @@ TEST(Attention, DecodingReadsTheCache) {
 TEST(Attention, LatentCachesAreNarrow) {
   DecodeAttention attention{16, 4000, 128, 128, 128, 2, 0, 0};
   const Seconds full = decode_attention_time(ideal_gpu(), attention).memory;
-  attention.latent_width = 576;  // 576 against 2 x 128 x 128 = 32768 elements a token
+  attention.latent_width = 576;  // 576 instead of 2 x 128 x 128 = 32768 elements per token
   EXPECT_LT(decode_attention_time(ideal_gpu(), attention).memory, full * 0.03);
 }
 

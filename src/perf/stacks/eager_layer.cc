@@ -215,8 +215,8 @@ class EagerWalk {
     ops_.flash_attention(a);
   }
 
-  // The gradient of a table is dense: zeroed, scattered into, and added to the head's where they are tied.
-  // torch.compile sums it in 32 bits and then narrows it.
+  // The gradient of a table is dense: zeroed, scattered into, and added to the head's if they are tied. torch.compile
+  // sums it in 32 bits and then narrows it.
   void embedding(const WorkOp& op, double n, double e) {
     ops_.pass(n, 2 * e, 2 * e, 1, 1);
     if (!mode_.weights) return;

@@ -27,7 +27,7 @@ namespace rightsize::telemetry {
 struct SeriesHead {
   std::string metric;  // "DCGM_FI_DEV_GPU_UTIL", "nvidia_smi_utilization_gpu", "agent.googleapis.com/gpu/utilization"
   Labels labels;       // dimensions, resource and metric labels in one map
-  bool cumulative = false;  // a counter whose points are totals since a start
+  bool cumulative = false;  // a counter: points are totals since a start
 };
 
 // Receives series. Points of one series come in the order of the text, which may be newest first.
@@ -41,7 +41,7 @@ class SeriesSink {
   virtual void points(std::span<const Point> several) {
     for (const Point& p : several) point(p);
   }
-  // A point whose value is not a number.
+  // A point without a numeric value.
   virtual void unusable(TimePoint /*time*/) {}
   virtual void close() = 0;
 };

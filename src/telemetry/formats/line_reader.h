@@ -27,8 +27,7 @@ class Intake {
   int open(const Device& device);
   // The same without checking whether the device is already open, for readers that know.
   int open_series(const Device& device);
-  // Empty samples are dropped. `unusable` is a set of metrics (bit i: number i) whose values were present but
-  // impossible.
+  // Empty samples are dropped. `unusable` is the set of metrics (bit i: number i) with impossible values.
   void add(int device, const Sample& sample, std::uint32_t unusable = 0);
   void refuse(std::string_view line, std::string_view what, std::string message);
   const NameMap& names() const { return options_.names; }

@@ -105,7 +105,7 @@ class XmlReader final : public LineReader {
     path_.pop_back();
   }
 
-  // The GPU or MIG instance whose element is open.
+  // The GPU or MIG instance of the open element.
   struct Reading {
     Device device;
     Sample sample = {};

@@ -22,7 +22,7 @@ struct Counter {
   Metric metric;
   double scale;
 };
-// Percents, and MiB a second. The driver computes these from two of its samples in a microsecond.
+// Percent, and MiB per second. The driver computes these from two of its samples in a microsecond.
 constexpr Counter kCounters[] = {
     {nvml::kGpmSm, Metric::kSmActive, 0.01},           {nvml::kGpmOccupancy, Metric::kSmOccupancy, 0.01},
     {nvml::kGpmInteger, Metric::kIntegerActive, 0.01}, {nvml::kGpmTensor, Metric::kTensorActive, 0.01},
