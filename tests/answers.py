@@ -1,4 +1,4 @@
-"""What no answer of any command may contain, whatever was asked: shared by the tests of random command lines and random API requests."""
+"""Checks for text that no answer of any command may contain: shared by the tests of random command lines and random API requests."""
 import csv
 import io
 import json

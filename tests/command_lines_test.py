@@ -35,7 +35,7 @@ SLOW, SPARED = 10, ('COLUMNS', 'TERM', 'NO_COLOR')
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(('RIGHTSIZE_', 'XDG_')) and name not in SPARED} | {
     'HOME': FOLDER.name, 'RIGHTSIZE_TODAY': '2026-11-15', 'RIGHTSIZE_LEDGER': 'examples/decisions/ledger.db'}
 
-# Command lines that run, for every command that ends by itself and changes nothing.
+# Command lines that run, for every command that ends without a signal and changes nothing.
 RIGHT = [shlex.split(line) for line in '''
 recommend --model llama-3.1-8b --tokens 1B --gpu h100-sxm
 recommend --model llama-3.2-1b --job serve --rate 5/s --gpu l4

@@ -156,7 +156,7 @@ class Generator {
     return 1e9 * sessions_.users * std::round(sessions_.fan_out) / in_requests_per_s(wanted_.rate);
   }
 
-  // A user who starts in the middle of a conversation has already had its earlier turns.
+  // A user may start partway through a conversation; the earlier turns are then already done.
   void begin_users() {
     const auto turns = static_cast<std::int32_t>(std::llround(sessions_.turns));
     for (std::uint32_t i = 0; i < users_.size(); ++i) {

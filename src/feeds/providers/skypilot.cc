@@ -118,7 +118,7 @@ class GoogleParts {
     return machine.instance.substr(0, machine.instance.find('+'));
   }
 
-  // A host that is included in the price of its GPUs has no price of its own: a4 is sold by the GPU slice.
+  // A host that is included in the price of its GPUs has no separate price: a4 is sold by the GPU slice.
   static void add(const catalog::Machine& machine, const Zone& zone, std::optional<double> host,
                   std::optional<double> gpu, Purchase purchase, long line, FeedSink& sink) {
     if (!host || !gpu || *gpu <= 0) return;

@@ -1,4 +1,4 @@
-// How much capacity to commit to, for how long, and what that risks.
+// How much capacity to commit to, for how long, and at what risk.
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';

@@ -68,7 +68,7 @@ function Board(props: { value: Portfolio; pins: Map<string, number>; onPin: (wor
   );
 }
 
-/** What a pin costs: the plan with all pins against the plan without this one. */
+/** The cost of a pin: the plan with all pins against the plan without this one. */
 function PinCost(props: { org: string; pins: Map<string, number>; name: string; now: number }) {
   const without = useMemo(() => ({ organisation: pinned(props.org, new Map([...props.pins].filter(([name]) => name !== props.name))) }) as AskFor<'portfolio'>, [props.org, writePins(props.pins), props.name]);
   const answer = useAnswer('portfolio', without);
