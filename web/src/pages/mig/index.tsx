@@ -158,7 +158,7 @@ export function MigPage() {
                 line={cheaper ? `Do not slice: ${wayName(cheaper.way)} costs ${money(cheaper.usd_per_month)}/month` : `${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}, sliced — ${money(plan.usd_per_month)}/month`}
                 sub={`${number(workloads.reduce((sum, one) => sum + one.replicas, 0))} replicas of ${number(workloads.length)} workloads. ${cheaper ? `Sliced, they need ${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}: ${money(plan.usd_per_month)}/month. ` : ''}${plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${money(plan.lower_bound)}.`}`}
               >
-                <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).slice(0, 5).map((way) => ({ name: wayName(way.way), value: money(way.usd_per_month ?? 0), note: `${number(way.gpu_count ?? 0)} GPUs`, help: 'What the GPUs cost in a month if the workloads share them this way' }))} />
+                <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).slice(0, 5).map((way) => ({ name: wayName(way.way), value: money(way.usd_per_month ?? 0), note: `${number(way.gpu_count ?? 0)} GPUs`, help: 'Cost of the GPUs per month if the workloads share them this way' }))} />
               </Hero>
               <Card title="Slices" note="Drag a workload to another GPU, or pick it and press Move here." tools={changed ? <Badge tone={used < boards.length ? 'good' : 'accent'}>{used < boards.length ? `${String(boards.length - used)} GPU free: −${money(each * (boards.length - used))}/month` : 'your arrangement'}</Badge> : undefined}>
                 <BoardView boards={boards} units={UNITS} names={names} onMove={move} refused={refused} />
