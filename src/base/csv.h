@@ -21,7 +21,7 @@ struct CsvRow {
 // skipped; a byte-order mark is ignored.
 class Csv {
  public:
-  // Parses the whole text. Fails with every row that has another number of cells than the header, every unclosed quote,
+  // Parses the whole text. Fails with every row that does not have as many cells as the header, every unclosed quote,
   // and every duplicate column. `file` is only used in places.
   static Checked<Csv> parse(std::string file, std::string text);
 

@@ -49,8 +49,8 @@ std::string describe_value(const JsonValue& value);
 class LocatedJson {
  public:
   // Fails on text that is not JSON (the place is where reading stopped), on duplicate names in one object, on nesting
-  // deeper than 64 levels, on texts over 64 MiB and on more than 4 million values. A byte-order mark is ignored.
-  // `file` is only used in places.
+  // deeper than 64 levels, on texts over 64 MiB and on more than 4 million values. A byte-order mark is ignored. `file`
+  // is only used in places.
   static Checked<LocatedJson> parse(std::string file, std::string text);
 
   const JsonValue& root() const { return content_->root; }

@@ -70,8 +70,8 @@ WatchedWork watched_work(const Summary& summary, const Diagnosis& diagnosis) {
 }
 
 SpeedElsewhere speed_on(const WatchedWork& work, const Slowdown& slow) {
-  // Most of the launch time is the host's and stays the same. The exact share is unknown, so the interval covers 0
-  // to 1.
+  // Most of the launch time is the host's and stays the same. The exact share is unknown, so the interval covers 0 to
+  // 1.
   constexpr double kDevice = 0.3;
   const Pace likely = pace_of(work, slow, kDevice);
   SpeedElsewhere there{likely.speed, likely.speed, likely.speed, likely.busy, likely.busy, 1, slow.basis};

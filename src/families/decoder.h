@@ -1,4 +1,4 @@
-// The Llama line of decoders: grouped-query attention with q, k, v and o, a gated MLP or experts, norms, and no learned
+// Decoders like Llama: grouped-query attention with q, k, v and o, a gated MLP or experts, norms, and no learned
 // positions. A family describes itself by a DecoderStyle; a Decoder then declares the weights and writes the forward
 // pass. A family with another kind of attention overrides that part.
 #pragma once

@@ -116,7 +116,7 @@ void read_checkpoint(const JsonObject& json, ModelShape& shape) {
       quantization.get_object_or_empty("kv_cache_scheme").has("num_bits") || algorithm.starts_with("fp8");
 }
 
-// A model is called like its file; config.json like its folder.
+// A model is named after its file, or after its folder if the file is config.json.
 std::string name_of_file(const std::string& file) {
   const std::filesystem::path path = std::filesystem::path(file).lexically_normal();
   const std::string folder = path.parent_path().filename().string();

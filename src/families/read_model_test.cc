@@ -25,7 +25,7 @@ std::string errors_of(std::string text) {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// Counts torch gives for classes other than the presets'.
+// Parameter counts from torch for classes other than those of the presets.
 struct Known {
   const char* name;
   const char* config;

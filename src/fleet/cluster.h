@@ -45,8 +45,8 @@ struct ClusterLedger {
 
 ClusterLedger make_cluster_ledger(const telemetry::ClusterState& state, const DevicePrices& prices);
 
-// Every GPU for one hour, with its pods as tenants; the rest has no owner. Nodes in `covered` (short names) are
-// left out, because telemetry has them.
+// Every GPU for one hour, with its pods as tenants; the rest has no owner. Nodes in `covered` (short names) are left
+// out, because telemetry has them.
 std::vector<gpu_use::GpuUse> gpus_of_cluster(const telemetry::ClusterState& state,
                                              const std::set<std::string>& covered = {});
 

@@ -81,8 +81,8 @@ class DevicePrices {
   // more GPUs than `together`, the number of GPUs that would move: the others would be paid for without use.
   std::vector<KindOffers> offers_instead_of(const GpuPrice& now, std::size_t together) const;
 
-  // A one-year commitment for this GPU: the offer of its provider for the same machine or, if the price is the
-  // user's own, of a provider they allow. Never the discount of one provider applied to the price of another.
+  // A one-year commitment for this GPU: the offer of its provider for the same machine or, if the price is the user's
+  // own, of a provider they allow. Never the discount of one provider applied to the price of another.
   std::optional<Replacement> commitment_for(const GpuPrice& now) const;
 
   const market::PriceBook& prices() const { return book_; }

@@ -5,8 +5,8 @@
 // missing.
 //
 // A GPU-hour is an hour of the union of the times covered by any series of the GPU. A series covers the time from one
-// reading to the next while they are at most `gap_limit` apart, and one interval after the last reading of
-// a stretch. Activity, memory and ownership each count over the time in which they were reported.
+// reading to the next while they are at most `gap_limit` apart, and one interval after the last reading of a stretch.
+// Activity, memory and ownership each count over the time in which they were reported.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // Agreements of a company with its providers: discounts on list prices, reservations that are already paid for, and
-// committed spend.
-// They are read from agreements.csv in the user's catalogue folder and change the catalogue's prices before any command
-// uses them:
+// committed spend. They are read from agreements.csv in the user's catalogue folder and change the catalogue's prices
+// before any command uses them:
 //
 //   account,kind,provider,instance,gpu,region,purchase,percent,machines,amount,planned,until,note
 //   prod,discount,aws,,,,on-demand,12,,,,2027-06-30,enterprise agreement

@@ -36,8 +36,7 @@ struct JobAssumptions {
   double egress_usd_per_gb = 0.09;
 };
 
-// How long one checkpoint takes to save.
-// Checkpoints are sharded: each of the `writers`, one per machine, writes its part.
+// The time to save one checkpoint. Checkpoints are sharded: each of the `writers`, one per machine, writes its part.
 Seconds save_time(Bytes checkpoint, const JobAssumptions& assumptions, int writers = 1);
 
 struct InterruptibleJob {

@@ -54,8 +54,7 @@ class PriceBook {
   std::optional<GpuQuote> gpu(const catalog::Gpu& gpu, const OfferFilter& filter) const;
   std::optional<GpuQuote> gpu(const catalog::Gpu& gpu, catalog::Purchase purchase) const;
 
-  // The user's own price of a GPU with an incomplete name ("a100", if all its members have one price) or without
-  // one.
+  // The user's own price of a GPU with an incomplete name ("a100", if all its members have one price) or without one.
   std::optional<GpuQuote> own_gpu(std::string_view name) const;
 
   // What this machine costs: its own price; its GPUs at their own price; else the list price.

@@ -89,8 +89,8 @@ class Geometry {
   std::vector<std::uint64_t> codes_;  // of combinations_, sorted
 };
 
-// "3g.40gb, 2x1g.10gb, 1g.10gb@4": names, counts ("2x1g.10gb", "1g.10gb*2", "1g.10gb: 2"), and starts after '@'.
-// Every mistake has its place.
+// "3g.40gb, 2x1g.10gb, 1g.10gb@4": names, counts ("2x1g.10gb", "1g.10gb*2", "1g.10gb: 2"), and starts after '@'. Every
+// mistake has its place.
 Checked<Layout> parse_layout(std::string_view text, const Geometry& geometry);
 
 // "3g.40gb@0, 1g.10gb@4" or, without starts, "3g.40gb, 2x1g.10gb".

@@ -106,8 +106,8 @@ struct LatentAttention {
 
 struct VisionTower;  // families/vision_tower.h
 
-// One resolution of a convolutional model: `blocks` of the same kind at `channels` on a grid `scale` times coarser
-// than the image.
+// One resolution of a convolutional model: `blocks` of the same kind at `channels` on a grid `scale` times coarser than
+// the image.
 struct ConvStage {
   int blocks = 0;
   std::int64_t channels = 0;

@@ -147,8 +147,8 @@ struct ModelWork {
 // A shape without a forward pass (measured work without a model) has no operations and no sizes.
 ModelWork work_of(const model::ModelShape& shape);
 
-// Training FLOPs of one pass over `tokens` of sequences of `sequence`, as model FLOPs utilization counts them: 6
-// per parameter and token (4 for frozen weights) plus attention scores (Chowdhery et al. 2022, appendix B).
+// Training FLOPs of one pass over `tokens` of sequences of `sequence`, as model FLOPs utilization counts them: 6 per
+// parameter and token (4 for frozen weights) plus attention scores (Chowdhery et al. 2022, appendix B).
 double model_flops(const ModelWork& work, double tokens, double sequence, bool frozen);
 
 }  // namespace rightsize::perf

@@ -54,8 +54,7 @@ bool may_separate(const Request& request);
 // Requests per second of one worker on `tensor` GPUs; 0: the model does not fit.
 using WorkerRate = std::function<double(int tensor)>;
 
-// The split of `gpus` into prefill and decode workers that carries the most requests; empty if none carries
-// any.
+// The split of `gpus` into prefill and decode workers that carries the most requests; empty if none carries any.
 std::optional<model::Disaggregated> best_separation(const std::vector<int>& tensors, int gpus,
                                                     const WorkerRate& prefill, const WorkerRate& decode);
 

@@ -168,8 +168,8 @@ Request larger(Request request) {
   return request;
 }
 
-// If nothing meets the limits but more GPUs would, the answer gives the number; a request with that number returns
-// that plan.
+// If nothing meets the limits but more GPUs would, the answer gives the number; a request with that number returns that
+// plan.
 void expect_way_out(const Request& request, const Recommendation& found) {
   if (!found.plans.empty()) return;
   const auto more = std::find_if(found.changes.begin(), found.changes.end(), [](const RequestChange& change) {

@@ -27,8 +27,7 @@ void check_kind(const std::vector<model::Setting>& settings, model::JobKind kind
 // documents, and on profiles of a GPU that is not in the catalogue.
 Checked<Work> read_profile(const std::string& file, std::string text, double gpu_hours, PlanLimits& limits);
 
-// Takes the distribution of the lengths out of the settings `isl` and `osl`; the mean stays there for the
-// job.
+// Takes the distribution of the lengths out of the settings `isl` and `osl`; the mean stays there for the job.
 struct GivenLengths {
   std::optional<capacity::Length> isl = {}, osl = {};
 };

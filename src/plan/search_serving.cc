@@ -168,8 +168,7 @@ void ServingSearch::screen_format(std::size_t index, Job job, std::vector<Option
 }
 
 // Splits the workers of a machine between prefill and decode, based on the rates of plain replicas. The more lengths
-// vary, the less load prefill workers can carry before requests queue too long, so splits for several loads are
-// tried.
+// vary, the less load prefill workers can carry before requests queue too long, so splits for several loads are tried.
 std::vector<Job> ServingSearch::separations(const MachineClass& machines, Job job) {
   std::vector<Job> found;
   if (batches_ || !may_separate(request_)) return found;

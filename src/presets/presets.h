@@ -42,11 +42,10 @@ bool is_known_name(std::string_view name);
 
 // The shape of a built-in model by name or alias (case, '-' and '_' do not matter), or of the config.json at a path:
 // anything with a '/', ending in ".json", "-" for standard input, a file, or a folder that holds a config.json. A text
-// that begins with '{' is a configuration itself.
-// Fine-tunes and quantized copies on the Hub have the shape of a built-in model (hub_names.h). "34B like llama" is a
-// built-in model scaled to that size, and so is an unknown name of the Hub that contains a size.
-// Models that generate images include their text encoders and image decoder.
-// Fails with every mistake of the file, or for an unknown name with similar names. Builds only the one shape.
+// that begins with '{' is a configuration itself. Fine-tunes and quantized copies on the Hub have the shape of a
+// built-in model (hub_names.h). "34B like llama" is a built-in model scaled to that size, and so is an unknown name of
+// the Hub that contains a size. Models that generate images include their text encoders and image decoder. Fails with
+// every mistake of the file, or for an unknown name with similar names. Builds only the one shape.
 Checked<ModelShape> find_model(std::string_view name_or_path, const ReadOptions& options = {});
 
 }  // namespace rightsize::model

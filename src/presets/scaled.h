@@ -20,8 +20,8 @@ struct DecoderSizes {
   int hidden = 0, layers = 0, intermediate = 0, heads = 0, key_heads = 0;
 };
 
-// The sizes for another number of parameters. Width and depth grow together, as in published families (layers per
-// width stay between those of Llama 8B and 70B); the vocabulary and the width of a head stay.
+// The sizes for another number of parameters. Width and depth grow together, as in published families (layers per width
+// stay between those of Llama 8B and 70B); the vocabulary and the width of a head stay.
 DecoderSizes scale_decoder(const DecoderSizes& from, double parameters);
 
 }  // namespace rightsize::model

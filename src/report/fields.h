@@ -18,8 +18,8 @@
 //   report.blocks.emplace_back(table_of(kOfferFields, answer.offers, {"gpu", "gpus", spare("usd_per_hour")}));
 //
 // A row is {name, title, meaning, getter}. The name is the key in JSON and CSV and ends in its unit. The title heads a
-// column of a text table; omit it for fields that no table shows. The meaning is the description in the schema.
-// The getter is a member pointer or a lambda without captures. Its return type determines the rest:
+// column of a text table; omit it for fields that no table shows. The meaning is the description in the schema. The
+// getter is a member pointer or a lambda without captures. Its return type determines the rest:
 //
 //   bool, integers, double, text, Date       the value itself; a double that is not finite becomes null
 //   enums                                    name_of(value), found by argument-dependent lookup

@@ -407,8 +407,8 @@ class ContinuousEngine {
     return any;
   }
 
-  // The steps until the engine noticed the request delay only this request, so they are counted here instead of
-  // holding the request back.
+  // The steps until the engine noticed the request delay only this request, so they are counted here instead of holding
+  // the request back.
   void give_first_token(Sequence& s, SimTime now) {
     s.first_token = now;
     const auto unnoticed =

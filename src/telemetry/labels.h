@@ -36,8 +36,8 @@ Checked<NameMap> parse_name_map(const std::vector<std::string>& flags);
 // free memory.
 std::optional<MetricSpec> meaning_of(const std::string& name, const Labels& labels, const NameMap& map);
 
-// The device that labels describe. Owner labels keep the names of their store; those of the NameMap are added under
-// our names.
+// The device that labels describe. Owner labels keep the names of their store; those of the NameMap are added under our
+// names.
 Device device_of(const Labels& labels, const NameMap& map);
 
 // The labels of `present` that device_of() looks at for a word such as "host", the most specific first.

@@ -1,4 +1,4 @@
-// rightsize autoscale: what scaling policies cost and how many requests miss their SLO, start-up times included.
+// rightsize autoscale: the cost of scaling policies and the share of requests that miss their SLO, including start-up.
 #include <algorithm>
 #include <chrono>
 #include <memory>

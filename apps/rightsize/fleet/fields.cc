@@ -138,7 +138,7 @@ const Fields<JobLedger> kJobFields = {
     {"issues", "GPU-hours without a result, by reason", kJobIssueFields, &JobLedger::issues},
 };
 
-// An optional rate, per month.
+// An optional rate in dollars per month.
 std::optional<Usd> a_month(const std::optional<UsdPerSecond>& rate) {
   return rate ? std::optional(*rate * kMonth) : std::nullopt;
 }

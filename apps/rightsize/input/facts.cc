@@ -75,7 +75,7 @@ Checked<void> add_agreements(catalog::Catalog& catalog, const std::string& overl
 
 bool is_named(const std::string& flag) { return !flag.empty() || std::getenv("RIGHTSIZE_CATALOG") != nullptr; }
 
-// If a folder that the user names contains none of the expected files, it is probably a mistake.
+// A folder that the user named but that contains none of the expected files is probably a mistake.
 void warn_about_empty_folder(const std::string& overlay, bool named) {
   std::error_code ignored;
   if (overlay.empty() || !named) return;

@@ -46,8 +46,8 @@ bool is_setting(const std::string& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
-// Translates the keys of a file to our names, as the same words on a command line would be: `num_gpus: 8`, `gpus:
-// H100:8`, `slo: p95-ttft=1s`, `users: 2000`. Unknown keys stay and are refused later, with their line.
+// Translates the keys of a file to our names, like the same words on a command line: `num_gpus: 8`, `gpus: H100:8`,
+// `slo: p95-ttft=1s`, `users: 2000`. Unknown keys stay and are refused later, with their line.
 std::vector<model::Setting> by_our_names(const std::vector<model::Setting>& settings) {
   // Reinforcement learning has its own settings (rl/rl.h), in which prompts are not an amount of work.
   const bool is_rl = std::ranges::any_of(

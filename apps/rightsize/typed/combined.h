@@ -1,6 +1,5 @@
 // Settings that other tools spread over several flags or write as one: --height and --width are --resolution, --host
-// and
-// --port are --listen, gcp/europe-west4 is a provider and a region, and verl's trainer.nnodes=2 is --nodes 2.
+// and --port are --listen, gcp/europe-west4 is a provider and a region, and verl's trainer.nnodes=2 is --nodes 2.
 #pragma once
 
 #include <deque>

@@ -1,4 +1,4 @@
-// GPT-2 and its line: GPT BigCode (one key head), GPT-Neo (separate q, k, v, scores in 32 bits).
+// GPT-2 and related models: GPT BigCode (one key head), GPT-Neo (separate q, k, v, scores in 32 bits).
 #include "families/family_writer.h"
 
 namespace rightsize::model {

@@ -1,5 +1,5 @@
-// HunyuanVideo: as FLUX, first layers with separate weights for prompt and video, then layers over both; all patches of
-// all frames attend to each other. The prompt first passes through a few separate layers.
+// HunyuanVideo: like FLUX, it begins with layers that have separate weights for prompt and video, followed by layers
+// over both. All patches of all frames attend to each other. The prompt first passes through a few separate layers.
 #include <utility>
 
 #include "families/latent_transformer.h"

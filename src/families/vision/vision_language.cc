@@ -10,7 +10,7 @@
 namespace rightsize::model {
 namespace {
 
-// The reader of the text model's family reads it.
+// Uses the reader of the text model's family.
 void read_text(const Config& config, const std::string& model_type, ModelShape& shape) {
   const Family* family = find_family(model_type);
   if (family == nullptr) {

@@ -134,8 +134,8 @@ struct LiveBytes {
 
 class Recorder {
  public:
-  // Without an allocator, sizes are rounded to 512 bytes and reserved bytes are unknown.
-  // `events` receives every allocation and deallocation; it may be null.
+  // Without an allocator, sizes are rounded to 512 bytes and reserved bytes are unknown. `events` receives every
+  // allocation and deallocation; it may be null.
   explicit Recorder(CachingAllocator* allocator = nullptr, std::vector<AllocationEvent>* events = nullptr);
   ~Recorder();
   Recorder(const Recorder&) = delete;

@@ -28,8 +28,8 @@ struct EngineWork {
   Seconds all_reduce, elementwise;  // all_reduce: all communication within the copy
 };
 
-// All layers and the logits of one step over `batch` requests of `queries` tokens each (more than one with
-// speculative decoding) at `context` cached tokens.
+// All layers and the logits of one step over `batch` requests of `queries` tokens each (more than one with speculative
+// decoding) at `context` cached tokens.
 EngineWork decode_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                        double batch, double context, double queries = 1);
 

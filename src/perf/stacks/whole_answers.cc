@@ -19,8 +19,8 @@ void make_unsure(BatchEstimate& estimate, double width = kWidth) {
 
 }  // namespace
 
-// The prompt once, two passes per step with guidance (one without the prompt), and the pixel decoder once (for
-// a video, once per frame: its decoders reach over neighbouring frames, and none was measured).
+// The prompt once, two passes per step with guidance (one without the prompt), and the pixel decoder once (for a video,
+// once per frame: its decoders reach over neighbouring frames, and none was measured).
 BatchEstimate generate_images(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
   const ImageWork& pipeline = *work.pipeline;
   const double steps = job.image.steps ? *job.image.steps : pipeline.steps;
