@@ -120,7 +120,7 @@ RC_GTEST_PROP(Purchase, NeverCostsMoreThanOnDemandAndCommitsOnlyWhatIsUsed, ()) 
 }
 
 // Every request of a stream is in exactly one of its parts.
-RC_GTEST_PROP(TrafficParts, TogetherAreTheWhole, ()) {
+RC_GTEST_PROP(TrafficParts, AddUpToTheWholeTraffic, ()) {
   const RandomDay day;
   const SimTime cut = whole_seconds(*rc::gen::inRange(0, 1300));
   const auto count = [](const Traffic& t) { return demand_of(t, whole_seconds(60)).total; };

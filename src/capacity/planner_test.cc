@@ -151,7 +151,7 @@ TEST(Planner, RareRequestsHavePlausibleLatencies) {
 }
 
 // The result meets every limit in another, longer run, and one replica less does not.
-RC_GTEST_PROP(Planner, TheFewestReplicasMeetEverySloAndOneLessDoesNot, ()) {
+RC_GTEST_PROP(Planner, TheFewestReplicasMeetEverySloAndOneFewerDoesNot, ()) {
   const double isl = *rc::gen::inRange(64, 4096), osl = *rc::gen::inRange(8, 512);
   const double rate = *rc::gen::inRange(1, 60);
   const Statistic at = *rc::gen::element(Statistic::kP50, Statistic::kP95, Statistic::kP99);

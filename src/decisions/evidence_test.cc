@@ -46,7 +46,7 @@ TEST(Judge, KeptBrokenAndInconclusive) {
   EXPECT_EQ(judge(tpot, {}).reason, "not measured");
 }
 
-TEST(Judge, SpeedBreaksBelow) {
+TEST(Judge, ASpeedBelowItsIntervalIsBroken) {
   const PredictedMetric tokens{kTokens, {100.0, 120, 150.0}, {}};
   EXPECT_EQ(judge(tokens, samples_of(kTokens, {80, 81, 79, 80, 80.5, 80, 79.5})).outcome, Judgement::kBroken);
   EXPECT_TRUE(judge(tokens, samples_of(kTokens, {180, 181, 179, 180, 180.5, 180, 179.5})).better);

@@ -69,7 +69,7 @@ TEST(SamplesToTell, IsTheFirstSufficientSize) {
   EXPECT_FALSE(samples_to_tell(1e6, 1e-3));
 }
 
-TEST(Peaks, EnoughAreEnough) {
+TEST(Peaks, TheThresholdIsTheSmallestSufficientCount) {
   EXPECT_LT(std::pow(0.9, kEnoughPeaks), kAlpha);
   EXPECT_GT(std::pow(0.9, kEnoughPeaks - 1), kAlpha);
 }

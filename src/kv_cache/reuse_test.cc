@@ -107,7 +107,7 @@ TEST(ReuseCurve, ASampleIsWithinItsStatedError) {
   }
 }
 
-TEST(ReuseCurve, NothingRepeats) {
+TEST(ReuseCurve, WithoutRepetitionThereAreNoHits) {
   const ReuseCurve curve = curve_of({{1, 2, 3}, {4, 5}});
   EXPECT_EQ(curve.unlimited_hit_rate(), 0);
   EXPECT_EQ(curve.blocks(), 5u);

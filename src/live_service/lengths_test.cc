@@ -42,7 +42,7 @@ RC_GTEST_PROP(RequestLengths, TheMeanIsTheMeasuredOne, ()) {
   RC_ASSERT(std::abs(drawn / 20000 / 300 - 1) < 0.05);
 }
 
-TEST(RequestLengths, AllInOneBucketStayInIt) {
+TEST(RequestLengths, LengthsInOneBucketStayInIt) {
   const Histogram histogram({100, 200, 400}, {0, 1000, 1000, 1000}, 150 * 1000);
   const RequestLengths lengths(&histogram, 150, 1);
   EXPECT_GE(lengths.quantile(0.01), 99);
@@ -50,7 +50,7 @@ TEST(RequestLengths, AllInOneBucketStayInIt) {
 }
 
 // The same assumption as in `recommend` and `batch` for a given mean.
-TEST(RequestLengths, WithoutAHistogramTheyVaryAsUsual) {
+TEST(RequestLengths, WithoutAHistogramLengthsVaryAsInPublicTraces) {
   const RequestLengths lengths(nullptr, 1000, 1);
   EXPECT_TRUE(lengths.assumed());
   EXPECT_NEAR(lengths.quantile(0.95),

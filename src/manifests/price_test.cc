@@ -101,7 +101,7 @@ TEST_F(PriceTest, UnknownGpusHaveNoPrice) {
   EXPECT_THAT(price(unknown).doubts.at(0), HasSubstr("no price on file for p99.metal"));
 }
 
-TEST_F(PriceTest, ALimitCostsNothingByItself) {
+TEST_F(PriceTest, ALimitAloneCostsNothing) {
   GpuRequest pool;
   pool.machines = {"p5.*"}, pool.provider = "aws", pool.per_unit = 16, pool.ceiling = true;
   const Cost cost = price(pool);

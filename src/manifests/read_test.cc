@@ -363,13 +363,13 @@ TEST(SkyPilot, AcceleratorsInEveryForm) {
   EXPECT_THAT(only("task.yaml", task("['A100-80GB:8', 'H100:8']")).gpus, ElementsAre("A100-80GB", "H100"));
 }
 
-TEST(SkyPilot, FewerThanNoGpusAreNotANumber) {
+TEST(SkyPilot, ANegativeGpuCountIsUnresolved) {
   const GpuRequest r = only("a.yaml", "resources:\n  accelerators: H100:-4\nrun: train\n");
   EXPECT_EQ(r.per_unit, std::nullopt);
   EXPECT_THAT(r.unresolved, ElementsAre(HasSubstr("H100:-4")));
 }
 
-TEST(Slurm, FewerThanNoGpusAreNotANumber) {
+TEST(Slurm, ANegativeGpuCountIsUnresolved) {
   const GpuRequest r = only("a.sh", "#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --gres=gpu:a100:-8\nsrun train\n");
   EXPECT_EQ(r.per_unit, std::nullopt);
   EXPECT_THAT(r.unresolved, ElementsAre(HasSubstr("a100:-8")));

@@ -51,7 +51,7 @@ double mix_by_hand(const Demand& demand, const CommitmentPrices& p, const std::v
 
 // Eight GPUs always, eight more half of the time. On demand $4, committed $2.50: the eight that always run are
 // committed, the others do not run enough (break-even is 62.5 %).
-TEST(Commitment, CommitsWhatRunsMoreThanBreakEven) {
+TEST(Commitment, CommitsToGpusThatRunLongerThanBreakEven) {
   const Demand demand{{8, 16}, 0};
   const CommitmentPlanner planner(demand, {4, {}, 2.5, {}}, {{"as now"}});
   EXPECT_DOUBLE_EQ(break_even_use(2.5, 4), 0.625);
@@ -86,7 +86,7 @@ TEST(Commitment, AFallOfDemandOrPricesCostsRegret) {
   EXPECT_GT(planner.laddered_cost(mix, 4, {"as now"}), planner.cost(mix).total);
 }
 
-RC_GTEST_PROP(Commitment, NoMixOfAllIsCheaper, ()) {
+RC_GTEST_PROP(Commitment, NoOtherMixIsCheaper, ()) {
   Demand demand;
   for (int i = *rc::gen::inRange(1, 6); i > 0; --i) demand.gpus.push_back(*rc::gen::inRange(0, 7));
   demand.interruptible = *rc::gen::element(0.0, 0.5, 1.0);

@@ -31,7 +31,7 @@ TEST(RunningTime, WithoutInterruptionsOnlyStartUpIsAdded) {
 }
 
 // d = 0.02 h, M = 20 h: sqrt(0.8) = 0.894427; x (1 + sqrt(0.0005)/3 + 0.02/360) - 0.02 = 0.88115 h.
-TEST(RunningTime, TheIntervalIsDalys) {
+TEST(RunningTime, TheIntervalIsDalysOptimum) {
   EXPECT_NEAR(in_hours(checkpoint_interval(hours(0.02), hours(20))), 0.894427 * (1 + 0.0223607 / 3 + 0.02 / 360) - 0.02,
               1e-5);
   EXPECT_DOUBLE_EQ(in_hours(checkpoint_interval(hours(5), hours(2))), 2);
@@ -105,7 +105,7 @@ TEST(SpotCost, WithoutInterruptionsItIsWorkTimesPrice) {
   EXPECT_FALSE(spot_cost({hours(100), hours(2), Purchase::kSpot, 64, 512}, outlook(), {}, without_failures(1)));
 }
 
-TEST(SpotCost, AShareWithinAMonthIsARate) {
+TEST(SpotCost, AMonthlyShareBecomesARate) {
   EXPECT_NEAR(std::exp(-interruptions_per_hour(0.2) * in_hours(kMonth)), 0.8, 1e-12);
 }
 

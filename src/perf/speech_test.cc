@@ -43,7 +43,7 @@ TEST(Speech, MeasuredWindowsAreWithinTheInterval) {
 }
 
 // No GPU has a benchmark of a whole transcription, so no estimate has the basis "measured".
-TEST(Speech, HasNoBenchmark) {
+TEST(Speech, EstimatesAreNotMarkedAsMeasured) {
   for (const char* gpu : {"h200-sxm", "h100-sxm", "a100-80gb-sxm"}) {
     const BatchEstimate estimate = transcribe("whisper-large-v3-turbo", gpu, 32);
     EXPECT_GE(estimate.basis, Basis::kTransferred) << gpu;

@@ -60,7 +60,7 @@ TEST(ReadRequest, ListsBecomeAllowedChoices) {
   EXPECT_EQ(request->choices.batches, (std::vector<std::int64_t>{2, 8}));
 }
 
-TEST(ReadRequest, PurchaseIsOnDemandUnlessAskedFor) {
+TEST(ReadRequest, PurchaseIsOnDemandByDefault) {
   using catalog::Purchase;
   EXPECT_EQ(read_given({{"model", "gpt2"}, {"tokens", "1B"}})->filter.purchases,
             (std::vector<Purchase>{Purchase::kOnDemand}));

@@ -51,7 +51,7 @@ TEST(Lengths, ErrorsShowACorrectValue) {
 }
 
 // Longer tails never cost less.
-TEST(Lengths, VaryingOnesCostNoLessThanFixedOnes) {
+TEST(Lengths, VaryingLengthsCostNoLessThanFixedLengths) {
   const auto cost = [&](const char* isl) {
     const Checked<Request> request = read_given({{"model", "llama-3.1-8b"},
                                                  {"job", "serve"},

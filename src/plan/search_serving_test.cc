@@ -123,7 +123,7 @@ TEST(RecommendAndBatch, AMixOfSizesMeetsItsLimits) {
 }
 
 // A higher percentile, a tighter limit or more traffic never costs less.
-TEST(RecommendAndBatch, AskingForMoreNeverCostsLess) {
+TEST(RecommendAndBatch, MoreDemandingRequestsNeverCostLess) {
   double last = 0;
   for (const char* percentile : {"50", "95", "99"}) {
     const Recommendation found = recommend(request_of({{"model", "llama-3.1-8b"},

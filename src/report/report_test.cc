@@ -126,7 +126,7 @@ TEST(Report, MarkdownEscapesBars) {
   EXPECT_NE(text.find("| GPU | $/h |\n|---|---:|\n| h100\\|sxm | $6.88 |"), std::string::npos);
 }
 
-TEST(Report, HtmlEscapesAndStandsAlone) {
+TEST(Report, HtmlIsEscapedAndSelfContained) {
   std::string page = render(sample(), Format::kHtml);
   EXPECT_NE(page.find("&lt;t4&gt;"), std::string::npos);
   EXPECT_EQ(page.find("http"), std::string::npos) << "no outside resource";

@@ -102,7 +102,7 @@ RC_GTEST_PROP(RlFiles, StateTheCostAndStayWithinTheContext, ()) {
 }
 
 // DAPO clips higher and drops groups of equal rewards, or the file says that it does not.
-RC_GTEST_PROP(RlFiles, DapoIsMoreThanItsEstimator, ()) {
+RC_GTEST_PROP(RlFiles, OnlyDapoClipsHigherAndFiltersGroups, ()) {
   for (const Framework framework : {Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf, Framework::kTrl}) {
     const auto made = draw_plan(framework);
     const bool dapo = made->plan.job.algorithm == Algorithm::kDapo;

@@ -33,7 +33,7 @@ constexpr Smallest kSmallest[] = {{"qwen2.5-7b", "h100-sxm", 2, 1, 1, 2},
                                   {"qwen2.5-14b", "h100-sxm", 4, 1, 1, 2},
                                   {"qwen2.5-32b", "h20", 8, 4, 2, 4}};
 
-TEST(RlMemoryOfPublishedRuns, TheSmallestFitAndHalfOfThemDoNot) {
+TEST(RlMemoryOfPublishedRuns, TheSmallestRunsFitButNotOnHalfTheGpus) {
   for (const Smallest& s : kSmallest) {
     const RlMemory fits = memory_of(s.model, s.gpu, s.gpus, s.tp, s.pp, s.rollout_tp);
     EXPECT_NE(fits.verdict, memory::Verdict::kNo) << s.model << " needs " << in_gib(fits.fullest().need.device);

@@ -56,7 +56,7 @@ TEST(Lengths, StayWithinTheWindow) {
 }
 
 // Exponentially distributed answers keep twice as much in the cache, because long answers run longer.
-TEST(Lengths, LongAnswersCountForMoreOfTheCache) {
+TEST(Lengths, LongAnswersTakeALargerShareOfTheCache) {
   EXPECT_EQ((RequestShape{.size = 100, .output = 200}.mean_context()), 200);
   EXPECT_EQ((RequestShape{.size = 100, .output = 200, .output_variation = 1}.mean_context()), 300);
 }

@@ -18,7 +18,7 @@ TEST(Sweep, ARangeDoublesUpToItsEnd) {
 
 TEST(Sweep, ARangeOfOneValueIsThatValue) { EXPECT_THAT(parse_sweep("batch=8..8")->values, ElementsAre("8")); }
 
-TEST(Sweep, AListIsTakenAsItIs) { EXPECT_THAT(parse_sweep("isl=512,2k")->values, ElementsAre("512", "2k")); }
+TEST(Sweep, AListKeepsItsValues) { EXPECT_THAT(parse_sweep("isl=512,2k")->values, ElementsAre("512", "2k")); }
 
 TEST(Sweep, ErrorsNameTheMistake) {
   EXPECT_THAT(describe(parse_sweep("batch").error()), HasSubstr("has no '='"));

@@ -69,7 +69,7 @@ TEST(Published, NewerGpusAreFasterForMixtures) {
 }
 
 // gpt-oss-120b served 256 requests of 9,216 tokens on one B200 without a queue.
-TEST(Published, WindowedLayersKeepTheirWindowOnly) {
+TEST(Published, WindowedLayersCacheOnlyTheirWindow) {
   const ServeEstimate e = served({"gpt-oss-120b", "b200-sxm", Stack::kTrtLlm, Precision::kFp4, 1, 1024, 8192, 256});
   EXPECT_FALSE(e.full);
   EXPECT_LT(in_seconds(e.ttft), 1);
@@ -97,7 +97,7 @@ TEST(Published, Fp8OnUnmeasuredVendorsFollowsTheGpu) {
 
 // The time that unmerged adapters of experts add to a pass, as measured per layer
 // (data/measurements/adapters-h200.csv).
-TEST(Published, AdaptersBesideExpertsCostWhatOneLayerShows) {
+TEST(Published, AdaptersOfExpertsTakeTheMeasuredTimePerLayer) {
   struct Measured {
     const char* model;
     double layers, added_ms;
