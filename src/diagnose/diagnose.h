@@ -1,4 +1,4 @@
-// The bottleneck of a GPU according to its counters, the confidence, the wasted time, and what to do.
+// The bottleneck of a GPU according to its counters, with confidence, wasted time and suggested actions.
 //
 //   SummaryBuilder gathered;                           // or a Summary made from a server's aggregates
 //   for (const Sample& sample : samples) gathered.add(sample);

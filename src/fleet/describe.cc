@@ -1,4 +1,4 @@
-// An action in words: what to do, its risk under the recorded load, and how to check, apply and undo it.
+// An action in words: the change, its risk under the recorded load, and how to check, apply and undo it.
 #include <algorithm>
 #include <set>
 

@@ -1,4 +1,4 @@
-// The cost of a fleet's GPUs, the wasted part, who wastes it, and what to do about it.
+// The cost of a fleet's GPUs, the waste by owner, and the actions that reduce it.
 //
 //   std::vector<GpuUse> gpus = sum.finish();   // accumulate.h; from a server: scan.h; from a job log: jobs.h
 //   FleetAnalysis found = analyse(std::move(gpus), {prices, speeds, {}});

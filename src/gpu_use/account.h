@@ -1,8 +1,8 @@
 // The accountant: turns the facts per step of a profile into the rows of one GPU (GpuUse, see use.h). Both files
 // (account_files.cc) and servers (account_cells.cc) use it, so an hour means the same for either source.
 //
-// Servers are asked for counts per step, not for their readings. A week of readings every 30 s is 20,160 per series and
-// metric; the counts are 336 steps times about nine queries, computed on the server.
+// Servers return counts per step, not their readings. A week of readings every 30 s is 20,160 per series and metric;
+// the counts are 336 steps times about nine queries, computed on the server.
 #pragma once
 
 #include <array>

@@ -116,7 +116,7 @@ TEST(Repack, UnusedInstancesAreRemovedFirst) {
   expect_safe(result, now);
 }
 
-// On a full GPU, the 2g at 2 must move without any free space: a workload stops, and the plan says so.
+// On a full GPU, the 2g at 2 must move without any free space: a workload stops, and the plan names it.
 TEST(Repack, NamesWorkloadsThatMustStop) {
   const RunningGpus now = fleet("2g.20gb@2=a, 1g.10gb@0=b, 1g.10gb@1=c, 2g.20gb@4=d, 1g.10gb@6=e\n");
   const Repacking result = *repack(now, h100(), {{}, seconds(8)});

@@ -309,7 +309,7 @@ void expect_storage_holds_the_checkpoints(const Request& request, const Plan& pl
   EXPECT_GE(retained, steps) << command;
 }
 
-// Code of a model's repository runs only if the table says so, on every engine.
+// Code of a model's repository runs only if the table requires it, on every engine.
 TEST(HandOverFiles, RemoteCodeRunsOnlyWhereTheModelNeedsIt) {
   const RandomPlans make;
   const Csv models = flag_table("remote_code.csv");

@@ -13,7 +13,7 @@ namespace rightsize::app {
 
 struct ChecklistStep {
   std::string name;
-  bool done = false;  // answered by a measurement, or by a model if the answer says so
+  bool done = false;  // answered by a measurement, or by a model, which the answer then names
   std::string answer = {};
   std::vector<std::string> evidence = {};
   std::string next = {};  // what to do next, with the command

@@ -26,7 +26,7 @@ using catalog::Purchase;
 using market::Future;
 using market::Payment;
 
-// The weights of these scenarios are our judgement, and the report says so; --future replaces the scenarios.
+// The weights of these scenarios are our judgement, as the report states; --future replaces the scenarios.
 std::vector<Future> default_futures() {
   return {{"as now", 0.5, {1, 1, 1}, {1, 1, 1}},
           {"demand falls by 20 %", 0.2, {1, 0.8, 0.8}, {1, 1, 1}},

@@ -234,7 +234,7 @@ std::string passed_over(const std::vector<CommitPlan>& plans) {
                            fmt::join(names, ", "));
 }
 
-// Providers without a commitment price on file, and what they say about one.
+// Providers without a commitment price on file, and their published statements about one.
 std::string not_on_file(const std::vector<CommitPlan>& plans, const catalog::Catalog& catalog) {
   std::vector<std::string> names;
   for (const CommitPlan& plan : plans) {

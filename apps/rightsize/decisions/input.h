@@ -42,8 +42,8 @@ struct NewSamples {
   std::vector<std::string> notes;  // "the server has no series for ttft_seconds"
 };
 
-// Everything the flags name that is not in `known`: a server's samples by their time, a recording by its name. Without
-// --query, a metrics server is asked for the vLLM and dcgm-exporter metrics that match the predictions.
+// All samples of the sources in the flags that are not in `known`: a server's samples by their time, a recording by its
+// name. Without --query, the vLLM and dcgm-exporter metrics that match the predictions are queried.
 Checked<NewSamples> measure(const MeasureFlags& flags, const decisions::Decision& decision,
                             const std::vector<decisions::MeasuredValue>& known);
 

@@ -163,7 +163,7 @@ std::string details_of(const FleetAction& action) {
   return text + fmt::format(" Check: {}. To undo: {}.", action.check, action.rollback);
 }
 
-// For a job log alone: what its jobs cost, and the share spent on jobs without a result.
+// For a job log alone: the cost of its jobs, and the share spent on jobs without a result.
 std::string jobs_headline(const FleetAnalysis& a) {
   const fleet::JobLedger& jobs = *a.jobs;
   const bool priced = jobs.priced > 0;
@@ -220,7 +220,7 @@ std::string headline(const FleetAnalysis& a) {
   return text;
 }
 
-// Measured energy, and what power caps would do to it.
+// Measured energy, and the effect of power caps on it.
 void add_energy(report::Report& report, const FleetResult& result) {
   const fleet::FleetTotals& t = result.analysis.totals;
   if (!t.energy || !(t.powered > GpuTime{})) return;
@@ -284,7 +284,7 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   for (const std::string& why : result.misleading) {
     say("CAREFUL: " + why + ". These numbers are not those of the whole fleet.");
   }
-  // The first screen: what the fleet costs, what to do about it, and what to doubt.
+  // The first screen: cost, actions and caveats.
   const bool from_jobs =
       a.jobs && !a.gpus.empty() && std::ranges::all_of(a.gpus, [](const GpuRow& g) { return g.use.from_job_log; });
   const bool only_cluster =

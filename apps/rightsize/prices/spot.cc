@@ -1,4 +1,4 @@
-// rightsize prices spot: what work costs on interruptible machines, where, and when to switch to on-demand.
+// rightsize prices spot: the cost of work on interruptible machines by place, and when to switch to on-demand.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,4 +1,4 @@
-// rightsize profile: what a workload does on a GPU, and what to do about it.
+// rightsize profile: how a workload uses a GPU, and how to improve it.
 #include <filesystem>
 #include <memory>
 
