@@ -83,7 +83,7 @@ def is_number(flag):
     return flag.get('type') in ('integer', 'number') or flag['values'] in ('N', 'X', '0-1', 'TIME', 'USD', 'USD/H', 'N/s', 'N/h', 'BYTES', 'GB/s', 'WATTS', 'WATTS|best')
 
 
-# By the word that help shows for a value; most numbers get a unit of theirs, or most lines would only test units.
+# By the word that help shows for a value; most numbers get a matching unit, because otherwise most lines would only test units.
 UNITS_OF = {'TIME': ['s', 'ms', 'h', 'd'], 'N/s': ['/s'], 'N/h': ['/h'], 'BYTES': ['GiB', 'MiB'], 'GB/s': ['GB/s'], 'WATTS': ['W'], 'WATTS|best': ['W']}
 
 

@@ -142,7 +142,7 @@ await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
   page.problems.length = 0; // the browser reports the refused request
 });
 
-// A plan that is cheaper and not first says why.
+// A cheaper plan that is not first shows the reason.
 await visit('/recommend?job=serve&model=llama-3.1-70b&rate=30&gpu=h100-pcie&plan=5', 'recommend-held-back', async (page) => {
   await page.getByText(/^plan 5, not first: its price is \d+ days old/).waitFor();
   await page.getByText(/^last: its price is/).first().waitFor();
